@@ -1,0 +1,324 @@
+//! What the search and everything above it knows about a game: the [`Game`] trait and the values that cross it.
+//!
+//! Perspective is a type: [`ValueForFirst`] is absolute, [`ValueForMover`] belongs to a position's player to move, and
+//! only [`ValueForFirst::for_mover`] and [`ValueForMover::for_first`] turn one into the other.
+
+use std::borrow::Cow;
+
+/// An action's index in `0..num_actions`; the same number is the network's policy output.
+pub type Action = u16;
+
+/// One of the two sides. A side may move several times in a row: who moves is asked, never counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Player {
+    /// The side that moves in the initial state (player 0).
+    First,
+    /// The other side (player 1).
+    Second,
+}
+
+impl Player {
+    /// The other side.
+    #[inline]
+    pub fn opponent(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+
+    /// 0 or 1.
+    #[inline]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// +1 for the first player, −1 for the second.
+    #[inline]
+    pub fn sign(self) -> f32 {
+        match self {
+            Self::First => 1.0,
+            Self::Second => -1.0,
+        }
+    }
+}
+
+/// A value in [−1, 1] for the first player.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ValueForFirst(pub f32);
+
+/// A value in [−1, 1] for the player to move at some position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ValueForMover(pub f32);
+
+impl ValueForFirst {
+    /// The same value seen by `mover`.
+    #[inline]
+    pub fn for_mover(self, mover: Player) -> ValueForMover {
+        ValueForMover(self.0 * mover.sign())
+    }
+}
+
+impl ValueForMover {
+    /// The same value seen by the first player.
+    #[inline]
+    pub fn for_first(self, mover: Player) -> ValueForFirst {
+        ValueForFirst(self.0 * mover.sign())
+    }
+}
+
+/// How a game ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The result in [−1, 1].
+    pub result: ValueForFirst,
+    /// In the words of the game's federation, such as "four in a row".
+    pub ending: Cow<'static, str>,
+}
+
+impl Outcome {
+    /// `winner` wins by `ending`.
+    pub fn win(winner: Player, ending: &'static str) -> Self {
+        Self { result: ValueForFirst(winner.sign()), ending: ending.into() }
+    }
+
+    /// A draw by `ending`.
+    pub fn draw(ending: &'static str) -> Self {
+        Self { result: ValueForFirst(0.0), ending: ending.into() }
+    }
+}
+
+/// What a plane can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaneKind {
+    /// A zero or a one for each square.
+    Bits,
+    /// One number for all squares.
+    Constant,
+}
+
+/// One input plane of a game's encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaneSpec {
+    /// What the plane means, seen from the player to move.
+    pub name: String,
+    /// What it can hold.
+    pub kind: PlaneKind,
+}
+
+/// What the program is told about a game besides its rules.
+#[derive(Clone, Debug)]
+pub struct GameSpec {
+    name: String,
+    version: u32,
+    num_actions: usize,
+    board_shape: (usize, usize),
+    planes: Vec<PlaneSpec>,
+    max_plies: u32,
+}
+
+impl GameSpec {
+    /// A game's description; `planes` in channel order, `version` raised whenever rules, actions or planes change.
+    ///
+    /// # Errors
+    /// A sentence, if a size is zero or wider than the tree's 16-bit actions.
+    pub fn new(
+        name: &str,
+        version: u32,
+        num_actions: usize,
+        board_shape: (usize, usize),
+        planes: Vec<PlaneSpec>,
+        max_plies: u32,
+    ) -> Result<Self, String> {
+        if !(1..=usize::from(Action::MAX)).contains(&num_actions) {
+            return Err(format!("{name}: num_actions is {num_actions}, allowed is 1 to {}", Action::MAX));
+        }
+        if board_shape.0 * board_shape.1 == 0 || board_shape.0.max(board_shape.1) > 255 {
+            return Err(format!("{name}: board_shape is {board_shape:?}, each side must be 1 to 255"));
+        }
+        if planes.is_empty() {
+            return Err(format!("{name}: planes is empty, the network needs at least one"));
+        }
+        if !(1..=u32::from(u16::MAX)).contains(&max_plies) {
+            return Err(format!("{name}: max_plies is {max_plies}, allowed is 1 to {}", u16::MAX));
+        }
+        Ok(Self { name: name.to_owned(), version, num_actions, board_shape, planes, max_plies })
+    }
+
+    /// The game's name, as commands take it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The version of rules, actions and planes.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Size of the policy.
+    pub fn num_actions(&self) -> usize {
+        self.num_actions
+    }
+
+    /// (height, width) of every plane.
+    pub fn board_shape(&self) -> (usize, usize) {
+        self.board_shape
+    }
+
+    /// The planes in channel order.
+    pub fn planes(&self) -> &[PlaneSpec] {
+        &self.planes
+    }
+
+    /// A game that is not over after this many plies ends by [`Game::outcome_at_cap`].
+    pub fn max_plies(&self) -> u32 {
+        self.max_plies
+    }
+
+    /// Height times width.
+    pub fn num_squares(&self) -> usize {
+        self.board_shape.0 * self.board_shape.1
+    }
+
+    /// How many planes are of this kind.
+    pub fn num_planes(&self, kind: PlaneKind) -> usize {
+        self.planes.iter().filter(|plane| plane.kind == kind).count()
+    }
+
+    /// Bytes of one packed bit plane.
+    pub fn bytes_per_plane(&self) -> usize {
+        self.num_squares().div_ceil(8)
+    }
+
+    /// Names the encoding: equal for two games if and only if one's network can read the other's planes and actions.
+    pub fn encoder_id(&self) -> String {
+        let planes: Vec<_> = self.planes.iter().map(|plane| (&plane.name, plane.kind)).collect();
+        let text = format!("{}\n{}\n{}\n{:?}\n{planes:?}", self.name, self.version, self.num_actions, self.board_shape);
+        format!("{}-{}-{:016x}", self.name, self.version, crate::random::hash_text(&text))
+    }
+}
+
+/// Where [`Game::encode`] writes one position's planes, one call a plane, in channel order.
+#[derive(Debug)]
+pub struct Planes<'a> {
+    bits: &'a mut [u8],
+    constants: &'a mut [f32],
+    bytes_per_plane: usize,
+}
+
+impl<'a> Planes<'a> {
+    /// `bits` holds whole planes of `bytes_per_plane` zeroed bytes; `constants` one number a constant plane.
+    pub fn new(bits: &'a mut [u8], constants: &'a mut [f32], bytes_per_plane: usize) -> Self {
+        Self { bits, constants, bytes_per_plane }
+    }
+
+    /// The next bit plane, for boards of at most 64 squares: bit i is square i, counted row by row from the top left.
+    #[inline]
+    pub fn mask(&mut self, mask: u64) {
+        let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
+        plane.copy_from_slice(&mask.to_le_bytes()[..self.bytes_per_plane]);
+        self.bits = rest;
+    }
+
+    /// The next bit plane from the squares that are set, for boards of any size.
+    pub fn squares(&mut self, squares: impl IntoIterator<Item = usize>) {
+        let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
+        for square in squares {
+            plane[square / 8] |= 1 << (square % 8);
+        }
+        self.bits = rest;
+    }
+
+    /// The next constant plane.
+    pub fn constant(&mut self, number: f32) {
+        let (first, rest) = std::mem::take(&mut self.constants).split_at_mut(1);
+        first[0] = number;
+        self.constants = rest;
+    }
+
+    /// True once every plane has been written.
+    pub fn is_complete(&self) -> bool {
+        self.bits.is_empty() && self.constants.is_empty()
+    }
+}
+
+/// The rules of one game with its options. States are values: a copy is a position that can be played on.
+///
+/// What must hold, for every reachable state `s` (the contract tests and `zerosum check-game` hold it):
+/// - `legal_actions(s)` is ascending, below `num_actions`, and empty if and only if `outcome(s)` is some;
+/// - `outcome(s).result` is in [−1, 1];
+/// - `encode(s)` writes every plane of the spec once, seen from `player(s)`;
+/// - `action_text(s, ·)` is different for different legal actions;
+/// - equal sequences of actions lead to equal states.
+pub trait Game: Send + Sync + 'static {
+    /// A position with the history that the rules need.
+    type State: Clone + Send + Sync + 'static;
+
+    /// The game's description.
+    fn spec(&self) -> &GameSpec;
+
+    /// The position before the first move.
+    fn initial_state(&self) -> Self::State;
+
+    /// Who is to move. Unspecified once the game is over.
+    fn player(&self, state: &Self::State) -> Player;
+
+    /// Appends the legal actions, ascending. Called only while the game goes on.
+    fn legal_actions(&self, state: &Self::State, actions: &mut Vec<Action>);
+
+    /// Makes a legal action.
+    fn play(&self, state: &mut Self::State, action: Action);
+
+    /// The outcome by the rules, or `None` while the game goes on.
+    fn outcome(&self, state: &Self::State) -> Option<Outcome>;
+
+    /// Writes the planes, seen from the player to move.
+    fn encode(&self, state: &Self::State, planes: &mut Planes<'_>);
+
+    /// A legal action as people write it.
+    fn action_text(&self, state: &Self::State, action: Action) -> String;
+
+    /// The board as text, several lines.
+    fn draw(&self, state: &Self::State) -> String;
+
+    /// The same position for play that nobody comes back to (random games). A game that remembers what it worked out about
+    /// positions need not do so here.
+    fn scratch(&self, state: &Self::State) -> Self::State {
+        state.clone()
+    }
+
+    /// How a game that reaches `max_plies` ends: a draw, unless the game scores its last position.
+    fn outcome_at_cap(&self, _state: &Self::State) -> Outcome {
+        Outcome::draw("ply cap")
+    }
+}
+
+/// A state and the number of plies that led to it, which the ply cap needs.
+#[derive(Clone, Debug)]
+pub struct Position<S> {
+    /// The game's own state.
+    pub state: S,
+    /// Moves since the initial state.
+    pub plies: u32,
+}
+
+impl<S> Position<S> {
+    /// The initial position of a game.
+    pub fn initial<G: Game<State = S>>(game: &G) -> Self {
+        Self { state: game.initial_state(), plies: 0 }
+    }
+
+    /// Makes a legal action.
+    #[inline]
+    pub fn play<G: Game<State = S>>(&mut self, game: &G, action: Action) {
+        game.play(&mut self.state, action);
+        self.plies += 1;
+    }
+
+    /// The outcome by the rules, which come first, or by the ply cap.
+    #[inline]
+    pub fn outcome<G: Game<State = S>>(&self, game: &G) -> Option<Outcome> {
+        game.outcome(&self.state)
+            .or_else(|| (self.plies >= game.spec().max_plies()).then(|| game.outcome_at_cap(&self.state)))
+    }
+}

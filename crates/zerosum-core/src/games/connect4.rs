@@ -1,0 +1,205 @@
+//! Connect Four: stones fall down seven columns of six; four in a row, in any direction, win.
+//!
+//! ```text
+//!   bits of a side's word (column 7 stays empty,      as people see it: an action is a column,
+//!   so that no line wraps around)                     written 1 to 7; planes have the top row first
+//!     40 41 42 43 44 45 46 (47)                         . . . . . . .
+//!     ...                                               . . . . . . .
+//!      8  9 10 11 12 13 14 (15)                         . . . X . . .
+//!      0  1  2  3  4  5  6  (7)                         1 2 3 4 5 6 7
+//! ```
+
+use crate::game::{Action, Game, GameSpec, Outcome, PlaneKind, PlaneSpec, Planes, Player};
+
+const COLUMNS: u32 = 7;
+const ROWS: u32 = 6;
+/// Bits from a square to the one above it.
+const UP: u32 = 8;
+const BOTTOM_ROW: u64 = 0x7F;
+const FULL: u64 = 0x7F7F_7F7F_7F7F;
+
+/// The rules.
+#[derive(Debug)]
+pub struct ConnectFour {
+    spec: GameSpec,
+}
+
+/// A position: the stones of the player to move and of the opponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    own: u64,
+    opponent: u64,
+    player: Player,
+}
+
+impl ConnectFour {
+    /// The rules.
+    pub fn new() -> Self {
+        let planes =
+            ["own stones", "opponent stones"].map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits });
+        let shape = (ROWS as usize, COLUMNS as usize);
+        Self { spec: GameSpec::new("connect4", 1, 7, shape, planes.into(), 42).expect("the sizes are in range") }
+    }
+}
+
+impl Default for ConnectFour {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[inline]
+fn has_four(stones: u64) -> bool {
+    [1, UP - 1, UP, UP + 1].iter().any(|shift| {
+        let pairs = stones & stones >> shift;
+        pairs & pairs >> (2 * shift) != 0
+    })
+}
+
+/// A side's word as a plane: rows of seven bits, the top row first.
+#[inline]
+fn plane(stones: u64) -> u64 {
+    (0..ROWS).fold(0, |plane, row| plane | (stones >> (row * UP) & BOTTOM_ROW) << ((ROWS - 1 - row) * COLUMNS))
+}
+
+impl Game for ConnectFour {
+    type State = State;
+
+    fn spec(&self) -> &GameSpec {
+        &self.spec
+    }
+
+    fn initial_state(&self) -> State {
+        State { own: 0, opponent: 0, player: Player::First }
+    }
+
+    #[inline]
+    fn player(&self, state: &State) -> Player {
+        state.player
+    }
+
+    #[inline]
+    fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
+        let open = !((state.own | state.opponent) >> ((ROWS - 1) * UP)) & BOTTOM_ROW;
+        actions.extend((0..COLUMNS as Action).filter(|column| open >> column & 1 == 1));
+    }
+
+    #[inline]
+    fn play(&self, state: &mut State, action: Action) {
+        let occupied = state.own | state.opponent;
+        let column = 0x0101_0101_0101_u64 << action;
+        // Adding the bottom square to a filled column carries into the lowest empty one only column by column, which
+        // the row-wise layout does not have: the height is counted instead.
+        let stone = 1 << (u32::from(action) + UP * (occupied & column).count_ones());
+        *state = State { own: state.opponent, opponent: state.own | stone, player: state.player.opponent() };
+    }
+
+    #[inline]
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        if has_four(state.opponent) {
+            return Some(Outcome::win(state.player.opponent(), "four in a row"));
+        }
+        (state.own | state.opponent == FULL).then(|| Outcome::draw("board full"))
+    }
+
+    #[inline]
+    fn encode(&self, state: &State, planes: &mut Planes<'_>) {
+        planes.mask(plane(state.own));
+        planes.mask(plane(state.opponent));
+    }
+
+    fn action_text(&self, _state: &State, action: Action) -> String {
+        (action + 1).to_string()
+    }
+
+    fn draw(&self, state: &State) -> String {
+        let (first, second) = match state.player {
+            Player::First => (state.own, state.opponent),
+            Player::Second => (state.opponent, state.own),
+        };
+        let mut text = String::new();
+        for row in (0..ROWS).rev() {
+            for column in 0..COLUMNS {
+                let square = row * UP + column;
+                text.push_str(match (first >> square & 1, second >> square & 1) {
+                    (1, _) => " X",
+                    (_, 1) => " O",
+                    _ => " .",
+                });
+            }
+            text.push('\n');
+        }
+        text + " 1 2 3 4 5 6 7\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(columns: &[Action]) -> (ConnectFour, State) {
+        let game = ConnectFour::new();
+        let mut state = game.initial_state();
+        for column in columns {
+            game.play(&mut state, column - 1);
+        }
+        (game, state)
+    }
+
+    /// Counts the lines of play of a length; known values from John Tromp's tables for a 7×6 board.
+    fn perft(game: &ConnectFour, state: State, depth: u32) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        if game.outcome(&state).is_some() {
+            return 0;
+        }
+        let mut actions = Vec::new();
+        game.legal_actions(&state, &mut actions);
+        actions
+            .iter()
+            .map(|action| {
+                let mut next = state;
+                game.play(&mut next, *action);
+                perft(game, next, depth - 1)
+            })
+            .sum()
+    }
+
+    #[test]
+    fn counts_lines_of_play() {
+        let game = ConnectFour::new();
+        let counts: Vec<u64> = (0..=8).map(|depth| perft(&game, game.initial_state(), depth)).collect();
+        assert_eq!(counts, [1, 7, 49, 343, 2401, 16807, 117_649, 823_536, 5_673_234]);
+    }
+
+    #[test]
+    fn wins_in_every_direction() {
+        for line in [
+            &[1, 2, 1, 2, 1, 2, 1][..],
+            &[1, 1, 2, 2, 3, 3, 4],
+            &[1, 2, 2, 3, 3, 4, 3, 4, 4, 7, 4],
+            &[7, 6, 6, 5, 5, 4, 5, 4, 4, 1, 4],
+        ] {
+            let (game, state) = after(line);
+            assert_eq!(game.outcome(&state), Some(Outcome::win(Player::First, "four in a row")), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn lines_do_not_wrap_around_the_edge() {
+        let (game, state) = after(&[5, 5, 6, 6, 7, 7, 1, 2]);
+        assert_eq!(game.outcome(&state), None, "\n{}", game.draw(&state));
+    }
+
+    #[test]
+    fn planes_are_the_board_top_row_first() {
+        let (game, state) = after(&[4, 4, 1]);
+        let (mut bits, mut constants) = ([0; 12], []);
+        game.encode(&state, &mut Planes::new(&mut bits, &mut constants, 6));
+        let word = |half: &[u8]| half.iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
+        // Own: the second player's stone on column 4, second row from below. Opponent: columns 4 and 1, bottom row.
+        assert_eq!(word(&bits[..6]), 1 << (4 * 7 + 3));
+        assert_eq!(word(&bits[6..]), 1 << (5 * 7 + 3) | 1 << (5 * 7));
+    }
+}

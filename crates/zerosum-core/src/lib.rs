@@ -1,0 +1,33 @@
+//! Rules, encodings and tree search for two-player, zero-sum, perfect-information board games.
+//!
+//! This crate knows no network, no files and no Python. A game keeps the [`Game`] trait (start with
+//! [`games::tictactoe`]); [`Search`] walks trees of any game, hands out the positions it wants evaluated as [`Leaves`]
+//! and takes [`search::Evaluations`] back. [`erased`] hides the game's type for callers that learn it at run time.
+//!
+//! ```
+//! use zerosum_core::{Search, SearchConfig, games::TicTacToe, search::{Evaluations, Noise}};
+//!
+//! let mut search = Search::new(TicTacToe::new().into(), SearchConfig::default(), 1)?;
+//! search.begin(0, 100, Noise::None)?;
+//! loop {
+//!     let leaves = search.gather(1);
+//!     if leaves.is_empty() {
+//!         break;
+//!     }
+//!     let logits = vec![0.0; leaves.legal_actions().len()];
+//!     search.apply(leaves.ticket(), &Evaluations { logits: &logits, values: &[0.0] })?;
+//! }
+//! assert_eq!(search.root(0).visits.iter().sum::<u32>(), 100);
+//! # Ok::<(), zerosum_core::SearchError>(())
+//! ```
+
+pub mod erased;
+pub mod game;
+pub mod games;
+pub mod leaves;
+pub mod random;
+pub mod search;
+
+pub use game::{Action, Game, GameSpec, Outcome, Planes, Player, Position, ValueForFirst, ValueForMover};
+pub use leaves::Leaves;
+pub use search::{Search, SearchConfig, SearchError};

@@ -1,0 +1,60 @@
+//! The settings of a search. The design's names; Python's `SearchConfig` documents each with its source.
+
+/// What an unvisited child's Q is, in [−1, 1] for the player to move at its parent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum UnvisitedValue {
+    /// −1: the pseudocode of the Science paper, where 0 in [0, 1] is a loss.
+    Loss,
+    /// 0: the text of AlphaGo Zero.
+    Zero,
+    /// The parent's own Q less `reduction · √(sum of the visited children's priors)` (first-play urgency by reduction).
+    Parent {
+        /// How much less.
+        reduction: f32,
+    },
+}
+
+/// Settings that hold for all trees of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SearchConfig {
+    /// c(s) = c_init + c_factor · ln((1 + N(s) + c_base) / c_base).
+    pub c_init: f32,
+    /// See `c_init`.
+    pub c_base: f32,
+    /// See `c_init`.
+    pub c_factor: f32,
+    /// First-play urgency.
+    pub unvisited_value: UnvisitedValue,
+    /// ε: the root's priors become (1 − ε)·p + ε·Dir(α), where a search asks for noise.
+    pub noise_fraction: f32,
+    /// α of that noise.
+    pub noise_alpha: f32,
+    /// Whether proven results are exact bounds: used in selection, backup, targets and to stop.
+    pub exact_bounds: bool,
+    /// Whether visits that a reused tree brings along count towards the number of simulations.
+    pub count_reused_visits: bool,
+    /// K: leaves of one tree in flight at a time; 1 is the sequential algorithm.
+    pub leaves_in_flight: u16,
+    /// How many lost visits a leaf in flight counts as, where K > 1.
+    pub virtual_loss: f32,
+    /// A tree that would grow beyond this many nodes ends its search.
+    pub max_nodes: u32,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self {
+            c_init: 2.5,
+            c_base: 19652.0,
+            c_factor: 2.0,
+            unvisited_value: UnvisitedValue::Parent { reduction: 0.5 },
+            noise_fraction: 0.25,
+            noise_alpha: 1.0,
+            exact_bounds: true,
+            count_reused_visits: false,
+            leaves_in_flight: 1,
+            virtual_loss: 1.0,
+            max_nodes: 1 << 24,
+        }
+    }
+}

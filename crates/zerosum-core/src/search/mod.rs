@@ -1,0 +1,260 @@
+//! Tree search that asks and never calls: [`Search::gather`] hands out leaves, [`Search::apply`] takes evaluations.
+//!
+//! A [`Search`] holds many trees side by side. With one leaf of a tree in flight at a time each tree runs exactly the
+//! sequential algorithm of the paper (Science 2018, supplement, "MCTS"); batches come from the number of trees.
+
+mod arena;
+mod config;
+mod prior;
+mod root;
+mod select;
+mod tree;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::game::{Action, Game, Position, ValueForMover};
+use crate::leaves::Leaves;
+pub use config::{SearchConfig, UnvisitedValue};
+pub use prior::{prior_of, round_prior};
+pub use root::{Limit, Root};
+use select::Exploration;
+use tree::Step;
+pub use tree::{Noise, Tree};
+
+/// An evaluator's answer about [`Leaves`].
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluations<'a> {
+    /// A logit for each legal action, in the order of [`Leaves::legal_actions`].
+    pub logits: &'a [f32],
+    /// For each leaf the value in [−1, 1] for its player to move.
+    pub values: &'a [f32],
+}
+
+/// What a caller can do wrong, as a sentence.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SearchError(pub String);
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SearchError {}
+
+/// Leaves that were handed out, and where in their trees they hang.
+struct InFlight<G: Game> {
+    leaves: Arc<Leaves<G>>,
+    paths: Vec<Vec<u16>>,
+}
+
+/// The search of many positions of one game.
+pub struct Search<G: Game> {
+    game: Arc<G>,
+    config: SearchConfig,
+    exploration: Exploration,
+    trees: Vec<Tree<G>>,
+    in_flight: HashMap<u64, InFlight<G>>,
+    next_ticket: u64,
+    /// The tree at which the next batch begins, so that none waits for long.
+    next_tree: usize,
+}
+
+impl<G: Game> Search<G> {
+    /// Trees at the initial position; no search has begun in any.
+    ///
+    /// # Errors
+    /// If there are no trees, or a setting makes no sense.
+    pub fn new(game: Arc<G>, config: SearchConfig, num_trees: usize) -> Result<Self, SearchError> {
+        if num_trees == 0 || config.leaves_in_flight == 0 {
+            return Err(SearchError("a search needs at least one tree and one leaf in flight".into()));
+        }
+        let root = Position::initial(&*game);
+        Ok(Self {
+            exploration: Exploration::new(config),
+            trees: (0..num_trees).map(|_| Tree::new(root.clone())).collect(),
+            in_flight: HashMap::new(),
+            next_ticket: 0,
+            next_tree: 0,
+            game,
+            config,
+        })
+    }
+
+    /// The game.
+    pub fn game(&self) -> &Arc<G> {
+        &self.game
+    }
+
+    /// How many trees.
+    pub fn num_trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    fn idle_tree(&mut self, tree: usize) -> Result<&mut Tree<G>, SearchError> {
+        let num_trees = self.trees.len();
+        let Some(tree_mut) = self.trees.get_mut(tree) else {
+            return Err(SearchError(format!("tree {tree} does not exist, there are {num_trees}")));
+        };
+        match tree_mut.in_flight() {
+            0 => Ok(tree_mut),
+            leaves => {
+                Err(SearchError(format!("tree {tree} has {leaves} leaves in flight: apply or cancel them first")))
+            }
+        }
+    }
+
+    /// Puts a position at a tree's root and forgets what the tree knew.
+    ///
+    /// # Errors
+    /// If the tree does not exist or has leaves in flight.
+    pub fn reset(&mut self, tree: usize, position: Position<G::State>) -> Result<(), SearchError> {
+        self.idle_tree(tree)?.reset(position);
+        Ok(())
+    }
+
+    /// Makes a move at a tree's root; with `keep` what is known below it stays.
+    ///
+    /// # Errors
+    /// If the tree does not exist or has leaves in flight, or the action is illegal.
+    pub fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), SearchError> {
+        let game = Arc::clone(&self.game);
+        let tree_mut = self.idle_tree(tree)?;
+        let mut legal = Vec::new();
+        if tree_mut.position().outcome(&*game).is_none() {
+            game.legal_actions(&tree_mut.position().state, &mut legal);
+        }
+        if !legal.contains(&action) {
+            return Err(SearchError(format!(
+                "action {action} is illegal at the root of tree {tree}, legal are {legal:?}"
+            )));
+        }
+        tree_mut.advance(&game, action, keep);
+        Ok(())
+    }
+
+    /// Begins a search of a tree's root.
+    ///
+    /// # Errors
+    /// If the tree does not exist or has leaves in flight.
+    pub fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError> {
+        let (game, config) = (Arc::clone(&self.game), self.config);
+        self.idle_tree(tree)?.begin(&game, &config, num_simulations, noise);
+        Ok(())
+    }
+
+    /// Runs simulations until `max_leaves` positions wait for an evaluation or no tree has another to ask about.
+    ///
+    /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are.
+    pub fn gather(&mut self, max_leaves: usize) -> Arc<Leaves<G>> {
+        let mut leaves = Leaves::<G>::new(self.game.spec(), self.next_ticket);
+        let mut paths = Vec::new();
+        for offset in 0..self.trees.len() {
+            let index = (self.next_tree + offset) % self.trees.len();
+            let tree = &mut self.trees[index];
+            while leaves.len() < max_leaves && tree.in_flight() < self.config.leaves_in_flight {
+                match tree.step(&self.game, &self.config, &self.exploration) {
+                    Step::Leaf { path, position } => {
+                        leaves.push(&self.game, index as u32, position);
+                        paths.push(path);
+                    }
+                    Step::Settled => {}
+                    Step::Collision | Step::Nothing => break,
+                }
+            }
+            if leaves.len() >= max_leaves {
+                self.next_tree = (index + 1) % self.trees.len();
+                break;
+            }
+        }
+        let leaves = Arc::new(leaves);
+        if !leaves.is_empty() {
+            self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&leaves), paths });
+            self.next_ticket += 1;
+        }
+        leaves
+    }
+
+    /// Backs up the evaluations of the leaves with this ticket, leaf by leaf in their order.
+    ///
+    /// # Errors
+    /// If the ticket is not in flight, a length is off, or a number is not finite or out of range: then nothing was done.
+    pub fn apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), SearchError> {
+        let Some(InFlight { leaves, .. }) = self.in_flight.get(&ticket) else {
+            return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
+        };
+        check(leaves, evaluations)?;
+        let InFlight { leaves, paths } = self.in_flight.remove(&ticket).expect("it was there a line ago");
+        for (leaf, path) in paths.iter().enumerate() {
+            let legal = leaves.legal_range(leaf);
+            let tree = &mut self.trees[leaves.trees()[leaf] as usize];
+            let (actions, logits) = (&leaves.legal_actions()[legal.clone()], &evaluations.logits[legal]);
+            tree.apply(&self.config, path, actions, logits, ValueForMover(evaluations.values[leaf]));
+        }
+        Ok(())
+    }
+
+    /// Takes back the leaves with this ticket as if they had never been asked for.
+    ///
+    /// # Errors
+    /// If the ticket is not in flight.
+    pub fn cancel(&mut self, ticket: u64) -> Result<(), SearchError> {
+        let Some(InFlight { leaves, paths }) = self.in_flight.remove(&ticket) else {
+            return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
+        };
+        for (path, tree) in paths.iter().zip(leaves.trees()).rev() {
+            self.trees[*tree as usize].cancel(path);
+        }
+        Ok(())
+    }
+
+    /// The trees whose search has ended, ascending.
+    pub fn finished(&self) -> Vec<u32> {
+        (0..self.trees.len() as u32).filter(|tree| self.trees[*tree as usize].is_finished()).collect()
+    }
+
+    /// What a tree's search found (so far).
+    pub fn root(&self, tree: usize) -> Root {
+        self.trees[tree].root()
+    }
+
+    /// A tree's line of best play, as far as it was searched.
+    pub fn best_line(&self, tree: usize) -> Vec<Action> {
+        self.trees[tree].best_line()
+    }
+
+    /// The position at a tree's root.
+    pub fn position(&self, tree: usize) -> &Position<G::State> {
+        self.trees[tree].position()
+    }
+
+    /// Bytes that the trees hold.
+    pub fn num_bytes(&self) -> usize {
+        self.trees.iter().map(Tree::num_bytes).sum()
+    }
+}
+
+fn check<G: Game>(leaves: &Leaves<G>, evaluations: &Evaluations<'_>) -> Result<(), SearchError> {
+    let expected = (leaves.legal_actions().len(), leaves.len());
+    let found = (evaluations.logits.len(), evaluations.values.len());
+    if found != expected {
+        return Err(SearchError(format!(
+            "the evaluations hold {} logits and {} values, expected {} (one a legal action) and {} (one a leaf)",
+            found.0, found.1, expected.0, expected.1
+        )));
+    }
+    for leaf in 0..leaves.len() {
+        let value = evaluations.values[leaf];
+        if !(-1.0..=1.0).contains(&value) {
+            return Err(SearchError(format!("the evaluator's value of leaf {leaf} is {value}, not in [-1, 1]")));
+        }
+        if let Some(logit) = evaluations.logits[leaves.legal_range(leaf)].iter().find(|logit| !logit.is_finite()) {
+            return Err(SearchError(format!(
+                "the evaluator's logits of leaf {leaf} hold {logit}, which is not finite"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Priors: the softmax of the legal logits, and the 16 bits in which the tree keeps them below the root.
+
+use crate::game::Action;
+
+/// Softmax over one position's legal logits. Computed in f64 so that any faithful implementation rounds to the same f32.
+pub fn softmax(logits: &[f32], priors: &mut Vec<f32>) {
+    let largest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+    let start = priors.len();
+    let mut sum = 0.0;
+    let mut weights = [0.0_f64; 64];
+    for chunk in logits.chunks(weights.len()) {
+        for (weight, logit) in weights.iter_mut().zip(chunk) {
+            *weight = libm::exp(f64::from(*logit) - largest);
+            sum += *weight;
+        }
+        if logits.len() <= weights.len() {
+            priors.extend(weights[..chunk.len()].iter().map(|weight| (weight / sum) as f32));
+        }
+    }
+    if logits.len() > weights.len() {
+        priors.extend(logits.iter().map(|logit| (libm::exp(f64::from(*logit) - largest) / sum) as f32));
+    }
+    debug_assert_eq!(priors.len() - start, logits.len());
+}
+
+/// A number in [0, 1] in 16 bits: the f32 pattern without its two leading zero bits, rounded to nearest even at 9 bits
+/// of fraction. Monotonic, so rounded priors sort as integers.
+#[inline]
+pub fn round_prior(prior: f32) -> u16 {
+    let bits = prior.to_bits();
+    ((bits + 0x1FFF + (bits >> 14 & 1)) >> 14) as u16
+}
+
+/// The number that [`round_prior`] kept.
+#[inline]
+pub fn prior_of(rounded: u16) -> f32 {
+    f32::from_bits(u32::from(rounded) << 14)
+}
+
+/// A legal action of an expanded node: rounded prior in the high half, complemented action in the low half, so that
+/// descending order is (higher prior, then lower action), the order of ties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge(u32);
+
+impl Edge {
+    /// An edge with a prior in [0, 1].
+    #[inline]
+    pub fn new(prior: f32, action: Action) -> Self {
+        Self(u32::from(round_prior(prior)) << 16 | u32::from(!action))
+    }
+
+    /// The rounded prior.
+    #[inline]
+    pub fn prior(self) -> f32 {
+        prior_of((self.0 >> 16) as u16)
+    }
+
+    /// The action.
+    #[inline]
+    pub fn action(self) -> Action {
+        !(self.0 as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_bits_keep_a_thousandth() {
+        assert_eq!(prior_of(round_prior(0.0)), 0.0);
+        assert_eq!(prior_of(round_prior(1.0)), 1.0);
+        assert_eq!(prior_of(round_prior(0.25)), 0.25);
+        let mut last = 0;
+        for step in 1..=100_000_u32 {
+            let prior = step as f32 / 100_000.0;
+            let rounded = round_prior(prior);
+            assert!((prior_of(rounded) / prior - 1.0).abs() < 1.0 / 1024.0, "{prior}");
+            assert!(rounded >= last, "not monotonic at {prior}");
+            last = rounded;
+        }
+    }
+
+    #[test]
+    fn edges_sort_by_prior_then_lower_action() {
+        let mut edges = [Edge::new(0.2, 4), Edge::new(0.5, 9), Edge::new(0.2, 3), Edge::new(0.1, 0)];
+        edges.sort_unstable_by(|a, b| b.cmp(a));
+        assert_eq!(edges.map(Edge::action), [9, 3, 4, 0]);
+    }
+
+    #[test]
+    fn softmax_of_many_equals_softmax_of_few() {
+        let logits: Vec<f32> = (0..100).map(|i| (i as f32 * 0.37).sin() * 5.0).collect();
+        let mut priors = Vec::new();
+        softmax(&logits, &mut priors);
+        let sum: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
+        for (prior, logit) in priors.iter().zip(&logits) {
+            assert!((f64::from(*prior) - f64::from(*logit).exp() / sum).abs() < 1e-7);
+        }
+    }
+}

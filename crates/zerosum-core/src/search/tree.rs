@@ -1,0 +1,322 @@
+//! One tree: the search of one position, a simulation at a time.
+
+use super::arena::{Arena, Node, NodeId, NodeKind, ROOT};
+use super::config::SearchConfig;
+use super::prior::{self, Edge};
+use super::root::{Limit, Root};
+use super::select::{Exploration, backup, select_child, select_root_child};
+use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
+use crate::random::Draws;
+
+/// Whether a search's root gets Dirichlet noise, and from which draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// The priors as they are.
+    None,
+    /// Dir(α) from the stream of (seed, game, ply).
+    Dirichlet {
+        /// The run's seed.
+        seed: u64,
+        /// The game's number.
+        game: u64,
+        /// The ply that is decided.
+        ply: u64,
+    },
+}
+
+/// What one attempt at a simulation came to.
+#[derive(Debug)]
+pub enum Step<S> {
+    /// This position is to be evaluated; `path` holds the index of the child taken at each node from the root.
+    Leaf {
+        /// Where the descent went.
+        path: Vec<u16>,
+        /// What it found.
+        position: Position<S>,
+    },
+    /// The simulation is done: it met the end of a game or a proven position.
+    Settled,
+    /// The descent met a leaf that is in flight already.
+    Collision,
+    /// The search is over, or the rest of it is in flight.
+    Nothing,
+}
+
+/// A position and what has been found out about it.
+pub struct Tree<G: Game> {
+    position: Position<G::State>,
+    arena: Arena,
+    /// The network's priors at the root, in the order of actions.
+    root_priors: Vec<f32>,
+    /// The same with noise, if any: what selection uses.
+    search_priors: Vec<f32>,
+    noise: Noise,
+    /// The root's visits at which the search ends; 0 when none was begun.
+    target_visits: u32,
+    reused_visits: u32,
+    limit: Option<Limit>,
+    /// Node ids from the root of the latest descent or backup: kept to spare the allocation.
+    path: Vec<NodeId>,
+}
+
+impl<G: Game> Tree<G> {
+    /// A tree of this position; no search has begun.
+    pub fn new(position: Position<G::State>) -> Self {
+        Self {
+            position,
+            arena: Arena::new(),
+            root_priors: Vec::new(),
+            search_priors: Vec::new(),
+            noise: Noise::None,
+            target_visits: 0,
+            reused_visits: 0,
+            limit: None,
+            path: Vec::new(),
+        }
+    }
+
+    /// The root's position.
+    pub fn position(&self) -> &Position<G::State> {
+        &self.position
+    }
+
+    /// Leaves in flight.
+    pub fn in_flight(&self) -> u16 {
+        self.arena.nodes[ROOT as usize].in_flight
+    }
+
+    /// Bytes of the arena.
+    pub fn num_bytes(&self) -> usize {
+        self.arena.num_bytes()
+    }
+
+    /// Takes another position as the root and forgets the tree.
+    pub fn reset(&mut self, position: Position<G::State>) {
+        self.position = position;
+        self.arena.clear();
+        self.root_priors.clear();
+        self.target_visits = 0;
+    }
+
+    /// Makes a legal move at the root. With `keep`, what is known below it stays.
+    pub fn advance(&mut self, game: &G, action: Action, keep: bool) {
+        let root = &self.arena.nodes[ROOT as usize];
+        let child = self.arena.edges_of(root).iter().position(|edge| edge.action() == action);
+        let child = child.map(|index| root.first_child + index as NodeId);
+        self.position.play(game, action);
+        self.root_priors.clear();
+        self.target_visits = 0;
+        match child.filter(|id| keep && self.arena.nodes[*id as usize].kind == NodeKind::Expanded) {
+            Some(id) => {
+                self.arena = self.arena.subtree(id);
+                self.make_root_dense();
+            }
+            None => self.arena.clear(),
+        }
+    }
+
+    /// Begins a search: `num_simulations` more, or so many with those that the tree holds already.
+    pub fn begin(&mut self, game: &G, config: &SearchConfig, num_simulations: u32, noise: Noise) {
+        let root = &self.arena.nodes[ROOT as usize];
+        self.reused_visits = root.visits.saturating_sub(1);
+        let reused = if config.count_reused_visits { 0 } else { self.reused_visits };
+        self.target_visits = 1 + num_simulations + reused;
+        self.noise = noise;
+        self.limit = self.position.outcome(game).is_some().then_some(Limit::GameOver);
+        if root.kind == NodeKind::Expanded {
+            self.mix_noise(config);
+            self.note_end(config);
+        }
+    }
+
+    /// The search has begun and is not over.
+    pub fn is_searching(&self) -> bool {
+        self.target_visits > 0 && self.limit.is_none()
+    }
+
+    /// The search has begun and is over.
+    pub fn is_finished(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// One simulation, as far as it goes without an evaluation.
+    pub fn step(&mut self, game: &G, config: &SearchConfig, exploration: &Exploration) -> Step<G::State> {
+        let root = self.arena.nodes[ROOT as usize];
+        if !self.is_searching() || root.visits + u32::from(root.in_flight) >= self.target_visits {
+            return Step::Nothing;
+        }
+        if self.arena.nodes.len() >= config.max_nodes as usize {
+            self.limit = (root.in_flight == 0).then_some(Limit::Memory);
+            return Step::Nothing;
+        }
+        let mut position = self.position.clone();
+        let mut indices = Vec::new();
+        let mut id = ROOT;
+        self.path.clear();
+        self.path.push(ROOT);
+        loop {
+            let node = self.arena.nodes[id as usize];
+            if node.proven().is_some() && (node.kind == NodeKind::Terminal || config.exact_bounds) {
+                break;
+            }
+            match node.kind {
+                NodeKind::Pending => return Step::Collision,
+                NodeKind::Fresh => {
+                    if let Some(outcome) = position.outcome(game).filter(|_| id != ROOT) {
+                        let node = &mut self.arena.nodes[id as usize];
+                        node.kind = NodeKind::Terminal;
+                        (node.lower, node.upper) = (outcome.result.0, outcome.result.0);
+                        break;
+                    }
+                    let node = &mut self.arena.nodes[id as usize];
+                    node.player = game.player(&position.state);
+                    node.kind = NodeKind::Pending;
+                    for id in &self.path {
+                        self.arena.nodes[*id as usize].in_flight += 1;
+                    }
+                    return Step::Leaf { path: indices, position };
+                }
+                NodeKind::Expanded | NodeKind::Terminal => {}
+            }
+            let index = if id == ROOT {
+                select_root_child(&self.arena, config, exploration, &self.search_priors)
+            } else {
+                select_child(&self.arena, config, exploration, &node)
+            };
+            let action = self.arena.edges_of(&node)[index].action();
+            id = if index == usize::from(node.num_children) {
+                self.arena.add_child(id)
+            } else {
+                node.first_child + index as NodeId
+            };
+            position.play(game, action);
+            indices.push(index as u16);
+            self.path.push(id);
+        }
+        let value = self.arena.nodes[id as usize].proven().expect("only proven nodes end the descent");
+        self.finish_simulation(config, value);
+        Step::Settled
+    }
+
+    /// Takes the evaluation of a leaf: expands it and backs its value up.
+    pub fn apply(
+        &mut self,
+        config: &SearchConfig,
+        path: &[u16],
+        actions: &[Action],
+        logits: &[f32],
+        value: ValueForMover,
+    ) {
+        self.walk(path);
+        self.leave_flight();
+        let id = *self.path.last().expect("a path holds the root");
+        let mut priors = Vec::with_capacity(actions.len());
+        prior::softmax(logits, &mut priors);
+        let mut edges: Vec<Edge> =
+            priors.iter().zip(actions).map(|(prior, action)| Edge::new(*prior, *action)).collect();
+        if id == ROOT {
+            // The dense root keeps the order of actions, and its priors in full.
+            self.arena.expand(id, &edges);
+            self.arena.add_all_children(ROOT);
+            self.root_priors = priors;
+            self.mix_noise(config);
+        } else {
+            edges.sort_unstable_by(|a, b| b.cmp(a));
+            self.arena.expand(id, &edges);
+        }
+        let node = &mut self.arena.nodes[id as usize];
+        let value = value.for_first(node.player);
+        node.net_value = value.0;
+        self.finish_simulation(config, value);
+    }
+
+    /// Takes a leaf's virtual loss back; it will be met again.
+    pub fn cancel(&mut self, path: &[u16]) {
+        self.walk(path);
+        self.leave_flight();
+        let id = *self.path.last().expect("a path holds the root");
+        self.arena.nodes[id as usize].kind = NodeKind::Fresh;
+    }
+
+    /// What the search found.
+    pub fn root(&self) -> Root {
+        let root = &self.arena.nodes[ROOT as usize];
+        Root::new(root, self.arena.edges_of(root), self.arena.children_of(root), &self.root_priors, self.limit)
+            .with_simulations(root.visits.saturating_sub(1), self.reused_visits)
+    }
+
+    /// The line of best play as far as it was searched: the best child by [`Root::best_index`]'s order at each node.
+    pub fn best_line(&self) -> Vec<Action> {
+        let mut line = Vec::new();
+        let mut node = self.arena.nodes[ROOT as usize];
+        while let Some((action, child)) = super::root::best_child(&self.arena, &node) {
+            line.push(action);
+            node = child;
+        }
+        line
+    }
+
+    fn walk(&mut self, path: &[u16]) {
+        self.path.clear();
+        self.path.push(ROOT);
+        let mut id = ROOT;
+        for index in path {
+            id = self.arena.nodes[id as usize].first_child + NodeId::from(*index);
+            self.path.push(id);
+        }
+    }
+
+    fn leave_flight(&mut self) {
+        for id in &self.path {
+            self.arena.nodes[*id as usize].in_flight -= 1;
+        }
+    }
+
+    fn finish_simulation(&mut self, config: &SearchConfig, value: ValueForFirst) {
+        backup(&mut self.arena, config, &self.path, value);
+        self.note_end(config);
+    }
+
+    fn note_end(&mut self, config: &SearchConfig) {
+        let root = &self.arena.nodes[ROOT as usize];
+        if self.limit.is_some() || root.in_flight > 0 {
+            return;
+        }
+        if config.exact_bounds && root.proven().is_some() {
+            self.limit = Some(Limit::Proven);
+        } else if root.visits >= self.target_visits {
+            self.limit = Some(Limit::Simulations);
+        }
+    }
+
+    /// Gives a node that became the root its dense list: edges by action, a child for each.
+    fn make_root_dense(&mut self) {
+        let root = self.arena.nodes[ROOT as usize];
+        let mut pairs: Vec<(Edge, Node)> = self
+            .arena
+            .edges_of(&root)
+            .iter()
+            .enumerate()
+            .map(|(index, edge)| (*edge, self.arena.children_of(&root).get(index).copied().unwrap_or_default()))
+            .collect();
+        pairs.sort_unstable_by_key(|(edge, _)| edge.action());
+        self.root_priors = pairs.iter().map(|(edge, _)| edge.prior()).collect();
+        self.arena.add_all_children(ROOT);
+        let root = self.arena.nodes[ROOT as usize];
+        for (index, (edge, child)) in pairs.into_iter().enumerate() {
+            self.arena.edges[root.first_edge as usize + index] = edge;
+            self.arena.nodes[root.first_child as usize + index] = child;
+        }
+    }
+
+    fn mix_noise(&mut self, config: &SearchConfig) {
+        self.search_priors.clone_from(&self.root_priors);
+        if let Noise::Dirichlet { seed, game, ply } = self.noise {
+            let draws = &mut Draws::new(seed, game, ply, "noise");
+            let noise = draws.dirichlet(config.noise_alpha.into(), self.root_priors.len());
+            for (prior, noise) in self.search_priors.iter_mut().zip(noise) {
+                *prior = (1.0 - config.noise_fraction) * *prior + config.noise_fraction * noise;
+            }
+        }
+    }
+}

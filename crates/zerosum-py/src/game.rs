@@ -1,0 +1,202 @@
+//! `Game`, `GameSpec`, `PlaneSpec` and `State`.
+
+use std::sync::Arc;
+
+use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zerosum_core::erased::{AnyGame, AnyState, Erased};
+use zerosum_core::game::{self, Action, PlaneKind};
+use zerosum_core::games;
+
+use crate::failure::{catch, game_error, misuse};
+use crate::leaves::{Leaves, expand};
+use crate::python_game::PythonGame;
+
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct PlaneSpec {
+    #[pyo3(get)]
+    name: String,
+    #[pyo3(get)]
+    is_constant: bool,
+}
+
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct GameSpec {
+    spec: game::GameSpec,
+}
+
+#[pymethods]
+impl GameSpec {
+    #[getter]
+    fn name(&self) -> &str {
+        self.spec.name()
+    }
+    #[getter]
+    fn version(&self) -> u32 {
+        self.spec.version()
+    }
+    #[getter]
+    fn num_actions(&self) -> usize {
+        self.spec.num_actions()
+    }
+    #[getter]
+    fn board_shape(&self) -> (usize, usize) {
+        self.spec.board_shape()
+    }
+    #[getter]
+    fn planes(&self) -> Vec<PlaneSpec> {
+        let plane = |plane: &game::PlaneSpec| PlaneSpec {
+            name: plane.name.clone(),
+            is_constant: plane.kind == PlaneKind::Constant,
+        };
+        self.spec.planes().iter().map(plane).collect()
+    }
+    #[getter]
+    fn max_plies(&self) -> u32 {
+        self.spec.max_plies()
+    }
+    #[getter]
+    fn encoder_id(&self) -> String {
+        self.spec.encoder_id()
+    }
+    fn __repr__(&self) -> String {
+        format!("GameSpec({})", self.spec.encoder_id())
+    }
+}
+
+#[pyclass(frozen, from_py_object, module = "zerosum._core")]
+#[derive(Clone)]
+pub struct State {
+    pub inner: AnyState,
+}
+
+#[pymethods]
+impl State {
+    #[getter]
+    fn plies(&self) -> u32 {
+        self.inner.plies()
+    }
+}
+
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct Game {
+    pub inner: Arc<dyn AnyGame>,
+    /// A Python game needs the interpreter lock, so long calls keep it.
+    #[pyo3(get)]
+    pub is_python: bool,
+}
+
+impl Game {
+    /// Runs a long call, without the interpreter lock where the rules are Rust.
+    pub fn run<T: Send>(&self, py: Python<'_>, function: impl FnOnce() -> T + Send) -> PyResult<T> {
+        if self.is_python { catch(function) } else { py.detach(|| catch(function)) }
+    }
+}
+
+/// A number from Python as an action: one that does not fit its 16 bits is no action of any game.
+pub fn action_index(py: Python<'_>, action: i64, spec: &game::GameSpec) -> PyResult<Action> {
+    Action::try_from(action).map_err(|_| {
+        let last = spec.num_actions() - 1;
+        game_error(py, format!("action {action} is illegal: the actions of {} are 0 to {last}", spec.name()))
+    })
+}
+
+#[pymethods]
+impl Game {
+    #[new]
+    fn new(name: &str) -> PyResult<Self> {
+        let inner = games::by_name(name)
+            .ok_or_else(|| PyValueError::new_err(format!("unknown game {name:?}, the core has {:?}", games::NAMES)))?;
+        Ok(Self { inner, is_python: false })
+    }
+
+    #[staticmethod]
+    fn adopt(
+        py: Python<'_>,
+        game: &Bound<'_, PyAny>,
+        name: &str,
+        version: u32,
+        num_actions: usize,
+        board_shape: (usize, usize),
+        planes: Vec<(String, bool)>,
+        max_plies: u32,
+    ) -> PyResult<Self> {
+        let kind = |is_constant| if is_constant { PlaneKind::Constant } else { PlaneKind::Bits };
+        let planes = planes.into_iter().map(|(name, is_constant)| game::PlaneSpec { name, kind: kind(is_constant) });
+        let spec = game::GameSpec::new(name, version, num_actions, board_shape, planes.collect(), max_plies)
+            .map_err(|message| game_error(py, message))?;
+        let python_game = PythonGame::new(game, spec)?;
+        Ok(Self { inner: Arc::new(Erased::new(python_game)), is_python: true })
+    }
+
+    #[getter]
+    fn spec(&self) -> GameSpec {
+        GameSpec { spec: self.inner.spec().clone() }
+    }
+
+    fn initial_state(&self) -> PyResult<State> {
+        Ok(State { inner: catch(|| self.inner.initial_state())? })
+    }
+
+    fn player(&self, state: &State) -> PyResult<usize> {
+        Ok(catch(|| self.inner.player(&state.inner))?.map_err(misuse)?.index())
+    }
+
+    fn legal_actions(&self, state: &State) -> PyResult<Vec<Action>> {
+        catch(|| self.inner.legal_actions(&state.inner))?.map_err(misuse)
+    }
+
+    fn play(&self, py: Python<'_>, state: &State, action: i64) -> PyResult<State> {
+        let action = action_index(py, action, self.inner.spec())?;
+        let next = catch(|| self.inner.play(&state.inner, action))?;
+        Ok(State { inner: next.map_err(|error| game_error(py, error.0))? })
+    }
+
+    fn outcome(&self, state: &State) -> PyResult<Option<f32>> {
+        Ok(catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?.map(|outcome| outcome.result.0))
+    }
+
+    fn ending(&self, state: &State) -> PyResult<Option<String>> {
+        Ok(catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?.map(|outcome| outcome.ending.into_owned()))
+    }
+
+    fn planes<'py>(&self, py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyArray3<f32>>> {
+        let leaves = catch(|| self.inner.encode(std::slice::from_ref(&state.inner)))?.map_err(misuse)?;
+        let spec = self.inner.spec();
+        let shape = [spec.planes().len(), spec.board_shape().0, spec.board_shape().1];
+        expand(py, &*leaves).reshape(shape)
+    }
+
+    fn action_text(&self, py: Python<'_>, state: &State, action: i64) -> PyResult<String> {
+        let action = action_index(py, action, self.inner.spec())?;
+        catch(|| self.inner.action_text(&state.inner, action))?.map_err(|error| game_error(py, error.0))
+    }
+
+    fn draw(&self, state: &State) -> PyResult<String> {
+        catch(|| self.inner.draw(&state.inner))?.map_err(misuse)
+    }
+
+    fn encode(&self, states: Vec<State>) -> PyResult<Leaves> {
+        let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
+        Ok(Leaves::outside_search(catch(|| self.inner.encode(&states))?.map_err(misuse)?, self.is_python))
+    }
+
+    fn encode_plies(
+        &self,
+        py: Python<'_>,
+        actions: PyReadonlyArray1<'_, u16>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        games: PyReadonlyArray1<'_, i64>,
+        plies: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Leaves> {
+        let (actions, offsets) = (actions.as_slice()?, offsets.as_slice()?);
+        let (games, plies) = (games.as_slice()?, plies.as_slice()?);
+        let leaves = self.run(py, || self.inner.encode_plies(actions, offsets, games, plies))?;
+        Ok(Leaves::outside_search(leaves.map_err(|error| game_error(py, error.0))?, self.is_python))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Game({:?})", self.inner.spec().name())
+    }
+}

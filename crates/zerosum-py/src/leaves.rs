@@ -1,0 +1,149 @@
+//! `Leaves`.
+
+use std::sync::Arc;
+
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArray4, PyArrayMethods, PyReadonlyArray2, PyReadwriteArray4,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zerosum_core::erased::{AnyLeaves, plane_counts};
+
+use crate::failure::catch;
+
+/// The planes of all leaves, `[B * C * H * W]`, flat.
+pub fn expand<'py>(py: Python<'py>, leaves: &dyn AnyLeaves) -> Bound<'py, PyArray1<f32>> {
+    let spec = leaves.spec();
+    let mut planes = vec![0.0; leaves.trees().len() * spec.planes().len() * spec.num_squares()];
+    leaves.write_planes(&mut planes);
+    planes.into_pyarray(py)
+}
+
+/// `as_slice` takes arrays in Fortran's order as well, and gives their numbers in that order.
+fn check_order(name: &str, is_c_contiguous: bool) -> PyResult<()> {
+    if is_c_contiguous {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("{name}: expected a C-contiguous array, as numpy.ascontiguousarray makes it")))
+}
+
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct Leaves {
+    pub inner: Arc<dyn AnyLeaves>,
+    #[pyo3(get)]
+    ticket: Option<u64>,
+    is_python: bool,
+}
+
+impl Leaves {
+    pub fn outside_search(inner: Arc<dyn AnyLeaves>, is_python: bool) -> Self {
+        Self { inner, ticket: None, is_python }
+    }
+
+    pub fn of_search(inner: Arc<dyn AnyLeaves>, is_python: bool) -> Self {
+        Self { ticket: Some(inner.ticket()), inner, is_python }
+    }
+}
+
+#[pymethods]
+impl Leaves {
+    fn __len__(&self) -> usize {
+        self.inner.trees().len()
+    }
+
+    #[getter]
+    fn trees<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, self.inner.trees())
+    }
+
+    #[getter]
+    fn players<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
+        let players: Vec<u8> = self.inner.players().iter().map(|player| player.index() as u8).collect();
+        players.into_pyarray(py)
+    }
+
+    #[getter]
+    fn packed_planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<u8>>> {
+        let spec = self.inner.spec();
+        let shape = [self.__len__(), plane_counts(spec).0, spec.bytes_per_plane()];
+        PyArray1::from_slice(py, self.inner.packed_planes()).reshape(shape)
+    }
+
+    #[getter]
+    fn constant_planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let shape = [self.__len__(), plane_counts(self.inner.spec()).1];
+        PyArray1::from_slice(py, self.inner.constant_planes()).reshape(shape)
+    }
+
+    #[getter]
+    fn legal_actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {
+        PyArray1::from_slice(py, self.inner.legal_actions())
+    }
+
+    #[getter]
+    fn legal_offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        PyArray1::from_slice(py, self.inner.legal_offsets())
+    }
+
+    fn planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        let spec = self.inner.spec();
+        let (height, width) = spec.board_shape();
+        expand(py, &*self.inner).reshape([self.__len__(), spec.planes().len(), height, width])
+    }
+
+    fn write_planes(&self, py: Python<'_>, mut out: PyReadwriteArray4<'_, f32>) -> PyResult<()> {
+        let spec = self.inner.spec();
+        let (height, width) = spec.board_shape();
+        let shape = out.shape().to_vec();
+        if shape[0] < self.__len__() || shape[1..] != [spec.planes().len(), height, width] {
+            let expected = [self.__len__(), spec.planes().len(), height, width];
+            return Err(PyValueError::new_err(format!("out has shape {shape:?}, expected at least {expected:?}")));
+        }
+        check_order("out", out.is_c_contiguous())?;
+        let out = out.as_slice_mut()?;
+        py.detach(|| self.inner.write_planes(out));
+        Ok(())
+    }
+
+    fn select_legal<'py>(
+        &self,
+        py: Python<'py>,
+        logits: PyReadonlyArray2<'py, f32>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let num_actions = self.inner.spec().num_actions();
+        if logits.shape()[0] < self.__len__() || logits.shape()[1] != num_actions {
+            let (expected, found) = ([self.__len__(), num_actions], logits.shape());
+            return Err(PyValueError::new_err(format!("logits have shape {found:?}, expected at least {expected:?}")));
+        }
+        check_order("logits", logits.is_c_contiguous())?;
+        let (logits, actions) = (logits.as_slice()?, self.inner.legal_actions());
+        let mut legal = Vec::with_capacity(actions.len());
+        for (row, range) in logits.chunks_exact(num_actions).zip(self.inner.legal_offsets().windows(2)) {
+            legal.extend(actions[range[0] as usize..range[1] as usize].iter().map(|action| row[usize::from(*action)]));
+        }
+        Ok(legal.into_pyarray(py))
+    }
+
+    fn legal_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let num_actions = self.inner.spec().num_actions();
+        let mut mask = vec![false; self.__len__() * num_actions];
+        for (row, range) in mask.chunks_exact_mut(num_actions).zip(self.inner.legal_offsets().windows(2)) {
+            for action in &self.inner.legal_actions()[range[0] as usize..range[1] as usize] {
+                row[usize::from(*action)] = true;
+            }
+        }
+        mask.into_pyarray(py).reshape([self.__len__(), num_actions])
+    }
+
+    fn rollout_values<'py>(
+        &self,
+        py: Python<'py>,
+        num_rollouts: u32,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let roll = || self.inner.rollout_values(num_rollouts, seed);
+        let values = if self.is_python { catch(roll)? } else { py.detach(roll) };
+        Ok(values.into_pyarray(py))
+    }
+}

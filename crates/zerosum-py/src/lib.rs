@@ -1,0 +1,60 @@
+//! `zerosum._core`: the Rust core seen from Python. Thin: names, arrays, the interpreter lock, errors. `_core.pyi` has the docs.
+
+// PyO3 hands arguments over by value, and a Python signature's keywords are a Rust function's arguments.
+#![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
+
+mod failure;
+mod game;
+mod leaves;
+mod python_game;
+mod search;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn};
+use pyo3::prelude::*;
+use zerosum_core::random::Draws;
+
+#[pyfunction]
+fn core_game_names() -> Vec<&'static str> {
+    zerosum_core::games::NAMES.to_vec()
+}
+
+#[pyfunction]
+fn uniform(seed: u64, game: u64, ply: u64, purpose: &str) -> f64 {
+    Draws::new(seed, game, ply, purpose).uniform()
+}
+
+#[pyfunction]
+fn dirichlet_noise(
+    py: Python<'_>,
+    seed: u64,
+    game: u64,
+    ply: u64,
+    alpha: f64,
+    size: usize,
+) -> Bound<'_, PyArray1<f32>> {
+    Draws::new(seed, game, ply, "noise").dirichlet(alpha, size).into_pyarray(py)
+}
+
+#[pyfunction]
+fn round_prior<'py>(py: Python<'py>, priors: PyReadonlyArrayDyn<'py, f32>) -> Bound<'py, numpy::PyArrayDyn<f32>> {
+    let rounded = |prior: &f32| zerosum_core::search::prior_of(zerosum_core::search::round_prior(*prior));
+    priors.as_array().map(rounded).into_pyarray(py)
+}
+
+/// The Rust core: rules, encodings and tree search.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<game::Game>()?;
+    module.add_class::<game::GameSpec>()?;
+    module.add_class::<game::PlaneSpec>()?;
+    module.add_class::<game::State>()?;
+    module.add_class::<leaves::Leaves>()?;
+    module.add_class::<search::Search>()?;
+    module.add_class::<search::Root>()?;
+    module.add_function(wrap_pyfunction!(core_game_names, module)?)?;
+    module.add_function(wrap_pyfunction!(uniform, module)?)?;
+    module.add_function(wrap_pyfunction!(dirichlet_noise, module)?)?;
+    module.add_function(wrap_pyfunction!(round_prior, module)?)?;
+    Ok(())
+}

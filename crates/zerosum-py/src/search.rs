@@ -1,0 +1,236 @@
+//! `Search` and `Root`.
+
+use std::sync::{LockResult, Mutex, MutexGuard};
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use zerosum_core::erased::AnySearch;
+use zerosum_core::game::Action;
+use zerosum_core::search::{self, Evaluations, Noise, SearchConfig, UnvisitedValue};
+
+use crate::failure::{catch, game_error, misuse};
+use crate::game::{Game, State, action_index};
+use crate::leaves::Leaves;
+
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct Search {
+    #[pyo3(get)]
+    game: Py<Game>,
+    inner: Mutex<Box<dyn AnySearch>>,
+}
+
+type Guard<'a> = MutexGuard<'a, Box<dyn AnySearch>>;
+
+fn sound(lock: LockResult<Guard<'_>>) -> PyResult<Guard<'_>> {
+    lock.map_err(|_| PyRuntimeError::new_err("this search ended in an error of the game's rules: make a new one"))
+}
+
+impl Search {
+    /// Waits without the interpreter lock, which a user's game needs in the thread that is waited for.
+    fn lock(&self, py: Python<'_>) -> PyResult<Guard<'_>> {
+        sound(self.inner.lock_py_attached(py))
+    }
+
+    /// Runs what may call a user's game. An error of the game poisons the lock, because the guard is dropped on its way.
+    fn call_rules<T>(&self, py: Python<'_>, function: impl FnOnce(&mut dyn AnySearch) -> T) -> PyResult<T> {
+        let guard = self.lock(py)?;
+        catch(|| {
+            let mut search = guard;
+            function(&mut **search)
+        })
+    }
+
+    fn tree(&self, py: Python<'_>, tree: usize) -> PyResult<Guard<'_>> {
+        let search = self.lock(py)?;
+        if tree >= search.num_trees() {
+            let message = format!("tree {tree} does not exist, there are {}", search.num_trees());
+            return Err(PyIndexError::new_err(message));
+        }
+        Ok(search)
+    }
+}
+
+#[pymethods]
+impl Search {
+    #[new]
+    #[pyo3(signature = (game, num_trees, *, c_init, c_base, c_factor, unvisited_value, unvisited_reduction,
+        noise_fraction, noise_alpha, exact_bounds, count_reused_visits, leaves_in_flight, virtual_loss, max_nodes))]
+    fn new(
+        game: Py<Game>,
+        num_trees: usize,
+        c_init: f32,
+        c_base: f32,
+        c_factor: f32,
+        unvisited_value: &str,
+        unvisited_reduction: f32,
+        noise_fraction: f32,
+        noise_alpha: f32,
+        exact_bounds: bool,
+        count_reused_visits: bool,
+        leaves_in_flight: u16,
+        virtual_loss: f32,
+        max_nodes: u32,
+    ) -> PyResult<Self> {
+        let unvisited_value = match unvisited_value {
+            "loss" => UnvisitedValue::Loss,
+            "zero" => UnvisitedValue::Zero,
+            "parent" => UnvisitedValue::Parent { reduction: unvisited_reduction },
+            other => {
+                let message = format!("unvisited_value is {other:?}, expected loss, zero or parent");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let config = SearchConfig {
+            c_init,
+            c_base,
+            c_factor,
+            unvisited_value,
+            noise_fraction,
+            noise_alpha,
+            exact_bounds,
+            count_reused_visits,
+            leaves_in_flight,
+            virtual_loss,
+            max_nodes,
+        };
+        let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
+        Ok(Self { game, inner: Mutex::new(inner) })
+    }
+
+    #[getter]
+    fn num_trees(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.lock(py)?.num_trees())
+    }
+
+    fn reset(&self, py: Python<'_>, tree: usize, state: &State) -> PyResult<()> {
+        self.lock(py)?.reset(tree, &state.inner).map_err(misuse)
+    }
+
+    #[pyo3(signature = (tree, action, *, keep))]
+    fn advance(&self, py: Python<'_>, tree: usize, action: i64, keep: bool) -> PyResult<()> {
+        let action = action_index(py, action, self.game.get().inner.spec())?;
+        self.call_rules(py, |search| search.advance(tree, action, keep))?.map_err(|error| game_error(py, error.0))
+    }
+
+    #[pyo3(signature = (tree, num_simulations, *, noise=None))]
+    fn begin(&self, py: Python<'_>, tree: usize, num_simulations: u32, noise: Option<(u64, u64, u64)>) -> PyResult<()> {
+        let noise = noise.map_or(Noise::None, |(seed, game, ply)| Noise::Dirichlet { seed, game, ply });
+        self.call_rules(py, |search| search.begin(tree, num_simulations, noise))?.map_err(misuse)
+    }
+
+    fn gather(&self, py: Python<'_>, max_leaves: usize) -> PyResult<Leaves> {
+        let game = self.game.get();
+        let leaves = if game.is_python {
+            self.call_rules(py, |search| search.gather(max_leaves))?
+        } else {
+            py.detach(|| sound(self.inner.lock()).map(|mut search| search.gather(max_leaves)))?
+        };
+        Ok(Leaves::of_search(leaves, game.is_python))
+    }
+
+    fn apply(
+        &self,
+        py: Python<'_>,
+        ticket: u64,
+        logits: PyReadonlyArray1<'_, f32>,
+        values: PyReadonlyArray1<'_, f32>,
+    ) -> PyResult<()> {
+        let evaluations = Evaluations { logits: logits.as_slice()?, values: values.as_slice()? };
+        py.detach(|| sound(self.inner.lock()).map(|mut search| search.apply(ticket, &evaluations)))?.map_err(misuse)
+    }
+
+    fn cancel(&self, py: Python<'_>, ticket: u64) -> PyResult<()> {
+        self.lock(py)?.cancel(ticket).map_err(misuse)
+    }
+
+    fn finished<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        Ok(PyArray1::from_vec(py, self.lock(py)?.finished()))
+    }
+
+    fn root(&self, py: Python<'_>, tree: usize) -> PyResult<Root> {
+        Ok(Root { inner: self.tree(py, tree)?.root(tree) })
+    }
+
+    fn best_line(&self, py: Python<'_>, tree: usize) -> PyResult<Vec<Action>> {
+        Ok(self.tree(py, tree)?.best_line(tree))
+    }
+
+    fn state(&self, py: Python<'_>, tree: usize) -> PyResult<State> {
+        Ok(State { inner: self.tree(py, tree)?.state(tree) })
+    }
+
+    #[getter]
+    fn num_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.lock(py)?.num_bytes())
+    }
+}
+
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct Root {
+    inner: search::Root,
+}
+
+#[pymethods]
+impl Root {
+    #[getter]
+    fn actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {
+        PyArray1::from_slice(py, &self.inner.actions)
+    }
+    #[getter]
+    fn visits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, &self.inner.visits)
+    }
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, &self.inner.q)
+    }
+    #[getter]
+    fn priors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, &self.inner.priors)
+    }
+    #[getter]
+    fn lower<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, &self.inner.lower)
+    }
+    #[getter]
+    fn upper<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, &self.inner.upper)
+    }
+    #[getter]
+    fn value(&self) -> f32 {
+        self.inner.value
+    }
+    #[getter]
+    fn net_value(&self) -> f32 {
+        self.inner.net_value
+    }
+    #[getter]
+    fn proven(&self) -> Option<f32> {
+        self.inner.proven
+    }
+    #[getter]
+    fn player(&self) -> usize {
+        self.inner.player.index()
+    }
+    #[getter]
+    fn num_simulations(&self) -> u32 {
+        self.inner.num_simulations
+    }
+    #[getter]
+    fn num_reused(&self) -> u32 {
+        self.inner.num_reused
+    }
+    #[getter]
+    fn limit(&self) -> Option<&'static str> {
+        self.inner.limit.map(search::Limit::name)
+    }
+    fn policy_target<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_vec(py, self.inner.policy_target())
+    }
+    #[getter]
+    fn best_action(&self) -> Option<Action> {
+        self.inner.best_index().map(|index| self.inner.actions[index])
+    }
+}

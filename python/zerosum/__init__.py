@@ -1,0 +1,66 @@
+"""AlphaZero for any two-player board game: learn it from its rules, play it, analyse it.
+
+    >>> import zerosum
+    >>> game = zerosum.make("connect4")
+    >>> zerosum.check_game(game, num_games=10).num_games
+    10
+
+What is named here is public; everything else may change without notice.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from zerosum._core import __version__ as __version__
+from zerosum.errors import DataError as DataError
+from zerosum.errors import GameError as GameError
+from zerosum.errors import RunError as RunError
+from zerosum.errors import SettingsError as SettingsError
+from zerosum.errors import ZerosumError as ZerosumError
+from zerosum.games import Game as Game
+from zerosum.games import State as State
+from zerosum.games import check_game as check_game
+from zerosum.games import make as make
+from zerosum.games import state_after as state_after
+from zerosum.search import SearchConfig as SearchConfig
+
+if TYPE_CHECKING:
+    from zerosum.play.player import Analysis as Analysis
+    from zerosum.play.player import Player as Player
+    from zerosum.play.player import load_player as load
+    from zerosum.run import train as train
+
+__all__ = [
+    "Analysis",
+    "DataError",
+    "Game",
+    "GameError",
+    "Player",
+    "RunError",
+    "SearchConfig",
+    "SettingsError",
+    "State",
+    "ZerosumError",
+    "__version__",
+    "check_game",
+    "load",
+    "make",
+    "state_after",
+    "train",
+]
+
+# Imported when first asked for: the playing half without the training half, and neither by `import zerosum` alone.
+_LAZY = {
+    "Analysis": ("zerosum.play.player", "Analysis"),
+    "Player": ("zerosum.play.player", "Player"),
+    "load": ("zerosum.play.player", "load_player"),
+    "train": ("zerosum.run", "train"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'zerosum' has no attribute {name!r}")
+    import importlib
+
+    module, attribute = _LAZY[name]
+    return getattr(importlib.import_module(module), attribute)

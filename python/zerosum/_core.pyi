@@ -1,0 +1,283 @@
+"""The Rust core: rules, encodings and tree search. `zerosum.games` and `zerosum.search` are the doors to it.
+
+Perspectives: a `value` is in [-1, 1] for the player to move at its position; an `outcome` is in [-1, 1] for the first
+player (player 0). Actions are integers in [0, num_actions).
+"""
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Game",
+    "GameSpec",
+    "Leaves",
+    "PlaneSpec",
+    "Root",
+    "Search",
+    "State",
+    "__version__",
+    "core_game_names",
+    "dirichlet_noise",
+    "round_prior",
+    "uniform",
+]
+
+__version__: str
+
+def core_game_names() -> list[str]:
+    """Names of the games in the core, as `Game(name)` takes them."""
+
+def uniform(seed: int, game: int, ply: int, purpose: str) -> float:
+    """A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.
+
+    `purpose` is any short text ("move", "opening", ...): different purposes give independent draws.
+    """
+
+def dirichlet_noise(seed: int, game: int, ply: int, alpha: float, size: int) -> NDArray[np.float32]:
+    """Dir(alpha) of `size` entries that sum to 1: the root noise that a search keyed (seed, game, ply) mixes in."""
+
+def round_prior(priors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Priors as the tree keeps them below the root: float32 rounded to nearest even at 16 bits. Shape kept."""
+
+@final
+class PlaneSpec:
+    """One input plane of a game's encoding."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def is_constant(self) -> bool:
+        """True if the plane holds one number everywhere; else it holds zeros and ones."""
+
+@final
+class GameSpec:
+    """What the program is told about a game besides its rules. Two games with equal `encoder_id` share networks."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> int:
+        """Raised whenever the rules, the action indices or the planes change."""
+    @property
+    def num_actions(self) -> int: ...
+    @property
+    def board_shape(self) -> tuple[int, int]:
+        """(height, width) of every plane."""
+    @property
+    def planes(self) -> list[PlaneSpec]:
+        """In channel order."""
+    @property
+    def max_plies(self) -> int:
+        """A game that is not over after this many plies is a draw (or what the rules say of its last position)."""
+    @property
+    def encoder_id(self) -> str:
+        """Names the encoding: game, version, plane list, board shape and number of actions, hashed."""
+
+@final
+class State:
+    """An immutable position with the history its rules need. Made by `Game.initial_state` and `Game.play`."""
+
+    @property
+    def plies(self) -> int:
+        """Moves made since the initial state."""
+
+@final
+class Game:
+    """The rules of one game. A user's Python game, adopted by `adopt`, is seen through the same methods."""
+
+    def __new__(cls, name: str) -> Game: ...
+    @staticmethod
+    def adopt(
+        game: object,
+        name: str,
+        version: int,
+        num_actions: int,
+        board_shape: tuple[int, int],
+        planes: Sequence[tuple[str, bool]],
+        max_plies: int,
+    ) -> Game:
+        """See a Python object that keeps the `zerosum.games.Game` protocol as a game of the core.
+
+        `planes` is (name, is_constant) in channel order.
+        """
+    @property
+    def spec(self) -> GameSpec: ...
+    @property
+    def is_python(self) -> bool:
+        """True if the rules are Python: then only one thread at a time can search."""
+    def initial_state(self) -> State: ...
+    def player(self, state: State) -> int:
+        """Who is to move: 0 (first) or 1 (second)."""
+    def legal_actions(self, state: State) -> list[int]:
+        """Ascending; empty if and only if the game is over."""
+    def play(self, state: State, action: int) -> State:
+        """The position after `action`. Raises GameError if it is illegal."""
+    def outcome(self, state: State) -> float | None:
+        """The first player's result in [-1, 1], or None while the game goes on."""
+    def ending(self, state: State) -> str | None:
+        """How the game ended, in the words of its federation ("four in a row"), or None while it goes on."""
+    def planes(self, state: State) -> NDArray[np.float32]:
+        """[C, H, W], seen from the player to move."""
+    def action_text(self, state: State, action: int) -> str:
+        """A legal action as people write it."""
+    def draw(self, state: State) -> str:
+        """The board as text, several lines."""
+    def encode(self, states: Sequence[State]) -> Leaves:
+        """Positions as an evaluator takes them, outside any search (`ticket` is None)."""
+    def encode_plies(
+        self,
+        actions: NDArray[np.uint16],
+        offsets: NDArray[np.int64],
+        games: NDArray[np.int64],
+        plies: NDArray[np.int64],
+    ) -> Leaves:
+        """Positions of recorded games: N samples, the i-th after `plies[i]` moves of game `games[i]`.
+
+        Game g's moves are `actions[offsets[g]:offsets[g + 1]]`, played from the initial state. `ticket` is None.
+        """
+
+@final
+class Leaves:
+    """B positions on their way to an evaluator: what `Search.gather` asks about. Frozen."""
+
+    def __len__(self) -> int:
+        """B."""
+    @property
+    def ticket(self) -> int | None:
+        """What `Search.apply` knows these leaves by; None if no search waits for them."""
+    @property
+    def trees(self) -> NDArray[np.uint32]:
+        """[B], which tree of the search asked."""
+    @property
+    def players(self) -> NDArray[np.uint8]:
+        """[B], who is to move (0 or 1)."""
+    @property
+    def packed_planes(self) -> NDArray[np.uint8]:
+        """[B, number of bit planes, ceil(H*W/8)], bit i%8 (little endian) of byte i//8 is square i, row by row."""
+    @property
+    def constant_planes(self) -> NDArray[np.float32]:
+        """[B, number of constant planes], one number a plane."""
+    @property
+    def legal_actions(self) -> NDArray[np.uint16]:
+        """[sum L], the legal actions of each position, ascending, one position after the other."""
+    @property
+    def legal_offsets(self) -> NDArray[np.int64]:
+        """[B + 1], position b's are legal_actions[legal_offsets[b]:legal_offsets[b + 1]]."""
+    def planes(self) -> NDArray[np.float32]:
+        """[B, C, H, W], expanded, in channel order."""
+    def write_planes(self, out: NDArray[np.float32]) -> None:
+        """Expand into the first B rows of a C-contiguous `out` [>= B, C, H, W]; further rows are left alone."""
+    def select_legal(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Of C-contiguous logits [>= B, num_actions], those of the legal actions: [sum L]."""
+    def legal_mask(self) -> NDArray[np.bool_]:
+        """[B, num_actions], True where an action is legal."""
+    def rollout_values(self, num_rollouts: int, seed: int) -> NDArray[np.float32]:
+        """[B], the mean result for the player to move of uniformly random games from each position."""
+
+@final
+class Search:
+    """Searches of many positions of one game side by side. `zerosum.search.Search` makes it from a `SearchConfig`.
+
+    Each tree runs `reset` or `advance`, then `begin`; all trees share `gather` and `apply`. Calls from several threads wait
+    for one another.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_trees: int,
+        *,
+        c_init: float,
+        c_base: float,
+        c_factor: float,
+        unvisited_value: str,
+        unvisited_reduction: float,
+        noise_fraction: float,
+        noise_alpha: float,
+        exact_bounds: bool,
+        count_reused_visits: bool,
+        leaves_in_flight: int,
+        virtual_loss: float,
+        max_nodes: int,
+    ) -> None: ...
+    @property
+    def game(self) -> Game: ...
+    @property
+    def num_trees(self) -> int: ...
+    @property
+    def num_bytes(self) -> int:
+        """Memory that the trees hold."""
+    def reset(self, tree: int, state: State) -> None:
+        """Put a position at the tree's root and forget what the tree knew."""
+    def advance(self, tree: int, action: int, *, keep: bool) -> None:
+        """Make a legal move at the root; with `keep`, what is known below it stays."""
+    def begin(self, tree: int, num_simulations: int, *, noise: tuple[int, int, int] | None = None) -> None:
+        """Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet draw."""
+    def gather(self, max_leaves: int) -> Leaves:
+        """Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about."""
+    def apply(self, ticket: int, logits: NDArray[np.float32], values: NDArray[np.float32]) -> None:
+        """Back up the answers to the leaves with this ticket.
+
+        `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move.
+        """
+    def cancel(self, ticket: int) -> None:
+        """Take the leaves with this ticket back as if they had never been asked for."""
+    def finished(self) -> NDArray[np.uint32]:
+        """The trees whose search is over, ascending."""
+    def root(self, tree: int) -> Root:
+        """What the tree's search found so far."""
+    def best_line(self, tree: int) -> list[int]:
+        """The tree's line of best play as far as it was searched."""
+    def state(self, tree: int) -> State:
+        """The position at the tree's root."""
+
+@final
+class Root:
+    """Statistics of a searched root. Values are for the player to move; arrays [L] in the order of `actions`."""
+
+    @property
+    def actions(self) -> NDArray[np.uint16]:
+        """The legal actions, ascending; empty before the root's evaluation."""
+    @property
+    def visits(self) -> NDArray[np.uint32]: ...
+    @property
+    def q(self) -> NDArray[np.float32]:
+        """Mean (or exact) value of each move, NaN where it has no visits."""
+    @property
+    def priors(self) -> NDArray[np.float32]:
+        """The network's, without noise."""
+    @property
+    def lower(self) -> NDArray[np.float32]:
+        """The exact result of each move is at least this."""
+    @property
+    def upper(self) -> NDArray[np.float32]:
+        """The exact result of each move is at most this."""
+    @property
+    def value(self) -> float:
+        """Mean of what was backed up, or the exact result."""
+    @property
+    def net_value(self) -> float:
+        """The network's own value of the root."""
+    @property
+    def proven(self) -> float | None:
+        """The exact result once it is known."""
+    @property
+    def player(self) -> int:
+        """Who is to move."""
+    @property
+    def num_simulations(self) -> int:
+        """Simulations that the tree holds, reused ones included."""
+    @property
+    def num_reused(self) -> int:
+        """How many of those came with the reused tree."""
+    @property
+    def limit(self) -> str | None:
+        """Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on."""
+    def policy_target(self) -> NDArray[np.float32]:
+        """[L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses."""
+    @property
+    def best_action(self) -> int | None:
+        """The move to play: a proven win first, a proven loss last, else the most visited."""

@@ -1,0 +1,509 @@
+"""Matches between players, and the ratings that follow from them.
+
+`play_match` plays games in pairs: each random opening twice, with colours changed. All games of a match advance
+together, so the positions of many games share a batch. `fit_elo` turns the results of many matches into ratings with
+error bars. This file knows players as `Contestant`s, and nothing of training.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum._core import uniform
+from zerosum.errors import SettingsError
+from zerosum.evaluator import Evaluator, answer
+from zerosum.games import Rules, State
+from zerosum.play.player import Contestant
+from zerosum.search import SearchConfig, new_search
+
+_Array = NDArray[np.floating[Any]]
+
+ELO_PER_LOGIT = 400 / math.log(10)
+
+NORMAL_95 = 1.959964
+"""Half the width of a 95 % interval in standard deviations."""
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """One game of a match, from the view of the contestant named first."""
+
+    index: int
+    """Its number in the match; 2k and 2k + 1 are a pair, which shares its opening."""
+    actions: tuple[int, ...]
+    """All moves, the opening included."""
+    opening_plies: int
+    first_is_player: int
+    """Which player the contestant named first was: 0 moved first, 1 second."""
+    result: float
+    """Of the contestant named first, in [-1, 1]."""
+    ending: str
+    """How the game ended, in words."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Games counted by result: a positive one is a win, 0 a draw, a negative one a loss."""
+
+    wins: int
+    draws: int
+    losses: int
+
+    def __str__(self) -> str:
+        return f"{self.wins} won, {self.draws} drawn, {self.losses} lost"
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The games of a match that have ended, from the view of the contestant named first."""
+
+    first: str
+    second: str
+    games: tuple[PlayedGame, ...]
+    """By `index`."""
+    evaluations: tuple[int, int]
+    """Positions that the evaluators of first and second were asked about, unfinished games included."""
+
+    def tally(self, *, player: int | None = None) -> Tally:
+        """Results of all games, or of those in which the contestant named first was player 0 or 1."""
+        results = [game.result for game in self.games if player is None or game.first_is_player == player]
+        return Tally(
+            wins=sum(result > 0 for result in results),
+            draws=sum(result == 0 for result in results),
+            losses=sum(result < 0 for result in results),
+        )
+
+    @property
+    def wins(self) -> int:
+        """Of all games."""
+        return self.tally().wins
+
+    @property
+    def draws(self) -> int:
+        """Of all games."""
+        return self.tally().draws
+
+    @property
+    def losses(self) -> int:
+        """Of all games."""
+        return self.tally().losses
+
+    @property
+    def points(self) -> list[float]:
+        """(result + 1) / 2 of each game: 1 for a win, half for a draw."""
+        return [(game.result + 1) / 2 for game in self.games]
+
+    @property
+    def score(self) -> float:
+        """Mean of `points`, in [0, 1]; NaN without games."""
+        return sum(self.points) / len(self.games) if self.games else math.nan
+
+    @property
+    def num_distinct(self) -> int:
+        """How many games differ from one another: repeated ones say nothing new."""
+        return len({game.actions for game in self.games})
+
+    @property
+    def mean_plies(self) -> float:
+        """Mean length of a game; NaN without games."""
+        return sum(len(game.actions) for game in self.games) / len(self.games) if self.games else math.nan
+
+    @property
+    def pair_score(self) -> PairScore:
+        """What `fit_elo` takes."""
+        return PairScore(self.first, self.second, points=sum(self.points), num_games=len(self.games))
+
+    def __str__(self) -> str:
+        elo = elo_of_points(self.points)
+        rows = {"all games": self.tally(), "moving first": self.tally(player=0), "moving second": self.tally(player=1)}
+        lines = [
+            f"{self.first} against {self.second}: {self.score:.1%} of {len(self.games)} games, Elo difference {elo}"
+        ]
+        lines += [f"  {name:<14} {tally}" for name, tally in rows.items()]
+        lines.append(
+            f"  {self.num_distinct} different games of {self.mean_plies:.1f} plies, "
+            f"{self.evaluations[0]:,} and {self.evaluations[1]:,} evaluations"
+        )
+        return "\n".join(lines)
+
+
+def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int) -> tuple[int, ...]:
+    """Uniformly random legal moves, none of which ends the game; shorter where every move would."""
+    state = game.initial_state()
+    opening: list[int] = []
+    for ply in range(num_plies):
+        ahead = {action: game.play(state, action) for action in game.legal_actions(state)}
+        open_actions = [action for action, after in ahead.items() if game.outcome(after) is None]
+        if not open_actions:
+            break
+        opening.append(_draw(open_actions, uniform(seed, pair, ply, "opening")))
+        state = ahead[opening[-1]]
+    return tuple(opening)
+
+
+def _draw(actions: Sequence[int], number: float) -> int:
+    """One of the actions, by a number in [0, 1)."""
+    return actions[int(number * len(actions))]
+
+
+class _Seat(Protocol):
+    """A contestant at several boards, told of all moves there and asked to begin whenever it is its turn."""
+
+    evaluations: int
+
+    def reset(self, board: int, state: State) -> None: ...
+
+    def advance(self, board: int, action: int) -> None: ...
+
+    def begin(self, board: int, game_index: int, state: State) -> None: ...
+
+    def decide(self) -> list[tuple[int, int]]:
+        """Think a batch further; answers the boards that are decided, and the actions there."""
+        ...
+
+
+class _SearchSeat:
+    """Searches all boards where it is to move, one batch after the other."""
+
+    def __init__(self, game: Rules, evaluator: Evaluator, config: SearchConfig, *, num_boards: int) -> None:
+        self.evaluations = 0
+        self._evaluator = evaluator
+        # Nobody explores at random in a match; an alpha spares `new_search` from measuring the game for one.
+        self._config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
+        self._search = new_search(game, self._config, num_trees=num_boards)
+        self._max_leaves = num_boards * config.leaves_in_flight
+        self._thinking: set[int] = set()
+
+    def reset(self, board: int, state: State) -> None:
+        self._search.reset(board, state)
+
+    def advance(self, board: int, action: int) -> None:
+        self._search.advance(board, action, keep=self._config.reuse_tree)
+
+    def begin(self, board: int, game_index: int, state: State) -> None:
+        self._search.begin(board, self._config.num_simulations)
+        self._thinking.add(board)
+
+    def decide(self) -> list[tuple[int, int]]:
+        if not self._thinking:
+            return []
+        self.evaluations += answer(self._search, self._evaluator, self._max_leaves)
+        # Of the searches that are finished, some may have been so since an earlier turn.
+        decided = sorted(self._thinking.intersection(self._search.finished().tolist()))
+        self._thinking.difference_update(decided)
+        return [(board, self._best_action(board)) for board in decided]
+
+    def _best_action(self, board: int) -> int:
+        action = self._search.root(board).best_action
+        assert action is not None, "a game that goes on has a move"
+        return action
+
+
+class _RandomSeat:
+    """Draws a legal move, keyed by (seed, game, ply)."""
+
+    evaluations = 0
+
+    def __init__(self, game: Rules, *, seed: int) -> None:
+        self._game, self._seed = game, seed
+        self._decided: list[tuple[int, int]] = []
+
+    def reset(self, board: int, state: State) -> None:
+        pass
+
+    def advance(self, board: int, action: int) -> None:
+        pass
+
+    def begin(self, board: int, game_index: int, state: State) -> None:
+        number = uniform(self._seed, game_index, state.plies, "random player")
+        self._decided.append((board, _draw(self._game.legal_actions(state), number)))
+
+    def decide(self) -> list[tuple[int, int]]:
+        decided, self._decided = self._decided, []
+        return decided
+
+
+@dataclass
+class _Board:
+    """A game in progress."""
+
+    index: int
+    state: State
+    actions: list[int]
+    opening_plies: int
+
+    def seat_of(self, player: int) -> int:
+        """Who moves for a player: the contestant named first (0) is player 0 in games of even number."""
+        return (player + self.index) % 2
+
+
+class Match:
+    """A match under way: `play_batch` until `is_over`. `play_match` does just that."""
+
+    def __init__(
+        self,
+        game: Rules,
+        first: Contestant,
+        second: Contestant,
+        *,
+        num_games: int,
+        opening_plies: int,
+        seed: int,
+        max_games_at_once: int = 64,
+    ) -> None:
+        """`num_games` is even: each opening of `opening_plies` random moves is played from both sides.
+
+        Raises:
+            SettingsError: a number is out of range.
+        """
+        if num_games < 2 or num_games % 2:
+            raise SettingsError(f"num_games is {num_games}: an even number, as each opening is played from both sides.")
+        for name, value, low in (("opening_plies", opening_plies, 0), ("max_games_at_once", max_games_at_once, 1)):
+            if value < low:
+                raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
+        self._game, self._names = game, (first.name, second.name)
+        self._num_games, self._opening_plies, self._seed = num_games, opening_plies, seed
+        num_boards = min(num_games, max_games_at_once)
+        self._seats = [self._sit_down(contestant, num_boards) for contestant in (first, second)]
+        self._games: list[PlayedGame] = []
+        self._num_started = 0
+        self._boards = [self._start(board) for board in range(num_boards)]
+
+    @property
+    def is_over(self) -> bool:
+        """All games have ended."""
+        return len(self._games) == self._num_games
+
+    @property
+    def result(self) -> MatchResult:
+        """The games that have ended so far."""
+        games = tuple(sorted(self._games, key=lambda game: game.index))
+        first, second = self._seats
+        return MatchResult(*self._names, games=games, evaluations=(first.evaluations, second.evaluations))
+
+    def play_batch(self) -> list[PlayedGame]:
+        """One batch of evaluations for each contestant, and the moves that it decides. Answers the games that ended."""
+        num_ended = len(self._games)
+        for seat in self._seats:
+            for board, action in seat.decide():
+                self._move(board, action)
+        return self._games[num_ended:]
+
+    def _sit_down(self, contestant: Contestant, num_boards: int) -> _Seat:
+        if contestant.evaluator is None:
+            return _RandomSeat(self._game, seed=self._seed)
+        return _SearchSeat(self._game, contestant.evaluator, contestant.search, num_boards=num_boards)
+
+    def _start(self, number: int) -> _Board:
+        """The next game, at the board of this number."""
+        index, state = self._num_started, self._game.initial_state()
+        self._num_started += 1
+        opening = random_opening(self._game, num_plies=self._opening_plies, seed=self._seed, pair=index // 2)
+        for action in opening:
+            state = self._game.play(state, action)
+        for seat in self._seats:
+            seat.reset(number, state)
+        board = _Board(index, state, list(opening), len(opening))
+        self._begin(number, board)
+        return board
+
+    def _begin(self, number: int, board: _Board) -> None:
+        seat = self._seats[board.seat_of(self._game.player(board.state))]
+        seat.begin(number, board.index, board.state)
+
+    def _move(self, number: int, action: int) -> None:
+        board = self._boards[number]
+        board.state = self._game.play(board.state, action)
+        board.actions.append(action)
+        outcome = self._game.outcome(board.state)
+        if outcome is None:
+            for seat in self._seats:
+                seat.advance(number, action)
+            self._begin(number, board)
+            return
+        self._games.append(self._finished(board, outcome))
+        if self._num_started < self._num_games:
+            self._boards[number] = self._start(number)
+
+    def _finished(self, board: _Board, outcome: float) -> PlayedGame:
+        ending = self._game.ending(board.state)
+        assert ending is not None
+        first_is_player = board.seat_of(0)
+        return PlayedGame(
+            index=board.index,
+            actions=tuple(board.actions),
+            opening_plies=board.opening_plies,
+            first_is_player=first_is_player,
+            result=outcome if first_is_player == 0 else -outcome,
+            ending=ending,
+        )
+
+
+def play_match(
+    game: Rules,
+    first: Contestant,
+    second: Contestant,
+    *,
+    num_games: int,
+    opening_plies: int,
+    seed: int,
+    max_games_at_once: int = 64,
+    on_game: Callable[[PlayedGame], None] = lambda game: None,
+) -> MatchResult:
+    """Play a match (see `Match`); `on_game` hears of each game as it ends.
+
+    Equal seeds give equal games, as far as the evaluators answer equally (rollouts: new contestants).
+    """
+    match = Match(
+        game,
+        first,
+        second,
+        num_games=num_games,
+        opening_plies=opening_plies,
+        seed=seed,
+        max_games_at_once=max_games_at_once,
+    )
+    while not match.is_over:
+        for played in match.play_batch():
+            on_game(played)
+    return match.result
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """How two players did against each other, counted over `num_games`."""
+
+    first: str
+    second: str
+    points: float
+    """Of `first`: the sum of 1 a win, half a draw, (result + 1) / 2 in general; in [0, num_games]."""
+    num_games: int
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A rating relative to the anchor's 0."""
+
+    elo: float
+    error: float
+    """Half the width of the 95 % interval of the difference to the anchor."""
+
+    def __str__(self) -> str:
+        return f"{self.elo:+.0f} ± {self.error:.0f}"
+
+
+def win_probability(elo_difference: float) -> float:
+    """The expected score of a player so much stronger.
+
+    >>> round(win_probability(200), 3)
+    0.76
+    """
+    return 1 / (1 + 10 ** (-elo_difference / 400))
+
+
+def fit_elo(results: Iterable[PairScore], *, anchor: str = "random") -> dict[str, Rating]:
+    """Ratings under which the results are most likely, the anchor's being 0.
+
+    Each game is a coin that falls for the first player with p = `win_probability(elo - elo')`; a draw is half a win for
+    each. One virtual draw between any two players that met keeps a score of 100:0 finite (Beta(1/2, 1/2) for each p,
+    the prior of Jeffreys). Errors are those of the normal approximation: the inverse of the Hessian at the maximum.
+
+    Raises:
+        SettingsError: no chain of results connects a player with the anchor.
+    """
+    points: dict[tuple[str, str], float] = {}
+    counts: dict[tuple[str, str], float] = {}
+    for result in results:
+        if result.num_games == 0:
+            continue
+        is_ordered = result.first < result.second
+        pair = (result.first, result.second) if is_ordered else (result.second, result.first)
+        points[pair] = points.get(pair, 0.5) + (result.points if is_ordered else result.num_games - result.points)
+        counts[pair] = counts.get(pair, 1.0) + result.num_games
+    names = [anchor, *sorted({name for pair in counts for name in pair} - {anchor})]
+    _require_connected(names, counts)
+    # A row a pair: +1 for its first player, -1 for its second; the anchor stays at 0, so it has no column.
+    design = np.zeros((len(counts), len(names)))
+    for row, (one, other) in enumerate(counts):
+        design[row, names.index(one)] += 1
+        design[row, names.index(other)] -= 1
+    logits, covariance = _fit_logits(design[:, 1:], np.array([*points.values()]), np.array([*counts.values()]))
+    ratings = {anchor: Rating(0.0, 0.0)}
+    for name, logit, variance in zip(names[1:], logits, np.diag(covariance), strict=True):
+        ratings[name] = Rating(ELO_PER_LOGIT * float(logit), ELO_PER_LOGIT * NORMAL_95 * math.sqrt(variance))
+    return ratings
+
+
+def _fit_logits(design: _Array, points: _Array, counts: _Array) -> tuple[_Array, _Array]:
+    """The x at which sum(points * log p + (counts - points) * log(1 - p)), p = sigmoid(design x), is largest.
+
+    By Newton's iterations. Answers x and the inverse of the negative Hessian there. 0 < points < counts makes the
+    maximum finite, and that every player is connected with the anchor makes it unique.
+    """
+
+    def log_likelihood(x: _Array) -> float:
+        margins = design @ x
+        return float(points @ margins - counts @ np.logaddexp(0, margins))
+
+    x: _Array = np.zeros(design.shape[1])
+    while True:
+        p = 1 / (1 + np.exp(-design @ x))
+        gradient = design.T @ (points - counts * p)
+        covariance = np.linalg.inv(design.T @ (design * (counts * p * (1 - p))[:, None]))
+        step = covariance @ gradient
+        # Twice what is left to gain, by Newton's model, which is good here: the last full step squares the error away.
+        if gradient @ step < 1e-10 * (1 + counts.sum()):
+            return x + step, covariance
+        # Far from it a full step can overshoot. The likelihood is concave, so some shorter step gains.
+        while log_likelihood(x + step) <= log_likelihood(x):
+            step = step / 2
+        x = x + step
+
+
+def _require_connected(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> None:
+    reached, links = {names[0]}, list(pairs)
+    while ahead := {name for pair in links if reached & set(pair) for name in pair} - reached:
+        reached |= ahead
+    if lost := [name for name in names if name not in reached]:
+        raise SettingsError(
+            f"No chain of matches connects {', '.join(lost)} with {names[0]}, so their ratings cannot be compared: "
+            f"play a match between {lost[0]} and one of {', '.join(sorted(reached))}."
+        )
+
+
+@dataclass(frozen=True)
+class EloDifference:
+    """By how much one player is stronger than another, with the ends of the 95 % interval (which may be infinite)."""
+
+    elo: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.elo:+.0f} (95 %: {self.low:+.0f} to {self.high:+.0f})"
+
+
+def elo_of_points(points: Sequence[float]) -> EloDifference:
+    """The Elo difference that a match's points suggest, each in [0, 1].
+
+    The interval is that of the mean, from the points' own variance (with wins, draws and losses: trinomial), turned
+    into Elo. Half a virtual win and half a virtual loss are added: without them 100:0 would be infinite, and surely so.
+    """
+    padded = np.array([0.0, 1.0, *points])
+    weights = np.array([0.5, 0.5, *([1.0] * len(points))])
+    mean = float(np.average(padded, weights=weights))
+    error = NORMAL_95 * math.sqrt(float(np.average((padded - mean) ** 2, weights=weights)) / weights.sum())
+    return EloDifference(_elo_of_score(mean), _elo_of_score(mean - error), _elo_of_score(mean + error))
+
+
+def _elo_of_score(score: float) -> float:
+    """The inverse of `win_probability`."""
+    if not 0 < score < 1:
+        return math.copysign(math.inf, score - 0.5)
+    return ELO_PER_LOGIT * math.log(score / (1 - score))

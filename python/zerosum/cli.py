@@ -1,0 +1,162 @@
+"""The command line: `zerosum train | play | match | evaluate | info | check-game`.
+
+Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
+quick. An error that the user can mend is printed as its sentence, with exit status 2.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerosum.errors import ZerosumError
+
+app = typer.Typer(
+    name="zerosum",
+    help="AlphaZero for any two-player board game: learn it from its rules, play it, trust it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+GameArgument = Annotated[
+    str, typer.Argument(help="A game's name (`connect4`), or your own as `path.py:Class`.", show_default=False)
+]
+RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpoint's JSON.", show_default=False)]
+Simulations = Annotated[
+    int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; the run's own if not given.")
+]
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app(standalone_mode=True)
+    except ZerosumError as error:
+        print(f"zerosum: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        raise SystemExit(1) from None
+
+
+@app.callback()
+def _zerosum(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        from zerosum._core import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.command(epilog="Example: `zerosum train connect4 --run runs/mine --minutes 5 --set search.num_simulations=64`")
+def train(
+    game: GameArgument,
+    run: Annotated[
+        Path | None, typer.Option(help="The run directory; `runs/GAME` if not given. One that is there goes on.")
+    ] = None,
+    preset: Annotated[
+        str, typer.Option(help="Settings to begin with, such as `connect4`; defaults fit the game's size.")
+    ] = "",
+    minutes: Annotated[
+        float | None, typer.Option(help="The budget, 30 if not given. A larger one makes a finished run go on.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Keys every random draw of a new run.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
+    ] = None,
+) -> None:
+    """Learn a game from its rules alone, or go on with a run that stopped."""
+    from zerosum.run import train as train_run
+
+    directory = run or Path("runs") / game.rpartition(":")[2].lower()
+    train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=set_ or [])
+
+
+@app.command(
+    epilog="Example: `zerosum play runs/connect4 --simulations 200`, or without a network `zerosum play rollouts --game connect4`"
+)
+def play(
+    player: Annotated[
+        str, typer.Argument(help="Who to play: a run or checkpoint, `rollouts@1000`, `random`.", show_default=False)
+    ],
+    game: Annotated[str, typer.Option(help="The game, where the player does not say it.")] = "",
+    second: Annotated[bool, typer.Option("--second", help="You move second.")] = False,
+    simulations: Simulations = None,
+) -> None:
+    """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
+    from zerosum.play.player import open_player
+    from zerosum.play.terminal import play_in_terminal
+
+    play_in_terminal(open_player(player, game=game or None, num_simulations=simulations), human_side=1 if second else 0)
+
+
+@app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")
+def match(
+    game: GameArgument,
+    first: Annotated[
+        str,
+        typer.Argument(
+            help="A run or checkpoint, `rollouts` or `random`; `@N` behind it sets simulations a move.",
+            show_default=False,
+        ),
+    ],
+    second: Annotated[str, typer.Argument(help="The same for the opponent.", show_default=False)],
+    games: Annotated[int, typer.Option(min=2, help="Games; each opening is played from both sides.")] = 100,
+    opening_plies: Annotated[int, typer.Option(min=0, help="Random plies that open each pair of games.")] = 2,
+    seed: Annotated[int, typer.Option(help="Keys openings and random play.")] = 0,
+) -> None:
+    """Let two players meet, and say how they compare."""
+    from zerosum.arena import play_match
+    from zerosum.games import make
+    from zerosum.play.player import parse_player
+
+    rules = make(game)
+    contestants = parse_player(first, rules, seed=seed), parse_player(second, rules, seed=seed + 1)
+    print(play_match(rules, *contestants, num_games=games, opening_plies=opening_plies, seed=seed))
+
+
+@app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 100 --simulations 100`")
+def evaluate(
+    run: RunArgument,
+    games: Annotated[int, typer.Option(min=2, help="Games against each opponent.")] = 100,
+    simulations: Simulations = None,
+    seed: Annotated[int, typer.Option(help="Keys openings and random play.")] = 0,
+) -> None:
+    """Measure a run's newest checkpoint against fixed opponents, and show a game."""
+    from zerosum.report import evaluate as evaluate_run
+
+    evaluate_run(run, num_games=games, num_simulations=simulations, seed=seed)
+
+
+@app.command(epilog="Example: `zerosum info runs/connect4`")
+def info(run: RunArgument) -> None:
+    """Say what a run is, how far it came and how strong its checkpoints are."""
+    from zerosum.report import describe
+
+    describe(run)
+
+
+@app.command(name="check-game", epilog="Example: `zerosum check-game mygame.py:MyGame`")
+def check_game(
+    game: GameArgument,
+    games: Annotated[int, typer.Option(min=1, help="Random games to play.")] = 100,
+    seed: Annotated[int, typer.Option(help="Keys the random moves.")] = 0,
+) -> None:
+    """Play random games and hold a game against everything that the program relies on."""
+    from zerosum.games import check_game as check
+    from zerosum.games import find_game
+
+    found = find_game(game)
+    report = check(found, num_games=games, seed=seed)
+    results = ", ".join(f"{count} x {result:+g}" for result, count in sorted(report.results.items()))
+    print(
+        f"{game} keeps every promise: {report.num_games} random games, {report.num_positions:,} positions,"
+        f" the longest {report.longest} plies, results for the first player {results}."
+    )

@@ -1,0 +1,300 @@
+"""A run's settings: what was asked, every default, and where each came from.
+
+A `RunConfig` is the sections of settings that the modules define, together. It comes from defaults that fit the game's
+size and the time given, then a preset, then `section.name=value` from the command line; it is written into the run
+directory as `config.toml`, which says all of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from zerosum._core import __version__
+from zerosum.errors import DataError, SettingsError, nearest
+from zerosum.games import Rules, measure_game
+from zerosum.learner import LearnerConfig
+from zerosum.network import NetworkConfig
+from zerosum.replay import ReplayConfig
+from zerosum.search import SearchConfig, natural_noise_alpha
+from zerosum.selfplay import SelfplayConfig
+from zerosum.settings import check, from_mapping, parse_value, setting, to_mapping
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """The budget of a run, and what happens when within it."""
+
+    minutes: float | None = setting(
+        None, "budget: minutes of training, resumed ones counted together", low=0.01, high=1e7
+    )
+    steps: int | None = setting(None, "budget: learner steps, instead of minutes", low=1, high=1 << 40)
+    seed: int = setting(0, "keys every random draw of the run", low=0, high=(1 << 63) - 1)
+    num_checkpoints: int = setting(12, "checkpoints over the budget, evenly spread", low=1, high=100_000)
+    min_positions: int = setting(2000, "recorded positions before the first learner step", low=1)
+    steps_per_phase: int = setting(
+        16, "learner steps between two stretches of self-play, which then use the new network", low=1
+    )
+    backend: str = setting("auto", "what evaluates the network", choices=("auto", "openvino", "torch"))
+    device: str = setting("auto", "where: 'auto', 'cpu', 'cuda', 'mps'")
+
+    def __post_init__(self) -> None:
+        check(self, "training")
+        if (self.minutes is None) == (self.steps is None):
+            raise SettingsError("the budget is training.minutes or training.steps, one of the two.")
+
+
+@dataclass(frozen=True)
+class StrengthConfig:
+    """How checkpoints are rated while training."""
+
+    budget_share: float = setting(
+        0.05, "share of the run's evaluations, and of its time, for rating checkpoints", low=0.0, high=0.5
+    )
+    num_simulations: int | None = setting(
+        None, "simulations a move in rating games; none is search.num_simulations", low=1
+    )
+    rollout_simulations: tuple[int, ...] = setting(
+        (10, 100, 1000), "anchors: pure MCTS with rollouts at so many simulations"
+    )
+    opening_plies: int = setting(
+        2, "random plies that open a rating game; each opening is played from both sides", low=0, high=100
+    )
+
+    def __post_init__(self) -> None:
+        check(self, "strength")
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """All settings of a run."""
+
+    game: str
+    """As `zerosum.games.make` takes it; a file of the user's with its absolute path."""
+    preset: str
+    """The preset that it began with, "" for none."""
+    training: TrainingConfig
+    search: SearchConfig
+    selfplay: SelfplayConfig
+    replay: ReplayConfig
+    network: NetworkConfig
+    learner: LearnerConfig
+    strength: StrengthConfig
+
+    @property
+    def selfplay_hash(self) -> str:
+        """Names the settings that decide how games are played."""
+        parts = [to_mapping(part) for part in (self.search, self.selfplay, self.network)]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+
+
+SECTIONS: dict[str, type] = {
+    field.name: {
+        "training": TrainingConfig,
+        "search": SearchConfig,
+        "selfplay": SelfplayConfig,
+        "replay": ReplayConfig,
+        "network": NetworkConfig,
+        "learner": LearnerConfig,
+        "strength": StrengthConfig,
+    }[field.name]
+    for field in dataclasses.fields(RunConfig)
+    if field.name not in ("game", "preset")
+}
+
+
+def preset_names() -> list[str]:
+    """Presets that come with the package."""
+    files = resources.files("zerosum").joinpath("presets").iterdir()
+    return sorted(Path(file.name).stem for file in files if file.name.endswith(".toml"))
+
+
+def load_preset(name: str) -> dict[str, dict[str, Any]]:
+    """The settings of a preset, by section.
+
+    Raises:
+        SettingsError: there is none of this name.
+    """
+    if name not in preset_names():
+        raise SettingsError(f"unknown preset {name!r}: {nearest(name, preset_names())}.")
+    text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def game_name(text: str) -> str:
+    """A game's name as a run keeps it: a path of the user's becomes absolute."""
+    path, colon, class_name = text.rpartition(":")
+    return f"{Path(path).resolve()}:{class_name}" if colon and path.endswith(".py") else text
+
+
+def new_config(
+    game: Rules,
+    name: str,
+    *,
+    preset: str = "",
+    minutes: float | None = None,
+    seed: int | None = None,
+    overrides: Sequence[str] = (),
+) -> RunConfig:
+    """The settings of a new run: defaults for this game, then the preset, then what was asked.
+
+    Args:
+        game: The game.
+        name: Its name, as `game_name` gives it.
+        preset: A name of `preset_names()`, or "".
+        minutes: The budget, if given.
+        seed: The run's seed, if given.
+        overrides: `section.name=value`, as the command line has them.
+
+    Raises:
+        SettingsError: an unknown preset or setting (with the nearest names), or a value out of range.
+    """
+    asked = parse_overrides(overrides)
+    for setting_name, value in (("minutes", minutes), ("seed", seed)):
+        if value is not None:
+            asked.setdefault("training", {})[setting_name] = value
+    values = default_settings(game)
+    for layer in (load_preset(preset) if preset else {}, asked):
+        _merge(values, layer)
+    return _from_values(name, preset, values)
+
+
+def default_settings(game: Rules) -> dict[str, dict[str, Any]]:
+    """Settings that fit a game's size, by section: what a run uses where nobody chose.
+
+    The rules of thumb: a network that sees the whole board (a block more for each two squares of its longer side),
+    simulations that visit each legal move of a typical position some ten times, temperature for the first half of a
+    typical game.
+    """
+    size = measure_game(game)
+    longest = max(game.spec.board_shape)
+    num_squares = game.spec.board_shape[0] * game.spec.board_shape[1]
+    is_small = num_squares <= 16
+    cores = num_cores()
+    return {
+        "training": {"minutes": 30.0},
+        "search": {
+            "num_simulations": int(min(max(8 * size.legal_actions, 32), 200)),
+            "root_noise_alpha": natural_noise_alpha(game),
+        },
+        "selfplay": {"temperature_plies": max(2, round(size.plies / 2)), "num_threads": 1 if game.is_python else cores},
+        "replay": {"window_min_positions": 20_000 if is_small else 50_000},
+        "network": {
+            "num_blocks": 2 if is_small else min(2 + longest // 2, 10),
+            "num_filters": 32 if is_small else 64 if num_squares <= 128 else 96,
+        },
+        "learner": {"batch_size": 256 if is_small else 512},
+        "strength": {"opening_plies": 1 if is_small else 2},
+    }
+
+
+def num_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Settings written as `section.name=value`, by section.
+
+    >>> parse_overrides(["search.num_simulations=64"])
+    {'search': {'num_simulations': 64}}
+    """
+    values: dict[str, dict[str, Any]] = {}
+    for text in overrides:
+        path, equals, value = text.partition("=")
+        section, dot, name = path.strip().partition(".")
+        if not equals or not dot:
+            raise SettingsError(
+                f"{text!r} is not a setting: write section.name=value, such as search.num_simulations=64."
+            )
+        _require_section(section)
+        values.setdefault(section, {})[name] = parse_value(SECTIONS[section], name, value.strip(), section)
+    return values
+
+
+def changed(config: RunConfig, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:
+    """The same run with some settings changed, by section."""
+    merged = {section: to_mapping(getattr(config, section)) for section in SECTIONS}
+    _merge(merged, values)
+    return _from_values(config.game, config.preset, merged)
+
+
+def dump_config(config: RunConfig) -> str:
+    """The text of `config.toml`: every setting, each with its sentence."""
+    head = {
+        "format_version": FORMAT_VERSION,
+        "zerosum_version": __version__,
+        "game": config.game,
+        "preset": config.preset,
+    }
+    lines = [
+        "# Written by zerosum. Change settings by `zerosum train --run ... --set section.name=value`.",
+        tomli_w.dumps(head),
+    ]
+    for section, config_type in SECTIONS.items():
+        lines.append(f"[{section}]")
+        values = to_mapping(getattr(config, section))
+        for field in dataclasses.fields(config_type):
+            lines.append(f"# {field.metadata['help']}")
+            known = values.get(field.name)
+            lines.append(f"# {field.name} is none" if known is None else tomli_w.dumps({field.name: known}).strip())
+        lines.append("")
+    return "\n".join(lines)
+
+
+def load_config(path: Path) -> RunConfig:
+    """Read a `config.toml`.
+
+    Raises:
+        DataError: it is damaged, or of a newer format.
+        SettingsError: it was edited into something that is not allowed.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}. Mend it by hand, or start a new run.") from error
+    version = values.pop("format_version", None)
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise DataError(
+            f"{path} has format version {version}, this zerosum {__version__} reads up to {FORMAT_VERSION}: use a newer one."
+        )
+    values.pop("zerosum_version", None)
+    name, preset = str(values.pop("game", "")), str(values.pop("preset", ""))
+    for section in values:
+        _require_section(section)
+    return _from_values(name, preset, values)
+
+
+def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:
+    """Put settings over others. A budget in minutes replaces one in steps, and the other way round."""
+    for section, entries in layer.items():
+        _require_section(section)
+        if section == "training":
+            for budget, other in (("minutes", "steps"), ("steps", "minutes")):
+                if budget in entries:
+                    values[section].pop(other, None)
+        values.setdefault(section, {}).update(entries)
+
+
+def _from_values(name: str, preset: str, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:
+    sections: dict[str, Any] = {
+        section: from_mapping(config_type, values.get(section, {}), section)
+        for section, config_type in SECTIONS.items()
+    }
+    return RunConfig(game=name, preset=preset, **sections)
+
+
+def _require_section(section: str) -> None:
+    if section not in SECTIONS:
+        raise SettingsError(f"unknown section of settings {section!r}: {nearest(section, SECTIONS)}.")

@@ -1,0 +1,411 @@
+"""Games: make one by name, bring your own, hold it against what the program relies on.
+
+`make("connect4")` gives a game of the core; `make("mygame.py:MyGame")` a game written in Python. Both are seen through the
+same methods afterwards, so nothing above this file knows the difference. To write a game, read the `Game` protocol here,
+then `docs/own-game.md`; the smallest complete example is in the README.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import operator
+import random
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zerosum import _core
+from zerosum._core import GameSpec, Leaves, PlaneSpec, State
+from zerosum.errors import GameError, nearest
+
+__all__ = [
+    "Game",
+    "GameSpec",
+    "Leaves",
+    "PlaneSpec",
+    "Rules",
+    "State",
+    "as_planes",
+    "check_game",
+    "make",
+    "measure_game",
+    "parse_action",
+    "place_error",
+    "start_error",
+    "state_after",
+]
+
+Rules = _core.Game
+"""A game as the program sees it, of the core or of the user."""
+
+DEFAULT_MAX_PLIES = 512
+
+StateT = TypeVar("StateT")
+
+
+class Game(Protocol[StateT]):
+    """What a game written in Python provides: five attributes and eight methods.
+
+    A state is any immutable value that says everything about a position, who is to move and what the rules need to
+    remember included. Optional attributes: `version` (int, 1; raise it when rules, actions or planes change), `max_plies`
+    (int, 512; a longer game is a draw) and `constant_planes` (names of planes that hold one number everywhere).
+
+    For every reachable state s, and each legal action a:
+        legal_actions(s) is empty   if and only if   outcome(s) is not None
+        play(s, a) leaves s as it was, and gives the same state each time
+        planes(s) is seen from player(s): "own" is the player to move, whoever that is
+    """
+
+    name: str
+    num_actions: int
+    board_shape: tuple[int, int]
+    plane_names: Sequence[str]
+
+    def initial_state(self) -> StateT:
+        """The position before the first move."""
+        ...
+
+    def player(self, state: StateT) -> int:
+        """Who is to move: 0 (the first player) or 1. A side may move several times in a row."""
+        ...
+
+    def legal_actions(self, state: StateT) -> Sequence[int]:
+        """Different numbers in [0, num_actions); an action keeps its number all game long."""
+        ...
+
+    def play(self, state: StateT, action: int) -> StateT:
+        """The position after a legal action: a new value, `state` is not touched."""
+        ...
+
+    def outcome(self, state: StateT) -> float | None:
+        """The first player's result in [-1, 1] (1 a win, 0 a draw), or None while the game goes on."""
+        ...
+
+    def planes(self, state: StateT) -> ArrayLike:
+        """[number of planes, height, width] of zeros and ones, seen from the player to move."""
+        ...
+
+    def action_text(self, state: StateT, action: int) -> str:
+        """A legal action as people write it: without blanks, different for different actions."""
+        ...
+
+    def draw(self, state: StateT) -> str:
+        """The board as text."""
+        ...
+
+
+METHODS = ("initial_state", "player", "legal_actions", "play", "outcome", "planes", "action_text", "draw")
+ATTRIBUTES = ("name", "num_actions", "board_shape", "plane_names")
+
+
+def make(name: str) -> Rules:
+    """A game by its name, or a game written in Python as `path/to/file.py:Class`.
+
+    >>> make("connect4").spec.num_actions
+    7
+
+    Raises:
+        GameError: the name is unknown (with the nearest ones), the file or class is not there, or the class lacks
+            something that the `Game` protocol asks for.
+    """
+    game = find_game(name)
+    return game if isinstance(game, Rules) else adopt(game)
+
+
+def find_game(name: str) -> Rules | Game[Any]:
+    """As `make`, but a game written in Python comes as the object of its class: what `check_game` wants to see."""
+    path, colon, class_name = name.rpartition(":")
+    if colon and path.endswith(".py"):
+        return _load(Path(path), class_name)
+    if name not in _core.core_game_names():
+        raise GameError(
+            f"unknown game {name!r}: {nearest(name, _core.core_game_names())}. A game of your own is path.py:Class."
+        )
+    return Rules(name)
+
+
+def adopt(game: Game[Any]) -> Rules:
+    """See a Python object that keeps the `Game` protocol as the program sees games.
+
+    Raises:
+        GameError: an attribute or method is missing or of the wrong kind.
+    """
+    if isinstance(game, type):
+        raise GameError(f"{game.__name__} is a class, expected an object of it: {game.__name__}().")
+    for attribute in (*ATTRIBUTES, *METHODS):
+        if not hasattr(game, attribute):
+            kind = "attribute" if attribute in ATTRIBUTES else "method"
+            raise GameError(f"{type(game).__name__} has no {kind} {attribute!r}: the Game protocol asks for it.")
+    try:
+        names = [str(name) for name in game.plane_names]
+        constant = set(getattr(game, "constant_planes", ()))
+        if not constant <= set(names):
+            raise GameError(
+                f"{game.name}: constant_planes names {sorted(constant - set(names))}, not in plane_names {names}."
+            )
+        return Rules.adopt(
+            game,
+            game.name,
+            getattr(game, "version", 1),
+            game.num_actions,
+            game.board_shape,
+            [(name, name in constant) for name in names],
+            getattr(game, "max_plies", DEFAULT_MAX_PLIES),
+        )
+    except GameError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise GameError(
+            f"{type(game).__name__}: name, num_actions, board_shape, plane_names, constant_planes, version or max_plies:"
+            f" {error}"
+        ) from error
+
+
+def _load(path: Path, class_name: str) -> Game[Any]:
+    """Run a user's file and make an object of the class in it."""
+    if not path.is_file():
+        raise GameError(f"there is no file {str(path)!r}; a game of your own is given as path.py:Class.")
+    # Under a name of its own: a game in json.py must not become everybody's json.
+    spec = importlib.util.spec_from_file_location(f"zerosum_game_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses and pickles of the user's classes look their module up.
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        spec.loader.exec_module(module)
+        return _class_of(module, path, class_name)()  # type: ignore[no-any-return]
+    except GameError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise GameError(f"{path} could not be run: {_describe(error)}") from error
+    finally:
+        sys.path.pop(0)
+
+
+def _class_of(module: ModuleType, path: Path, class_name: str) -> Callable[[], Any]:
+    classes = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    if class_name not in classes:
+        own = [name for name, value in classes.items() if value.__module__ == module.__name__]
+        raise GameError(f"{path} has no class {class_name!r}: {nearest(class_name, own)}.")
+    return classes[class_name]
+
+
+def as_planes(planes: ArrayLike) -> NDArray[np.float32]:
+    """What a user's `planes(state)` returned as the array that the core reads: float32, three dimensions."""
+    try:
+        array = np.ascontiguousarray(planes, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise GameError(f"planes(state) is no array of numbers: {error}") from error
+    if array.ndim != 3:
+        raise GameError(f"planes(state) has {array.ndim} dimensions, expected 3: plane, row, column")
+    return array
+
+
+def place_error(name: str, draw: Callable[[Any], object], state: object, error: Exception) -> GameError:
+    """What went wrong in a user's game, with the position in which it did."""
+    try:
+        board = f"\n{draw(state)}"
+    except Exception:  # the board is a courtesy: a broken draw() must not hide the error that is being told
+        board = f" {state!r}"
+    what = str(error) if isinstance(error, GameError) else _describe(error)
+    placed = GameError(f"{name}: {what}\nat the position{board}")
+    placed.__cause__ = error
+    return placed
+
+
+def start_error(name: str, error: Exception) -> GameError:
+    """What went wrong in a user's game before there was a position."""
+    placed = GameError(f"{name}: initial_state() failed: {_describe(error)}")
+    placed.__cause__ = error
+    return placed
+
+
+def _describe(error: BaseException) -> str:
+    """An exception of the user's code in one line, with where in that code it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    is_theirs = frames and frames[-1].filename != __file__ and not frames[-1].filename.startswith("<frozen ")
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, in {frames[-1].name})" if is_theirs else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+def parse_action(game: Rules, state: State, text: str) -> int:
+    """The legal action that people write like this, whatever the case.
+
+    >>> game = make("connect4")
+    >>> parse_action(game, game.initial_state(), "4")
+    3
+
+    Raises:
+        GameError: no legal action is written so; the message lists those that are near.
+    """
+    texts = {game.action_text(state, action): action for action in game.legal_actions(state)}
+    if text in texts:
+        return texts[text]
+    folded = [action for name, action in texts.items() if name.lower() == text.strip().lower()]
+    if not texts:
+        raise GameError(f"{text!r} is not a legal move here: the game is over.")
+    if len(folded) != 1:
+        raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts)}.")
+    return folded[0]
+
+
+def state_after(game: Rules, moves: str) -> State:
+    """The position after moves as people write them, separated by blanks, from the initial state.
+
+    >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "b2 a1")), end="")
+    3  . . .
+    2  . X .
+    1  O . .
+       a b c
+    """
+    state = game.initial_state()
+    for number, text in enumerate(moves.split(), start=1):
+        try:
+            state = game.play(state, parse_action(game, state, text))
+        except GameError as error:
+            raise GameError(f"move {number}: {error}") from error
+    return state
+
+
+@dataclass(frozen=True)
+class GameSize:
+    """What random games say about a game: the base of default settings."""
+
+    legal_actions: float
+    """Mean number of legal actions."""
+    plies: float
+    """Mean length of a game."""
+
+
+def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize:
+    """Play uniformly random games and measure them."""
+    generator = random.Random(seed)
+    num_legal = num_plies = 0
+    for _ in range(num_games):
+        state = game.initial_state()
+        while legal := game.legal_actions(state):
+            num_legal += len(legal)
+            num_plies += 1
+            state = game.play(state, generator.choice(legal))
+    return GameSize(legal_actions=num_legal / max(num_plies, 1), plies=num_plies / num_games)
+
+
+@dataclass(frozen=True)
+class GameReport:
+    """What `check_game` saw: games played, positions looked at, and the results that came up."""
+
+    num_games: int
+    num_positions: int
+    results: dict[float, int]
+    """How many games ended with each result (of the first player)."""
+    longest: int
+    """Plies of the longest game."""
+
+
+def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) -> GameReport:
+    """Play random games and hold every promise of the `Game` protocol.
+
+    Raises:
+        GameError: a promise is broken; the message has the rule, the value and the position.
+    """
+    rules = game if isinstance(game, Rules) else adopt(game)
+    generator = random.Random(seed)
+    results: dict[float, int] = {}
+    num_positions = longest = 0
+    for _ in range(num_games):
+        seen = rules.initial_state()
+        state: Any = game.initial_state()
+        moves: list[int] = []
+        while True:
+            num_positions += 1
+            legal = _check_position(game, rules, state, seen)
+            if not legal:
+                break
+            if len(moves) >= rules.spec.max_plies:
+                break
+            action = generator.choice(legal)
+            state = _check_play(game, rules, state, action)
+            seen = rules.play(seen, action)
+            moves.append(action)
+        result = rules.outcome(seen)
+        assert result is not None
+        results[result] = results.get(result, 0) + 1
+        longest = max(longest, len(moves))
+    return GameReport(num_games, num_positions, results, longest)
+
+
+def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: State) -> list[int]:
+    """Everything that one position promises; answers the legal actions."""
+
+    def broken(rule: str) -> NoReturn:
+        raise place_error(rules.spec.name, game.draw, state, GameError(rule))
+
+    def call(method: str, *arguments: Any) -> Any:
+        try:
+            return getattr(game, method)(*arguments)
+        except Exception as error:
+            raise place_error(rules.spec.name, game.draw, state, error) from error
+
+    outcome = call("outcome", state)
+    answer = call("legal_actions", state)
+    try:
+        legal = [operator.index(action) for action in answer]
+    except TypeError:
+        broken(f"legal_actions(state) is {answer!r}, expected a sequence of whole numbers")
+    is_capped = outcome is None and seen.plies >= rules.spec.max_plies
+    if (outcome is not None) and legal:
+        broken(f"outcome(state) is {outcome!r} but legal_actions(state) is {legal}: a game that is over has no moves")
+    board = call("draw", state)
+    if not isinstance(board, str):
+        broken(f"draw(state) is a {type(board).__name__}, expected a text")
+    # The program's own eyes check numbers, ranges and shapes wherever it meets them.
+    rules.outcome(seen)
+    if (rules.planes(seen) != as_planes(call("planes", state))).any():
+        broken("planes(state) is not what it was before for the same moves")
+    if is_capped or outcome is not None:
+        return []
+    rules.player(seen)
+    if rules.legal_actions(seen) != sorted(legal):
+        broken(f"legal_actions(state) is {legal} now and was {rules.legal_actions(seen)} before for the same moves")
+    texts: dict[str, int] = {}
+    for action in legal:
+        text = call("action_text", state, action)
+        if not isinstance(text, str) or not text or text != "".join(text.split()):
+            broken(f"action_text(state, {action}) is {text!r}, expected a text without blanks")
+        if text in texts:
+            broken(f"action_text(state, ...) is {text!r} for both actions {texts[text]} and {action}")
+        texts[text] = action
+    return legal
+
+
+def _check_play(game: Game[Any] | Rules, rules: Rules, state: Any, action: int) -> Any:
+    """Play an action twice: the position must not change, and the answers must be the same."""
+
+    def look(position: Any) -> tuple[Any, ...]:
+        outcome = game.outcome(position)
+        is_over = outcome is not None
+        planes = as_planes(game.planes(position)).tobytes()
+        # As text a NaN, which is refused later, equals itself.
+        return repr(outcome), planes, None if is_over else (game.player(position), tuple(game.legal_actions(position)))
+
+    try:
+        before = look(state)
+        if look(state) != before:
+            raise GameError("asked twice about one position, the game gave two different answers")
+        first = game.play(state, action)
+        if look(state) != before:
+            raise GameError(f"play(state, {action}) changed the state that it was given: it must return a new one")
+        second = game.play(state, action)
+        if look(first) != look(second):
+            raise GameError(f"play(state, {action}) gave two different positions when called twice")
+    except Exception as error:
+        raise place_error(rules.spec.name, game.draw, state, error) from error
+    return first

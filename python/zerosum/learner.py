@@ -1,0 +1,228 @@
+"""The learner: from batches of positions to better weights, a step at a time.
+
+It knows no game, no disk and no self-play. `Learner.step` takes a `Batch`; `Learner.weights` are what self-play runs.
+The state of all that a step depends on goes out and in as plain arrays, so training resumes where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.replay import Batch
+from zerosum.settings import check, setting
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class LearnerConfig:
+    """How the network learns. The loss is (z - v)^2 - pi . log p, or cross-entropy for a win/draw/loss head, plus decay."""
+
+    optimizer: str = setting("adamw", "'sgd' with momentum (the paper) or 'adamw'", choices=("sgd", "adamw"))
+    batch_size: int = setting(512, "positions a step (paper: 4096)", low=1, high=1 << 20)
+    learning_rate: float = setting(2e-3, "the highest one (paper: 0.2 with SGD)", low=0.0, high=10.0)
+    schedule: str = setting(
+        "cosine",
+        "'cosine' falls from learning_rate to final_share of it over the budget; 'steps' divides it by 10 at each of"
+        " schedule_steps (the paper)",
+        choices=("cosine", "steps"),
+    )
+    schedule_steps: tuple[int, ...] = setting(
+        (100_000, 300_000, 500_000), "learner steps at which it falls (paper: these)"
+    )
+    warmup_steps: int = setting(100, "learner steps over which it rises from 0 (paper: 0)", low=0)
+    final_share: float = setting(
+        0.02, "share of learning_rate at the end of the budget, for 'cosine'", low=0.0, high=1.0
+    )
+    momentum: float = setting(0.9, "of SGD (paper: 0.9)", low=0.0, high=0.999)
+    weight_decay: float = setting(1e-4, "L2 for SGD as in the paper (1e-4), decoupled for AdamW", low=0.0, high=1.0)
+    value_weight: float = setting(
+        1.0, "weight of the value loss beside the policy loss (paper: 1)", low=0.0, high=100.0
+    )
+    mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (the paper is silent)")
+    samples_per_position: float = setting(
+        6.0,
+        "how often a recorded position is learned from, on average: sets the steps for what was played",
+        low=0.01,
+        high=1e3,
+    )
+    precision: str = setting(
+        "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 where the device has it", choices=("auto", "bf16", "f32")
+    )
+
+    def __post_init__(self) -> None:
+        check(self, "learner")
+
+
+def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float:
+    """The learning rate of a step, at `progress` in [0, 1] through the run's budget.
+
+    >>> config = LearnerConfig(learning_rate=1.0, warmup_steps=0, final_share=0.0)
+    >>> [round(learning_rate(config, step=0, progress=x), 2) for x in (0, 0.5, 1)]
+    [1.0, 0.5, 0.0]
+    """
+    warmup = min(1.0, (step + 1) / (config.warmup_steps + 1))
+    if config.schedule == "steps":
+        share = 0.1 ** sum(step >= fall for fall in config.schedule_steps)
+    else:
+        share = config.final_share + (1 - config.final_share) * 0.5 * (1 + math.cos(math.pi * min(progress, 1.0)))
+    return config.learning_rate * warmup * share
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What one step saw, before it changed the weights."""
+
+    policy_loss: float
+    """Cross-entropy of the policy target, in nats."""
+    policy_entropy: float
+    """Entropy of the policy target: the least that the policy loss could be."""
+    value_loss: float
+    """(z - v)^2, or cross-entropy for a win/draw/loss head, before its weight."""
+    value_error: float
+    """Mean of (z - v)^2, whatever the head."""
+    learning_rate: float
+
+
+class Learner:
+    """A network in training."""
+
+    def __init__(
+        self,
+        config: LearnerConfig,
+        network: NetworkConfig,
+        shape: NetworkShape,
+        weights: dict[str, NDArray[np.float32]],
+        *,
+        device: str = "auto",
+    ) -> None:
+        """Training of these weights on a device ("auto" is a GPU if there is one)."""
+        import torch
+
+        from zerosum.residual_tower import ResidualTower
+
+        self.config, self.step_number = config, 0
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = torch.device(device)
+        self._network = ResidualTower(network, shape, weights)
+        self._network.to(self._device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._autocast = _autocast(config.precision, self._device)
+        self._optimizer = self._make_optimizer()
+
+    def step(self, batch: Batch, *, progress: float) -> StepReport:
+        """Learn from one batch, at `progress` in [0, 1] through the run's budget."""
+        import torch
+
+        rate = learning_rate(self.config, step=self.step_number, progress=progress)
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        planes_BCHW = torch.from_numpy(batch.planes).to(self._device, memory_format=torch.channels_last)
+        policy_target_BA = torch.from_numpy(batch.policy_target).to(self._device)
+        value_target_B = torch.from_numpy(batch.value_target).to(self._device)
+        legal_BA = torch.from_numpy(batch.legal_mask).to(self._device)
+        weight_B = torch.from_numpy(batch.weight).to(self._device)
+        self._network.train()
+        with self._autocast():
+            output = self._network(planes_BCHW)
+        policy_B = policy_loss(
+            output.policy_logits_BA.float(), policy_target_BA, legal_BA if self.config.mask_illegal else None
+        )
+        value_B = value_loss(output.value_logits_BV.float(), value_target_B)
+        total = ((policy_B + self.config.value_weight * value_B) * weight_B).mean()
+        self._optimizer.zero_grad(set_to_none=True)
+        total.backward()  # type: ignore[no-untyped-call]
+        self._optimizer.step()
+        self.step_number += 1
+        with torch.no_grad():
+            entropy = -torch.xlogy(policy_target_BA, policy_target_BA).sum(dim=1)
+            error = (output.values_B - value_target_B) ** 2
+            means = torch.stack([policy_B.mean(), entropy.mean(), value_B.mean(), error.mean()]).tolist()
+        return StepReport(*means, rate)
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """A copy of the weights."""
+        return self._network.weights()
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What the optimiser remembers, by parameter; with `weights` and `step_number` all that training needs."""
+        state: dict[str, NDArray[Any]] = {}
+        for name, parameter in self._network.named_parameters():
+            for key, value in self._optimizer.state.get(parameter, {}).items():
+                if value is not None:
+                    state[f"{name}/{key}"] = np.array(value.detach().float().cpu().numpy())
+        return state
+
+    def load_state(self, state: dict[str, NDArray[Any]], *, step_number: int) -> None:
+        """Go on from a `state`; the weights are those that the learner was made with."""
+        import torch
+
+        parameters = dict(self._network.named_parameters())
+        for path, value in state.items():
+            name, key = path.rsplit("/", 1)
+            tensor = torch.from_numpy(np.array(value))
+            # A step counter stays on the CPU, as torch's own optimisers have it.
+            device = self._device if tensor.ndim else torch.device("cpu")
+            self._optimizer.state[parameters[name]][key] = tensor.to(device)
+        self.step_number = step_number
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        import torch
+
+        parameters, config = list(self._network.parameters()), self.config
+        if config.optimizer == "sgd":
+            return torch.optim.SGD(parameters, lr=0.0, momentum=config.momentum, weight_decay=config.weight_decay)
+        return torch.optim.AdamW(parameters, lr=0.0, weight_decay=config.weight_decay)
+
+
+def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -> Tensor:
+    """[B], - pi . log p, with illegal moves masked out of the softmax where a mask is given."""
+    import torch
+
+    if legal_BA is not None:
+        logits_BA = logits_BA.masked_fill(~legal_BA, -torch.inf)
+    log_probs_BA = logits_BA.log_softmax(dim=1)
+    # 0 * -inf is NaN, and the target is 0 wherever a move is illegal.
+    return -(target_BA * log_probs_BA.masked_fill(target_BA == 0, 0)).sum(dim=1)
+
+
+def value_loss(logits_BV: Tensor, target_B: Tensor) -> Tensor:
+    """[B], (z - v)^2 for a scalar head; cross-entropy for a win/draw/loss head.
+
+    A target between the results is what it is the mean of: 0.4 is 40 % win and 60 % draw.
+    """
+    import torch
+
+    if logits_BV.shape[1] == 1:
+        error_B: Tensor = (target_B - logits_BV[:, 0].tanh()) ** 2
+        return error_B
+    target_B3 = torch.stack([target_B.clamp(min=0), 1 - target_B.abs(), (-target_B).clamp(min=0)], dim=1)
+    return -(target_B3 * logits_BV.log_softmax(dim=1)).sum(dim=1)
+
+
+def _autocast(precision: str, device: torch.device) -> Any:
+    """A context in which the forward pass runs in the precision asked for."""
+    import torch
+
+    if precision == "auto":
+        precision = "bf16" if _has_fast_bf16(device) else "f32"
+    if precision == "f32":
+        return contextlib.nullcontext
+    return lambda: torch.autocast(device.type, dtype=torch.bfloat16)
+
+
+def _has_fast_bf16(device: torch.device) -> bool:
+    import torch
+
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    return device.type == "cpu" and bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())

@@ -1,0 +1,57 @@
+"""The network as an OpenVINO graph, built straight from a checkpoint's weights, without torch.
+
+`network.py` says what it is; every norm is folded into the convolution before it. Imports openvino, so it is imported
+only by the evaluator that runs it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino
+from numpy.typing import NDArray
+from openvino import Node, opset13
+
+from zerosum.network import NORM_EPSILON, NetworkConfig, NetworkShape, Weights
+
+
+def build_graph(config: NetworkConfig, shape: NetworkShape, weights: Weights, *, batch_size: int) -> openvino.Model:
+    """The network for batches of exactly `batch_size` positions.
+
+    Input: planes [B, C, H, W] float32. Outputs, float32 and for the player to move: policy logits [B, A] and value
+    logits [B, V] (V as `NetworkConfig.num_value_logits`), left as logits so that one place turns them into values.
+    """
+    planes = opset13.parameter([batch_size, shape.num_planes, shape.height, shape.width], np.float32, name="planes")
+
+    def conv(x: Node, name: str) -> Node:
+        kernel, shift = _fold_norm(weights, name)
+        pads = [kernel.shape[2] // 2] * 2
+        y = opset13.convolution(
+            x, opset13.constant(kernel), strides=[1, 1], pads_begin=pads, pads_end=pads, dilations=[1, 1]
+        )
+        return opset13.add(y, opset13.constant(shift.reshape(1, -1, 1, 1)))
+
+    def linear(x: Node, name: str) -> Node:
+        kernel = opset13.constant(weights[f"{name}.weight"])
+        y = opset13.matmul(x, kernel, transpose_a=False, transpose_b=True)
+        return opset13.add(y, opset13.constant(weights[f"{name}.bias"].reshape(1, -1)))
+
+    def flat(x: Node) -> Node:
+        return opset13.reshape(x, opset13.constant(np.array([batch_size, -1])), special_zero=False)
+
+    x = opset13.relu(conv(planes, "stem"))
+    for block in range(config.num_blocks):
+        first = opset13.relu(conv(x, f"blocks.{block}.first"))
+        x = opset13.relu(opset13.add(conv(first, f"blocks.{block}.second"), x))
+    policy_logits = linear(flat(opset13.relu(conv(x, "policy_conv"))), "policy_out")
+    hidden = opset13.relu(linear(flat(opset13.relu(conv(x, "value_conv"))), "value_hidden"))
+    return openvino.Model([policy_logits, linear(hidden, "value_out")], [planes], "zerosum")
+
+
+def _fold_norm(weights: Weights, name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Kernel [F, F, k, k] and shift [F] of a convolution and its norm in one: norm(conv(x)) = conv'(x) + shift."""
+    scale, bias, mean, variance = (
+        weights[f"{name}.norm.{part}"].astype(np.float64) for part in ("weight", "bias", "running_mean", "running_var")
+    )
+    factor = scale / np.sqrt(variance + NORM_EPSILON)
+    kernel = weights[f"{name}.conv.weight"] * factor[:, None, None, None]
+    return kernel.astype(np.float32), (bias - mean * factor).astype(np.float32)

@@ -1,0 +1,325 @@
+"""A player: rules, somebody to judge positions, and how to search. `Player.analyse` says what it sees in a position.
+
+    player = load_player("runs/demo")
+    print(player.analyse("4 4 3", num_simulations=800))
+
+Start with `Analysis`. A `Contestant` is a player before it sits down: `parse_player` makes one from the words that
+commands take, and `zerosum.arena` gives it many boards at once.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum._core import Search, core_game_names
+from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
+from zerosum.errors import DataError, GameError, SettingsError, nearest
+from zerosum.evaluator import Evaluator, RolloutEvaluator, answer, make_evaluator
+from zerosum.games import Rules, State, make, measure_game, state_after
+from zerosum.search import SearchConfig, new_search
+from zerosum.settings import from_mapping
+
+ROLLOUTS = "rollouts"
+DEFAULT_ROLLOUTS = 1000
+"""Simulations a move of the `rollouts` player where nobody says how many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What a search found. Values are in [-1, 1] for the player to move; lists are in the order of `actions`."""
+
+    player: int
+    """Who is to move: 0 (first) or 1."""
+    actions: NDArray[np.uint16]
+    """[L], the legal actions, ascending."""
+    moves: tuple[str, ...]
+    """The L legal actions as people write them."""
+    visits: NDArray[np.uint32]
+    """[L], simulations that began with each move; they sum to `num_simulations`."""
+    values: NDArray[np.float32]
+    """[L], mean (or exact) value of each move, NaN where it has no visits."""
+    priors: NDArray[np.float32]
+    """[L], what the evaluator thought of each move before any search; they sum to 1."""
+    lower: NDArray[np.float32]
+    """[L], the exact result of each move is at least this."""
+    upper: NDArray[np.float32]
+    """[L], the exact result of each move is at most this."""
+    value: float
+    """What the position is worth after the search; exact if `proven`."""
+    net_value: float
+    """What the evaluator alone said of the position."""
+    proven: float | None
+    """The exact result with best play, once the search has found it."""
+    best_action: int
+    best_line: tuple[str, ...]
+    """Best play from here as far as it was searched, as people write it; empty if the best move was never tried."""
+    num_simulations: int
+    limit: str
+    """Why the search ended: "simulations", "proven" or "memory"."""
+
+    @classmethod
+    def of(cls, search: Search, *, tree: int = 0) -> Analysis:
+        """What a finished search of a position that is not over found."""
+        game, root, state = search.game, search.root(tree), search.state(tree)
+        assert root.best_action is not None and root.limit is not None
+        line, ahead = [], state
+        for action in search.best_line(tree):
+            line.append(game.action_text(ahead, action))
+            ahead = game.play(ahead, action)
+        return cls(
+            player=root.player,
+            actions=root.actions,
+            moves=tuple(game.action_text(state, action) for action in root.actions.tolist()),
+            visits=root.visits,
+            values=root.q,
+            priors=root.priors,
+            lower=root.lower,
+            upper=root.upper,
+            value=root.value,
+            net_value=root.net_value,
+            proven=root.proven,
+            best_action=root.best_action,
+            best_line=tuple(line),
+            num_simulations=root.num_simulations,
+            limit=root.limit,
+        )
+
+    @property
+    def best_move(self) -> str:
+        """The best action as people write it."""
+        return self.moves[int(np.searchsorted(self.actions, self.best_action))]
+
+    def table(self, *, num_moves: int = 8) -> str:
+        """The most visited moves, the best one first, with the line of best play; to be read by people."""
+        order = sorted(
+            range(len(self.moves)),
+            key=lambda index: (self.actions[index] != self.best_action, -int(self.visits[index])),
+        )
+        width = max(len("move"), *map(len, self.moves))
+        lines = [f"{'move':<{width}}  visits   value  prior"]
+        for index in order[:num_moves]:
+            value = f"{self.values[index]:+.3f}" if self.visits[index] else "-"
+            exact = f"  {_exact_word(self.lower[index])}" if self.lower[index] == self.upper[index] else ""
+            lines.append(
+                f"{self.moves[index]:<{width}}{self.visits[index]:8d}{value:>8}{self.priors[index]:7.1%}{exact}"
+            )
+        if len(order) > num_moves:
+            lines.append(f"and {len(order) - num_moves} more")
+        lines.append(f"best line: {' '.join(self.best_line)}")
+        lines.append(f"for the player to move: {self.verdict()}, after {self.num_simulations} simulations")
+        return "\n".join(lines)
+
+    def verdict(self) -> str:
+        """The value in words, for the player to move.
+
+        The chance is the expected result, between 0 % (certain loss) and 100 % (certain win), half a win for a draw.
+        """
+        if self.proven is not None:
+            return f"{_exact_word(self.proven)} with best play"
+        return f"winning chance {(1 + self.value) / 2:.0%}"
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+def _exact_word(value: float) -> str:
+    words = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
+    return words.get(float(value), f"a result of {value:+g}")
+
+
+class Player:
+    """Searches positions of one game, each from scratch. Nothing is kept between calls: threads may share it."""
+
+    def __init__(self, game: Rules, evaluator: Evaluator, config: SearchConfig, *, name: str) -> None:
+        self.game = game
+        self.evaluator = evaluator
+        # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
+        self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
+        self.name = name
+
+    def analyse(self, state: State | str = "", *, num_simulations: int | None = None) -> Analysis:
+        """Search a position: a state, or the moves that lead there as people write them ("4 4 3").
+
+        Raises:
+            GameError: a move is illegal, or the game is over there.
+            SettingsError: `num_simulations` (which replaces the player's own) is out of range.
+        """
+        config = self.config
+        if num_simulations is not None:
+            config = replace(config, num_simulations=num_simulations)
+        if isinstance(state, str):
+            state = state_after(self.game, state)
+        if (ending := self.game.ending(state)) is not None:
+            raise GameError(f"The game is over ({ending}), there is nothing to search in\n{self.game.draw(state)}")
+        search = new_search(self.game, config)
+        search.reset(0, state)
+        search.begin(0, config.num_simulations)
+        while answer(search, self.evaluator, config.leaves_in_flight):
+            pass
+        return Analysis.of(search)
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Somebody who can play: what a seat in the arena needs to know, and a `Player` is made from."""
+
+    name: str
+    evaluator: Evaluator | None
+    """None plays uniformly random moves, without a search."""
+    search: SearchConfig
+    """`num_simulations` is the strength; not used by the random player."""
+
+    def player(self, game: Rules) -> Player:
+        """The contestant at one board.
+
+        Raises:
+            SettingsError: it plays at random, so it has nothing to say about a position.
+        """
+        if self.evaluator is None:
+            raise SettingsError(f"{self.name!r} plays without a search: 'rollouts@10' is a weak player that has one.")
+        return Player(game, self.evaluator, self.search, name=self.name)
+
+
+RANDOM = Contestant("random", None, SearchConfig())
+"""Uniformly random moves: the zero of every rating."""
+
+
+def rollouts(game: Rules, num_simulations: int, *, seed: int) -> Contestant:
+    """Pure Monte Carlo tree search: equal priors, one random game a simulation, from scratch at every move.
+
+    c_init is in proportion to the number of legal moves, so that c * P is about 0.6 in any game: of the values tried on
+    Connect Four none was stronger (0.3 to 1.5 scored 30 to 50 % against it at 1000 and 4000 simulations). Exact bounds
+    would make it stronger (56 % at 1000 simulations, 58 % at 100), but no longer pure.
+
+    The evaluator draws on with every call, so take a new contestant where games are to repeat.
+    """
+    search = SearchConfig(
+        num_simulations=num_simulations,
+        c_init=min(0.6 * measure_game(game).legal_actions, 100.0),  # 100 is the most that a search takes
+        c_factor=0.0,
+        unvisited_value="parent",
+        unvisited_reduction=0.0,
+        root_noise_fraction=0.0,
+        exact_bounds=False,
+        reuse_tree=False,
+    )
+    return Contestant(f"{ROLLOUTS}@{num_simulations}", RolloutEvaluator(seed=seed), search)
+
+
+def load_player(
+    path: str | Path, *, num_simulations: int | None = None, backend: str = "auto", game: str | None = None
+) -> Player:
+    """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
+
+    It searches with the run's settings, and `num_simulations` a move if given. `game` is only needed for a game of your
+    own ("path.py:Class"), and only if the checkpoint lies outside of its run.
+
+    Raises:
+        DataError: there is no whole checkpoint, or its network does not fit the game.
+        GameError: the game is unknown or cannot be loaded.
+        SettingsError: a setting is out of range, or the backend cannot be used.
+    """
+    path = Path(path)
+    checkpoint, run = load_checkpoint(path), _read_run_config(path)
+    name = game or run.get("game") or checkpoint.info.game
+    if name == checkpoint.info.game and name not in core_game_names():
+        raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
+    rules, search = make(name), _search_of(run, num_simulations)
+    evaluator = _evaluator_of(checkpoint, rules, backend=backend, batch_size=search.leaves_in_flight)
+    return Player(rules, evaluator, search, name=str(path))
+
+
+def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:
+    """An opponent for people, in the words of `parse_player`; `num_simulations` goes before an `@N`.
+
+    A network brings its game along; rollouts need the name of theirs.
+
+    Raises:
+        SettingsError, DataError, GameError: as `parse_player` and `load_player`.
+    """
+    word, number = _split_player(text)
+    num_simulations = number if num_simulations is None else num_simulations
+    if word not in (RANDOM.name, ROLLOUTS):
+        return load_player(_existing(word), num_simulations=num_simulations, game=game)
+    if game is None:
+        raise SettingsError(f"{word!r} plays any game: name the one to play.")
+    rules = make(game)
+    contestant = RANDOM if word == RANDOM.name else rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=seed)
+    return contestant.player(rules)
+
+
+def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str = "auto", seed: int = 0) -> Contestant:
+    """Who plays, in the words that commands take.
+
+        random        uniformly random moves
+        rollouts      pure Monte Carlo tree search with random games
+        runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
+
+    With `@N` behind it, all but random search N simulations a move: "runs/demo@100". `batch_size` is how many positions
+    the network is usually asked about at a time (half of a match's games wait for each side); `seed` keys rollouts.
+
+    Raises:
+        SettingsError: nobody goes by these words (with what is possible), or a number is out of range.
+        DataError: a checkpoint is damaged, or its network does not fit the game.
+    """
+    word, num_simulations = _split_player(text)
+    if word == RANDOM.name:
+        if num_simulations is not None:
+            raise SettingsError(f"{text!r}: random play does not search, so it takes no number of simulations.")
+        return RANDOM
+    if word == ROLLOUTS:
+        return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
+    path = _existing(word)
+    search = _search_of(_read_run_config(path), num_simulations)
+    evaluator = _evaluator_of(load_checkpoint(path), game, backend=backend, batch_size=batch_size)
+    return Contestant(f"{word}@{search.num_simulations}", evaluator, search)
+
+
+def _split_player(text: str) -> tuple[str, int | None]:
+    """Who, and the number of simulations behind the @, if there is one."""
+    match = re.fullmatch(r"(.+)@(\d+)", text)
+    return (match[1], int(match[2])) if match else (text, None)
+
+
+def _existing(word: str) -> Path:
+    """The path that somebody gave as a player."""
+    path = Path(word)
+    if not path.exists():
+        raise SettingsError(
+            f"unknown player {word!r}: {nearest(word, (RANDOM.name, ROLLOUTS))}, or the path of a run or checkpoint; "
+            f"{ROLLOUTS} and paths with @N behind them search N simulations a move."
+        )
+    return path
+
+
+def _evaluator_of(checkpoint: Checkpoint, game: Rules, *, backend: str, batch_size: int) -> Evaluator:
+    require_encoder(checkpoint.info, game.spec)
+    return make_evaluator(checkpoint, backend=backend, batch_size=batch_size)
+
+
+def _search_of(run: dict[str, Any], num_simulations: int | None) -> SearchConfig:
+    """The search settings of a run, with another number of simulations if one is given."""
+    search = from_mapping(SearchConfig, run.get("search", {}), "search")
+    return search if num_simulations is None else replace(search, num_simulations=num_simulations)
+
+
+def _read_run_config(path: Path) -> dict[str, Any]:
+    """The `config.toml` of the run that a path belongs to; empty if it lies outside of any run."""
+    directory = path.resolve() if path.is_dir() else path.resolve().parent
+    file = (directory.parent if directory.name == "checkpoints" else directory) / "config.toml"
+    if not file.is_file():
+        return {}
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{file} cannot be read: {error}. Mend it, or move the checkpoint elsewhere.") from error
+    if not isinstance(values.get("game", ""), str) or not isinstance(values.get("search", {}), dict):
+        raise DataError(f"{file} is no run's: game has to be a text and search a table. Mend it.")
+    return values

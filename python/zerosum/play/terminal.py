@@ -1,0 +1,192 @@
+"""A game against a player in the terminal: a board, moves typed as the game writes them, and a few words besides.
+
+`play_in_terminal` reads and writes through two functions, so a test can be the human.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from zerosum.errors import GameError, SettingsError
+from zerosum.games import State, parse_action
+from zerosum.play.player import Player
+
+ORDINALS = ("first", "second")
+BOTH = frozenset({0, 1})
+
+COMMANDS = {
+    "undo": "take back to your previous turn",
+    "hint": "what the computer thinks of the position",
+    "moves": "the legal moves",
+    "board": "the board again",
+    "side": "change sides: the computer goes on with yours",
+    "strength": "how much the computer searches; 'strength 200' sets it to 200 simulations a move",
+    "help": "this list",
+    "quit": "leave",
+}
+
+
+def play_in_terminal(
+    player: Player,
+    *,
+    human_side: Literal[0, 1, "both"] = 0,
+    read: Callable[[str], str] = input,
+    write: Callable[[str], None] = print,
+) -> None:
+    """Play games until the human has had enough; Ctrl-C and the end of the input say so, too.
+
+    Args:
+        player: The opponent, who also gives the hints.
+        human_side: 0 moves first, 1 second; "both" is for two people, with the player to ask for hints.
+        read: Answers a line, given the prompt; raises EOFError when there are no more.
+        write: Shows lines.
+    """
+    table = _Table(player, BOTH if human_side == "both" else frozenset({human_side}), read, write)
+    try:
+        table.play()
+    except (EOFError, KeyboardInterrupt):
+        write("\nGoodbye.")
+
+
+class _Table:
+    """A board, one human (or two) and the computer."""
+
+    def __init__(
+        self, player: Player, humans: frozenset[int], read: Callable[[str], str], write: Callable[[str], None]
+    ) -> None:
+        self._player, self._game, self._humans = player, player.game, humans
+        self._num_simulations = player.config.num_simulations
+        self._read, self._write = read, write
+        self._states: list[State] = [self._game.initial_state()]
+        self._has_quit = False
+
+    def play(self) -> None:
+        """Turns, and new games, until the human quits."""
+        whom = "both sides" if self._humans == BOTH else "second" if 1 in self._humans else "first"
+        self._write(f"{self._game.spec.name} against {self._player.name}. You move {whom}. Type a move, or 'help'.")
+        self._board()
+        while not self._has_quit:
+            if self._game.outcome(self._state) is not None:
+                self._after_the_game()
+            elif self._game.player(self._state) in self._humans:
+                self._human_turn()
+            else:
+                self._computer_turn()
+        self._write("Goodbye.")
+
+    @property
+    def _state(self) -> State:
+        return self._states[-1]
+
+    def _human_turn(self) -> None:
+        whose = f"{ORDINALS[self._game.player(self._state)]} player's" if self._humans == BOTH else "your"
+        text = self._read(f"{whose.capitalize()} move: ").strip()
+        if not text:
+            return
+        try:
+            action = parse_action(self._game, self._state, text)
+        except GameError as error:
+            self._command(text, error)
+        else:
+            self._move(action)
+
+    def _computer_turn(self) -> None:
+        analysis = self._player.analyse(self._state, num_simulations=self._num_simulations)
+        self._write(f"The computer plays {analysis.best_move}. Its view: {analysis.verdict()}.")
+        self._move(analysis.best_action)
+
+    def _move(self, action: int) -> None:
+        self._states.append(self._game.play(self._state, action))
+        self._board()
+        outcome = self._game.outcome(self._state)
+        if outcome is not None:
+            self._write(f"{self._winner(outcome)}: {self._game.ending(self._state)}, after {self._state.plies} moves.")
+
+    def _winner(self, outcome: float) -> str:
+        if outcome == 0:
+            return "A draw"
+        winner = 0 if outcome > 0 else 1
+        if self._humans == BOTH:
+            verdict = f"The {ORDINALS[winner]} player wins"
+        else:
+            verdict = "You win" if winner in self._humans else "The computer wins"
+        return verdict if abs(outcome) == 1 else f"{verdict} by {abs(outcome):g}"
+
+    def _after_the_game(self) -> None:
+        text = self._read("Another game (yes, no, undo)? ").strip().lower()
+        if text in ("yes", "y"):
+            del self._states[1:]
+            self._board()
+        elif text in ("no", "n", "quit"):
+            self._has_quit = True
+        elif text == "undo":
+            self._undo()
+        elif text:
+            self._write(f"{text!r} is not an answer: yes, no or undo.")
+
+    def _command(self, text: str, not_a_move: GameError) -> None:
+        """Obey a command; say what is wrong with a line that is neither command nor move."""
+        word, _, argument = text.lower().partition(" ")
+        if word not in COMMANDS:
+            self._write(f"{not_a_move} 'help' lists the commands.")
+            return
+        if word == "strength":
+            self._strength(argument.strip())
+            return
+        commands = {
+            "undo": self._undo,
+            "hint": self._hint,
+            "moves": self._moves,
+            "board": self._board,
+            "side": self._side,
+            "help": self._help,
+            "quit": self._quit,
+        }
+        commands[word]()
+
+    def _undo(self) -> None:
+        """Back to the latest position before this one in which a human was to move."""
+        turns = [ply for ply, state in enumerate(self._states[:-1]) if self._game.player(state) in self._humans]
+        if not turns:
+            self._write("There is nothing to take back.")
+            return
+        del self._states[turns[-1] + 1 :]
+        self._board()
+
+    def _hint(self) -> None:
+        self._write(self._player.analyse(self._state, num_simulations=self._num_simulations).table())
+
+    def _moves(self) -> None:
+        legal = self._game.legal_actions(self._state)
+        self._write(" ".join(self._game.action_text(self._state, action) for action in legal))
+
+    def _board(self) -> None:
+        self._write(f"\n{self._game.draw(self._state).rstrip()}\n")
+
+    def _side(self) -> None:
+        if self._humans == BOTH:
+            self._write("You play both sides.")
+        else:
+            self._humans = BOTH - self._humans
+
+    def _strength(self, argument: str) -> None:
+        try:
+            strength = int(argument) if argument else self._num_simulations
+            replace(self._player.config, num_simulations=strength)
+        except SettingsError as error:
+            self._write(str(error))
+            return
+        except ValueError:
+            self._write(f"{argument!r} is not a number of simulations: write 'strength 200'.")
+            return
+        self._num_simulations = strength
+        self._write(f"The computer searches {self._num_simulations} simulations a move.")
+
+    def _help(self) -> None:
+        width = max(map(len, COMMANDS))
+        self._write("\n".join(f"  {name:<{width}}  {what}" for name, what in COMMANDS.items()))
+
+    def _quit(self) -> None:
+        self._has_quit = True

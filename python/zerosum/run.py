@@ -1,0 +1,529 @@
+"""A run: a directory that holds all of a training, and `train`, which fills it and goes on where it stopped.
+
+    runs/connect4/
+        config.toml      what was asked and every default
+        games/           finished games in Parquet shards, running ones in a journal
+        checkpoints/     networks, with what the learner needs to go on
+        metrics.csv      a row every few seconds; tensorboard/ has the same as events
+        strength.jsonl   rating games of the checkpoints
+        holder.lock      held by the process that trains
+
+On a CPU self-play and learning take turns on the same cores; on a GPU they overlap. Everything that counts is on disk when
+it counts, so a kill at any moment costs at most the learner steps since the last checkpoint, which are made up for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import json
+import math
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from zerosum.checkpoint import (
+    Checkpoint,
+    CheckpointInfo,
+    checkpoint_path,
+    load_learner_state,
+    load_newest,
+    require_encoder,
+    save_checkpoint,
+)
+from zerosum.config import (
+    RunConfig,
+    changed,
+    dump_config,
+    game_name,
+    load_config,
+    new_config,
+    num_cores,
+    parse_overrides,
+)
+from zerosum.errors import RunError, SettingsError
+from zerosum.evaluator import make_evaluator
+from zerosum.games import Rules, check_game, find_game, make
+from zerosum.learner import Learner, StepReport
+from zerosum.metrics import Metrics, MetricsRow
+from zerosum.network import NetworkShape, initial_weights, num_parameters
+from zerosum.replay import GameRecord, ReplayWindow, make_batch, window_size
+from zerosum.selfplay import Selfplay, SelfplayTask
+from zerosum.shards import GameStore
+from zerosum.strength import Strength
+
+REPORT_SECONDS = 10.0
+
+Report = Callable[[str], None]
+
+
+def train(
+    game: str,
+    run: str | Path,
+    *,
+    preset: str = "",
+    minutes: float | None = None,
+    seed: int | None = None,
+    overrides: Sequence[str] = (),
+    report: Report = print,
+) -> None:
+    """Train an agent for a game in a run directory, from nothing or from where the run stopped.
+
+    Args:
+        game: A game's name, or `path.py:Class`.
+        run: The run directory; made if it is not there.
+        preset: A preset's name, for a new run.
+        minutes: The budget; a run that has used it up goes on if it gets a larger one.
+        seed: Keys every draw of a new run.
+        overrides: `section.name=value`.
+        report: Gets a line at a time of what is going on.
+
+    Raises:
+        ZerosumError: whatever the user can mend, in a sentence.
+    """
+    # Threads of torch that wait for one another must sleep, not spin: with anything else on the machine, spinning makes
+    # a learner step twenty times slower. Read when torch is first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    directory, name = Path(run), game_name(game)
+    found = find_game(name)
+    if not isinstance(found, Rules):
+        check_game(found, num_games=10)
+    rules = make(name)
+    with _hold(directory):
+        config = _open_config(directory, rules, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+        _describe(config, rules, directory, report)
+        training = Training(directory, rules, config, report)
+        with _stop_on_signals(training):
+            training.run()
+
+
+@contextlib.contextmanager
+def _hold(directory: Path) -> Iterator[None]:
+    """Make the directory ours while we train, or say whose it is."""
+    import filelock
+
+    config = directory / "config.toml"
+    if directory.exists() and not config.exists() and any(path.name != "holder.lock" for path in directory.iterdir()):
+        raise RunError(f"{directory} is there already and is no run: name another directory with --run.")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        # Mode "a" of the holder's note keeps it readable for whoever is turned away.
+        lock = filelock.FileLock(directory / "holder.lock", timeout=0)
+        with lock:
+            (directory / "holder.json").write_text(
+                json.dumps(
+                    {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+                )
+            )
+            try:
+                yield
+            finally:
+                (directory / "holder.json").unlink(missing_ok=True)
+    except filelock.Timeout:
+        raise RunError(
+            f"{directory} is held by {_holder(directory)}: stop it first, or name another directory."
+        ) from None
+    except PermissionError as error:
+        raise RunError(
+            f"{directory} cannot be written ({error.strerror}): name another directory with --run."
+        ) from error
+
+
+def _holder(directory: Path) -> str:
+    try:
+        holder = json.loads((directory / "holder.json").read_text())
+        return f"process {holder['pid']} on {holder['host']} since {holder['since']}"
+    except (OSError, ValueError, KeyError):
+        return "another process"
+
+
+def _open_config(
+    directory: Path,
+    game: Rules,
+    name: str,
+    *,
+    preset: str,
+    minutes: float | None,
+    seed: int | None,
+    overrides: Sequence[str],
+) -> RunConfig:
+    """The run's settings: those it has, changed as asked, or new ones. Written where they are new."""
+    path = directory / "config.toml"
+    if not path.exists():
+        config = new_config(game, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+        _replace_text(path, dump_config(config))
+        return config
+    config = load_config(path)
+    if config.game != name:
+        raise RunError(f"{directory} is a run of {config.game}, not of {name}: name another directory with --run.")
+    if preset not in ("", config.preset):
+        raise SettingsError(f"{directory} began with the preset {config.preset or 'none'!r}: a run keeps its preset.")
+    asked = parse_overrides(overrides)
+    if seed is not None:
+        asked.setdefault("training", {})["seed"] = seed
+    if minutes is not None:
+        asked.setdefault("training", {})["minutes"] = minutes
+    after = changed(config, asked)
+    if after.network != config.network or after.training.seed != config.training.seed:
+        raise SettingsError(f"{directory}: the network's settings and the seed stay as the run began; start a new run.")
+    if after != config:
+        _replace_text(path, dump_config(after))
+    return after
+
+
+def _replace_text(path: Path, text: str) -> None:
+    """Write a file in one piece: whoever reads it finds the old text or the new one."""
+    try:
+        fresh = path.with_suffix(".new")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise RunError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
+    """Say what was chosen."""
+    network, training = config.network, config.training
+    spec = game.spec
+    shape = network_shape(game)
+    budget = f"{training.minutes:g} minutes" if training.minutes is not None else f"{training.steps} learner steps"
+    report(
+        f"Learning {spec.name} in {directory} for {budget}" + (f", preset {config.preset}." if config.preset else ".")
+    )
+    report(
+        f"  network {network.num_blocks} blocks x {network.num_filters} filters, {num_parameters(network, shape):,} parameters;"
+        f" {config.search.num_simulations} simulations a move;"
+        f" {num_selfplay_threads(config, game)} threads x {config.selfplay.games_per_thread} games;"
+        f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
+    )
+    report(f"  Every setting is in {directory / 'config.toml'}.")
+
+
+def network_shape(game: Rules) -> NetworkShape:
+    """What a game asks of a network."""
+    spec = game.spec
+    height, width = spec.board_shape
+    return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
+
+
+def num_selfplay_threads(config: RunConfig, game: Rules) -> int:
+    """Self-play threads: as set, else one a core, or one for a game in Python (its rules run one at a time)."""
+    return config.selfplay.num_threads or (1 if game.is_python else num_cores())
+
+
+@contextlib.contextmanager
+def _stop_on_signals(training: Training) -> Iterator[None]:
+    """Ctrl-C and a polite kill end the training cleanly; a second Ctrl-C ends it at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, previous[signal.SIGINT])
+        training.stop()
+
+    previous: dict[int, Any] = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+class Training:
+    """One process's part in a run."""
+
+    def __init__(self, directory: Path, game: Rules, config: RunConfig, report: Report) -> None:
+        """Open what is there of the run and go on from it."""
+        self._directory, self._game, self._config, self._report = directory, game, config, report
+        self._stop = threading.Event()
+        self._lock = threading.Lock()  # guards the window and the counters that workers change
+        self._metrics = Metrics(directory)
+        self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
+        self._window = ReplayWindow(config.replay)
+        num_positions = self._store.num_positions
+        self._window.load(self._store.recent(window_size(num_positions, config.replay)), total_positions=num_positions)
+        checkpoint = self._open_checkpoint()
+        self._strength = Strength(directory, game, config)
+        num_threads = num_selfplay_threads(config, game)
+        self._evaluator = make_evaluator(
+            checkpoint,
+            backend=config.training.backend,
+            device=config.training.device,
+            num_threads=num_threads,
+            batch_size=config.selfplay.games_per_thread,
+        )
+        self._network_step = checkpoint.info.step
+        running = self._store.running
+        task = SelfplayTask(
+            game=game,
+            search=config.search,
+            config=config.selfplay,
+            evaluator=self._evaluator,
+            log=self._store,
+            seed=config.training.seed,
+            settings_hash=config.selfplay_hash,
+            game_ids=itertools.count(self._store.next_game_id),
+            network_step=lambda: self._network_step,
+        )
+        self._selfplay = Selfplay(task, num_threads=num_threads, running=running.values())
+        if num_positions:
+            report(
+                f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded, {len(running)} games"
+                f" under way, learner step {self._learner.step_number:,}, {self._elapsed_before / 60:.1f} minutes used."
+            )
+        report(f"  self-play evaluates with {self._evaluator.description}.")
+        self._started = time.monotonic()
+        self._reported = self._started
+        self._reported_evaluations = 0
+        self._steps_seen: list[StepReport] = []
+
+    def stop(self) -> None:
+        """End soon and cleanly; may be called from a signal handler or another thread."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Train until the budget is used up or `stop` is called."""
+        try:
+            if self._progress() >= 1:
+                self._report("The budget is used up: give a larger one with --minutes to go on.")
+                return
+            if "CPU" in self._evaluator.description:
+                self._take_turns()
+            else:
+                self._overlap()
+            self._save()
+            if self._stop.is_set():
+                self._report(f"Stopped. `zerosum train {self._config.game} --run {self._directory}` goes on from here.")
+            else:
+                self._rate()
+                self._report_progress()
+                self._report(
+                    f"Done. `zerosum evaluate {self._directory}` measures it, `zerosum play {self._directory}` plays."
+                )
+        finally:
+            self._store.close()
+            self._metrics.close()
+
+    # The schedule: how self-play and learning share the machine.
+
+    def _take_turns(self) -> None:
+        """Self-play and learning on the same cores, one after the other."""
+        while not self._is_over():
+            self._selfplay.play(
+                lambda: self._is_over() or self._is_due_to_learn() or self._is_due_to_report(), self._take
+            )
+            self._learn()
+            self._housekeep()
+
+    def _overlap(self) -> None:
+        """Self-play on its threads all the time, learning beside it."""
+        with ThreadPoolExecutor(1) as pool:
+            is_ended = threading.Event()
+            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._take)
+            try:
+                while not self._is_over() and not playing.done():
+                    if self._is_due_to_learn():
+                        self._learn()
+                    else:
+                        time.sleep(0.02)
+                    self._housekeep()
+            finally:
+                is_ended.set()
+            playing.result()
+
+    def _housekeep(self) -> None:
+        if self._is_due_to_save():
+            self._save()
+            self._rate()
+        if self._is_due_to_report():
+            self._report_progress()
+
+    def _elapsed(self) -> float:
+        return self._elapsed_before + time.monotonic() - self._started
+
+    def _progress(self) -> float:
+        """The share of the budget that is used, from 0 to 1."""
+        training = self._config.training
+        if training.minutes is not None:
+            return min(self._elapsed() / (60 * training.minutes), 1.0)
+        return min(self._learner.step_number / (training.steps or 1), 1.0)
+
+    def _is_over(self) -> bool:
+        return self._stop.is_set() or self._progress() >= 1
+
+    def _num_steps_due(self) -> int:
+        """Learner steps that the recorded positions allow and that were not made yet."""
+        positions, learner = self._window.total_positions, self._config.learner
+        if positions < min(self._config.training.min_positions, self._config.replay.window_min_positions):
+            return 0
+        return int(positions * learner.samples_per_position / learner.batch_size) - self._learner.step_number
+
+    def _is_due_to_learn(self) -> bool:
+        return self._num_steps_due() >= self._config.training.steps_per_phase
+
+    def _is_due_to_report(self) -> bool:
+        return time.monotonic() - self._reported >= REPORT_SECONDS
+
+    def _is_due_to_save(self) -> bool:
+        num = self._config.training.num_checkpoints
+        return (
+            int(self._progress() * num) > int(self._saved_progress * num)
+            and self._learner.step_number > self._saved_step
+        )
+
+    # What is done.
+
+    def _take(self, record: GameRecord) -> None:
+        """A finished game, from any of the self-play threads."""
+        with self._lock:
+            self._window.add(record)
+
+    def _learn(self) -> None:
+        """The steps of one phase, then the new weights for self-play."""
+        num_steps = min(self._num_steps_due(), 4 * self._config.training.steps_per_phase)
+        if num_steps < self._config.training.steps_per_phase:
+            return
+        for _ in range(num_steps):
+            if self._is_over():
+                break
+            step = self._learner.step_number
+            samples = self._window.sample(self._config.learner.batch_size, seed=self._config.training.seed, step=step)
+            batch = make_batch(self._game, samples, search_value_weight=self._config.replay.search_value_weight)
+            report = self._learner.step(batch, progress=self._progress())
+            if not math.isfinite(report.policy_loss + report.value_loss):
+                raise RunError(
+                    f"the loss is not finite at learner step {step} (policy {report.policy_loss}, value {report.value_loss})."
+                    " Nothing of it was saved: go on from the last checkpoint with a lower learner.learning_rate."
+                )
+            self._steps_seen.append(report)
+        self._evaluator.update(self._checkpoint())
+        self._network_step = self._learner.step_number
+
+    def _checkpoint(self) -> Checkpoint:
+        training = {
+            "games": self._store.num_games,
+            "positions": self._window.total_positions,
+            "evaluations": self._num_evaluations(),
+            "minutes": round(self._elapsed() / 60, 3),
+        }
+        info = CheckpointInfo.describe(
+            self._game.spec, self._config.network, step=self._learner.step_number, training=training
+        )
+        return Checkpoint(info=info, weights=self._learner.weights())
+
+    def _num_evaluations(self) -> int:
+        return self._evaluations_before + self._selfplay.counts.evaluations
+
+    def _save(self) -> None:
+        """Save a checkpoint, unless nothing was learned since the last one."""
+        self._saved_progress = self._progress()
+        if self._learner.step_number == self._saved_step:
+            return
+        with _disk(self._directory):
+            save_checkpoint(
+                self._directory / "checkpoints",
+                self._checkpoint(),
+                learner_state=self._learner.state(),
+                learner_info={"elapsed_s": self._elapsed(), "evaluations": self._num_evaluations()},
+            )
+        self._saved_step = self._learner.step_number
+
+    def _rate(self) -> None:
+        """Let the newest checkpoint play rating games, as far as the budget for them goes."""
+        self._strength.rate(
+            self._saved_step, self._evaluator, num_evaluations=self._num_evaluations(), elapsed_s=self._elapsed()
+        )
+
+    def _report_progress(self) -> None:
+        now, evaluations = time.monotonic(), self._selfplay.counts.evaluations
+        rate = (evaluations - self._reported_evaluations) / max(now - self._reported, 1e-9)
+        self._reported, self._reported_evaluations = now, evaluations
+        seen, self._steps_seen = self._steps_seen, []
+        means = {
+            field.name: sum(getattr(report, field.name) for report in seen) / len(seen)
+            for field in dataclasses.fields(StepReport)
+            if seen
+        }
+        rating = self._strength.newest
+        row = MetricsRow(
+            minutes=self._elapsed() / 60,
+            step=self._learner.step_number,
+            games=self._store.num_games,
+            positions=self._window.total_positions,
+            evaluations=self._num_evaluations(),
+            evaluations_per_second=rate,
+            elo=None if rating is None else rating.elo,
+            elo_error=None if rating is None else rating.error,
+            **means,
+        )
+        with _disk(self._directory):
+            self._metrics.add(row)
+        self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
+
+    def _open_checkpoint(self) -> Checkpoint:
+        """The newest whole checkpoint and a learner that goes on from it; a first one if there is none."""
+        directory, config = self._directory / "checkpoints", self._config
+        checkpoint, damage = load_newest(directory) if directory.exists() else (None, [])
+        for message in damage:
+            self._report(message)
+        shape = network_shape(self._game)
+        state: dict[str, Any] = {}
+        info: dict[str, Any] = {}
+        if checkpoint is None:
+            description = CheckpointInfo.describe(self._game.spec, config.network, step=0)
+            weights = initial_weights(config.network, shape, seed=config.training.seed)
+            checkpoint = Checkpoint(info=description, weights=weights)
+            with _disk(self._directory):
+                save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})
+        else:
+            require_encoder(checkpoint.info, self._game.spec)
+            state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
+        self._learner = Learner(
+            config.learner, config.network, shape, checkpoint.weights, device=config.training.device
+        )
+        self._learner.load_state(state, step_number=checkpoint.info.step)
+        # The table is written more often than checkpoints are: time and evaluations since the last one are not forgotten.
+        last = self._metrics.rows[-1] if self._metrics.rows else None
+        self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
+        self._evaluations_before = max(int(info.get("evaluations", 0)), last.evaluations if last else 0)
+        self._started = time.monotonic()
+        self._saved_step, self._saved_progress = checkpoint.info.step, self._progress()
+        return checkpoint
+
+
+@contextlib.contextmanager
+def _disk(directory: Path) -> Iterator[None]:
+    """A write into the run that may fail for reasons of the disk."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"{directory} cannot be written: {error.strerror or error}. What was saved is whole; make room and go on."
+        ) from error
+
+
+def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:
+    """A row of the metrics as a person reads it."""
+    minutes = f"{row.minutes:5.1f} min ({progress:4.0%})"
+    left = row.minutes / progress - row.minutes if progress > 0 else math.inf
+    parts = [
+        minutes if progress >= 1 else f"{minutes}, {left:.1f} left",
+        f"{row.games:,} games, {row.positions:,} positions",
+        f"{row.evaluations_per_second:,.0f} evaluations/s",
+        f"step {row.step:,}",
+    ]
+    if row.policy_loss is not None and row.policy_entropy is not None and row.value_error is not None:
+        parts.append(
+            f"policy {row.policy_loss:.3f} (floor {row.policy_entropy:.3f}), value error {row.value_error:.3f}"
+        )
+    if row.elo is not None and row.elo_error is not None:
+        parts.append(f"Elo {row.elo:.0f} ± {row.elo_error:.0f}")
+    return " | ".join([*parts, f"learning? {verdict}"])

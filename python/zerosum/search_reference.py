@@ -1,0 +1,248 @@
+"""The search of `zerosum.search`, as a textbook would print it: slow, readable, and the oracle of its tests.
+
+One tree, Python objects, every child present from the start. The fast search must give the same visit counts, exactly: so
+arithmetic is rounded where the fast one rounds (`number` is float32, priors below the root have 16 bits). With
+`number=np.float64` nothing is rounded; how far that one strays bounds what rounding can do.
+
+Values in a `Node` are for the first player; `sign` turns them into the mover's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum import _core
+from zerosum.games import Rules, State
+from zerosum.search import SearchConfig
+
+Evaluate = Callable[[State], tuple[Sequence[float], float]]
+"""A state's logits in the order of its legal actions, and its value for the player to move."""
+
+
+@dataclass
+class Node:
+    """One position of the tree."""
+
+    prior: Any
+    state: State | None = None
+    player: int = 0
+    visits: int = 0
+    value_sum: float = 0.0
+    lower: float = -1.0
+    upper: float = 1.0
+    in_flight: int = 0
+    is_pending: bool = False
+    is_terminal: bool = False
+    children: dict[int, Node] = field(default_factory=dict)
+    """By action, ascending; filled when the node is evaluated."""
+
+    @property
+    def sign(self) -> float:
+        """+1 if the first player is to move here, else -1."""
+        return 1.0 if self.player == 0 else -1.0
+
+    @property
+    def is_proven(self) -> bool:
+        """The exact result is known."""
+        return self.lower == self.upper
+
+    @property
+    def is_visited(self) -> bool:
+        """A visit was made or is under way."""
+        return self.visits > 0 or self.in_flight > 0
+
+
+class ReferenceSearch:
+    """The search of one position; the methods are those of `zerosum.search.Search` for a single tree."""
+
+    def __init__(
+        self, game: Rules, config: SearchConfig, *, noise_alpha: float = 1.0, number: Any = np.float32
+    ) -> None:
+        """A tree at the initial state. `number` is the type that scores are computed in."""
+        self.game, self.number, self.noise_alpha = game, number, noise_alpha
+        # The fast search holds its settings in 32 bits.
+        self.config = replace(
+            config,
+            c_init=float(number(config.c_init)),
+            c_base=float(number(config.c_base)),
+            c_factor=float(number(config.c_factor)),
+        )
+        self.reset(game.initial_state())
+
+    def reset(self, state: State) -> None:
+        """Put a position at the root and forget the tree."""
+        self.root = Node(prior=self.number(1), state=state)
+        self.root_priors: dict[int, Any] = {}
+        self.noise: tuple[int, int, int] | None = None
+        self.target_visits = 0
+
+    def advance(self, action: int, *, keep: bool) -> None:
+        """Make a move at the root."""
+        assert self.root.state is not None
+        child = self.root.children.get(action)
+        state = self.game.play(self.root.state, action)
+        self.reset(state)
+        if keep and child is not None and child.children:
+            self.root = child
+
+    def begin(self, num_simulations: int, *, noise: tuple[int, int, int] | None = None) -> None:
+        """Begin a search of the root."""
+        reused = max(self.root.visits - 1, 0)
+        self.target_visits = 1 + num_simulations + (0 if self.config.count_reused_visits else reused)
+        self.noise = noise
+        if self.root.children:
+            self._mix_noise()
+
+    @property
+    def is_finished(self) -> bool:
+        """No simulation is left to run or wait for."""
+        is_proven = self.config.exact_bounds and self.root.is_proven
+        return self.root.in_flight == 0 and (is_proven or self.root.visits >= self.target_visits)
+
+    def gather(self, max_leaves: int) -> list[list[Node]]:
+        """Paths from the root to the leaves that wait for an evaluation."""
+        paths: list[list[Node]] = []
+        while len(paths) < min(max_leaves, self.config.leaves_in_flight):
+            is_proven = self.config.exact_bounds and self.root.is_proven
+            if is_proven or self.root.visits + self.root.in_flight >= self.target_visits:
+                break
+            path = self._descend()
+            leaf = path[-1]
+            if leaf.is_pending:
+                break
+            if leaf.is_terminal or (self.config.exact_bounds and leaf.is_proven):
+                self._backup(path, leaf.lower)
+                continue
+            leaf.is_pending = True
+            for node in path:
+                node.in_flight += 1
+            paths.append(path)
+        return paths
+
+    def apply(self, path: list[Node], logits: Sequence[float], value: float) -> None:
+        """Expand the leaf of a path and back its value up."""
+        leaf = path[-1]
+        self.cancel(path)
+        assert leaf.state is not None
+        priors = softmax(logits)
+        if leaf is not self.root and self.number is np.float32:
+            priors = _core.round_prior(priors)
+        for action, prior in zip(self.game.legal_actions(leaf.state), priors, strict=True):
+            leaf.children[action] = Node(prior=self.number(prior))
+        if leaf is self.root:
+            self._mix_noise()
+        self._backup(path, leaf.sign * value)
+
+    def cancel(self, path: list[Node]) -> None:
+        """Take a leaf back as if it had never been asked for."""
+        path[-1].is_pending = False
+        for node in path:
+            node.in_flight -= 1
+
+    def visits(self) -> list[int]:
+        """N(s, a) of the root's legal actions, ascending."""
+        return [child.visits for child in self.root.children.values()]
+
+    def _descend(self) -> list[Node]:
+        """Follow the best moves to a node that has not been evaluated, is over or is proven."""
+        node, path = self.root, [self.root]
+        while node.children and not (self.config.exact_bounds and node.is_proven and node is not self.root):
+            action = self._select(node)
+            child = node.children[action]
+            if child.state is None:
+                assert node.state is not None
+                child.state = self.game.play(node.state, action)
+                child.player = self.game.player(child.state)
+                outcome = self.game.outcome(child.state)
+                if outcome is not None:
+                    child.is_terminal, child.lower, child.upper = True, outcome, outcome
+            node = child
+            path.append(node)
+        if node is self.root:
+            assert node.state is not None
+            node.player = self.game.player(node.state)
+        return path
+
+    def _select(self, node: Node) -> int:
+        """The action that maximises Q + U; ties go to the higher prior, then to the lower action."""
+        is_root = node is self.root
+        priors = self.root_priors if is_root else {action: child.prior for action, child in node.children.items()}
+        # The order in which the fast search sums: by action at the root, by (higher prior, lower action) below it.
+        order = list(priors) if is_root else sorted(priors, key=lambda action: (-priors[action], action))
+        rate = self._exploration(node.visits + node.in_flight)
+        unvisited = self._unvisited_q(node, [priors[action] for action in order if node.children[action].is_visited])
+        scores: dict[int, Any] = {}
+        for action in order:
+            child = node.children[action]
+            if self.config.exact_bounds and child.is_proven and node.sign * child.lower < 0:
+                continue
+            q, visits = self._child_q(child, node.sign) if child.is_visited else (unvisited, self.number(0))
+            scores[action] = q + rate * priors[action] / (self.number(1) + visits)
+        return max(scores, key=lambda action: (scores[action], priors[action], -action))
+
+    def _exploration(self, visits: int) -> Any:
+        """c(s) * sqrt(N(s))."""
+        growth = math.log((1.0 + visits + self.config.c_base) / self.config.c_base)
+        rate = self.config.c_init + self.config.c_factor * growth
+        return self.number(rate) * np.sqrt(self.number(visits))
+
+    def _unvisited_q(self, node: Node, visited_priors: list[Any]) -> Any:
+        if self.config.unvisited_value != "parent":
+            return self.number({"loss": -1, "zero": 0}[self.config.unvisited_value])
+        visited_prior = self.number(0)
+        for prior in visited_priors:
+            visited_prior = visited_prior + prior
+        reduction = self.number(self.config.unvisited_reduction)
+        return max(self.number(node.sign) * self._q(node) - reduction * np.sqrt(visited_prior), self.number(-1))
+
+    def _q(self, node: Node) -> Any:
+        """The mean value, or the exact one, for the first player."""
+        if node.is_proven and (self.config.exact_bounds or node.is_terminal):
+            return self.number(node.lower)
+        return self.number(node.value_sum / node.visits) if node.visits else self.number(0)
+
+    def _child_q(self, child: Node, sign: float) -> tuple[Any, Any]:
+        """Q for the mover and N, a leaf in flight counted as `virtual_loss` lost visits."""
+        q, visits = self.number(sign) * self._q(child), self.number(child.visits)
+        if child.in_flight == 0:
+            return q, visits
+        losses = self.number(child.in_flight) * self.number(self.config.virtual_loss)
+        return (q * visits - losses) / (visits + losses), visits + losses
+
+    def _backup(self, path: list[Node], value: float) -> None:
+        """From the leaf to the root: bounds, then the value, which is the exact one wherever that is known."""
+        value = float(self.number(value))
+        for node in reversed(path):
+            if self.config.exact_bounds and node.children:
+                best = max if node.player == 0 else min
+                node.lower = best(child.lower for child in node.children.values())
+                node.upper = best(child.upper for child in node.children.values())
+            if node.is_proven:
+                value = node.lower
+            node.visits += 1
+            node.value_sum += value
+
+    def _mix_noise(self) -> None:
+        """(1 - fraction) * prior + fraction * Dir(alpha) at the root."""
+        self.root_priors = {action: child.prior for action, child in self.root.children.items()}
+        if self.noise is not None:
+            noise = _core.dirichlet_noise(*self.noise, self.noise_alpha, len(self.root_priors))
+            fraction = self.number(self.config.root_noise_fraction)
+            for (action, prior), draw in zip(self.root_priors.items(), noise, strict=True):
+                self.root_priors[action] = (self.number(1) - fraction) * prior + fraction * self.number(draw)
+
+
+def softmax(logits: Sequence[float]) -> NDArray[np.float32]:
+    """exp(l - max) / sum, in double precision, rounded once."""
+    largest = max(logits)
+    weights = [math.exp(float(logit) - float(largest)) for logit in logits]
+    total = 0.0
+    for weight in weights:
+        total += weight
+    return np.array([weight / total for weight in weights], dtype=np.float32)

@@ -1,0 +1,277 @@
+"""Self-play: games of the network against itself, many at a time, each ply journalled as it is played.
+
+A worker is one thread with its own trees: it gathers one leaf a game into a batch, has it evaluated, backs the answers
+up, and plays a move wherever a search has ended. With one leaf of a game in flight each search is exactly the sequential
+algorithm. This file knows neither disks (a `GameLog` is told) nor training (finished records are handed on).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from zerosum._core import uniform
+from zerosum.evaluator import Evaluator, answer
+from zerosum.games import Rules, State
+from zerosum.journal import RunningGame
+from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.search import Root, SearchConfig, new_search
+from zerosum.settings import check, setting
+
+
+@dataclass(frozen=True)
+class SelfplayConfig:
+    """How games for training are played."""
+
+    num_threads: int | None = setting(
+        None, "self-play threads; none is one a core, or one for a game in Python", low=1, high=256
+    )
+    games_per_thread: int = setting(
+        64,
+        "games that a thread plays at a time: its batch, so the fewest that keep the evaluator busy",
+        low=1,
+        high=65536,
+    )
+    temperature: float = setting(
+        1.0,
+        "moves are drawn in proportion to visits ** (1 / temperature) (paper: 1); 0 plays the best",
+        low=0.0,
+        high=10.0,
+    )
+    temperature_plies: int = setting(
+        30,
+        "after this many plies the best move is played (paper's pseudocode: 30; its text: all moves)",
+        low=0,
+        high=65535,
+    )
+
+    def __post_init__(self) -> None:
+        check(self, "selfplay")
+
+
+class GameLog(Protocol):
+    """Where games are written as they are played: `zerosum.shards.GameStore`, safe from several threads."""
+
+    def start_game(self, header: GameHeader) -> None:
+        """A game begins."""
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        """A move was made."""
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        """A game is over; answers its record, which counts from now on."""
+        ...
+
+
+@dataclass(frozen=True)
+class SelfplayTask:
+    """What all workers of a run share."""
+
+    game: Rules
+    search: SearchConfig
+    config: SelfplayConfig
+    evaluator: Evaluator
+    log: GameLog
+    seed: int
+    settings_hash: str
+    game_ids: Iterator[int] = field(default_factory=itertools.count)
+    """Numbers of games to come; a counter is safe from several threads."""
+    network_step: Callable[[], int] = lambda: 0
+    """The learner's step of the network that the evaluator runs now."""
+
+    def new_header(self) -> GameHeader:
+        """The header of one more game."""
+        spec = self.game.spec
+        return GameHeader(
+            game_id=next(self.game_ids),
+            game=spec.name,
+            game_version=spec.version,
+            options="",
+            start="",
+            settings_hash=self.settings_hash,
+            seed=self.seed,
+        )
+
+
+@dataclass
+class SelfplayCounts:
+    """What a worker has done so far."""
+
+    evaluations: int = 0
+    """Positions that the evaluator was asked about."""
+    simulations: int = 0
+    plies: int = 0
+    games: int = 0
+
+    def __add__(self, other: SelfplayCounts) -> SelfplayCounts:
+        """Both together."""
+        return SelfplayCounts(
+            self.evaluations + other.evaluations,
+            self.simulations + other.simulations,
+            self.plies + other.plies,
+            self.games + other.games,
+        )
+
+
+class SelfplayWorker:
+    """Plays `config.games_per_thread` games at a time. For one thread at a time."""
+
+    def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
+        """Games under way go on first; they may be more than are played at a time."""
+        self.counts = SelfplayCounts()
+        self._task = task
+        self._waiting = list(running)
+        self._num_trees = task.config.games_per_thread
+        self._search = new_search(task.game, task.search, num_trees=self._num_trees)
+        self._headers: list[GameHeader] = []
+        self._steps = [0] * self._num_trees
+        self._ended: list[GameRecord] = []
+        for tree in range(self._num_trees):
+            self._headers.append(self._next_game(tree))
+            self._begin(tree)
+
+    def play_batch(self) -> list[GameRecord]:
+        """One batch of evaluations and the moves that it decides. Answers the games that ended."""
+        self.counts.evaluations += answer(self._search, self._task.evaluator, self._num_trees)
+        for tree in self._search.finished().tolist():
+            self._move(tree)
+        ended, self._ended = self._ended, []
+        return ended
+
+    def play_until(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play batches until told that it is enough; `take` gets each finished game."""
+        while not is_enough():
+            for record in self.play_batch():
+                take(record)
+
+    def _begin(self, tree: int) -> None:
+        """Begin the search of a tree's next move."""
+        task, header = self._task, self._headers[tree]
+        self._steps[tree] = task.network_step()
+        has_noise = task.search.root_noise_fraction > 0
+        noise = (task.seed, header.game_id, self._search.state(tree).plies) if has_noise else None
+        self._search.begin(tree, task.search.num_simulations, noise=noise)
+
+    def _move(self, tree: int) -> None:
+        """Play and record the move that a finished search decides; start another game if this one is over."""
+        task, header = self._task, self._headers[tree]
+        game, ply = task.game, self._search.state(tree).plies
+        root = self._search.root(tree)
+        action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=header.game_id, ply=ply)
+        task.log.add_ply(header.game_id, self._record(root, action, is_sampled, self._steps[tree]))
+        self._search.advance(tree, action, keep=task.search.reuse_tree)
+        self.counts.plies += 1
+        self.counts.simulations += root.num_simulations - root.num_reused
+        state = self._search.state(tree)
+        if game.outcome(state) is not None:
+            self._finish(header, state)
+            self._headers[tree] = self._next_game(tree)
+        self._begin(tree)
+
+    def _record(self, root: Root, action: int, is_sampled: bool, step: int) -> PlyRecord:
+        target = root.policy_target()
+        kept = np.flatnonzero(target)
+        flags = PlyFlag.FULL_SEARCH
+        flags |= PlyFlag.NOISE if self._task.search.root_noise_fraction > 0 else PlyFlag(0)
+        flags |= PlyFlag.PROVEN if root.proven is not None else PlyFlag(0)
+        flags |= PlyFlag.SAMPLED if is_sampled else PlyFlag(0)
+        return PlyRecord(
+            action=action,
+            player=root.player,
+            checkpoint_step=step,
+            search_value=root.value,
+            net_value=root.net_value,
+            num_simulations=root.num_simulations,
+            flags=flags,
+            target_actions=root.actions[kept],
+            target_probabilities=target[kept].astype(np.float16),
+            target_visits=root.visits[kept],
+        )
+
+    def _finish(self, header: GameHeader, state: State) -> None:
+        outcome, ending = self._task.game.outcome(state), self._task.game.ending(state)
+        assert outcome is not None and ending is not None
+        self._ended.append(self._task.log.finish_game(header.game_id, outcome=outcome, ending=ending))
+        self.counts.games += 1
+
+    def _next_game(self, tree: int) -> GameHeader:
+        """Put a game at a tree's root: one that was under way, or a new one."""
+        game = self._task.game
+        while self._waiting:
+            running = self._waiting.pop(0)
+            state = game.initial_state()
+            for ply in running.plies:
+                state = game.play(state, ply.action)
+            if game.outcome(state) is None:
+                self._search.reset(tree, state)
+                return running.header
+            # The process ended between the last ply and the game's end.
+            self._finish(running.header, state)
+        header = self._task.new_header()
+        self._task.log.start_game(header)
+        self._search.reset(tree, game.initial_state())
+        return header
+
+
+def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
+    """The move to play, and whether it was drawn at random rather than the best one taken.
+
+    Drawn from the policy target, which has no proven loss while another move exists, to the power of 1 / temperature.
+    """
+    best = root.best_action
+    assert best is not None, "a game that goes on has a move"
+    if config.temperature == 0 or ply >= config.temperature_plies:
+        return best, False
+    weights = root.policy_target().astype(np.float64)
+    cumulative = np.cumsum((weights / weights.max()) ** (1 / config.temperature))
+    drawn = np.searchsorted(cumulative, uniform(seed, game_id, ply, "move") * cumulative[-1], side="right")
+    return int(root.actions[drawn]), True
+
+
+class Selfplay:
+    """All workers of a run, a thread each; they play in phases, between which nothing moves."""
+
+    def __init__(self, task: SelfplayTask, *, num_threads: int, running: Iterable[RunningGame] = ()) -> None:
+        """Games under way are dealt out among the workers."""
+        games = list(running)
+        self._workers = [SelfplayWorker(task, running=games[index::num_threads]) for index in range(num_threads)]
+
+    @property
+    def counts(self) -> SelfplayCounts:
+        """What all workers have done so far."""
+        return sum((worker.counts for worker in self._workers), SelfplayCounts())
+
+    def play(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play until `is_enough`, which every worker asks after each batch; `take` gets each finished game.
+
+        Raises:
+            Whatever went wrong first in a worker, once all have stopped. KeyboardInterrupt stops them, too.
+        """
+        failures: list[BaseException] = []
+        stop = threading.Event()
+
+        def run(worker: SelfplayWorker) -> None:
+            try:
+                worker.play_until(lambda: stop.is_set() or is_enough(), take)
+            except BaseException as failure:  # handed to the caller's thread below
+                failures.append(failure)
+                stop.set()
+
+        threads = [threading.Thread(target=run, args=(worker,), name="selfplay") for worker in self._workers]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:
+            # Ctrl-C arrives here: every worker ends its batch, then the exception goes on.
+            stop.set()
+            for thread in threads:
+                thread.join()
+        if failures:
+            raise failures[0]

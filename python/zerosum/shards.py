@@ -1,0 +1,616 @@
+"""The games of a run on disk: Parquet shards, the manifest that makes them count, the store that ties them together.
+
+    games/
+      manifest.jsonl                      one line a commit, each with its checksum; the only file that says what counts
+      games-000001-5d41402abc4b.parquet   sealed games; the name ends in the first 12 hex digits of the file's SHA-256
+      journal-000002.bin                  since the last seal: games finished and running (`zerosum.journal`)
+      *.damaged                           set aside: named in a message, never read again
+
+Seal number n writes shard n, writes journal n + 1 with what is not in the shard, appends the manifest's line (the
+commit), removes journal n. A file that no line names was left behind by a seal that was cut off, and is removed when
+the store is opened. Nothing is renamed over, but for a manifest that had to be made anew from the files.
+
+Start with `GameStore`. This file knows nothing of the window or of how games are played.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import re
+import shutil
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zerosum.errors import DataError, RunError
+from zerosum.journal import (
+    PLY_COLUMNS,
+    TARGET_COLUMNS,
+    GameHeader,
+    GameRecord,
+    Journal,
+    JournalContents,
+    PlyRecord,
+    RunningGame,
+    end_entry,
+    game_entries,
+    open_binary,
+    parse_journal,
+    ply_entry,
+    start_entry,
+    write_all,
+)
+
+FORMAT = 1
+"""Version of the directory: manifest, journal and shards. A newer one is refused."""
+
+MANIFEST = "manifest.jsonl"
+_SHARD_NAME = re.compile(r"games-(\d{6,})-([0-9a-f]{12})\.parquet")
+_JOURNAL_NAME = re.compile(r"journal-(\d{6,})\.bin")
+
+
+# ---- shards
+
+
+def encode_shard(records: Sequence[GameRecord]) -> bytes:
+    """A Parquet file (zstd) with one row a game. Its schema's metadata has `zerosum.format`.
+
+    | column | type | what it is |
+    |---|---|---|
+    | game_id, seed | int64, uint64 | unique in the run; the run's seed |
+    | game, game_version, options, start, settings_hash | string, int32, string ... | see `GameHeader` |
+    | actions, players, checkpoint_steps, search_values, net_values, num_simulations, flags | list | one a ply, see `PlyRecord` |
+    | target_actions, target_probabilities, target_visits | list of lists | the policy target of each ply; the shares are 16-bit floats written as 32-bit ones, which every tool reads |
+    | outcome, ending | float, string | for the first player, in [-1, 1]; how it ended |
+    """  # noqa: E501 - a table
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    def lists(sizes: Sequence[int], values: Any) -> Any:
+        return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int32()), values)
+
+    def joined(name: str) -> Any:
+        values = np.concatenate([getattr(record, name) for record in records])
+        return pa.array(values.astype(np.float32) if values.dtype == np.float16 else values)
+
+    plies = [record.num_plies for record in records]
+    targets = np.concatenate([np.diff(record.target_offsets) for record in records]).tolist()
+    columns = {name: pa.array([getattr(record, name) for record in records], type) for name, type in _scalars().items()}
+    columns |= {name: lists(plies, joined(name)) for name in PLY_COLUMNS}
+    columns |= {name: lists(plies, lists(targets, joined(name))) for name in TARGET_COLUMNS}
+    table = pa.table(columns).replace_schema_metadata({"zerosum.format": str(FORMAT)})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def decode_shard(data: bytes) -> list[GameRecord]:
+    """The games of a shard, in the order they ended."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(pa.BufferReader(data))
+    scalars = {name: table[name].to_pylist() for name in _scalars()}
+    columns = {name: table[name].combine_chunks() for name in (*PLY_COLUMNS, *TARGET_COLUMNS)}
+    plies = columns["actions"].offsets.to_numpy().astype(np.int64)
+    targets = columns["target_actions"].values.offsets.to_numpy().astype(np.int64)
+    by_ply = {name: columns[name].values.to_numpy().astype(dtype) for name, (_, dtype) in PLY_COLUMNS.items()}
+    by_target = {name: columns[name].values.values.to_numpy().astype(dtype) for name, dtype in TARGET_COLUMNS.items()}
+    records = []
+    for row, (first, last) in enumerate(itertools.pairwise(plies)):
+        start, end = targets[first], targets[last]
+        records.append(
+            GameRecord(
+                **{name: values[row] for name, values in scalars.items()},
+                **{name: values[first:last] for name, values in by_ply.items()},
+                **{name: values[start:end] for name, values in by_target.items()},
+                target_offsets=targets[first : last + 1] - start,
+            )
+        )
+    return records
+
+
+def read_shard(path: Path) -> list[GameRecord]:
+    """The games of one shard, for tools.
+
+    Raises:
+        DataError: the file cannot be read or its content is not what its name says.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Check that it exists and may be read.") from error
+    name = _SHARD_NAME.fullmatch(path.name)
+    if name is None or name[2] != hashlib.sha256(data).hexdigest()[:12]:
+        raise DataError(f"{path} is damaged: its checksum is not the one in its name. Restore it from a copy.")
+    return decode_shard(data)
+
+
+def _scalars() -> dict[str, Any]:
+    import pyarrow as pa
+
+    text = dict.fromkeys(("game", "options", "start", "settings_hash", "ending"), pa.string())
+    numbers = {"game_id": pa.int64(), "game_version": pa.int32(), "seed": pa.uint64(), "outcome": pa.float32()}
+    return numbers | text
+
+
+# ---- the manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seal:
+    """One commit: the shard it added, and the journal that holds what came after."""
+
+    number: int
+    shard: str | None
+    """File name, or None if no game was finished (a damaged journal was replaced)."""
+    sha256: str
+    num_bytes: int
+    num_games: int
+    num_positions: int
+    first_game_id: int
+    last_game_id: int
+    next_game_id: int
+    """Above every game_id that had been used by then."""
+    journal: str
+    """File name."""
+
+
+@dataclass(kw_only=True)
+class Manifest:
+    """What a manifest says, and what is wrong with it."""
+
+    has_format: bool = False
+    """The first line, with the format's version, is whole."""
+    seals: list[Seal] = field(default_factory=list)
+    """By number."""
+    aside: set[str] = field(default_factory=set)
+    """Shards that count no longer."""
+    damaged_lines: list[int] = field(default_factory=list)
+    """Counted from 1."""
+    whole_size: int = 0
+    """Bytes up to the end of the last full line. What lies behind it is a write that was cut off."""
+
+    @property
+    def shards(self) -> list[Seal]:
+        """The seals whose shards count, oldest first."""
+        return [seal for seal in self.seals if seal.shard is not None and seal.shard not in self.aside]
+
+    @property
+    def journal(self) -> str:
+        """The journal that counts."""
+        return self.seals[-1].journal if self.seals else _journal_name(1)
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read the manifest of a games directory, changing nothing; a missing file is an empty manifest.
+
+    The first line keeps its form in every format, {"kind":"format","format":1,"crc":"..."}.
+
+    Raises:
+        DataError: the format is newer than this version of zerosum knows.
+    """
+    path = directory / MANIFEST
+    data = path.read_bytes() if path.exists() else b""
+    manifest = Manifest(whole_size=data.rfind(b"\n") + 1)
+    for number, line in enumerate(data[: manifest.whole_size].split(b"\n")[:-1], start=1):
+        entry = _parse_line(line)
+        kind = entry.pop("kind") if entry else None
+        if kind == "format":
+            manifest.has_format = True
+            if entry["format"] > FORMAT:
+                raise DataError(
+                    f"{directory} has format {entry['format']}, and this version of zerosum reads up to {FORMAT}. "
+                    "Nothing was changed. Install a newer zerosum to go on with this run."
+                )
+        elif kind == "seal":
+            manifest.seals.append(Seal(**entry))
+        elif kind == "aside":
+            manifest.aside.add(entry["shard"])
+        else:
+            manifest.damaged_lines.append(number)
+    manifest.seals.sort(key=lambda seal: seal.number)
+    return manifest
+
+
+def _line(kind: str, entry: dict[str, Any]) -> bytes:
+    text = json.dumps({"kind": kind, **entry}, separators=(",", ":"))[:-1].encode()
+    return text + b',"crc":"%08x"}\n' % zlib.crc32(text)
+
+
+def _parse_line(line: bytes) -> dict[str, Any]:
+    """The entry of a line without its newline, or {} if it is damaged."""
+    text, _, crc = line.rpartition(b',"crc":"')
+    if not text or crc != b'%08x"}' % zlib.crc32(text):
+        return {}
+    entry: dict[str, Any] = json.loads(text + b"}")
+    return entry
+
+
+# ---- the store
+
+
+class GameStore:
+    """The games of a run. One process at a time; within it safe to use from several threads.
+
+    Opening recovers: what a kill left half-done is removed or cut off, what is damaged is set aside, and each is
+    reported in a sentence; all games that were finished are there, once, and running games can be continued.
+
+    Every method that writes raises `RunError` if the disk is full or the directory not writable. From then on the store
+    takes nothing more: it is whole on disk, and opening it again goes on from there.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        report: Callable[[str], None],
+        games_per_shard: int = 1024,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open the store in `directory`, making it if need be.
+
+        Args:
+            directory: Holds nothing but the store's files.
+            report: Gets a sentence for whatever recovery found and did, now and when a shard is read.
+            games_per_shard: Finished games that are sealed into one shard.
+            clock: Tells seconds, for the journal's syncs.
+
+        Raises:
+            DataError: the directory has a newer format; nothing was touched.
+            RunError: the directory cannot be read or written.
+        """
+        self._directory = directory
+        self._report = report
+        self._games_per_shard = games_per_shard
+        self._clock = clock
+        self._failure = ""
+        self._lock = threading.RLock()  # guards all that follows
+        self._sealing = threading.Lock()  # taken before `_lock`: one seal at a time
+        with self._disk():
+            directory.mkdir(parents=True, exist_ok=True)
+            self._manifest = self._open_manifest()
+            self._remove_strays()
+            for seal in self._manifest.shards:
+                self._check_shard(seal, deep=False)
+            contents = self._read_journal()
+            self._running, self._finished = contents.running, contents.finished
+            ids = [*self._running, *(record.game_id for record in self._finished), *contents.lost_games]
+            self._next_game_id = max([0, *(seal.next_game_id for seal in self._manifest.seals), *(i + 1 for i in ids)])
+            self._first_new_id = self._next_game_id
+            self._journal = Journal(self._path(self._manifest.journal), clock=clock)
+            if contents.holes:
+                self._seal(at_least=0)  # replaces the damaged journal
+
+    @property
+    def next_game_id(self) -> int:
+        """Above every game_id used so far, in this process or before."""
+        return self._next_game_id
+
+    @property
+    def num_games(self) -> int:
+        """Finished games."""
+        with self._lock:
+            return sum(seal.num_games for seal in self._manifest.shards) + len(self._finished)
+
+    @property
+    def num_positions(self) -> int:
+        """Plies with a policy target, of finished games."""
+        with self._lock:
+            sealed = sum(seal.num_positions for seal in self._manifest.shards)
+            return sealed + sum(record.num_positions for record in self._finished)
+
+    @property
+    def running(self) -> dict[int, RunningGame]:
+        """The games that have started and not ended, by game_id. The last ply of one may have ended the game."""
+        with self._lock:
+            return {
+                game_id: RunningGame(header=game.header, plies=list(game.plies))
+                for game_id, game in self._running.items()
+            }
+
+    def start_game(self, header: GameHeader) -> None:
+        """Start a game. Starting a running game again begins it anew: its plies so far are forgotten."""
+        with self._lock, self._disk():
+            assert header.game_id in self._running or header.game_id >= self._first_new_id, header.game_id
+            self._journal.append(start_entry(header))
+            self._running[header.game_id] = RunningGame(header=header)
+            self._next_game_id = max(self._next_game_id, header.game_id + 1)
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        """Record the next ply of a running game."""
+        with self._lock, self._disk():
+            plies = self._running[game_id].plies
+            self._journal.append(ply_entry(game_id, len(plies), ply))
+            plies.append(ply)
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        """Record how a running game ended, and seal if that makes `games_per_shard`.
+
+        `outcome` is the first player's, in [-1, 1]. The game counts as soon as this has written it.
+        """
+        with self._lock, self._disk():
+            game = self._running[game_id]
+            record = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
+            self._journal.append(end_entry(game_id, len(game.plies), outcome=outcome, ending=ending))
+            del self._running[game_id]
+            self._finished.append(record)
+        self._seal(at_least=self._games_per_shard)
+        return record
+
+    def seal(self) -> None:
+        """Write the finished games that are only in the journal into a shard, if there are any."""
+        self._seal(at_least=1)
+
+    def recent(self, num_positions: int) -> Iterator[GameRecord]:
+        """The newest finished games with at least that many positions together (or all), oldest first.
+
+        Shards are checked on the way; a damaged one is set aside and older games take its place.
+        """
+        with self._lock:
+            unsealed = list(self._finished)
+            needed: list[Seal] = []
+            missing = num_positions - sum(record.num_positions for record in unsealed)
+            for seal in reversed(self._manifest.shards):
+                if missing > 0 and self._check_shard(seal, deep=True):
+                    needed.append(seal)
+                    missing -= seal.num_positions
+        for seal in reversed(needed):
+            yield from read_shard(self._path(seal.shard or ""))
+        yield from unsealed
+
+    def close(self) -> None:
+        """Bring everything to the disk and close. Finished games stay in the journal until the next seal."""
+        with self._sealing, self._lock:
+            if not self._failure:
+                with self._disk():
+                    self._journal.close()
+                self._failure = f"The store in {self._directory} is closed."
+
+    def _seal(self, *, at_least: int) -> None:
+        with self._sealing:
+            sealed = tuple(self._finished)  # other threads may add to it; nothing else takes from it
+            if len(sealed) < at_least:
+                return
+            with self._disk():
+                number = self._manifest.seals[-1].number + 1 if self._manifest.seals else 1
+                shard, data = None, b""
+                if sealed:
+                    data = encode_shard(sealed)
+                    shard = f"games-{number:06d}-{hashlib.sha256(data).hexdigest()[:12]}.parquet"
+                    self._write(shard, data)
+                with self._lock:
+                    self._commit(_seal_of(sealed, number, shard, data, self._next_game_id))
+
+    def _commit(self, seal: Seal) -> None:
+        """The second half of a seal; the shard, if any, is written."""
+        unsealed = self._finished[seal.num_games :]
+        entries = [entry for record in unsealed for entry in _record_entries(record)]
+        entries += [entry for game in self._running.values() for entry in game_entries(game)]
+        self._write(seal.journal, b"".join(entries))
+        self._append_line("seal", vars(seal))
+        replaced = self._manifest.journal
+        self._manifest.seals.append(seal)
+        self._finished = unsealed
+        self._journal.close()
+        self._journal = Journal(self._path(seal.journal), clock=self._clock)
+        os.unlink(self._path(replaced))
+
+    # -- opening
+
+    def _open_manifest(self) -> Manifest:
+        manifest = read_manifest(self._directory)
+        path, journal = self._path(MANIFEST), self._path(manifest.journal)
+        has_games = self._numbered(_SHARD_NAME) or (journal.exists() and journal.stat().st_size)
+        if not manifest.whole_size and not has_games:  # a new directory, or one whose making was cut off
+            self._write(manifest.journal, b"")
+            self._write(MANIFEST, _line("format", {"format": FORMAT}))
+            manifest.has_format = True
+        elif manifest.damaged_lines or not manifest.has_format or not journal.exists():
+            manifest = self._rebuild_manifest(manifest)
+        elif manifest.whole_size < path.stat().st_size:
+            _truncate(path, manifest.whole_size)
+            self._report(f"The last line of {path} was cut off while it was written; that change is taken back.")
+        return manifest
+
+    def _rebuild_manifest(self, found: Manifest) -> Manifest:
+        """Make the manifest anew from what is left of it and from the files.
+
+        A seal ends with the removal of its predecessor's journal, so the oldest journal that no readable line makes
+        obsolete is the one that counts, and the shards numbered below it are committed. Their names hold their
+        checksums.
+        """
+        path = self._path(MANIFEST)
+        kept = ""
+        if path.exists():
+            aside = self._path(f"{MANIFEST}.{zlib.crc32(path.read_bytes()):08x}.damaged")
+            shutil.copyfile(path, aside)
+            kept = f" It is kept as {aside.name}."
+        lines = f"is damaged in line {', '.join(map(str, found.damaged_lines))}" if found.damaged_lines else ""
+        reason = lines or ("does not fit the files beside it" if kept else "is missing")
+        self._report(f"{path} {reason}: it is made anew from the games' files.{kept}")
+        last = found.seals[-1].number if found.seals else 0
+        shards = self._numbered(_SHARD_NAME)
+        journals = [number for number, _ in self._numbered(_JOURNAL_NAME) if number > last]
+        current = min(journals) if journals else max([last, *(number for number, _ in shards)]) + 1
+        if not journals:
+            self._write(_journal_name(current), b"")
+            self._report(f"The journal in {self._directory} is missing: games that were not sealed are lost.")
+        named = {seal.shard for seal in found.seals}
+        for number, name in shards:
+            if name not in named and number < current:
+                found.seals += self._adopted(number, name)
+        next_game_id = max([0, *(seal.next_game_id for seal in found.seals)])
+        found.seals.sort(key=lambda seal: seal.number)
+        if current > 1 and found.journal != _journal_name(current):
+            found.seals.append(_seal_of((), current - 1, None, b"", next_game_id))
+        lines_left = [_line("format", {"format": FORMAT}), *(_line("seal", vars(seal)) for seal in found.seals)]
+        lines_left += [_line("aside", {"shard": name, "reason": "damaged"}) for name in sorted(found.aside)]
+        self._write(f"{MANIFEST}.new", b"".join(lines_left))
+        os.replace(self._path(f"{MANIFEST}.new"), path)
+        _sync_directory(self._directory)
+        return found
+
+    def _adopted(self, number: int, name: str) -> list[Seal]:
+        """The seal of a committed shard whose line is lost; none if the shard is damaged too."""
+        try:
+            records = read_shard(self._path(name))
+        except DataError:
+            os.replace(self._path(name), self._path(f"{name}.damaged"))
+            self._report(
+                f"{self._path(name)} is damaged. It is set aside as {name}.damaged and its games are left out."
+            )
+            return []
+        next_game_id = 1 + max(record.game_id for record in records)
+        return [_seal_of(records, number, name, self._path(name).read_bytes(), next_game_id)]
+
+    def _remove_strays(self) -> None:
+        named = {seal.shard for seal in self._manifest.seals} | {self._manifest.journal}
+        on_disk = [name for _, name in self._numbered(_SHARD_NAME) + self._numbered(_JOURNAL_NAME)]
+        for name in sorted(set(on_disk) - named):
+            os.unlink(self._path(name))
+            self._report(f"{self._path(name)} was left behind by a seal that was cut off, and is removed.")
+
+    def _check_shard(self, seal: Seal, *, deep: bool) -> bool:
+        """Whether a shard is there and has its size and, if `deep`, its checksum. If not it is set aside."""
+        path = self._path(seal.shard or "")
+        try:
+            if path.stat().st_size != seal.num_bytes:
+                reason = f"has {path.stat().st_size} bytes instead of {seal.num_bytes}"
+            elif deep and hashlib.sha256(path.read_bytes()).hexdigest() != seal.sha256:
+                reason = "does not match its checksum"
+            else:
+                return True
+        except OSError as error:
+            reason = f"cannot be read ({error.strerror})" if path.exists() else "is missing"
+        with self._disk():
+            self._set_aside(seal, reason)
+        return False
+
+    def _set_aside(self, seal: Seal, reason: str) -> None:
+        path = self._path(seal.shard or "")
+        kept = ""
+        if path.exists():
+            os.replace(path, f"{path}.damaged")
+            kept = f" It is kept as {path.name}.damaged."
+        self._append_line("aside", {"shard": path.name, "reason": reason})
+        self._manifest.aside.add(path.name)
+        self._report(
+            f"{path} {reason}: its {seal.num_games} games are left out, the run goes on from the others.{kept}"
+        )
+
+    def _read_journal(self) -> JournalContents:
+        path = self._path(self._manifest.journal)
+        data = path.read_bytes()
+        contents = parse_journal(data)
+        if contents.whole_size < len(data):
+            _truncate(path, contents.whole_size)
+            self._report(
+                f"The last entry of {path} was cut off while it was written: {len(data) - contents.whole_size} bytes "
+                "are removed, the ply or result they held is played again."
+            )
+        if contents.holes:
+            (aside := self._path(f"{path.name}.damaged")).write_bytes(data)
+            places = ", ".join(f"{start} to {end}" for start, end in contents.holes)
+            games = ", ".join(map(str, sorted(contents.lost_games)))
+            lost = (
+                f"of games {games} an entry is lost, they are left out"
+                if games
+                else "its game goes on from its last whole ply"
+            )
+            self._report(f"{path} is damaged at bytes {places}: {lost}. It is kept as {aside.name}, the rest goes on.")
+        return contents
+
+    # -- the disk
+
+    @contextlib.contextmanager
+    def _disk(self) -> Iterator[None]:
+        if self._failure:
+            raise RunError(self._failure)
+        try:
+            yield
+        except OSError as error:
+            self._failure = (
+                f"The games in {self._directory} cannot be written: {error.strerror or error}. What was recorded "
+                "before is whole. Free space there or make it writable, then start the run again to go on."
+            )
+            raise RunError(self._failure) from error
+        except BaseException:  # Ctrl-C between writing a ply and remembering it: memory and disk may differ
+            self._failure = f"A write to the games in {self._directory} was interrupted. Start the run again to go on."
+            raise
+
+    def _path(self, name: str) -> Path:
+        return self._directory / name
+
+    def _numbered(self, pattern: re.Pattern[str]) -> list[tuple[int, str]]:
+        matches = [pattern.fullmatch(name) for name in os.listdir(self._directory)]
+        return sorted((int(match[1]), match[0]) for match in matches if match)
+
+    def _write(self, name: str, data: bytes) -> None:
+        """Write a whole file to the disk. One of that name can only be left from a write that was cut off."""
+        with _synced(self._path(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
+            write_all(file, data)
+        _sync_directory(self._directory)
+
+    def _append_line(self, kind: str, entry: dict[str, Any]) -> None:
+        with _synced(self._path(MANIFEST), os.O_WRONLY | os.O_APPEND) as file:
+            write_all(file, _line(kind, entry))
+
+
+def _seal_of(records: Sequence[GameRecord], number: int, shard: str | None, data: bytes, next_game_id: int) -> Seal:
+    ids = [record.game_id for record in records]
+    return Seal(
+        number=number,
+        shard=shard,
+        sha256=hashlib.sha256(data).hexdigest(),
+        num_bytes=len(data),
+        num_games=len(records),
+        num_positions=sum(record.num_positions for record in records),
+        first_game_id=min(ids, default=next_game_id),
+        last_game_id=max(ids, default=next_game_id),
+        next_game_id=next_game_id,
+        journal=_journal_name(number + 1),
+    )
+
+
+def _record_entries(record: GameRecord) -> Iterator[bytes]:
+    plies = [record.ply(index) for index in range(record.num_plies)]
+    yield from game_entries(RunningGame(header=record.header, plies=plies))
+    yield end_entry(record.game_id, record.num_plies, outcome=record.outcome, ending=record.ending)
+
+
+def _journal_name(number: int) -> str:
+    return f"journal-{number:06d}.bin"
+
+
+@contextlib.contextmanager
+def _synced(path: Path, flags: int) -> Iterator[int]:
+    """A file that is on the disk when the block has ended."""
+    file = open_binary(path, flags)
+    try:
+        yield file
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _truncate(path: Path, size: int) -> None:
+    with _synced(path, os.O_RDWR) as file:
+        os.ftruncate(file, size)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make new names in a directory durable. Windows has no such call and does it by itself."""
+    if os.name != "nt":
+        with _synced(directory, os.O_RDONLY):
+            pass

@@ -1,0 +1,214 @@
+"""Two commands from a fresh clone: `python tasks.py demo` learns Connect Four, `python tasks.py test` checks it all.
+
+Both first bring `.venv` up to date, which takes Python 3.11 and a Rust toolchain and nothing else. Stamps inside
+`.venv` tell what it was made from, so nothing is installed or built twice: Python edits act at once, a Rust edit
+rebuilds the crate alone. Start reading at `main`.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 (whatever older Python reads this far gets a sentence, not a traceback)
+    sys.exit(
+        "zerosum needs Python 3.11 or newer: install it (https://www.python.org/downloads) and run tasks.py with it."
+    )
+
+import argparse
+import hashlib
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+DEMO = (
+    "zerosum train connect4 --run runs/demo --preset demo --minutes 5",
+    "zerosum evaluate runs/demo",
+)
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+
+LINKERS = {
+    "linux": "install gcc (on Debian and Ubuntu 'sudo apt install build-essential', on Fedora 'sudo dnf install gcc')",
+    "darwin": "run 'xcode-select --install'",
+    "win32": "install the C++ build tools from https://visualstudio.microsoft.com/visual-cpp-build-tools",
+}
+
+
+def main() -> None:
+    """Run the task that the command line names."""
+    tasks = {"demo": demo, "test": test, "setup": setup}
+    about = " ".join(f"{name}: {task.__doc__}" for name, task in tasks.items())
+    parser = argparse.ArgumentParser(description=f"Set up zerosum in .venv and use it. {about}")
+    parser.add_argument("task", choices=tasks)
+    chosen = tasks[parser.parse_args().task]
+    activate()
+    chosen()
+
+
+def demo() -> None:
+    """Learn Connect Four for five minutes and show what was learned."""
+    setup()
+    for command in DEMO:
+        say(command)
+        program, *arguments = shlex.split(command)
+        status = run([BIN / program, *arguments])
+        if status:
+            sys.exit(status)
+
+
+def test() -> None:
+    """Run every check, stopping at the first that fails."""
+    setup()
+    for tool, component in (("fmt", "rustfmt"), ("clippy", "clippy")):
+        if not succeeds(["cargo", tool, "--version"]):
+            sys.exit(f"{component} is missing: add it with 'rustup component add {component}' or your package manager.")
+    python = [str(PYTHON), "-m"]
+    steps = {
+        "Rust format": ["cargo", "fmt", "--all", "--check"],
+        "Rust lints": ["cargo", "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        "Rust tests": ["cargo", "test", "--locked", "--workspace"],
+        "Python format": [*python, "ruff", "format", "--check"],
+        "Python lints": [*python, "ruff", "check"],
+        "Python types": [*python, "mypy"],
+        "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "zerosum._core"],
+        "Python tests": [*python, "pytest"],
+    }
+    for passed, (name, command) in enumerate(steps.items()):
+        words = " ".join(Path(word).name for word in command)
+        say(f"[{passed + 1}/{len(steps)}] {name}: {words}")
+        if run(command):
+            print(f"\n{name} failed.\nsteps: {passed} passed, 1 failed")
+            sys.exit(1)
+    print(f"\nsteps: {len(steps)} passed, 0 failed")
+
+
+def setup() -> None:
+    """Only bring .venv up to date."""
+    check_python()
+    dependencies = fingerprint([ROOT / "pyproject.toml", ROOT / "constraints.txt"])
+    crates = (path for path in (ROOT / "crates").rglob("*") if path.is_file())
+    core = fingerprint([ROOT / "pyproject.toml", ROOT / "Cargo.toml", ROOT / "Cargo.lock", *crates])
+    dependencies_stamp, core_stamp = VENV / "dependencies.stamp", VENV / "core.stamp"
+    has_core = any(path.suffix in (".so", ".pyd") for path in (ROOT / "python" / "zerosum").glob("_core.*"))
+    has_dependencies = reads(dependencies_stamp, dependencies)
+    if has_dependencies and has_core and reads(core_stamp, core):
+        return
+
+    check_rust()
+    if not has_dependencies:
+        dependencies_stamp.unlink(missing_ok=True)
+        install_dependencies()
+        dependencies_stamp.write_text(dependencies)
+    say("Building the Rust core into .venv (the first time with its libraries, later only what changed)")
+    os.environ["PIP_QUIET"] = "1"  # maturin lets pip look at every dependency again
+    if run([PYTHON, "-m", "maturin", "develop", "--release"]):
+        sys.exit("The Rust core could not be built: the reason is above.")
+    core_stamp.write_text(core)
+
+
+def check_python() -> None:
+    """Stop if this Python cannot make an environment, or is not the one that `.venv` was made with."""
+    if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
+        package = f"python3.{sys.version_info.minor}-venv"
+        sys.exit(f"Python's venv module is missing: install it (on Debian and Ubuntu 'sudo apt install {package}').")
+    this = f"{sys.version_info.major}.{sys.version_info.minor}"
+    config = VENV / "pyvenv.cfg"
+    found = re.search(r"^version\w* = (\d+\.\d+)", config.read_text(), re.MULTILINE) if config.exists() else None
+    if found and found[1] != this:
+        sys.exit(f".venv is of Python {found[1]} and this is {this}: delete .venv, or use Python {found[1]}.")
+
+
+def check_rust() -> None:
+    """Stop if Rust or its linker is missing or too old: neither can be installed from here."""
+    if not (shutil.which("cargo") and shutil.which("rustc")):
+        sys.exit("Rust is missing: install it (https://rustup.rs).")
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    needed: str = manifest["workspace"]["package"]["rust-version"]
+    answer = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
+    found = re.match(r"rustc (\d+)\.(\d+)", answer.stdout)
+    if found is None:
+        sys.exit(
+            "rustc does not run: install Rust again (https://rustup.rs), or choose one with 'rustup default stable'."
+        )
+    if (int(found[1]), int(found[2])) < tuple(int(part) for part in needed.split(".")[:2]):
+        sys.exit(f"zerosum needs Rust {needed} or newer and this is {found[1]}.{found[2]}: run 'rustup update stable'.")
+    with tempfile.TemporaryDirectory() as directory:
+        program = Path(directory, "probe.rs")
+        program.write_text("fn main() {}")
+        if not succeeds(["rustc", "--out-dir", directory, program]):
+            sys.exit(f"Rust finds no linker: {LINKERS.get(sys.platform, 'install a C compiler')}.")
+
+
+def install_dependencies() -> None:
+    """Put what pyproject.toml asks for into `.venv`, in the versions of constraints.txt."""
+    if not (PYTHON.exists() and succeeds([PYTHON, "-m", "pip", "--version"])):
+        say("Making a Python environment in .venv")
+        if run([sys.executable, "-m", "venv", *([] if PYTHON.exists() else ["--clear"]), VENV]):
+            sys.exit("The Python environment could not be made: the reason is above.")
+    say("Installing what zerosum needs into .venv (mostly PyTorch: on Linux 5 GB on disk with its GPU libraries)")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]
+    if run([PYTHON, "-m", "pip", "install", *quiet, "--constraint", "constraints.txt", *wanted]):
+        sys.exit("Installing failed, pip says why above: with the network back, run the same command again.")
+
+
+def fingerprint(paths: Iterable[Path]) -> str:
+    """What a stamp holds: another one for other content in any of the files, other files, or the project moved."""
+    digest = hashlib.sha256(str(ROOT).encode())
+    for path in sorted(paths):
+        digest.update(f"{path.relative_to(ROOT).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def reads(stamp: Path, text: str) -> bool:
+    """Whether a stamp is there and holds the text."""
+    return stamp.exists() and stamp.read_text() == text
+
+
+def activate() -> None:
+    """Make `.venv` the environment of every command, and find rustup's tools in a shell that is older than they are."""
+    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"), "bin")
+    os.environ["PATH"] = os.pathsep.join([str(BIN), os.environ.get("PATH", ""), str(cargo)])
+    os.environ["VIRTUAL_ENV"] = str(VENV)
+    os.environ["PYO3_PYTHON"] = str(PYTHON)
+    os.environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    for name in ("CONDA_PREFIX", "PYTHONHOME"):  # each would name a second environment
+        os.environ.pop(name, None)
+
+
+def say(text: str) -> None:
+    """Announce what comes next."""
+    print(f"\n==> {text}", flush=True)
+
+
+def succeeds(command: Sequence[str | Path]) -> bool:
+    """Whether a command runs and exits with status 0, unseen."""
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
+def run(command: Sequence[str | Path]) -> int:
+    """Exit status of a command run in the open. Ctrl-C is the command's to obey in its time; then we stop too."""
+    process = subprocess.Popen(command, cwd=ROOT)
+    interrupted = False
+    while True:
+        try:
+            status = process.wait()
+            break
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        sys.exit(130)
+    return status
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""What the docs show works: Python blocks run, shell commands parse, links lead somewhere, doctests hold."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import zerosum
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
+MODULES = ["zerosum", *(found.name for found in pkgutil.walk_packages(zerosum.__path__, "zerosum."))]
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+
+
+def blocks(page: Path) -> Iterator[tuple[str, int, str]]:
+    """(info string, number of the first line, text) of each fenced block of a page."""
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield found[1].strip(), text.count("\n", 0, found.start(2)) + 1, found[2]
+
+
+@each_page
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each page's blocks run in order as one module, in an empty directory."""
+    module = ModuleType(f"page_{page.stem}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.chdir(tmp_path)
+    for info, line, code in blocks(page):
+        if info.split()[0].lower() in ("python", "python3", "py", "pycon"):
+            assert info == "python", f"{page.name}:{line}: write ```python; every block runs"
+            exec(compile("\n" * (line - 1) + code, page, "exec"), module.__dict__)
+
+
+@each_page
+def test_commands_parse(page: Path) -> None:
+    """Each `$ zerosum ...` names a command, arguments and options that the command line has."""
+    for info, line, text in blocks(page):
+        commands = re.findall(r"^\$ (zerosum\b.*)$", text.replace("\\\n", ""), re.MULTILINE)
+        for command in commands if info == "console" else []:
+            try:
+                parse(shlex.split(command, comments=True)[1:])
+            except Exception as error:
+                error.add_note(f"{page.name}:{line}: {command}")
+                raise
+
+
+@each_page
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+        assert "://" in target or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name: str) -> None:
+    failures, _ = doctest.testmod(importlib.import_module(name))
+    assert not failures
+
+
+def parse(arguments: list[str]) -> None:
+    """Let the command line take the arguments, with commands that do nothing; raises typer's errors."""
+    import typer
+    from zerosum.cli import app
+
+    def disarm(command: Any) -> None:
+        command.callback = lambda **_: None
+        for inner in getattr(command, "commands", {}).values():
+            disarm(inner)
+
+    command: Any = typer.main.get_command(app)
+    disarm(command)
+    command(arguments, standalone_mode=False)

@@ -1,0 +1,407 @@
+"""The evaluators against each other, against the plain network, and under several threads."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zerosum import evaluator as evaluator_module
+from zerosum._core import Game
+from zerosum.checkpoint import Checkpoint, CheckpointInfo
+from zerosum.errors import DataError, SettingsError
+from zerosum.evaluator import (
+    Evaluations,
+    OpenVinoEvaluator,
+    RolloutEvaluator,
+    TorchEvaluator,
+    UniformEvaluator,
+    make_evaluator,
+)
+from zerosum.network import NetworkConfig, initial_weights
+from zerosum.residual_tower import ResidualTower
+
+openvino = pytest.importorskip("openvino")
+
+# How far two programs may differ: on values, and on logits in units of their spread (of 1, if that is less). In float32
+# it is the order of the additions, in bfloat16 (8 bits of mantissa) the rounding of every layer's output.
+F32_TOLERANCE = 1e-5
+BF16_TOLERANCE = 0.05
+
+HAS_BF16 = "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+PRECISIONS = ["f32", pytest.param("bf16", marks=pytest.mark.skipif(not HAS_BF16, reason="a CPU without bfloat16"))]
+
+SMALL = NetworkConfig(num_blocks=2, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
+
+
+@dataclass
+class FakeLeaves:
+    """`zerosum._core.Leaves` for any planes: what the core packs into bits is packed here by NumPy."""
+
+    planes_BCHW: np.ndarray  # noqa: N815
+    is_constant: list[bool]
+    legal: list[list[int]]
+
+    def __len__(self):
+        return len(self.planes_BCHW)
+
+    @property
+    def legal_actions(self):
+        return np.array([action for actions in self.legal for action in actions], np.uint16)
+
+    @property
+    def legal_offsets(self):
+        return np.cumsum([0] + [len(actions) for actions in self.legal]).astype(np.int64)
+
+    @property
+    def packed_planes(self):
+        bits = self.planes_BCHW[:, ~np.array(self.is_constant)].astype(np.uint8)
+        return np.packbits(bits.reshape(*bits.shape[:2], bits.shape[2] * bits.shape[3]), axis=2, bitorder="little")
+
+    @property
+    def constant_planes(self):
+        return np.ascontiguousarray(self.planes_BCHW[:, np.array(self.is_constant), 0, 0])
+
+    def planes(self):
+        return self.planes_BCHW.copy()
+
+    def write_planes(self, out):
+        out[: len(self)] = self.planes_BCHW
+
+    def select_legal(self, logits):
+        assert logits.flags.c_contiguous
+        return np.concatenate(
+            [logits[row, actions] for row, actions in enumerate(self.legal)] + [np.zeros(0, np.float32)]
+        )
+
+    def rollout_values(self, num_rollouts, seed):
+        return np.random.default_rng(seed).integers(-1, 2, (len(self), num_rollouts)).mean(axis=1).astype(np.float32)
+
+
+def make_info(network, *, is_constant=(False, False, True), board_shape=(6, 7), num_actions=7):
+    return CheckpointInfo(
+        game="fake",
+        game_options="",
+        game_version=1,
+        encoder_id="fake-1",
+        planes=tuple((f"plane {channel}", constant) for channel, constant in enumerate(is_constant)),
+        board_shape=board_shape,
+        num_actions=num_actions,
+        max_plies=50,
+        network=network,
+        step=0,
+        code_version="0",
+        created_at="2025-01-01T00:00:00+00:00",
+    )
+
+
+def make_checkpoint(info, seed=0):
+    """Weights in which nothing is zero or one, as after some training; statistics of the norms differ from 0 and 1."""
+    random = np.random.default_rng(seed)
+
+    def perturb(name, weight):
+        noise = random.standard_normal(weight.shape)
+        return weight + (0.3 * np.abs(noise) if name.endswith(("running_var", "norm.weight")) else 0.1 * noise)
+
+    weights = initial_weights(info.network, info.shape, seed=seed)
+    return Checkpoint(info, {name: perturb(name, weight).astype(np.float32) for name, weight in weights.items()})
+
+
+def make_leaves(info, size, seed=0):
+    random = np.random.default_rng(seed)
+    height, width = info.board_shape
+    is_constant = [constant for _, constant in info.planes]
+    planes = random.integers(0, 2, (size, len(is_constant), height, width)).astype(np.float32)
+    for channel in np.flatnonzero(is_constant):
+        planes[:, channel] = random.random((size, 1, 1))
+    legal = [
+        sorted(random.permutation(info.num_actions)[: random.integers(1, info.num_actions + 1)]) for _ in range(size)
+    ]
+    return FakeLeaves(planes, is_constant, legal)
+
+
+def plain_answer(checkpoint, leaves):
+    """What the unfolded float32 tower says: logits of the legal actions, values, and win, draw, loss."""
+    tower = ResidualTower(checkpoint.info.network, checkpoint.info.shape, checkpoint.weights).eval()
+    with torch.inference_mode():
+        output = tower(torch.from_numpy(leaves.planes()))
+    wdl = output.value_logits_BV.softmax(dim=1) if checkpoint.info.network.value_head == "wdl" else None
+    return leaves.select_legal(output.policy_logits_BA.numpy()), output.values_B.numpy(), wdl
+
+
+def assert_close(found, expected, tolerance):
+    logits, values, wdl = expected
+    np.testing.assert_allclose(
+        found.logits, logits, atol=tolerance * max(1, np.std(logits) if logits.size else 0), rtol=0
+    )
+    np.testing.assert_allclose(found.values, values, atol=tolerance, rtol=0)
+    assert (found.wdl is None) == (wdl is None)
+    if wdl is not None:
+        np.testing.assert_allclose(found.wdl, wdl, atol=tolerance, rtol=0)
+        np.testing.assert_allclose(found.wdl.sum(axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(
+    "info",
+    [
+        make_info(SMALL),
+        make_info(dataclasses.replace(SMALL, value_head="scalar")),
+        make_info(
+            dataclasses.replace(SMALL, num_blocks=0), is_constant=(False, False), board_shape=(3, 3), num_actions=9
+        ),
+        make_info(SMALL, is_constant=(True, False, True, False, False), board_shape=(9, 9), num_actions=300),
+        make_info(NetworkConfig(num_blocks=4, num_filters=32)),
+    ],
+    ids=["wdl", "scalar", "no blocks", "numbers between bits", "larger"],
+)
+def test_torch_and_openvino_say_what_the_plain_network_says(info, precision):
+    checkpoint = make_checkpoint(info)
+    tolerance = F32_TOLERANCE if precision == "f32" else BF16_TOLERANCE
+    for evaluator in (
+        TorchEvaluator(checkpoint, device="cpu", precision=precision),
+        OpenVinoEvaluator(checkpoint, batch_size=8, precision=precision),
+    ):
+        for size in (
+            8,
+            3,
+            1,
+            0,
+            8,
+            9,
+            21,
+        ):  # full, partly filled over what was there before, empty, and more than a batch
+            leaves = make_leaves(info, size, seed=size)
+            assert_close(evaluator.evaluate(leaves), plain_answer(checkpoint, leaves), tolerance)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4"])
+def test_the_cores_positions_are_evaluated_as_the_plain_network_does(name):
+    game = Game(name)
+    random = np.random.default_rng(0)
+    states, state = [], game.initial_state()
+    while len(states) < 40:
+        actions = game.legal_actions(state)
+        states += [state] if actions else []
+        state = game.play(state, int(random.choice(actions))) if actions else game.initial_state()
+    leaves = game.encode(states)
+    checkpoint = make_checkpoint(CheckpointInfo.describe(game.spec, SMALL, step=0))
+    expected = plain_answer(checkpoint, leaves)
+    for evaluator in (
+        TorchEvaluator(checkpoint, device="cpu", precision="f32"),
+        OpenVinoEvaluator(checkpoint, batch_size=64, precision="f32"),
+        OpenVinoEvaluator(checkpoint, batch_size=16, precision="f32"),
+    ):
+        assert_close(evaluator.evaluate(leaves), expected, F32_TOLERANCE)
+    assert np.abs(RolloutEvaluator(8).evaluate(leaves).values).max() <= 1
+    assert len(UniformEvaluator().evaluate(leaves).logits) == len(leaves.legal_actions)
+
+
+def test_the_answers_tell_positions_apart():
+    """Guards the tolerances above: what they compare differs by much more than they allow."""
+    info = make_info(dataclasses.replace(SMALL, value_head="scalar"))
+    logits, values, _ = plain_answer(make_checkpoint(info), make_leaves(info, 64))
+    assert logits.std() > 10 * BF16_TOLERANCE
+    assert values.std() > 4 * BF16_TOLERANCE
+
+
+@pytest.mark.parametrize("make", [TorchEvaluator, lambda c: OpenVinoEvaluator(c, num_streams=2, batch_size=16)])
+def test_four_threads_get_what_one_gets(make):
+    info = make_info(SMALL)
+    evaluator = make(make_checkpoint(info))
+    batches = [make_leaves(info, size, seed=size) for size in range(1, 17)] * 4
+    alone = [evaluator.evaluate(leaves) for leaves in batches]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(evaluator.evaluate, batches))
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one.logits, other.logits)
+        np.testing.assert_array_equal(one.values, other.values)
+
+
+@pytest.mark.parametrize("make", [TorchEvaluator, lambda c: OpenVinoEvaluator(c, batch_size=4, precision="f32")])
+def test_a_network_is_replaced_under_way(make):
+    """Every answer of a running thread is wholly one network's, and the last is the new one's."""
+    info = make_info(SMALL)
+    old, new = make_checkpoint(info, seed=1), make_checkpoint(info, seed=2)
+    leaves = make_leaves(info, 4)
+    evaluator, answers, is_over = make(old), [], threading.Event()
+
+    def work():
+        while not is_over.is_set():
+            answers.append(evaluator.evaluate(leaves).logits)
+        answers.append(evaluator.evaluate(leaves).logits)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    for checkpoint in (new, old, new):
+        evaluator.update(checkpoint)
+    is_over.set()
+    worker.join()
+    expected = [plain_answer(checkpoint, leaves)[0] for checkpoint in (old, new)]
+    assert not np.allclose(*expected, atol=0.01)
+    for logits in answers:
+        assert any(np.allclose(logits, either, atol=F32_TOLERANCE, rtol=F32_TOLERANCE) for either in expected)
+    np.testing.assert_allclose(answers[-1], expected[1], atol=F32_TOLERANCE, rtol=F32_TOLERANCE)
+
+
+def test_an_update_may_change_the_size_of_the_network():
+    small = make_checkpoint(make_info(SMALL))
+    larger = make_checkpoint(make_info(dataclasses.replace(SMALL, num_blocks=3, value_head="scalar")))
+    leaves = make_leaves(small.info, 5)
+    for evaluator in (TorchEvaluator(small, device="cpu"), OpenVinoEvaluator(small, batch_size=8, precision="f32")):
+        evaluator.evaluate(leaves)
+        evaluator.update(larger)
+        assert_close(evaluator.evaluate(leaves), plain_answer(larger, leaves), F32_TOLERANCE)
+
+
+@given(st.lists(st.lists(st.floats(-30, 30, width=32), min_size=3, max_size=3), min_size=1, max_size=8))
+def test_the_value_is_win_minus_loss(rows):
+    value_logits = np.array(rows, np.float32)
+    leaves = make_leaves(make_info(SMALL), len(rows))
+    found = evaluator_module._evaluations(leaves, np.zeros(leaves.legal_offsets[-1], np.float32), value_logits)
+    wdl = torch.from_numpy(value_logits).double().softmax(dim=1).numpy()
+    np.testing.assert_allclose(found.wdl, wdl, atol=1e-6)
+    np.testing.assert_allclose(found.values, wdl[:, 0] - wdl[:, 2], atol=1e-6)
+
+
+def test_a_value_by_hand():
+    leaves = make_leaves(make_info(SMALL), 1)
+    logits = np.zeros(leaves.legal_offsets[-1], np.float32)
+    found = evaluator_module._evaluations(leaves, logits, np.log(np.array([[0.5, 0.3, 0.2]], np.float32)))
+    np.testing.assert_allclose(found.values, [0.3], atol=1e-6)
+    np.testing.assert_allclose(found.wdl, [[0.5, 0.3, 0.2]], atol=1e-6)
+    found = evaluator_module._evaluations(leaves, logits, np.array([[0.5]], np.float32))
+    np.testing.assert_allclose(found.values, [0.46211716], atol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_not_finite_is_refused_naming_the_leaf(bad):
+    leaves = FakeLeaves(np.zeros((3, 1, 2, 2), np.float32), [False], [[0, 2], [1], [0, 1, 3]])
+    logits, values, wdl = np.zeros(6, np.float32), np.zeros(3, np.float32), np.full((3, 3), 1 / 3, np.float32)
+    Evaluations(leaves, logits, values, wdl)
+    for index, leaf, action in [(0, 0, 0), (1, 0, 2), (2, 1, 1), (5, 2, 3)]:
+        damaged = logits.copy()
+        damaged[index] = bad
+        with pytest.raises(DataError, match=f"Leaf {leaf} of 3 .* a logit of {bad} for action {action}:"):
+            Evaluations(leaves, damaged, values, wdl)
+    with pytest.raises(DataError, match=f"Leaf 1 of 3 .* a value of {bad}:"):
+        Evaluations(leaves, logits, np.array([0, bad, 0], np.float32), wdl)
+    damaged = wdl.copy()
+    damaged[2, 1] = bad
+    with pytest.raises(DataError, match=r"Leaf 2 of 3 .* win, draw and loss of"):
+        Evaluations(leaves, logits, values, damaged)
+
+
+def test_a_value_beyond_one_is_refused():
+    leaves = make_leaves(make_info(SMALL), 2)
+    logits = np.zeros(leaves.legal_offsets[-1], np.float32)
+    with pytest.raises(DataError, match=r"Leaf 1 of 2 .* a value of 1.5:"):
+        Evaluations(leaves, logits, np.array([-1, 1.5], np.float32))
+
+
+def test_wrong_shapes_are_refused():
+    leaves = make_leaves(make_info(SMALL), 2)
+    logits, values = np.zeros(leaves.legal_offsets[-1], np.float32), np.zeros(2, np.float32)
+    with pytest.raises(ValueError, match="logits are float32"):
+        Evaluations(leaves, logits[1:], values)
+    with pytest.raises(ValueError, match=r"values are float64 \[2\], expected is float32 \[2\]"):
+        Evaluations(leaves, logits, values.astype(np.float64))
+    with pytest.raises(ValueError, match=r"wdl are float32 \[3, 2\], expected is float32 \[2, 3\]"):
+        Evaluations(leaves, logits, values, np.zeros((3, 2), np.float32))
+
+
+@pytest.mark.parametrize("value_head", ["wdl", "scalar"])
+@pytest.mark.parametrize("make", [TorchEvaluator, lambda c: OpenVinoEvaluator(c, batch_size=4, precision="f32")])
+def test_a_network_that_has_diverged_is_refused(make, value_head):
+    info = make_info(dataclasses.replace(SMALL, value_head=value_head))
+    checkpoint = make_checkpoint(info)
+    weights = {**checkpoint.weights, "value_out.bias": np.full_like(checkpoint.weights["value_out.bias"], np.nan)}
+    with pytest.raises(DataError, match=r"Leaf 0 of 3 .* a value of nan"):
+        make(Checkpoint(info, weights)).evaluate(make_leaves(info, 3))
+
+
+def test_uniform_has_no_opinion():
+    leaves = make_leaves(make_info(SMALL), 4)
+    found = UniformEvaluator().evaluate(leaves)
+    assert len(found.logits) == leaves.legal_offsets[-1]
+    assert not found.logits.any()
+    assert not found.values.any()
+    assert found.wdl is None
+
+
+def test_rollouts_repeat_with_their_seed_and_differ_from_call_to_call():
+    leaves = make_leaves(make_info(SMALL), 64)
+    first, again, other = (RolloutEvaluator(4, seed=seed) for seed in (1, 1, 2))
+    sequence = [first.evaluate(leaves).values for _ in range(3)]
+    for values in sequence:
+        np.testing.assert_array_equal(values, again.evaluate(leaves).values)
+    assert (sequence[0] != sequence[1]).any()
+    assert (sequence[0] != other.evaluate(leaves).values).any()
+    assert not first.evaluate(leaves).logits.any()
+    with pytest.raises(SettingsError, match="num_rollouts is 0"):
+        RolloutEvaluator(0)
+
+
+def test_the_machine_chooses_its_backend(monkeypatch):
+    checkpoint = make_checkpoint(make_info(SMALL))
+
+    def chosen(**choice):
+        return type(make_evaluator(checkpoint, batch_size=4, **choice))
+
+    monkeypatch.setattr(evaluator_module, "_has_gpu_driver", lambda: False)
+    assert chosen() is OpenVinoEvaluator
+    assert chosen(backend="torch") is TorchEvaluator
+    assert chosen(device="cpu") is OpenVinoEvaluator
+    assert chosen(device="cpu", backend="openvino") is OpenVinoEvaluator
+    if not (torch.cuda.is_available() or torch.backends.mps.is_available()):  # a driver without a usable GPU
+        monkeypatch.setattr(evaluator_module, "_has_gpu_driver", lambda: True)
+        assert chosen() is OpenVinoEvaluator
+    monkeypatch.setattr(evaluator_module, "_has_gpu_driver", lambda: False)
+    monkeypatch.setattr(evaluator_module.importlib.util, "find_spec", lambda name: None)
+    assert chosen() is TorchEvaluator
+    with pytest.raises(SettingsError, match="OpenVINO is not installed"):
+        chosen(backend="openvino")
+
+
+def test_a_choice_that_cannot_be_is_named():
+    checkpoint = make_checkpoint(make_info(SMALL))
+    with pytest.raises(SettingsError, match="backend is 'openvin': did you mean 'openvino'"):
+        make_evaluator(checkpoint, backend="openvin", batch_size=4)
+    with pytest.raises(SettingsError, match="device is 'cuda', but the openvino backend"):
+        make_evaluator(checkpoint, backend="openvino", device="cuda", batch_size=4)
+    with pytest.raises(SettingsError, match="device is 'abacus', which torch cannot use here"):
+        make_evaluator(checkpoint, device="abacus", batch_size=4)
+    with pytest.raises(SettingsError, match="precision is 'f16'"):
+        make_evaluator(checkpoint, precision="f16", batch_size=4)
+    with pytest.raises(SettingsError, match="batch_size is 0, allowed is at least 1"):
+        make_evaluator(checkpoint, device="cpu", batch_size=0)
+
+
+def test_openvino_plays_without_torch(tmp_path):
+    """Importing the module imports neither; loading and running a checkpoint on a CPU never imports torch."""
+    from zerosum.checkpoint import save_checkpoint
+
+    path = save_checkpoint(tmp_path, make_checkpoint(make_info(SMALL)), learner_state={}, learner_info={})
+    program = f"""
+import sys
+from pathlib import Path
+from zerosum import evaluator
+from zerosum.checkpoint import load_checkpoint
+assert not {{"torch", "openvino"}} & sys.modules.keys()
+evaluator._has_gpu_driver = lambda: False
+checkpoint = load_checkpoint(Path({str(path)!r}))
+print(evaluator.make_evaluator(checkpoint, batch_size=4).description)
+assert "torch" not in sys.modules
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("OpenVINO, CPU, ")

@@ -1,0 +1,259 @@
+"""Records and the journal: what was written comes back, and of a damaged file everything that is whole."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zerosum.journal import (
+    SYNC_INTERVAL_S,
+    GameHeader,
+    GameRecord,
+    Journal,
+    JournalContents,
+    PlyFlag,
+    PlyRecord,
+    RunningGame,
+    end_entry,
+    game_entries,
+    parse_journal,
+    ply_entry,
+    start_entry,
+)
+
+
+def ply_of(action=3, *, player=0, value=0.25, targets=((3, 0.75, 6), (5, 0.25, 2))):
+    actions, probabilities, visits = zip(*targets, strict=True) if targets else ((), (), ())
+    return PlyRecord(
+        action=action,
+        player=player,
+        checkpoint_step=1000,
+        search_value=value,
+        net_value=-value,
+        num_simulations=8,
+        flags=PlyFlag.FULL_SEARCH | PlyFlag.SAMPLED,
+        target_actions=np.array(actions, np.uint16),
+        target_probabilities=np.array(probabilities, np.float16),
+        target_visits=np.array(visits, np.uint32),
+    )
+
+
+def header_of(game_id, **changes):
+    known = {"game": "chess", "game_version": 1, "options": "", "start": "", "settings_hash": "5d41", "seed": 2**64 - 1}
+    return GameHeader(game_id=game_id, **known | changes)
+
+
+def same(one, other):
+    """Two records are equal in every field, bit for bit."""
+    assert type(one) is type(other)
+    for entry in fields(one):
+        left, right = getattr(one, entry.name), getattr(other, entry.name)
+        if isinstance(left, np.ndarray):
+            assert left.dtype == right.dtype, entry.name
+            assert left.tobytes() == right.tobytes(), entry.name
+        else:
+            assert left == right, entry.name
+
+
+def same_plies(one: Iterable[PlyRecord], other: Iterable[PlyRecord]):
+    for left, right in zip(one, other, strict=True):
+        same(left, right)
+
+
+@st.composite
+def plies(draw):
+    values = st.floats(-1, 1, width=32)
+    actions = draw(st.lists(st.integers(0, 65535), max_size=6, unique=True))
+    visits = [draw(st.integers(1, 2**20)) for _ in actions]
+    return PlyRecord(
+        action=draw(st.integers(0, 65535)),
+        player=draw(st.integers(0, 1)),
+        checkpoint_step=draw(st.integers(0, 2**32 - 1)),
+        search_value=draw(values),
+        net_value=draw(values),
+        num_simulations=draw(st.integers(0, 2**32 - 1)),
+        flags=PlyFlag(draw(st.integers(0, 15))),
+        target_actions=np.array(actions, np.uint16),
+        target_probabilities=(np.array(visits, np.float64) / max(sum(visits), 1)).astype(np.float16),
+        target_visits=np.array(visits, np.uint32),
+    )
+
+
+@st.composite
+def headers(draw, game_id):
+    text = st.text(max_size=8)
+    return GameHeader(
+        game_id=game_id,
+        game=draw(text),
+        game_version=draw(st.integers(0, 99)),
+        options=draw(text),
+        start=draw(text),
+        settings_hash=draw(text),
+        seed=draw(st.integers(0, 2**64 - 1)),
+    )
+
+
+@given(st.data())
+def test_what_was_written_comes_back(data):
+    games = [
+        RunningGame(header=data.draw(headers(game_id)), plies=data.draw(st.lists(plies(), max_size=4)))
+        for game_id in data.draw(st.lists(st.integers(0, 2**62), max_size=4, unique=True))
+    ]
+    finished = [game for game in games if data.draw(st.booleans())]
+    outcome, ending = data.draw(st.floats(-1, 1, width=32)), data.draw(st.text(max_size=8))
+    entries = [entry for game in games for entry in game_entries(game)]
+    entries += [end_entry(g.header.game_id, len(g.plies), outcome=outcome, ending=ending) for g in finished]
+
+    contents = parse_journal(b"".join(entries))
+
+    assert contents.whole_size == len(b"".join(entries))
+    assert not contents.holes
+    assert not contents.lost_games
+    expected = [GameRecord.from_plies(g.header, g.plies, outcome=outcome, ending=ending) for g in finished]
+    for record, other, game in zip(contents.finished, expected, finished, strict=True):
+        same(record, other)
+        same(record.header, game.header)
+        same_plies((record.ply(index) for index in range(record.num_plies)), game.plies)
+    running = [game for game in games if game not in finished]
+    assert list(contents.running) == [game.header.game_id for game in running]
+    for game in running:
+        same(contents.running[game.header.game_id].header, game.header)
+        same_plies(contents.running[game.header.game_id].plies, game.plies)
+
+
+def three_games():
+    """Entries as threads interleave them: games 7 and 8 finish, game 9 goes on."""
+    return [
+        start_entry(header_of(7)),
+        start_entry(header_of(8)),
+        ply_entry(7, 0, ply_of(1)),
+        ply_entry(8, 0, ply_of(2, targets=())),
+        ply_entry(7, 1, ply_of(3, player=1)),
+        end_entry(7, 2, outcome=-1.0, ending="mate"),
+        start_entry(header_of(9)),
+        ply_entry(9, 0, ply_of(4)),
+        ply_entry(8, 1, ply_of(5, player=1)),
+        ply_entry(9, 1, ply_of(6, player=1)),
+        end_entry(8, 2, outcome=0.5, ending="agreed"),
+        ply_entry(9, 2, ply_of(7)),
+    ]
+
+
+def progress(contents: JournalContents):
+    """(finished game_ids with their moves, running ones with theirs), to compare at a glance."""
+    finished = {record.game_id: record.actions.tolist() for record in contents.finished}
+    running = {game_id: [ply.action for ply in game.plies] for game_id, game in contents.running.items()}
+    return finished, running
+
+
+def test_a_journal_cut_off_at_any_byte_holds_every_whole_entry():
+    entries = three_games()
+    data = b"".join(entries)
+    ends = np.cumsum([len(entry) for entry in entries]).tolist()
+    for size in range(len(data) + 1):
+        num_whole = sum(end <= size for end in ends)
+        contents = parse_journal(data[:size])
+        assert progress(contents) == progress(parse_journal(b"".join(entries[:num_whole])))
+        assert contents.whole_size == (ends[num_whole - 1] if num_whole else 0)
+        assert not contents.holes
+
+
+def test_any_flipped_byte_loses_only_the_games_it_touches():
+    entries = three_games()
+    data = b"".join(entries)
+    ends = np.cumsum([len(entry) for entry in entries]).tolist()
+    starts = [0, *ends[:-1]]
+    touched = [7, 8, 7, 8, 7, 7, 9, 9, 8, 9, 8, 9]
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 0x41
+        entry = sum(end <= place for end in ends)
+        contents = parse_journal(bytes(flipped))
+        finished, running = progress(contents)
+        if entry == len(entries) - 1:  # the file's end: not to be told from a torn write
+            assert contents.whole_size == starts[entry]
+        else:
+            assert contents.holes == [(starts[entry], ends[entry])]
+        if entry in (5, 10):  # END: the game is not over, and goes on
+            assert touched[entry] in running
+        elif entry == len(entries) - 1:
+            assert running == {9: [4, 6]}
+        else:
+            assert contents.lost_games == {touched[entry]}
+        whole = {7: [1, 3], 8: [2, 5]}
+        assert finished == {game_id: moves for game_id, moves in whole.items() if game_id != touched[entry]}
+        assert touched[entry] == 9 or running[9] == [4, 6, 7]
+
+
+def test_starting_again_forgets_the_plies():
+    again = [start_entry(header_of(9)), ply_entry(9, 0, ply_of(11)), end_entry(9, 1, outcome=0.0, ending="")]
+    finished, running = progress(parse_journal(b"".join(three_games() + again)))
+    assert finished[9] == [11]
+    assert not running
+
+
+@given(st.binary(max_size=200), st.integers(0, 2**16))
+def test_no_content_is_an_exception(noise, place):
+    data = b"".join(three_games())
+    place %= len(data)
+    parse_journal(noise)
+    assert parse_journal(noise + data).running or noise
+    parse_journal(data[:place] + noise + data[place:])
+
+
+def test_it_is_synced_once_a_second_and_on_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    now, synced = [100.0], []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(now[0]))
+    journal = Journal(tmp_path / "journal.bin", clock=lambda: now[0])
+    for entry in three_games():
+        journal.append(entry)
+        now[0] += 0.3 * SYNC_INTERVAL_S
+    assert synced == pytest.approx([101.2, 102.4])
+    journal.close()
+    assert len(synced) == 3
+    assert (tmp_path / "journal.bin").read_bytes() == b"".join(three_games())
+
+
+def test_a_write_that_the_system_splits_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:7]))
+    journal = Journal(tmp_path / "journal.bin")
+    for entry in three_games():
+        journal.append(entry)
+    journal.close()
+    assert (tmp_path / "journal.bin").read_bytes() == b"".join(three_games())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"player": 2},
+        {"search_value": 1.01},
+        {"net_value": float("nan")},
+        {"target_probabilities": np.array([0.5, 0.25], np.float16)},
+        {"target_probabilities": np.array([0.75, 0.25], np.float32)},
+        {"target_visits": np.array([8], np.uint32)},
+    ],
+)
+def test_a_ply_holds_its_promises(changes):
+    with pytest.raises(AssertionError):
+        PlyRecord(**vars(ply_of()) | changes)
+
+
+def test_a_record_holds_its_promises():
+    record = GameRecord.from_plies(header_of(1), [ply_of(), ply_of(player=1, targets=())], outcome=1.0, ending="mate")
+    assert (record.num_plies, record.num_positions) == (2, 1)
+    for changes in (
+        {"players": record.players[:1]},
+        {"actions": record.actions.astype(np.int64)},
+        {"target_offsets": np.array([0, 3, 2], np.int64)},
+        {"target_visits": record.target_visits[:1]},
+        {"outcome": 1.5},
+    ):
+        with pytest.raises(AssertionError):
+            GameRecord(**vars(record) | changes)

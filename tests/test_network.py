@@ -1,0 +1,203 @@
+"""The network: its table of weights, its beginning, and PyTorch against a slow forward pass in NumPy."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from zerosum.errors import SettingsError
+from zerosum.network import NORM_EPSILON, NetworkConfig, NetworkShape, initial_weights, num_parameters, weight_shapes
+from zerosum.residual_tower import NetworkOutput, ResidualTower
+
+SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
+SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
+
+
+def lived_in_weights(config, shape, seed=0):
+    """Weights in which nothing is zero or one, as after some training; variances stay positive."""
+    random = np.random.default_rng(seed)
+    return {
+        name: (weight + 0.3 * np.abs(random.standard_normal(weight.shape))).astype(np.float32)
+        if name.endswith(("running_var", "norm.weight"))
+        else (weight + 0.1 * random.standard_normal(weight.shape)).astype(np.float32)
+        for name, weight in initial_weights(config, shape, seed=seed).items()
+    }
+
+
+def random_planes(shape, size, seed=0):
+    random = np.random.default_rng(seed)
+    return random.integers(0, 2, (size, shape.num_planes, shape.height, shape.width)).astype(np.float32)
+
+
+def forward(tower, planes):
+    with torch.inference_mode():
+        return tower(torch.from_numpy(planes))
+
+
+def numpy_forward(config, weights, planes):
+    """The slow twin, square by square as the table at the top of network.py draws it. Returns both heads' logits."""
+
+    def conv_norm(x, name):
+        kernel = weights[f"{name}.conv.weight"].astype(np.float64)
+        margin = kernel.shape[2] // 2
+        padded = np.pad(x, ((0, 0), (0, 0), (margin, margin), (margin, margin)))
+        y = np.empty((len(x), len(kernel), *x.shape[2:]))
+        for row in range(x.shape[2]):
+            for column in range(x.shape[3]):
+                window = padded[:, :, row : row + kernel.shape[2], column : column + kernel.shape[3]]
+                y[:, :, row, column] = np.tensordot(window, kernel, axes=([1, 2, 3], [1, 2, 3]))
+        scale, shift, mean, variance = (
+            weights[f"{name}.norm.{part}"].astype(np.float64)[:, None, None]
+            for part in ("weight", "bias", "running_mean", "running_var")
+        )
+        return (y - mean) / np.sqrt(variance + NORM_EPSILON) * scale + shift
+
+    def linear(x, name):
+        return x.reshape(len(x), -1) @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    def relu(x):
+        return np.maximum(x, 0)
+
+    x = relu(conv_norm(planes, "stem"))
+    for block in range(config.num_blocks):
+        x = relu(x + conv_norm(relu(conv_norm(x, f"blocks.{block}.first")), f"blocks.{block}.second"))
+    hidden = relu(linear(relu(conv_norm(x, "value_conv")), "value_hidden"))
+    return linear(relu(conv_norm(x, "policy_conv")), "policy_out"), linear(hidden, "value_out")
+
+
+@pytest.mark.parametrize("value_head", ["scalar", "wdl"])
+@pytest.mark.parametrize("num_blocks", [0, 2])
+def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks):
+    config = dataclasses.replace(SMALL, value_head=value_head, num_blocks=num_blocks)
+    weights, planes = lived_in_weights(config, SHAPE), random_planes(SHAPE, 9)
+    output = forward(ResidualTower(config, SHAPE, weights).eval(), planes)
+    policy_logits, value_logits = numpy_forward(config, weights, planes)
+    np.testing.assert_allclose(output.policy_logits_BA, policy_logits, atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(output.value_logits_BV, value_logits, atol=1e-5, rtol=1e-5)
+
+
+def test_folding_the_norms_changes_no_answer():
+    weights, planes = lived_in_weights(SMALL, SHAPE), random_planes(SHAPE, 9)
+    tower = ResidualTower(SMALL, SHAPE, weights).eval()
+    before = forward(tower, planes)
+    tower.fold_norms()
+    after = forward(tower, planes)
+    assert not any(isinstance(layer, torch.nn.BatchNorm2d) for layer in tower.modules())
+    torch.testing.assert_close(after.policy_logits_BA, before.policy_logits_BA, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(after.value_logits_BV, before.value_logits_BV, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("config", [SMALL, NetworkConfig(), NetworkConfig(num_blocks=0, value_head="scalar")])
+def test_the_table_is_torchs_own_and_counts_its_parameters(config):
+    tower = ResidualTower(config, SHAPE, initial_weights(config, SHAPE, seed=0))
+    assert {name: tuple(tensor.shape) for name, tensor in tower.state_dict().items()} == weight_shapes(config, SHAPE)
+    assert num_parameters(config, SHAPE) == sum(parameter.numel() for parameter in tower.parameters())
+
+
+def test_parameters_of_a_network_counted_by_hand():
+    # stem 3*9*2 + 2*2, a block 2 * (2*9*2 + 2*2), policy 2 + 2 and 20*7 + 7, value 2 + 2, 20*3 + 3 and 3*1 + 1
+    config = NetworkConfig(
+        num_blocks=1, num_filters=2, policy_filters=1, value_filters=1, value_hidden=3, value_head="scalar"
+    )
+    assert num_parameters(config, SHAPE) == 58 + 80 + 4 + 147 + 4 + 63 + 4
+
+
+def test_every_setting_changes_the_network():
+    changes = {
+        "num_blocks": 3,
+        "num_filters": 7,
+        "policy_filters": 4,
+        "value_filters": 3,
+        "value_hidden": 6,
+        "value_head": "scalar",
+    }
+    assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)}
+    for name, value in changes.items():
+        assert weight_shapes(dataclasses.replace(SMALL, **{name: value}), SHAPE) != weight_shapes(SMALL, SHAPE), name
+
+
+@pytest.mark.parametrize("bad", [{"num_blocks": -1}, {"num_filters": 0}, {"value_head": "wld"}, {"value_hidden": 1.5}])
+def test_a_setting_out_of_range_is_named(bad):
+    with pytest.raises(SettingsError, match=f"network.{next(iter(bad))} is"):
+        NetworkConfig(**bad)
+
+
+def test_equal_seeds_begin_equally_and_others_do_not():
+    first, again, other = (initial_weights(SMALL, SHAPE, seed=seed) for seed in (1, 1, 2))
+    assert all((first[name] == again[name]).all() for name in first)
+    assert (first["stem.conv.weight"] != other["stem.conv.weight"]).all()
+    assert {weight.dtype for weight in first.values()} == {np.dtype(np.float32)}
+
+
+def test_making_a_tower_draws_nothing_from_torchs_global_generator():
+    before = torch.get_rng_state()
+    ResidualTower(SMALL, SHAPE, initial_weights(SMALL, SHAPE, seed=0))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("value_head", ["scalar", "wdl"])
+def test_a_new_network_has_no_opinion(value_head):
+    config = dataclasses.replace(SMALL, value_head=value_head)
+    output = forward(
+        ResidualTower(config, SHAPE, initial_weights(config, SHAPE, seed=0)).eval(), random_planes(SHAPE, 4)
+    )
+    assert not output.policy_logits_BA.any()
+    assert not output.values_B.any()
+
+
+def test_a_new_network_keeps_the_size_of_its_signal():
+    """He's initialisation: what leaves the stem has about the mean square of what entered, whatever the depth."""
+    config = NetworkConfig(num_blocks=8, num_filters=64)
+    tower = ResidualTower(config, SHAPE, initial_weights(config, SHAPE, seed=0)).eval()
+    noise = np.random.default_rng(0).standard_normal((64, 3, 4, 5)).astype(np.float32)
+    with torch.inference_mode():
+        x = torch.relu(tower.stem(torch.from_numpy(noise)))
+        assert torch.equal(tower.blocks(x), x)
+        assert 0.5 < float(x.square().mean()) < 1.5  # below 1: the board's edge is padded with zeros
+
+
+def test_the_value_of_win_draw_loss_is_win_minus_loss():
+    # Probabilities 0.5, 0.3, 0.2 by hand: their logarithms as logits.
+    logits = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]).log() + 3.0
+    torch.testing.assert_close(NetworkOutput(torch.zeros(2, 7), logits).values_B, torch.tensor([0.3, -0.7]))
+
+
+def test_the_scalar_value_is_a_tanh():
+    output = NetworkOutput(torch.zeros(2, 7), torch.tensor([[0.5], [-2.0]]))
+    torch.testing.assert_close(output.values_B, torch.tensor([0.46211716, -0.96402758]))
+
+
+def test_weights_travel_to_a_tower_and_back():
+    weights = lived_in_weights(SMALL, SHAPE)
+    tower = ResidualTower(SMALL, SHAPE, initial_weights(SMALL, SHAPE, seed=0))
+    tower.load_weights(weights)
+    returned = tower.weights()
+    assert returned.keys() == weights.keys()
+    assert all((returned[name] == weights[name]).all() for name in weights)
+    with torch.no_grad():
+        tower.policy_out.bias.zero_()
+    assert (returned["policy_out.bias"] == weights["policy_out.bias"]).all()
+
+
+def test_every_weight_is_trained_once_the_first_steps_have_opened_the_way():
+    tower = ResidualTower(SMALL, SHAPE, lived_in_weights(SMALL, SHAPE)).train()
+    mean_before = tower.stem.norm.running_mean.clone()
+    output = tower(torch.from_numpy(random_planes(SHAPE, 32)))
+    (output.policy_logits_BA.square().mean() + output.values_B.square().mean()).backward()
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in tower.parameters())
+    assert not torch.equal(tower.stem.norm.running_mean, mean_before)
+
+
+def test_channels_last_under_bf16_autocast_is_the_same_network():
+    tower = ResidualTower(SMALL, SHAPE, lived_in_weights(SMALL, SHAPE)).eval()
+    planes = random_planes(SHAPE, 9)
+    expected = forward(tower, planes)
+    tower.to(memory_format=torch.channels_last)
+    with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+        found = tower(torch.from_numpy(planes).to(memory_format=torch.channels_last))
+    assert found.policy_logits_BA.dtype == torch.bfloat16
+    assert found.values_B.dtype == torch.float32
+    np.testing.assert_allclose(found.policy_logits_BA.float(), expected.policy_logits_BA, atol=0.05, rtol=0.02)

@@ -1,0 +1,270 @@
+"""The window holds the newest positions and draws from them evenly; batches say of each what its mover should learn."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zerosum import replay
+from zerosum._core import Game
+from zerosum.errors import DataError, SettingsError
+from zerosum.replay import (
+    GameHeader,
+    GameRecord,
+    PlyFlag,
+    PlyRecord,
+    ReplayConfig,
+    ReplayWindow,
+    Samples,
+    make_batch,
+    window_size,
+)
+from zerosum.shards import GameStore
+
+
+def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values=None, start=""):
+    """A game; `targets` has {action: share} for each ply, empty for one that is not to be learned from."""
+    header = GameHeader(
+        game_id=game_id, game="connect4", game_version=1, options="", start=start, settings_hash="", seed=0
+    )
+    targets = targets or [{move: 1.0} for move in moves]
+    plies = [
+        PlyRecord(
+            action=move,
+            player=players[index] if players else index % 2,
+            checkpoint_step=0,
+            search_value=values[index] if values else 0.0,
+            net_value=0.0,
+            num_simulations=1,
+            flags=PlyFlag.FULL_SEARCH,
+            target_actions=np.array(list(targets[index]), np.uint16),
+            target_probabilities=np.array(list(targets[index].values()), np.float16),
+            target_visits=np.ones(len(targets[index]), np.uint32),
+        )
+        for index, move in enumerate(moves)
+    ]
+    return GameRecord.from_plies(header, plies, outcome=outcome, ending="")
+
+
+def random_game(game_id, draw: random.Random):
+    """A random game of Connect Four with random targets and values, one ply in four without a target."""
+    game = Game("connect4")
+    state, moves, targets = game.initial_state(), [], []
+    while legal := game.legal_actions(state):
+        shares = np.random.default_rng([game_id, len(moves)]).dirichlet(np.ones(len(legal)))
+        targets.append({} if draw.random() < 0.25 else dict(zip(legal, shares, strict=True)))
+        moves.append(draw.choice(legal))
+        state = game.play(state, moves[-1])
+    values = [draw.choice([-0.75, -0.5, 0.25, 1.0]) for _ in moves]
+    return record_of(game_id, moves, outcome=game.outcome(state), targets=targets, values=values)
+
+
+# ---- the window's size
+
+
+def test_the_growth_curve_by_hand():
+    config = ReplayConfig(window_min_positions=100, window_growth_exponent=0.5, window_growth_factor=0.4)
+    # 100 * (1 + 0.4 * ((n / 100) ** 0.5 - 1) / 0.5): for n = 400 the root is 2, so 100 * (1 + 0.8) = 180
+    assert [window_size(n, config) for n in (0, 1, 100, 400, 900, 10_000)] == [0, 1, 100, 180, 260, 820]
+
+
+def test_a_fixed_window_and_one_of_everything():
+    fixed = ReplayConfig(window_min_positions=50, window_growth_factor=0.0)
+    everything = ReplayConfig(window_min_positions=50, window_growth_exponent=1.0, window_growth_factor=1.0)
+    for total in (1, 49, 50, 51, 333, 10**7, 123_456_789):
+        assert window_size(total, fixed) == min(total, 50)
+        assert window_size(total, everything) == total
+
+
+@given(st.integers(1, 10**6), st.floats(0.1, 1), st.floats(0, 1), st.integers(0, 10**9), st.integers(0, 10**6))
+def test_a_position_that_left_never_comes_back(smallest, exponent, factor, total, more):
+    config = ReplayConfig(window_min_positions=smallest, window_growth_exponent=exponent, window_growth_factor=factor)
+    before, after = window_size(total, config), window_size(total + more, config)
+    assert before <= after <= before + more
+
+
+def test_settings_are_checked():
+    with pytest.raises(SettingsError, match=r"replay.search_value_weight is 1.5, allowed is 0.0 to 1.0"):
+        ReplayConfig(search_value_weight=1.5)
+    with pytest.raises(SettingsError, match=r"replay.window_growth_factor is -0.1"):
+        ReplayConfig(window_growth_factor=-0.1)
+
+
+# ---- the window's content
+
+
+SMALL = ReplayConfig(window_min_positions=20, window_growth_exponent=0.5, window_growth_factor=0.5)
+
+
+def content(window: ReplayWindow):
+    """The positions in the window as (game_id, ply), found by drawing until all have come up."""
+    samples = window.sample(60 * window.num_positions, seed=3, step=4)
+    found = set(zip(samples.game_ids.tolist(), np.diff(samples.action_offsets).tolist(), strict=True))
+    assert len(found) == window.num_positions
+    return found
+
+
+def positions(records):
+    """The same by a plain loop, oldest first."""
+    return [
+        (record.game_id, ply)
+        for record in records
+        for ply in range(record.num_plies)
+        if record.target_offsets[ply + 1] > record.target_offsets[ply]
+    ]
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+def test_it_holds_the_newest_positions(monkeypatch: pytest.MonkeyPatch, block: int):
+    monkeypatch.setattr(replay, "_BLOCK_POSITIONS", block)
+    window, records, draw = ReplayWindow(SMALL), [], random.Random(5)
+    for game_id in range(12):
+        records.append(random_game(game_id, draw))
+        window.add(records[-1])
+        known = positions(records)
+        assert window.total_positions == len(known)
+        assert window.num_positions == window_size(len(known), SMALL)
+        assert content(window) == set(known[-window.num_positions :])
+
+
+def test_its_memory_stays_flat(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(replay, "_BLOCK_POSITIONS", 64)
+    window = ReplayWindow(ReplayConfig(window_min_positions=200, window_growth_factor=0.0))
+    for game_id in range(300):
+        window.add(record_of(game_id, [0, 1, 2, 3, 4]))
+        assert sum(len(block) for block in window._blocks) < 200 + 2 * (64 + 5)
+    closed = window._blocks[:-1]
+    assert all(len(block.rows._buffer) == len(block) for block in closed)
+
+
+def test_a_restored_window_draws_the_same(tmp_path: Path):
+    draw = random.Random(6)
+    records = [random_game(game_id, draw) for game_id in range(14)]
+    window = ReplayWindow(SMALL)
+    with_store = GameStore(tmp_path, report=print, games_per_shard=4)
+    for record in records:
+        window.add(record)
+        with_store.start_game(record.header)
+        for index in range(record.num_plies):
+            with_store.add_ply(record.game_id, record.ply(index))
+        with_store.finish_game(record.game_id, outcome=record.outcome, ending=record.ending)
+    with_store.close()
+
+    store, restored = GameStore(tmp_path, report=print), ReplayWindow(SMALL)
+    total = store.num_positions
+    restored.load(store.recent(window_size(total, SMALL)), total_positions=total)
+    for step in range(3):
+        assert (restored.num_positions, restored.total_positions) == (window.num_positions, window.total_positions)
+        one, other = window.sample(50, seed=1, step=step), restored.sample(50, seed=1, step=step)
+        for name, column in vars(one).items():
+            assert (column == getattr(other, name)).all(), name
+        record = random_game(100 + step, draw)
+        window.add(record)
+        restored.add(record)
+
+
+def test_only_games_from_the_initial_position_are_taken():
+    with pytest.raises(DataError, match=r"Game 4 starts from '3x1': only games from the initial position"):
+        ReplayWindow(SMALL).add(record_of(4, [0], start="3x1"))
+
+
+# ---- drawing
+
+
+def test_every_position_is_as_likely():
+    window, draw = ReplayWindow(SMALL), random.Random(7)
+    for game_id in range(4):
+        window.add(random_game(game_id, draw))
+    num_draws = 400 * window.num_positions
+    samples = window.sample(num_draws, seed=11, step=0)
+    drawn = samples.game_ids * 100 + np.diff(samples.action_offsets)
+    _, counts = np.unique(drawn, return_counts=True)
+    assert len(counts) == window.num_positions
+    freedom = window.num_positions - 1
+    chi_square = ((counts - 400) ** 2 / 400).sum()
+    assert abs(chi_square - freedom) < 3 * (2 * freedom) ** 0.5
+
+
+def test_a_draw_is_a_function_of_seed_and_step():
+    window = ReplayWindow(SMALL)
+    for game_id in range(4):
+        window.add(record_of(game_id, [3] * 6))
+
+    def drawn(seed, step):
+        samples = window.sample(64, seed=seed, step=step)
+        return (samples.game_ids * 100 + np.diff(samples.action_offsets)).tolist()
+
+    assert drawn(1, 2) == drawn(1, 2)
+    assert len({tuple(drawn(*key)) for key in [(1, 2), (2, 1), (1, 3), (2**64 - 1, 0)]}) == 4
+
+
+# ---- batches
+
+
+def batch_twin(game: Game, records, samples: Samples, q: float):
+    """What `make_batch` makes, position by position, from the records themselves."""
+    by_id = {record.game_id: record for record in records}
+    rows = []
+    for game_id, ply in zip(samples.game_ids.tolist(), np.diff(samples.action_offsets).tolist(), strict=True):
+        record = by_id[game_id]
+        state = game.initial_state()
+        for action in record.actions[:ply].tolist():
+            state = game.play(state, action)
+        outcome = record.outcome if game.player(state) == 0 else -record.outcome
+        policy, legal = np.zeros(game.spec.num_actions), np.zeros(game.spec.num_actions, bool)
+        legal[game.legal_actions(state)] = True
+        ply_record = record.ply(ply)
+        for action, share in zip(ply_record.target_actions, ply_record.target_probabilities, strict=True):
+            policy[action] = share
+        rows.append((game.planes(state), policy, (1 - q) * outcome + q * ply_record.search_value, legal, 1.0))
+    return [np.array(column) for column in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize("q", [0.0, 0.5, 1.0])
+def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
+    monkeypatch.setattr(replay, "_BLOCK_POSITIONS", 30)
+    game, window, draw = Game("connect4"), ReplayWindow(ReplayConfig()), random.Random(8)
+    records = [random_game(game_id, draw) for game_id in range(8)]
+    for record in records:
+        window.add(record)
+    samples = window.sample(128, seed=5, step=9)
+    batch = make_batch(game, samples, search_value_weight=q)
+    for name, expected in zip(
+        ("planes", "policy_target", "value_target", "legal_mask", "weight"),
+        batch_twin(game, records, samples, q),
+        strict=True,
+    ):
+        assert (getattr(batch, name) == expected).all(), name
+    assert batch.policy_target.sum(axis=1) == pytest.approx(1.0, abs=0.003)
+    assert not batch.policy_target[~batch.legal_mask].any()
+
+
+def test_values_flip_by_who_moves_not_by_ply():
+    # The first player moves twice, then the second three times; the second wins.
+    players, values = [0, 0, 1, 1, 1], [-0.5, -0.25, 0.25, 0.5, 0.75]
+    window = ReplayWindow(ReplayConfig())
+    window.add(record_of(0, [0, 1, 2, 3, 4], outcome=-1.0, players=players, values=values))
+    samples = window.sample(200, seed=0, step=0)
+    plies = np.diff(samples.action_offsets)
+    for ply in range(5):
+        assert (samples.outcomes[plies == ply] == [-1, -1, 1, 1, 1][ply]).all()
+        assert (samples.search_values[plies == ply] == values[ply]).all()
+
+
+def test_a_target_or_a_move_against_the_rules_is_refused():
+    game = Game("connect4")
+    for targets, action in (([{}, {9: 1.0}], 9), ([{}] * 6 + [{0: 1.0}], 0)):
+        window = ReplayWindow(ReplayConfig())
+        window.add(record_of(31, [0] * len(targets), targets=targets))
+        ply = len(targets) - 1
+        with pytest.raises(
+            DataError, match=rf"Game 31 has action {action} in the policy target of ply {ply}, where it"
+        ):
+            make_batch(game, window.sample(4, seed=0, step=0), search_value_weight=0.0)
+    window = ReplayWindow(ReplayConfig())
+    window.add(record_of(32, [0] * 8, targets=[{}] * 7 + [{1: 1.0}]))
+    with pytest.raises(ValueError, match="action 0 is illegal"):
+        make_batch(game, window.sample(4, seed=0, step=0), search_value_weight=0.0)

@@ -1,0 +1,388 @@
+"""The fast search against its readable twin, and the promises of the design: counts, bounds, noise, reuse, tickets."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from games_for_tests import DoubleMove, Loop
+from zerosum import _core
+from zerosum.games import Rules, State, adopt, make, state_after
+from zerosum.search import Search, SearchConfig, new_search
+from zerosum.search_reference import ReferenceSearch
+
+ALPHA = 1.3
+PLAIN = SearchConfig(root_noise_alpha=ALPHA)
+
+
+def fake_key(planes: np.ndarray, player: int, seed: int) -> int:
+    return zlib.crc32(planes.tobytes()) * 1000 + 2 * seed + player
+
+
+def fake_network(game: Rules, states: list[State], seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Logits of the legal actions and values, from a hash of each position: deterministic and without meaning."""
+    logits, values = [], []
+    for state in states:
+        key = fake_key(game.planes(state), game.player(state), seed)
+        legal = game.legal_actions(state)
+        logits += [4 * _core.uniform(key, action, 0, "logit") - 2 for action in legal]
+        values.append(2 * _core.uniform(key, 0, 1, "value") - 1)
+    return np.array(logits, dtype=np.float32), np.array(values, dtype=np.float32)
+
+
+class Recorder:
+    """Answers a search's questions from the fake network; the positions of leaves are found by replaying the twin."""
+
+    def __init__(self, game: Rules, seed: int) -> None:
+        self.game, self.seed, self.num_evaluations = game, seed, 0
+
+    def answer(self, search: Search, max_leaves: int) -> int:
+        leaves = search.gather(max_leaves)
+        if len(leaves) == 0:
+            return 0
+        logits, values = [], []
+        planes, offsets, legal = leaves.planes(), leaves.legal_offsets, leaves.legal_actions
+        for leaf, player in enumerate(leaves.players):
+            key = fake_key(planes[leaf], int(player), self.seed)
+            actions = legal[offsets[leaf] : offsets[leaf + 1]]
+            logits += [4 * _core.uniform(key, int(action), 0, "logit") - 2 for action in actions]
+            values.append(2 * _core.uniform(key, 0, 1, "value") - 1)
+        self.num_evaluations += len(leaves)
+        assert leaves.ticket is not None
+        search.apply(leaves.ticket, np.array(logits, np.float32), np.array(values, np.float32))
+        return len(leaves)
+
+    def finish(self, search: Search, max_leaves: int = 1 << 16) -> None:
+        while self.answer(search, max_leaves):
+            pass
+
+
+def run_twin(twin: ReferenceSearch, seed: int, max_leaves: int = 1 << 16) -> None:
+    while True:
+        paths = twin.gather(max_leaves)
+        if not paths:
+            return
+        for path in paths:
+            assert path[-1].state is not None
+            logits, values = fake_network(twin.game, [path[-1].state], seed)
+            twin.apply(path, logits.tolist(), float(values[0]))
+
+
+def random_position(game: Rules, generator: random.Random) -> State:
+    """A position after some random moves that is not over."""
+    while True:
+        state = game.initial_state()
+        for _ in range(generator.randrange(12)):
+            legal = game.legal_actions(state)
+            if not legal:
+                break
+            state = game.play(state, generator.choice(legal))
+        if game.legal_actions(state):
+            return state
+
+
+def random_config(generator: random.Random) -> SearchConfig:
+    return SearchConfig(
+        num_simulations=generator.choice([1, 2, 7, 40, 120]),
+        c_init=generator.choice([0.5, 1.25, 2.5, 2.1]),
+        c_base=generator.choice([50.0, 19652.0]),
+        c_factor=generator.choice([0.0, 1.0, 2.0]),
+        unvisited_value=generator.choice(["loss", "zero", "parent"]),
+        unvisited_reduction=generator.choice([0.0, 0.2, 0.5]),
+        root_noise_fraction=generator.choice([0.0, 0.25]),
+        root_noise_alpha=ALPHA,
+        exact_bounds=generator.random() < 0.5,
+        reuse_tree=generator.random() < 0.5,
+        count_reused_visits=generator.random() < 0.5,
+        leaves_in_flight=generator.choice([1, 1, 2, 5]),
+        virtual_loss=generator.choice([0.5, 1.0, 3.0]),
+    )
+
+
+GAMES = {"tictactoe": lambda: make("tictactoe"), "connect4": lambda: make("connect4"), "double": lambda: adopt(DoubleMove())}
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+def test_visits_equal_the_twins(game_name: str) -> None:
+    game = GAMES[game_name]()
+    generator = random.Random(len(game_name))
+    for seed in range(60):
+        config, state = random_config(generator), random_position(game, generator)
+        fast, twin = new_search(game, config), ReferenceSearch(game, config, noise_alpha=ALPHA)
+        fast.reset(0, state)
+        twin.reset(state)
+        for ply in range(3):
+            noise = (seed, 5, ply) if generator.random() < 0.7 else None
+            fast.begin(0, config.num_simulations, noise=noise)
+            twin.begin(config.num_simulations, noise=noise)
+            Recorder(game, seed).finish(fast)
+            run_twin(twin, seed)
+            root = fast.root(0)
+            assert fast.finished().tolist() == [0], f"{config}"
+            assert twin.is_finished
+            assert root.visits.tolist() == twin.visits(), f"seed {seed}, ply {ply}, {config}\n{game.draw(fast.state(0))}"
+            assert root.value == pytest.approx(twin.root.sign * float(twin._q(twin.root)), abs=1e-6)
+            assert root.proven == (twin.root.sign * twin.root.lower if twin.root.is_proven else None)
+            action = root.best_action
+            assert action is not None
+            fast.advance(0, action, keep=config.reuse_tree)
+            twin.advance(action, keep=config.reuse_tree)
+            if not game.legal_actions(fast.state(0)):
+                break
+
+
+def test_rounding_moves_few_visits() -> None:
+    """Against a twin in float64 that rounds no prior: 16-bit priors are off by a thousandth, so few visits move."""
+    game, generator, moved, total = make("connect4"), random.Random(4), 0, 0
+    config = replace(PLAIN, num_simulations=100)
+    for seed in range(10):
+        state = random_position(game, generator)
+        fast, exact = new_search(game, config), ReferenceSearch(game, config, noise_alpha=ALPHA, number=np.float64)
+        fast.reset(0, state)
+        exact.reset(state)
+        fast.begin(0, 100)
+        exact.begin(100)
+        Recorder(game, seed).finish(fast)
+        run_twin(exact, seed)
+        moved += int(np.abs(fast.root(0).visits.astype(int) - np.array(exact.visits())).sum()) // 2
+        total += 100
+    assert moved / total < 0.05
+
+
+def test_batch_size_changes_nothing() -> None:
+    """Many trees, gathered one by one or all at once: the same visits."""
+    game = make("connect4")
+    found = []
+    for max_leaves in (1, 3, 64):
+        search = new_search(game, PLAIN, num_trees=16)
+        generator = random.Random(1)
+        for tree in range(16):
+            search.reset(tree, random_position(game, generator))
+            search.begin(tree, 50 + tree, noise=(9, tree, 0))
+        Recorder(game, 3).finish(search, max_leaves)
+        assert search.finished().tolist() == list(range(16))
+        found.append([search.root(tree).visits.tolist() for tree in range(16)])
+    assert found[0] == found[1] == found[2]
+
+
+def test_number_of_evaluations_is_what_the_design_says() -> None:
+    """Simulations + 1 - terminal: counted by a spy on a position where no line ends within the search."""
+    game, spy = make("connect4"), Recorder(make("connect4"), 0)
+    search = new_search(game, PLAIN)
+    search.begin(0, 20)
+    spy.finish(search)
+    assert spy.num_evaluations == 21
+    assert search.root(0).visits.sum() == search.root(0).num_simulations == 20
+    search.advance(0, search.root(0).best_action or 0, keep=True)
+    kept = search.root(0).num_simulations
+    search.begin(0, 20)
+    spy.finish(search)
+    assert search.root(0).num_reused == kept
+    assert spy.num_evaluations == 21 + 20 - kept, "a reused root is not evaluated again and its visits count"
+
+
+def test_uncounted_reuse_adds_all_simulations() -> None:
+    game, spy = make("connect4"), Recorder(make("connect4"), 0)
+    search = new_search(game, replace(PLAIN, count_reused_visits=False))
+    for _ in range(2):
+        search.begin(0, 20)
+        spy.finish(search)
+        search.advance(0, search.root(0).best_action or 0, keep=True)
+    assert spy.num_evaluations == 21 + 20
+
+
+@pytest.mark.parametrize(
+    ("moves", "value"),
+    [("a3 b3 a2 b2", 1.0), ("a3 b3 a2 b2 c1", 1.0), ("a3 b3 a2 c1 b1 c3", 1.0)],
+)
+def test_wins_are_proven(moves: str, value: float) -> None:
+    game = make("tictactoe")
+    search = new_search(game, PLAIN)
+    search.reset(0, state_after(game, moves))
+    search.begin(0, 10_000)
+    Recorder(game, 1).finish(search)
+    root = search.root(0)
+    assert (root.proven, root.value, root.limit) == (value, value, "proven")
+    winning = [action for action, low in zip(root.actions, root.lower, strict=True) if low == value]
+    assert root.best_action in winning
+    target = root.policy_target()
+    assert target.sum() == pytest.approx(1)
+    assert {int(action) for action in root.actions[target > 0]} == set(winning)
+
+
+def test_tictactoe_is_proven_a_draw() -> None:
+    # Proven draws are still visited where they look best; much exploration reaches every line all the same.
+    search = new_search(make("tictactoe"), replace(PLAIN, c_init=50.0))
+    search.reset(0, state_after(make("tictactoe"), "b2 a1"))
+    search.begin(0, 300_000)
+    Recorder(make("tictactoe"), 1).finish(search)
+    assert search.root(0).proven == 0.0
+
+
+def test_a_proven_loss_gets_no_visits_and_no_target() -> None:
+    game = make("tictactoe")
+    search = new_search(game, replace(PLAIN, num_simulations=300))
+    # O to move must block at a1; everything else loses at once.
+    search.reset(0, state_after(game, "a3 b2 a2"))
+    search.begin(0, 300)
+    Recorder(game, 2).finish(search)
+    root = search.root(0)
+    lost = [int(action) for action, up in zip(root.actions, root.upper, strict=True) if up == -1]
+    assert lost
+    assert root.policy_target()[[list(root.actions).index(action) for action in lost]].sum() == 0
+    assert root.best_action not in lost
+
+
+def test_without_exact_bounds_nothing_is_proven() -> None:
+    game = make("tictactoe")
+    search = new_search(game, replace(PLAIN, exact_bounds=False))
+    search.reset(0, state_after(game, "a3 b3 a2 b2"))
+    search.begin(0, 500)
+    Recorder(game, 1).finish(search)
+    assert (search.root(0).proven, search.root(0).limit, search.root(0).num_simulations) == (None, "simulations", 500)
+
+
+def test_noise_differs_between_roots_and_has_the_right_mean() -> None:
+    draws = np.array([_core.dirichlet_noise(7, game, 3, ALPHA, 7) for game in range(4000)])
+    assert len({draw.tobytes() for draw in draws}) == 4000
+    assert np.abs(draws.mean(axis=0) - 1 / 7).max() < 0.01
+
+
+def test_noise_acts_and_is_not_reported_as_prior() -> None:
+    game = make("connect4")
+    roots = []
+    for noise in (None, (1, 1, 1), (1, 1, 1), (1, 2, 1)):
+        search = new_search(game, PLAIN)
+        search.begin(0, 60, noise=noise)
+        Recorder(game, 0).finish(search)
+        roots.append(search.root(0))
+    plain, first, again, other = (root.visits.tolist() for root in roots)
+    assert plain != first
+    assert first == again
+    assert first != other
+    assert roots[0].priors.tolist() == roots[1].priors.tolist()
+
+
+def test_cancelled_leaves_leave_no_trace() -> None:
+    game = make("connect4")
+    config = replace(PLAIN, leaves_in_flight=4)
+    plain, disturbed = new_search(game, config), new_search(game, config)
+    for search in (plain, disturbed):
+        search.begin(0, 80)
+    while True:
+        leaves = disturbed.gather(3)
+        if leaves.ticket is not None and len(leaves):
+            disturbed.cancel(leaves.ticket)
+        if not Recorder(game, 5).answer(disturbed, 4):
+            break
+    Recorder(game, 5).finish(plain)
+    assert plain.root(0).visits.tolist() == disturbed.root(0).visits.tolist()
+
+
+def test_tickets_of_different_trees_apply_in_any_order() -> None:
+    game = make("connect4")
+    found = []
+    for is_reversed in (False, True):
+        search = new_search(game, PLAIN, num_trees=8)
+        for tree in range(8):
+            search.begin(tree, 30, noise=(0, tree, 0))
+        while True:
+            batches = [search.gather(3) for _ in range(3)]
+            batches = [leaves for leaves in batches if len(leaves)]
+            if not batches:
+                break
+            for leaves in reversed(batches) if is_reversed else batches:
+                values = np.linspace(-0.5, 0.5, 1000, dtype=np.float32)[leaves.trees * 7]
+                assert leaves.ticket is not None
+                search.apply(leaves.ticket, np.zeros(len(leaves.legal_actions), np.float32), values)
+        found.append([search.root(tree).visits.tolist() for tree in range(8)])
+    assert found[0] == found[1]
+
+
+def test_a_game_with_cycles_ends() -> None:
+    game = adopt(Loop())
+    search = new_search(game, replace(PLAIN, num_simulations=2000))
+    search.begin(0, 2000)
+    Recorder(game, 1).finish(search)
+    assert search.root(0).limit in ("simulations", "proven")
+
+
+def test_memory_is_bounded() -> None:
+    search = new_search(make("connect4"), replace(PLAIN, max_nodes=200))
+    search.begin(0, 100_000)
+    Recorder(make("connect4"), 1).finish(search)
+    assert search.root(0).limit == "memory"
+    assert search.root(0).num_simulations < 400
+
+
+@pytest.mark.parametrize(
+    ("logit", "value", "message"),
+    [(float("nan"), 0.0, "logits of leaf 0 hold NaN"), (float("inf"), 0.0, "inf"), (0.0, float("nan"), "value of leaf 0"), (0.0, 1.5, "1.5, not in")],
+)
+def test_broken_evaluations_are_refused_by_name(logit: float, value: float, message: str) -> None:
+    search = new_search(make("connect4"), PLAIN)
+    search.begin(0, 10)
+    leaves = search.gather(1)
+    assert leaves.ticket is not None
+    logits = np.zeros(7, np.float32)
+    logits[3] = logit
+    with pytest.raises(ValueError, match=message):
+        search.apply(leaves.ticket, logits, np.array([value], np.float32))
+    search.apply(leaves.ticket, np.zeros(7, np.float32), np.zeros(1, np.float32))
+
+
+def test_misuse_is_told() -> None:
+    search = new_search(make("connect4"), PLAIN)
+    search.begin(0, 10)
+    leaves = search.gather(1)
+    assert leaves.ticket is not None
+    with pytest.raises(ValueError, match="1 leaves in flight"):
+        search.advance(0, 3, keep=True)
+    with pytest.raises(ValueError, match="6 logits and 1 values, expected 7"):
+        search.apply(leaves.ticket, np.zeros(6, np.float32), np.zeros(1, np.float32))
+    search.cancel(leaves.ticket)
+    with pytest.raises(ValueError, match="not in flight"):
+        search.cancel(leaves.ticket)
+    with pytest.raises(ValueError, match="action 9 is illegal"):
+        search.advance(0, 9, keep=True)
+    with pytest.raises(IndexError, match="tree 4 does not exist"):
+        search.root(4)
+    with pytest.raises(ValueError, match="state is of another game"):
+        search.reset(0, make("tictactoe").initial_state())
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("c_init", 0.7), ("c_base", 20.0), ("c_factor", 60.0), ("unvisited_value", "zero"), ("unvisited_value", "loss"),
+        ("unvisited_reduction", 0.0), ("root_noise_fraction", 0.6), ("root_noise_alpha", 0.05), ("exact_bounds", False),
+        ("leaves_in_flight", 6), ("max_nodes", 100),
+    ],
+)  # fmt: skip
+def test_every_setting_acts(setting: str, value: Any) -> None:
+    game = make("connect4")
+    visits = []
+    for config in (PLAIN, replace(PLAIN, **{setting: value})):
+        search = new_search(game, config)
+        search.reset(0, state_after(game, "4 4 3 3" if setting == "exact_bounds" else "4 4 4 4 2 3"))
+        search.begin(0, 200, noise=(1, 0, 0))
+        Recorder(game, 8).finish(search)
+        visits.append(search.root(0).visits.tolist())
+    assert visits[0] != visits[1]
+
+
+def test_virtual_loss_spreads_leaves() -> None:
+    """The more a leaf in flight is worth avoiding, the more leaves a tree finds at a time."""
+    game = make("connect4")
+    rounds = []
+    for virtual_loss in (0.1, 3.0):
+        search = new_search(game, replace(PLAIN, leaves_in_flight=16, virtual_loss=virtual_loss))
+        search.begin(0, 400)
+        rounds.append(0)
+        while Recorder(game, 8).answer(search, 16):
+            rounds[-1] += 1
+    assert rounds[1] < rounds[0]
