@@ -1,6 +1,9 @@
-"""Small games in Python with what the core's games lack: a side that moves twice, cycles, odd results, broken promises."""
+"""Small games in Python with what the core's games lack: a side that moves twice, cycles, odd results, and spies."""
 
 from __future__ import annotations
+
+from collections import Counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,3 +69,48 @@ class Loop(DoubleMove):
 
     def outcome(self, state: tuple[int, int, int]) -> float | None:
         return None
+
+
+class Spy(DoubleMove):
+    """A state is the moves so far beside DoubleMove's own; every call is counted."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[Any] = Counter()
+
+    def initial_state(self) -> Any:
+        return ((), super().initial_state())
+
+    def __getattribute__(self, name: str) -> Any:
+        method = super().__getattribute__(name)
+        if name not in ("player", "legal_actions", "outcome", "planes", "play"):
+            return method
+
+        def spied(state: Any, *arguments: Any) -> Any:
+            self.calls[name, state[0], *arguments] += 1
+            made = method(state[1], *arguments)
+            return ((*state[0], *arguments), made) if name == "play" else made
+
+        return spied
+
+
+class Box(tuple[int, int, int]):
+    """A state that is counted."""
+
+    alive = 0
+
+    def __new__(cls, state: tuple[int, int, int]) -> Box:
+        Box.alive += 1
+        return super().__new__(cls, state)
+
+    def __del__(self) -> None:
+        Box.alive -= 1
+
+
+class Boxed(DoubleMove):
+    """Its states are counted."""
+
+    def initial_state(self) -> Box:
+        return Box(super().initial_state())
+
+    def play(self, state: tuple[int, int, int], action: int) -> Box:
+        return Box(super().play(state, action))

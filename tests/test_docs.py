@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import re
 import shlex
@@ -12,8 +13,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import typer
 
 import zerosum
+from runs_for_tests import train_a_little
+from zerosum.cli import app
+from zerosum.config import load_preset
+from zerosum.games import find_game
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
@@ -31,10 +37,12 @@ def blocks(page: Path) -> Iterator[tuple[str, int, str]]:
 
 @each_page
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each page's blocks run in order as one module, in an empty directory."""
+    """Each page's blocks run in order as one module, in an empty directory; for the README it has a run."""
+    monkeypatch.chdir(tmp_path)
+    if page.name == "README.md":
+        train_a_little("connect4", "runs/demo")
     module = ModuleType(f"page_{page.stem}")
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.chdir(tmp_path)
     for info, line, code in blocks(page):
         if info.split()[0].lower() in ("python", "python3", "py", "pycon"):
             assert info == "python", f"{page.name}:{line}: write ```python; every block runs"
@@ -54,6 +62,41 @@ def test_commands_parse(page: Path) -> None:
                 raise
 
 
+def test_the_readmes_game_is_short_keeps_every_promise_and_is_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (code,) = [code for _, _, code in blocks(ROOT / "README.md") if "class Breakthrough" in code]
+    assert len(code.splitlines()) <= 60
+    Path("breakthrough.py").write_text(code, encoding="utf-8")
+    name = "breakthrough.py:Breakthrough"
+    assert zerosum.check_game(find_game(name), num_games=20).results.keys() == {-1.0, 1.0}
+    train_a_little(name, "runs/breakthrough")
+    analysis = zerosum.load("runs/breakthrough").analyse("")
+    assert analysis.best_move in analysis.moves
+    assert len(analysis.moves) == 13
+
+
+def test_the_examples_of_help_parse() -> None:
+    for command in app.registered_commands:
+        examples = re.findall(r"`zerosum (.*?)`", command.epilog or "")
+        assert examples, command.name
+        for example in examples:
+            parse(shlex.split(example))
+
+
+def test_the_demo_is_the_readmes() -> None:
+    spec = importlib.util.spec_from_file_location("tasks", ROOT / "tasks.py")
+    assert spec is not None and spec.loader is not None
+    tasks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tasks)
+    for command in tasks.DEMO:
+        program, *arguments = shlex.split(command)
+        assert program == "zerosum"
+        parse(arguments)
+    assert f"`{tasks.DEMO[0]}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 @each_page
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
@@ -67,8 +110,10 @@ def test_doctests(name: str) -> None:
 
 
 def parse(arguments: list[str]) -> None:
-    """Let the command line take the arguments, with commands that do nothing; raises typer's errors."""
-    import typer
+    """Let the command line take the arguments, with commands that do nothing; raises typer's errors.
+
+    A preset must be there, too.
+    """
     from zerosum.cli import app
 
     def disarm(command: Any) -> None:
@@ -79,3 +124,5 @@ def parse(arguments: list[str]) -> None:
     command: Any = typer.main.get_command(app)
     disarm(command)
     command(arguments, standalone_mode=False)
+    if "--preset" in arguments:
+        load_preset(arguments[arguments.index("--preset") + 1])

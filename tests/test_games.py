@@ -1,4 +1,4 @@
-"""The core's games against a slow twin on numpy boards, their encodings bit by bit, and the doors: make, parse_action."""
+"""The core's games against a slow twin on numpy boards, their encodings bit by bit, and the doors to them."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_the_core_plays_as_its_twin(name: str) -> None:
     ("name", "moves", "outcome", "ending"),
     [
         ("connect4", "1 2 1 2 1 2 1", 1.0, "four in a row"),
-        ("connect4", "7 4 4 5 5 6 6 7", -1.0, "four in a row"),
+        ("connect4", "1 4 1 5 1 6 2 7", -1.0, "four in a row"),
         ("tictactoe", "a1 a2 b1 b2 c1", 1.0, "three in a row"),
         ("tictactoe", "a1 b2 c3 a3 c1 b1 b3 c2 a2", 0.0, "board full"),
     ],
@@ -154,27 +154,36 @@ def test_core_games_keep_the_protocol(name: str) -> None:
     assert report.longest <= make(name).spec.max_plies
 
 
-MIRRORS = {
-    "connect4": [(lambda action: 6 - action, lambda planes: planes[:, :, ::-1])],
-    "tictactoe": [
-        (lambda action: 3 * (action // 3) + 2 - action % 3, lambda planes: planes[:, :, ::-1]),
-        (lambda action: 3 * (action % 3) + action // 3, lambda planes: planes.transpose(0, 2, 1)),
-    ],
-}
+def image_of_planes(name: str, planes: np.ndarray, permutation: list[int]) -> np.ndarray:
+    """Connect Four's actions are columns, tic-tac-toe's squares."""
+    image = np.empty_like(planes)
+    if name == "connect4":
+        image[:, :, permutation] = planes
+    else:
+        image.reshape(2, 9)[:, permutation] = planes.reshape(2, 9)
+    return image
 
 
 @pytest.mark.parametrize("name", CORE_GAMES)
-def test_mirrored_games_have_mirrored_planes_and_actions(name: str) -> None:
+def test_images_of_games_have_images_of_planes_and_actions(name: str) -> None:
     game = make(name)
-    for mirror_action, mirror_planes in MIRRORS[name]:
-        for positions in random_games(game, 20, seed=2):
-            mirrored = game.initial_state()
+    for permutation in game.spec.symmetries:
+        for positions in random_games(game, 10, seed=2):
+            image = game.initial_state()
             for state, action in positions:
-                np.testing.assert_array_equal(game.planes(mirrored), mirror_planes(game.planes(state)))
-                assert game.legal_actions(mirrored) == sorted(map(mirror_action, game.legal_actions(state)))
-                assert game.outcome(mirrored) == game.outcome(state)
+                expected = image_of_planes(name, game.planes(state), permutation)
+                np.testing.assert_array_equal(game.planes(image), expected)
+                assert game.legal_actions(image) == sorted(permutation[legal] for legal in game.legal_actions(state))
+                assert game.outcome(image) == game.outcome(state)
                 if action is not None:
-                    mirrored = game.play(mirrored, mirror_action(action))
+                    image = game.play(image, permutation[action])
+
+
+def test_the_symmetries_of_the_boards() -> None:
+    assert make("connect4").spec.symmetries == [[6, 5, 4, 3, 2, 1, 0]]
+    square = np.arange(9).reshape(3, 3)
+    turned = [np.rot90(board, turns).ravel().tolist() for board in (square, square.T) for turns in range(4)]
+    assert sorted(make("tictactoe").spec.symmetries) == sorted(turned)[1:], "all eight but the identity"
 
 
 @pytest.mark.parametrize("name", CORE_GAMES)

@@ -31,6 +31,7 @@ ORDER = (
     "evaluator",
     "selfplay",
     "learner",
+    "elo",
     "play",
     "arena",
     "config",
@@ -40,6 +41,7 @@ ORDER = (
     "report",
     "web",
     "cli",
+    "__main__",
 )
 
 TRAINING_HALF = {"journal", "shards", "replay", "selfplay", "learner"}

@@ -6,17 +6,16 @@ import functools
 import random
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from games_for_tests import DoubleMove, Loop
+from games_for_tests import Box, Boxed, DoubleMove, Loop, Spy
 from zerosum.errors import GameError
 from zerosum.evaluator import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator, answer
-from zerosum.games import ATTRIBUTES, METHODS, Leaves, Rules, adopt, check_game, make
+from zerosum.games import ATTRIBUTES, METHODS, Leaves, Rules, adopt, check_game, make, measure_game
 from zerosum.search import Search, SearchConfig, new_search
 
 CONFIG = SearchConfig(num_simulations=200, root_noise_alpha=1.0)
@@ -124,6 +123,11 @@ MET_BY_CHECK: dict[str, tuple[dict[str, Any], str, str]] = {
     "an empty text": (text(""), "action_text.state, 0. is '', expected a text without blanks", AT_START),
     "a number as text": (text(7), "action_text.state, 0. is 7, expected a text without blanks", AT_START),
     "action_text fails": ({"action_text": fails}, LOST, AT_START),
+    "no symmetry": (
+        {"symmetries": [[1, 0, 2]]},
+        r"the symmetry \[1, 0, 2\] does not hold: outcome and legal actions are",
+        "\nat the position\n(.*\n)+which is the image of\n",
+    ),
     "no board": ({"draw": lambda *_: None}, "draw.state. is a NoneType, expected a text", "\nat the position"),
     "draw fails": ({"draw": fails}, LOST, r"\nat the position \(0, 0, 0\)"),
 }
@@ -202,7 +206,11 @@ def test_an_error_outside_gather_ends_the_search_too(call: Callable[[Search], No
         ({"num_actions": -1}, "Broken: .*num_actions.*negative"),
         ({"num_actions": "3"}, "Broken: .*num_actions"),
         ({"max_plies": 0}, "max_plies is 0, allowed is 1 to 65535"),
+        ({"symmetries": [[0, 1, 1]]}, r"symmetry 0 is \[0, 1, 1\], expected each of 0 to 2 once"),
+        ({"symmetries": [[0, 1]]}, r"symmetry 0 is \[0, 1\], expected each of 0 to 2 once"),
+        ({"symmetries": [3]}, "Broken: .*symmetries"),
         ({"name": 3}, "Broken: name"),
+        ({"name": ""}, "Broken: name is empty, and it names the game's networks: give it a word"),
         ({"version": "one"}, "Broken: .*version"),
     ],
 )
@@ -221,6 +229,23 @@ def test_what_is_missing_is_named(name: str) -> None:
 def test_a_class_is_no_game() -> None:
     with pytest.raises(GameError, match=r"DoubleMove is a class, expected an object of it: DoubleMove\(\)"):
         check_game(DoubleMove)  # type: ignore[arg-type]
+
+
+class Over(DoubleMove):
+    """Nobody can play it."""
+
+    def legal_actions(self, state: tuple[int, int, int]) -> list[int]:
+        return []
+
+    def outcome(self, state: tuple[int, int, int]) -> float | None:
+        return 0.0
+
+
+def test_a_game_that_is_over_at_the_start_is_told() -> None:
+    doors = [lambda: check_game(Over()), lambda: measure_game(adopt(Over())), lambda: make(f"{__file__}:Over")]
+    for door in doors:
+        with pytest.raises(GameError, match=f"^double-move: the game is over before the first move{AT_START}$"):
+            door()
 
 
 def test_good_games_pass() -> None:
@@ -323,28 +348,6 @@ def test_values_flip_by_who_moves() -> None:
 # ---- what a search costs its game
 
 
-class Spy(DoubleMove):
-    """A state is the moves so far beside DoubleMove's own; every call is counted."""
-
-    def __init__(self) -> None:
-        self.calls: Counter[Any] = Counter()
-
-    def initial_state(self) -> Any:
-        return ((), super().initial_state())
-
-    def __getattribute__(self, name: str) -> Any:
-        method = super().__getattribute__(name)
-        if name not in ("player", "legal_actions", "outcome", "planes", "play"):
-            return method
-
-        def spied(state: Any, *arguments: Any) -> Any:
-            self.calls[name, state[0], *arguments] += 1
-            made = method(state[1], *arguments)
-            return ((*state[0], *arguments), made) if name == "play" else made
-
-        return spied
-
-
 def test_each_method_is_called_once_a_position() -> None:
     spy = Spy()
     search = new_search(adopt(spy), CONFIG)
@@ -354,27 +357,6 @@ def test_each_method_is_called_once_a_position() -> None:
         search.advance(0, search.root(0).best_action or 0, keep=True)
     assert len(spy.calls) > 500
     assert set(spy.calls.values()) == {1}, spy.calls.most_common(3)
-
-
-class Box(tuple[int, int, int]):
-    """A state that is counted."""
-
-    alive = 0
-
-    def __new__(cls, state: tuple[int, int, int]) -> Box:
-        Box.alive += 1
-        return super().__new__(cls, state)
-
-    def __del__(self) -> None:
-        Box.alive -= 1
-
-
-class Boxed(DoubleMove):
-    def initial_state(self) -> Box:
-        return Box(super().initial_state())
-
-    def play(self, state: tuple[int, int, int], action: int) -> Box:
-        return Box(super().play(state, action))
 
 
 def test_searches_give_their_states_back() -> None:

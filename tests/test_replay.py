@@ -1,6 +1,7 @@
 """The window holds the newest positions and draws from them evenly; batches say of each what its mover should learn."""
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from zerosum.replay import (
     ReplayWindow,
     Samples,
     make_batch,
+    permuted,
     window_size,
 )
 from zerosum.shards import GameStore
@@ -49,9 +51,9 @@ def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values
     return GameRecord.from_plies(header, plies, outcome=outcome, ending="")
 
 
-def random_game(game_id, draw: random.Random):
-    """A random game of Connect Four with random targets and values, one ply in four without a target."""
-    game = Game("connect4")
+def random_game(game_id, draw: random.Random, name="connect4"):
+    """A random game with random targets and values, one ply in four without a target."""
+    game = Game(name)
     state, moves, targets = game.initial_state(), [], []
     while legal := game.legal_actions(state):
         shares = np.random.default_rng([game_id, len(moves)]).dirichlet(np.ones(len(legal)))
@@ -199,6 +201,66 @@ def test_a_draw_is_a_function_of_seed_and_step():
 
     assert drawn(1, 2) == drawn(1, 2)
     assert len({tuple(drawn(*key)) for key in [(1, 2), (2, 1), (1, 3), (2**64 - 1, 0)]}) == 4
+
+
+# ---- images
+
+
+def split(values, offsets):
+    """The rows of a ragged array."""
+    return [part.tolist() for part in np.split(values, offsets[1:-1])]
+
+
+def rows(samples: Samples):
+    """(moves, target's actions) of each sample."""
+    moves = split(samples.actions, samples.action_offsets)
+    return list(zip(moves, split(samples.target_actions, samples.target_offsets), strict=True))
+
+
+@pytest.mark.parametrize("name", ["connect4", "tictactoe"])
+def test_an_image_is_the_same_game_with_its_actions_permuted(name: str):
+    game, window, draw = Game(name), ReplayWindow(ReplayConfig()), random.Random(9)
+    for game_id in range(6):
+        window.add(random_game(game_id, draw, name))
+    samples = window.sample(300, seed=1, step=2)
+    images = permuted(samples, game.spec.symmetries, seed=1, step=2)
+    identity = list(range(game.spec.num_actions))
+    num_moved = 0
+    for (moves, target), (image_moves, image_target) in zip(rows(samples), rows(images), strict=True):
+        # One symmetry takes moves and target along; where a position has few moves, several may fit.
+        assert any(
+            [symmetry[action] for action in moves] == image_moves
+            and [symmetry[action] for action in target] == image_target
+            for symmetry in (identity, *game.spec.symmetries)
+        )
+        state = game.initial_state()
+        for action in image_moves:
+            state = game.play(state, action)
+        assert set(image_target) <= set(game.legal_actions(state))
+        num_moved += (moves, target) != (image_moves, image_target)
+    assert 0 < num_moved < 300
+    for column in ("game_ids", "action_offsets", "outcomes", "search_values", "target_probabilities", "target_offsets"):
+        assert getattr(images, column) is getattr(samples, column)
+
+
+def test_a_sample_and_its_images_have_equal_chances():
+    """A first move beside a corner and a second one into it look different in all eight images."""
+    window, symmetries = ReplayWindow(ReplayConfig()), Game("tictactoe").spec.symmetries
+    window.add(record_of(0, [1, 0, 4], targets=[{}, {}, {4: 1.0}]))
+    samples = window.sample(4000, seed=5, step=6)
+    seen = Counter((*moves, *target) for moves, target in rows(permuted(samples, symmetries, seed=5, step=6)))
+    assert set(seen) == {(symmetry[1], symmetry[0], 4) for symmetry in (list(range(9)), *symmetries)}
+    assert sum((count - 500) ** 2 / 500 for count in seen.values()) < 24.3  # 7 degrees of freedom: 0.1 % of seeds fail
+
+
+def test_images_are_a_function_of_seed_and_step():
+    window, symmetries = ReplayWindow(ReplayConfig()), Game("connect4").spec.symmetries
+    window.add(record_of(0, [0, 1, 2]))
+    samples = window.sample(64, seed=0, step=0)
+    first, again = (permuted(samples, symmetries, seed=1, step=2).actions.tolist() for _ in range(2))
+    assert first == again
+    assert len({tuple(permuted(samples, symmetries, seed=1, step=step).actions.tolist()) for step in range(5)}) == 5
+    assert permuted(samples, [], seed=1, step=2) is samples
 
 
 # ---- batches

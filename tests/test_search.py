@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from games_for_tests import DoubleMove, Loop
 from zerosum import _core
 from zerosum.games import Rules, State, adopt, make, state_after
@@ -103,7 +104,11 @@ def random_config(generator: random.Random) -> SearchConfig:
     )
 
 
-GAMES = {"tictactoe": lambda: make("tictactoe"), "connect4": lambda: make("connect4"), "double": lambda: adopt(DoubleMove())}
+GAMES = {
+    "tictactoe": lambda: make("tictactoe"),
+    "connect4": lambda: make("connect4"),
+    "double": lambda: adopt(DoubleMove()),
+}
 
 
 @pytest.mark.parametrize("game_name", GAMES)
@@ -124,7 +129,9 @@ def test_visits_equal_the_twins(game_name: str) -> None:
             root = fast.root(0)
             assert fast.finished().tolist() == [0], f"{config}"
             assert twin.is_finished
-            assert root.visits.tolist() == twin.visits(), f"seed {seed}, ply {ply}, {config}\n{game.draw(fast.state(0))}"
+            place = f"seed {seed}, ply {ply}, {config}\n{game.draw(fast.state(0))}"
+            assert root.visits.tolist() == twin.visits(), place
+            assert root.num_simulations == twin.root.visits - 1, place
             assert root.value == pytest.approx(twin.root.sign * float(twin._q(twin.root)), abs=1e-6)
             assert root.proven == (twin.root.sign * twin.root.lower if twin.root.is_proven else None)
             action = root.best_action
@@ -321,7 +328,12 @@ def test_memory_is_bounded() -> None:
 
 @pytest.mark.parametrize(
     ("logit", "value", "message"),
-    [(float("nan"), 0.0, "logits of leaf 0 hold NaN"), (float("inf"), 0.0, "inf"), (0.0, float("nan"), "value of leaf 0"), (0.0, 1.5, "1.5, not in")],
+    [
+        (float("nan"), 0.0, "logits of leaf 0 hold NaN"),
+        (float("inf"), 0.0, "inf"),
+        (0.0, float("nan"), "value of leaf 0"),
+        (0.0, 1.5, "1.5, not in"),
+    ],
 )
 def test_broken_evaluations_are_refused_by_name(logit: float, value: float, message: str) -> None:
     search = new_search(make("connect4"), PLAIN)

@@ -73,6 +73,12 @@ class GameSpec:
     def max_plies(self) -> int:
         """A game that is not over after this many plies is a draw (or what the rules say of its last position)."""
     @property
+    def symmetries(self) -> list[list[int]]:
+        """Permutations of the actions, the identity left out: with its actions permuted, a game is the same game.
+
+        Action `a` of a game is action `permutation[a]` of its image.
+        """
+    @property
     def encoder_id(self) -> str:
         """Names the encoding: game, version, plane list, board shape and number of actions, hashed."""
 
@@ -98,6 +104,7 @@ class Game:
         board_shape: tuple[int, int],
         planes: Sequence[tuple[str, bool]],
         max_plies: int,
+        symmetries: Sequence[Sequence[int]],
     ) -> Game:
         """See a Python object that keeps the `zerosum.games.Game` protocol as a game of the core.
 
@@ -137,6 +144,7 @@ class Game:
         """Positions of recorded games: N samples, the i-th after `plies[i]` moves of game `games[i]`.
 
         Game g's moves are `actions[offsets[g]:offsets[g + 1]]`, played from the initial state. `ticket` is None.
+        Raises GameError if there is no such ply or a recorded move is illegal.
         """
 
 @final
@@ -181,12 +189,12 @@ class Leaves:
 class Search:
     """Searches of many positions of one game side by side. `zerosum.search.Search` makes it from a `SearchConfig`.
 
-    Each tree runs `reset` or `advance`, then `begin`; all trees share `gather` and `apply`. Calls from several threads wait
-    for one another.
+    Each tree runs `reset` or `advance`, then `begin`; all trees share `gather` and `apply`. Calls from several
+    threads wait for one another.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         game: Game,
         num_trees: int,
         *,
@@ -202,7 +210,7 @@ class Search:
         leaves_in_flight: int,
         virtual_loss: float,
         max_nodes: int,
-    ) -> None: ...
+    ) -> Search: ...
     @property
     def game(self) -> Game: ...
     @property

@@ -1,33 +1,24 @@
-"""Matches between players, and the ratings that follow from them.
+"""Matches between players.
 
 `play_match` plays games in pairs: each random opening twice, with colours changed. All games of a match advance
-together, so the positions of many games share a batch. `fit_elo` turns the results of many matches into ratings with
-error bars. This file knows players as `Contestant`s, and nothing of training.
+together, so the positions of many games share a batch. This file knows players as `Contestant`s, and nothing of
+training; `zerosum.elo` says what the results are worth.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Protocol
 
 from zerosum._core import uniform
+from zerosum.elo import PairScore, elo_of_points
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluator, answer
 from zerosum.games import Rules, State
 from zerosum.play.player import Contestant
 from zerosum.search import SearchConfig, new_search
-
-_Array = NDArray[np.floating[Any]]
-
-ELO_PER_LOGIT = 400 / math.log(10)
-
-NORMAL_95 = 1.959964
-"""Half the width of a 95 % interval in standard deviations."""
 
 
 @dataclass(frozen=True)
@@ -80,21 +71,6 @@ class MatchResult:
         )
 
     @property
-    def wins(self) -> int:
-        """Of all games."""
-        return self.tally().wins
-
-    @property
-    def draws(self) -> int:
-        """Of all games."""
-        return self.tally().draws
-
-    @property
-    def losses(self) -> int:
-        """Of all games."""
-        return self.tally().losses
-
-    @property
     def points(self) -> list[float]:
         """(result + 1) / 2 of each game: 1 for a win, half for a draw."""
         return [(game.result + 1) / 2 for game in self.games]
@@ -120,7 +96,7 @@ class MatchResult:
         return PairScore(self.first, self.second, points=sum(self.points), num_games=len(self.games))
 
     def __str__(self) -> str:
-        elo = elo_of_points(self.points)
+        elo = elo_of_points(self.points) if self.games else "unknown"
         rows = {"all games": self.tally(), "moving first": self.tally(player=0), "moving second": self.tally(player=1)}
         lines = [
             f"{self.first} against {self.second}: {self.score:.1%} of {len(self.games)} games, Elo difference {elo}"
@@ -373,137 +349,3 @@ def play_match(
         for played in match.play_batch():
             on_game(played)
     return match.result
-
-
-@dataclass(frozen=True)
-class PairScore:
-    """How two players did against each other, counted over `num_games`."""
-
-    first: str
-    second: str
-    points: float
-    """Of `first`: the sum of 1 a win, half a draw, (result + 1) / 2 in general; in [0, num_games]."""
-    num_games: int
-
-
-@dataclass(frozen=True)
-class Rating:
-    """A rating relative to the anchor's 0."""
-
-    elo: float
-    error: float
-    """Half the width of the 95 % interval of the difference to the anchor."""
-
-    def __str__(self) -> str:
-        return f"{self.elo:+.0f} ± {self.error:.0f}"
-
-
-def win_probability(elo_difference: float) -> float:
-    """The expected score of a player so much stronger.
-
-    >>> round(win_probability(200), 3)
-    0.76
-    """
-    return 1 / (1 + 10 ** (-elo_difference / 400))
-
-
-def fit_elo(results: Iterable[PairScore], *, anchor: str = "random") -> dict[str, Rating]:
-    """Ratings under which the results are most likely, the anchor's being 0.
-
-    Each game is a coin that falls for the first player with p = `win_probability(elo - elo')`; a draw is half a win for
-    each. One virtual draw between any two players that met keeps a score of 100:0 finite (Beta(1/2, 1/2) for each p,
-    the prior of Jeffreys). Errors are those of the normal approximation: the inverse of the Hessian at the maximum.
-
-    Raises:
-        SettingsError: no chain of results connects a player with the anchor.
-    """
-    points: dict[tuple[str, str], float] = {}
-    counts: dict[tuple[str, str], float] = {}
-    for result in results:
-        if result.num_games == 0:
-            continue
-        is_ordered = result.first < result.second
-        pair = (result.first, result.second) if is_ordered else (result.second, result.first)
-        points[pair] = points.get(pair, 0.5) + (result.points if is_ordered else result.num_games - result.points)
-        counts[pair] = counts.get(pair, 1.0) + result.num_games
-    names = [anchor, *sorted({name for pair in counts for name in pair} - {anchor})]
-    _require_connected(names, counts)
-    # A row a pair: +1 for its first player, -1 for its second; the anchor stays at 0, so it has no column.
-    design = np.zeros((len(counts), len(names)))
-    for row, (one, other) in enumerate(counts):
-        design[row, names.index(one)] += 1
-        design[row, names.index(other)] -= 1
-    logits, covariance = _fit_logits(design[:, 1:], np.array([*points.values()]), np.array([*counts.values()]))
-    ratings = {anchor: Rating(0.0, 0.0)}
-    for name, logit, variance in zip(names[1:], logits, np.diag(covariance), strict=True):
-        ratings[name] = Rating(ELO_PER_LOGIT * float(logit), ELO_PER_LOGIT * NORMAL_95 * math.sqrt(variance))
-    return ratings
-
-
-def _fit_logits(design: _Array, points: _Array, counts: _Array) -> tuple[_Array, _Array]:
-    """The x at which sum(points * log p + (counts - points) * log(1 - p)), p = sigmoid(design x), is largest.
-
-    By Newton's iterations. Answers x and the inverse of the negative Hessian there. 0 < points < counts makes the
-    maximum finite, and that every player is connected with the anchor makes it unique.
-    """
-
-    def log_likelihood(x: _Array) -> float:
-        margins = design @ x
-        return float(points @ margins - counts @ np.logaddexp(0, margins))
-
-    x: _Array = np.zeros(design.shape[1])
-    while True:
-        p = 1 / (1 + np.exp(-design @ x))
-        gradient = design.T @ (points - counts * p)
-        covariance = np.linalg.inv(design.T @ (design * (counts * p * (1 - p))[:, None]))
-        step = covariance @ gradient
-        # Twice what is left to gain, by Newton's model, which is good here: the last full step squares the error away.
-        if gradient @ step < 1e-10 * (1 + counts.sum()):
-            return x + step, covariance
-        # Far from it a full step can overshoot. The likelihood is concave, so some shorter step gains.
-        while log_likelihood(x + step) <= log_likelihood(x):
-            step = step / 2
-        x = x + step
-
-
-def _require_connected(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> None:
-    reached, links = {names[0]}, list(pairs)
-    while ahead := {name for pair in links if reached & set(pair) for name in pair} - reached:
-        reached |= ahead
-    if lost := [name for name in names if name not in reached]:
-        raise SettingsError(
-            f"No chain of matches connects {', '.join(lost)} with {names[0]}, so their ratings cannot be compared: "
-            f"play a match between {lost[0]} and one of {', '.join(sorted(reached))}."
-        )
-
-
-@dataclass(frozen=True)
-class EloDifference:
-    """By how much one player is stronger than another, with the ends of the 95 % interval (which may be infinite)."""
-
-    elo: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.elo:+.0f} (95 %: {self.low:+.0f} to {self.high:+.0f})"
-
-
-def elo_of_points(points: Sequence[float]) -> EloDifference:
-    """The Elo difference that a match's points suggest, each in [0, 1].
-
-    The interval is that of the mean, from the points' own variance (with wins, draws and losses: trinomial), turned
-    into Elo. Half a virtual win and half a virtual loss are added: without them 100:0 would be infinite, and surely so.
-    """
-    padded = np.array([0.0, 1.0, *points])
-    weights = np.array([0.5, 0.5, *([1.0] * len(points))])
-    mean = float(np.average(padded, weights=weights))
-    error = NORMAL_95 * math.sqrt(float(np.average((padded - mean) ** 2, weights=weights)) / weights.sum())
-    return EloDifference(_elo_of_score(mean), _elo_of_score(mean - error), _elo_of_score(mean + error))
-
-
-def _elo_of_score(score: float) -> float:
-    """The inverse of `win_probability`."""
-    if not 0 < score < 1:
-        return math.copysign(math.inf, score - 0.5)
-    return ELO_PER_LOGIT * math.log(score / (1 - score))

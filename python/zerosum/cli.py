@@ -6,6 +6,7 @@ quick. An error that the user can mend is printed as its sentence, with exit sta
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,7 @@ app = typer.Typer(
     help="AlphaZero for any two-player board game: learn it from its rules, play it, trust it.",
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -34,6 +36,8 @@ Simulations = Annotated[
 
 def main() -> None:
     """Run the command line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # whoever reads a training through a pipe sees each line at once
     try:
         app(standalone_mode=True)
     except ZerosumError as error:
@@ -43,15 +47,21 @@ def main() -> None:
         raise SystemExit(1) from None
 
 
-@app.callback()
-def _zerosum(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
-) -> None:
-    if version:
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
         from zerosum._core import __version__
 
         print(__version__)
         raise typer.Exit
+
+
+@app.callback()
+def _zerosum(
+    version: Annotated[
+        # Eager: without a command, which is otherwise missed before anything else is looked at.
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None: ...
 
 
 @app.command(epilog="Example: `zerosum train connect4 --run runs/mine --minutes 5 --set search.num_simulations=64`")
@@ -66,7 +76,7 @@ def train(
     minutes: Annotated[
         float | None, typer.Option(help="The budget, 30 if not given. A larger one makes a finished run go on.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Keys every random draw of a new run.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Keys every random draw of a new run.")] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
@@ -80,11 +90,12 @@ def train(
 
 
 @app.command(
-    epilog="Example: `zerosum play runs/connect4 --simulations 200`, or without a network `zerosum play rollouts --game connect4`"
+    epilog="Example: `zerosum play runs/connect4 --simulations 200`, or without a network"
+    " `zerosum play rollouts --game connect4`"
 )
 def play(
     player: Annotated[
-        str, typer.Argument(help="Who to play: a run or checkpoint, `rollouts@1000`, `random`.", show_default=False)
+        str, typer.Argument(help="Who to play: a run, a checkpoint, or `rollouts@1000`.", show_default=False)
     ],
     game: Annotated[str, typer.Option(help="The game, where the player does not say it.")] = "",
     second: Annotated[bool, typer.Option("--second", help="You move second.")] = False,
@@ -94,7 +105,8 @@ def play(
     from zerosum.play.player import open_player
     from zerosum.play.terminal import play_in_terminal
 
-    play_in_terminal(open_player(player, game=game or None, num_simulations=simulations), human_side=1 if second else 0)
+    opponent = open_player(player, game=game or None, num_simulations=simulations)
+    play_in_terminal(opponent, human_side=1 if second else 0)
 
 
 @app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")
@@ -110,7 +122,7 @@ def match(
     second: Annotated[str, typer.Argument(help="The same for the opponent.", show_default=False)],
     games: Annotated[int, typer.Option(min=2, help="Games; each opening is played from both sides.")] = 100,
     opening_plies: Annotated[int, typer.Option(min=0, help="Random plies that open each pair of games.")] = 2,
-    seed: Annotated[int, typer.Option(help="Keys openings and random play.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
 ) -> None:
     """Let two players meet, and say how they compare."""
     from zerosum.arena import play_match
@@ -118,8 +130,8 @@ def match(
     from zerosum.play.player import parse_player
 
     rules = make(game)
-    contestants = parse_player(first, rules, seed=seed), parse_player(second, rules, seed=seed + 1)
-    print(play_match(rules, *contestants, num_games=games, opening_plies=opening_plies, seed=seed))
+    contestants = [parse_player(word, rules, batch_size=min(games, 64), seed=seed) for word in (first, second)]
+    print(play_match(rules, contestants[0], contestants[1], num_games=games, opening_plies=opening_plies, seed=seed))
 
 
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 100 --simulations 100`")
@@ -127,7 +139,7 @@ def evaluate(
     run: RunArgument,
     games: Annotated[int, typer.Option(min=2, help="Games against each opponent.")] = 100,
     simulations: Simulations = None,
-    seed: Annotated[int, typer.Option(help="Keys openings and random play.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
 ) -> None:
     """Measure a run's newest checkpoint against fixed opponents, and show a game."""
     from zerosum.report import evaluate as evaluate_run
@@ -147,7 +159,7 @@ def info(run: RunArgument) -> None:
 def check_game(
     game: GameArgument,
     games: Annotated[int, typer.Option(min=1, help="Random games to play.")] = 100,
-    seed: Annotated[int, typer.Option(help="Keys the random moves.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Keys the random moves.")] = 0,
 ) -> None:
     """Play random games and hold a game against everything that the program relies on."""
     from zerosum.games import check_game as check

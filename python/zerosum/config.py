@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import tomli_w
 
 from zerosum._core import __version__
 from zerosum.errors import DataError, SettingsError, nearest
@@ -30,6 +28,7 @@ from zerosum.selfplay import SelfplayConfig
 from zerosum.settings import check, from_mapping, parse_value, setting, to_mapping
 
 FORMAT_VERSION = 1
+DEFAULT_MINUTES = 30.0
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,7 @@ class TrainingConfig:
     seed: int = setting(0, "keys every random draw of the run", low=0, high=(1 << 63) - 1)
     num_checkpoints: int = setting(12, "checkpoints over the budget, evenly spread", low=1, high=100_000)
     min_positions: int = setting(2000, "recorded positions before the first learner step", low=1)
-    steps_per_phase: int = setting(
-        16, "learner steps between two stretches of self-play, which then use the new network", low=1
-    )
+    steps_per_phase: int = setting(16, "learner steps after which self-play gets the new network", low=1)
     backend: str = setting("auto", "what evaluates the network", choices=("auto", "openvino", "torch"))
     device: str = setting("auto", "where: 'auto', 'cpu', 'cuda', 'mps'")
 
@@ -164,44 +161,38 @@ def new_config(
     for setting_name, value in (("minutes", minutes), ("seed", seed)):
         if value is not None:
             asked.setdefault("training", {})[setting_name] = value
-    values = default_settings(game)
-    for layer in (load_preset(preset) if preset else {}, asked):
+    layers = [load_preset(preset) if preset else {}, asked]
+    budgets = [layer["training"]["minutes"] for layer in layers if "minutes" in layer.get("training", {})]
+    values = default_settings(game, minutes=budgets[-1] if budgets else DEFAULT_MINUTES)
+    for layer in layers:
         _merge(values, layer)
     return _from_values(name, preset, values)
 
 
-def default_settings(game: Rules) -> dict[str, dict[str, Any]]:
-    """Settings that fit a game's size, by section: what a run uses where nobody chose.
+def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]]:
+    """Settings that fit a game's size and the time given, by section: what a run uses where nobody chose.
 
-    The rules of thumb: a network that sees the whole board (a block more for each two squares of its longer side),
-    simulations that visit each legal move of a typical position some ten times, temperature for the first half of a
-    typical game.
+    Rules of thumb, measured on Connect Four (docs/log.md): blocks enough to see the whole board; filters as many as the
+    time can feed; simulations that visit each legal move of a typical position some seven times; temperature for the
+    first half of a typical game.
     """
     size = measure_game(game)
-    longest = max(game.spec.board_shape)
-    num_squares = game.spec.board_shape[0] * game.spec.board_shape[1]
-    is_small = num_squares <= 16
-    cores = num_cores()
+    height, width = game.spec.board_shape
+    is_small = height * width <= 16
+    num_simulations = int(min(max(7 * size.legal_actions, 32), 200))
     return {
-        "training": {"minutes": 30.0},
-        "search": {
-            "num_simulations": int(min(max(8 * size.legal_actions, 32), 200)),
-            "root_noise_alpha": natural_noise_alpha(game),
+        "training": {"minutes": minutes},
+        "search": {"num_simulations": num_simulations, "root_noise_alpha": natural_noise_alpha(game)},
+        "selfplay": {
+            "temperature_plies": max(2, round(size.plies / 2)),
+            "fast_simulations": max(num_simulations // 5, 8),
         },
-        "selfplay": {"temperature_plies": max(2, round(size.plies / 2)), "num_threads": 1 if game.is_python else cores},
-        "replay": {"window_min_positions": 20_000 if is_small else 50_000},
         "network": {
-            "num_blocks": 2 if is_small else min(2 + longest // 2, 10),
-            "num_filters": 32 if is_small else 64 if num_squares <= 128 else 96,
+            "num_blocks": 2 if is_small else 2 + max(height, width) // 3,
+            "num_filters": 32 if is_small or minutes < 15 else 64 if minutes < 240 else 96,
         },
-        "learner": {"batch_size": 256 if is_small else 512},
         "strength": {"opening_plies": 1 if is_small else 2},
     }
-
-
-def num_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -232,25 +223,26 @@ def changed(config: RunConfig, values: Mapping[str, Mapping[str, Any]]) -> RunCo
 
 def dump_config(config: RunConfig) -> str:
     """The text of `config.toml`: every setting, each with its sentence."""
-    head = {
+    head: dict[str, str | int] = {
         "format_version": FORMAT_VERSION,
         "zerosum_version": __version__,
         "game": config.game,
         "preset": config.preset,
     }
-    lines = [
-        "# Written by zerosum. Change settings by `zerosum train --run ... --set section.name=value`.",
-        tomli_w.dumps(head),
-    ]
+    lines = ["# Written by zerosum. Change settings by `zerosum train --run ... --set section.name=value`."]
+    lines += [f"{name} = {_toml(value)}" for name, value in head.items()]
     for section, config_type in SECTIONS.items():
-        lines.append(f"[{section}]")
-        values = to_mapping(getattr(config, section))
+        lines += ["", f"[{section}]"]
         for field in dataclasses.fields(config_type):
+            value = getattr(getattr(config, section), field.name)
             lines.append(f"# {field.metadata['help']}")
-            known = values.get(field.name)
-            lines.append(f"# {field.name} is none" if known is None else tomli_w.dumps({field.name: known}).strip())
-        lines.append("")
-    return "\n".join(lines)
+            lines.append(f"# {field.name} is none" if value is None else f"{field.name} = {_toml(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: str | float | bool | tuple[float, ...]) -> str:
+    """A setting's value in TOML, whose strings and numbers are those of JSON."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def load_config(path: Path) -> RunConfig:
@@ -267,7 +259,8 @@ def load_config(path: Path) -> RunConfig:
     version = values.pop("format_version", None)
     if not isinstance(version, int) or version > FORMAT_VERSION:
         raise DataError(
-            f"{path} has format version {version}, this zerosum {__version__} reads up to {FORMAT_VERSION}: use a newer one."
+            f"{path} has format version {version}, this zerosum {__version__} reads up to {FORMAT_VERSION}:"
+            " use a newer one."
         )
     values.pop("zerosum_version", None)
     name, preset = str(values.pop("game", "")), str(values.pop("preset", ""))

@@ -1,7 +1,8 @@
 """What a user can cause, as exceptions whose message is complete.
 
-Every message names the value, what was expected, where, and the remedy, so the command line prints it as it is, without a
-traceback, and exits with status 2. An `assert` or any other exception is a bug of ours and keeps its traceback.
+Every message names the value, what was expected, where, and the remedy, so the command line prints it as it is,
+without a traceback, and exits with status 2. An `assert` or any other exception is a bug of ours and keeps its
+traceback.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ import itertools
 import os
 import platform
 import threading
-from contextlib import AbstractContextManager, nullcontext
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import InitVar, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -215,8 +215,9 @@ class OpenVinoEvaluator:
     """A network run by OpenVINO on the CPU, without torch; for up to `num_streams` threads at once, a core each.
 
     A compiled network takes a fixed number of positions and costs the same for fewer. So there is one for `batch_size`
-    and, made when first needed, one for a quarter of it, a sixteenth and so on; leaves go to the smallest that holds them,
-    and more than `batch_size` are evaluated in several runs. Each calling thread has its own requests and input buffers.
+    and, made when first needed, one for a quarter of it, a sixteenth and so on; leaves go to the smallest that holds
+    them, and more than `batch_size` are evaluated in several runs. Each calling thread has its own requests and input
+    buffers.
     """
 
     def __init__(

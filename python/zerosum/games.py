@@ -1,8 +1,8 @@
 """Games: make one by name, bring your own, hold it against what the program relies on.
 
-`make("connect4")` gives a game of the core; `make("mygame.py:MyGame")` a game written in Python. Both are seen through the
-same methods afterwards, so nothing above this file knows the difference. To write a game, read the `Game` protocol here,
-then `docs/own-game.md`; the smallest complete example is in the README.
+`make("connect4")` gives a game of the core; `make("mygame.py:MyGame")` a game written in Python. Both are seen through
+the same methods afterwards, so nothing above this file knows the difference. To write a game, read the `Game` protocol
+here, then `docs/own-game.md`; the smallest complete example is in the README.
 """
 
 from __future__ import annotations
@@ -51,11 +51,13 @@ StateT = TypeVar("StateT")
 
 
 class Game(Protocol[StateT]):
-    """What a game written in Python provides: five attributes and eight methods.
+    """What a game written in Python provides: four attributes and eight methods.
 
     A state is any immutable value that says everything about a position, who is to move and what the rules need to
-    remember included. Optional attributes: `version` (int, 1; raise it when rules, actions or planes change), `max_plies`
-    (int, 512; a longer game is a draw) and `constant_planes` (names of planes that hold one number everywhere).
+    remember included. Optional attributes: `version` (int, 1; raise it when rules, actions or planes change),
+    `max_plies` (int, 512; a longer game is a draw), `constant_planes` (names of planes that hold one number
+    everywhere) and `symmetries` (permutations of the actions under which the game is the same, such as the mirror of
+    a board: the learner then learns from each game's images, too).
 
     For every reachable state s, and each legal action a:
         legal_actions(s) is empty   if and only if   outcome(s) is not None
@@ -63,10 +65,27 @@ class Game(Protocol[StateT]):
         planes(s) is seen from player(s): "own" is the player to move, whoever that is
     """
 
-    name: str
-    num_actions: int
-    board_shape: tuple[int, int]
-    plane_names: Sequence[str]
+    # Asked for as read-only: a plain attribute of the class provides each of them.
+
+    @property
+    def name(self) -> str:
+        """What the game is called; with the version it names the networks that fit."""
+        ...
+
+    @property
+    def num_actions(self) -> int:
+        """How many different actions the game has, at most 65535."""
+        ...
+
+    @property
+    def board_shape(self) -> tuple[int, int]:
+        """(rows, columns) of every plane."""
+        ...
+
+    @property
+    def plane_names(self) -> Sequence[str]:
+        """What each plane means, seen from the player to move; in their order."""
+        ...
 
     def initial_state(self) -> StateT:
         """The position before the first move."""
@@ -112,11 +131,15 @@ def make(name: str) -> Rules:
     7
 
     Raises:
-        GameError: the name is unknown (with the nearest ones), the file or class is not there, or the class lacks
-            something that the `Game` protocol asks for.
+        GameError: the name is unknown (with the nearest ones), the file or class is not there, the class lacks
+            something that the `Game` protocol asks for, or the game is over before the first move.
     """
     game = find_game(name)
-    return game if isinstance(game, Rules) else adopt(game)
+    if isinstance(game, Rules):
+        return game
+    rules = adopt(game)
+    _require_a_move(rules)
+    return rules
 
 
 def find_game(name: str) -> Rules | Game[Any]:
@@ -146,6 +169,8 @@ def adopt(game: Game[Any]) -> Rules:
     try:
         names = [str(name) for name in game.plane_names]
         constant = set(getattr(game, "constant_planes", ()))
+        if game.name == "":
+            raise GameError(f"{type(game).__name__}: name is empty, and it names the game's networks: give it a word.")
         if not constant <= set(names):
             raise GameError(
                 f"{game.name}: constant_planes names {sorted(constant - set(names))}, not in plane_names {names}."
@@ -158,14 +183,21 @@ def adopt(game: Game[Any]) -> Rules:
             game.board_shape,
             [(name, name in constant) for name in names],
             getattr(game, "max_plies", DEFAULT_MAX_PLIES),
+            getattr(game, "symmetries", ()),
         )
     except GameError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
         raise GameError(
-            f"{type(game).__name__}: name, num_actions, board_shape, plane_names, constant_planes, version or max_plies:"
-            f" {error}"
+            f"{type(game).__name__}: name, num_actions, board_shape, plane_names, constant_planes, symmetries, version"
+            f" or max_plies: {error}"
         ) from error
+
+
+def _require_a_move(game: Rules) -> None:
+    start = game.initial_state()
+    if game.outcome(start) is not None:
+        raise place_error(game.spec.name, game.draw, start, GameError("the game is over before the first move"))
 
 
 def _load(path: Path, class_name: str) -> Game[Any]:
@@ -286,7 +318,12 @@ class GameSize:
 
 
 def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize:
-    """Play uniformly random games and measure them."""
+    """Play uniformly random games and measure them.
+
+    Raises:
+        GameError: the game is over before the first move.
+    """
+    _require_a_move(game)
     generator = random.Random(seed)
     num_legal = num_plies = 0
     for _ in range(num_games):
@@ -295,7 +332,7 @@ def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize
             num_legal += len(legal)
             num_plies += 1
             state = game.play(state, generator.choice(legal))
-    return GameSize(legal_actions=num_legal / max(num_plies, 1), plies=num_plies / num_games)
+    return GameSize(legal_actions=num_legal / num_plies, plies=num_plies / num_games)
 
 
 @dataclass(frozen=True)
@@ -317,10 +354,11 @@ def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) 
         GameError: a promise is broken; the message has the rule, the value and the position.
     """
     rules = game if isinstance(game, Rules) else adopt(game)
+    _require_a_move(rules)
     generator = random.Random(seed)
     results: dict[float, int] = {}
     num_positions = longest = 0
-    for _ in range(num_games):
+    for number in range(num_games):
         seen = rules.initial_state()
         state: Any = game.initial_state()
         moves: list[int] = []
@@ -335,11 +373,29 @@ def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) 
             state = _check_play(game, rules, state, action)
             seen = rules.play(seen, action)
             moves.append(action)
+        if rules.spec.symmetries:
+            _check_symmetry(rules, moves, rules.spec.symmetries[number % len(rules.spec.symmetries)])
         result = rules.outcome(seen)
         assert result is not None
         results[result] = results.get(result, 0) + 1
         longest = max(longest, len(moves))
     return GameReport(num_games, num_positions, results, longest)
+
+
+def _check_symmetry(rules: Rules, moves: list[int], permutation: list[int]) -> None:
+    """A game with its actions permuted must be the same game: legal moves, who moves, the end."""
+    state, image = rules.initial_state(), rules.initial_state()
+    for action in [*moves, None]:
+        found = rules.outcome(image), sorted(rules.legal_actions(image))
+        expected = rules.outcome(state), sorted(permutation[other] for other in rules.legal_actions(state))
+        if found != expected or (action is not None and rules.player(state) != rules.player(image)):
+            raise GameError(
+                f"{rules.spec.name}: the symmetry {permutation} does not hold: outcome and legal actions are {found},"
+                f" expected {expected}\nat the position\n{rules.draw(image)}\nwhich is the image of\n"
+                f"{rules.draw(state)}"
+            )
+        if action is not None:
+            state, image = rules.play(state, action), rules.play(image, permutation[action])
 
 
 def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: State) -> list[int]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.replay import Batch
-from zerosum.settings import check, setting
+from zerosum.settings import check, num_cores, setting
 
 if TYPE_CHECKING:
     import torch
@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LearnerConfig:
-    """How the network learns. The loss is (z - v)^2 - pi . log p, or cross-entropy for a win/draw/loss head, plus decay."""
+    """How the network learns: the loss is (z - v)^2 - pi . log p, with the weights' decay beside it.
+
+    For a win/draw/loss head the value's part is its cross-entropy.
+    """
 
     optimizer: str = setting("adamw", "'sgd' with momentum (the paper) or 'adamw'", choices=("sgd", "adamw"))
-    batch_size: int = setting(512, "positions a step (paper: 4096)", low=1, high=1 << 20)
+    batch_size: int = setting(256, "positions a step (paper: 4096)", low=1, high=1 << 20)
     learning_rate: float = setting(2e-3, "the highest one (paper: 0.2 with SGD)", low=0.0, high=10.0)
     schedule: str = setting(
         "cosine",
@@ -57,6 +60,14 @@ class LearnerConfig:
     )
     precision: str = setting(
         "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 where the device has it", choices=("auto", "bf16", "f32")
+    )
+
+    num_threads: int | None = setting(
+        None,
+        "threads of torch on a CPU; none is a quarter of the cores, at least one. Self-play runs beside them, and"
+        " threads that wait for one another on a busy machine make a step twenty times slower",
+        low=1,
+        high=256,
     )
 
     def __post_init__(self) -> None:
@@ -114,6 +125,8 @@ class Learner:
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self._device = torch.device(device)
+        if self._device.type == "cpu":
+            torch.set_num_threads(config.num_threads or max(num_cores() // 4, 1))
         self._network = ResidualTower(network, shape, weights)
         self._network.to(self._device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._autocast = _autocast(config.precision, self._device)
@@ -146,8 +159,15 @@ class Learner:
         with torch.no_grad():
             entropy = -torch.xlogy(policy_target_BA, policy_target_BA).sum(dim=1)
             error = (output.values_B - value_target_B) ** 2
+            # One tensor, because each copy from a GPU waits for it.
             means = torch.stack([policy_B.mean(), entropy.mean(), value_B.mean(), error.mean()]).tolist()
-        return StepReport(*means, rate)
+        return StepReport(
+            policy_loss=means[0],
+            policy_entropy=means[1],
+            value_loss=means[2],
+            value_error=means[3],
+            learning_rate=rate,
+        )
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """A copy of the weights."""

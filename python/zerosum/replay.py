@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class ReplayConfig:
 
     games_per_shard: int = setting(1024, "Finished games that are sealed into one Parquet file.", low=1, high=16384)
     window_min_positions: int = setting(
-        250_000, "The window's size c until that many positions are recorded (KataGo: 250,000).", low=1
+        20_000, "The window's size c until that many positions are recorded (KataGo: 250,000).", low=1
     )
     window_growth_exponent: float = setting(
         0.75, "Past that the window grows as this power of all positions recorded (KataGo: 0.75).", low=0.1, high=1.0
@@ -46,10 +46,15 @@ class ReplayConfig:
         high=1.0,
     )
     search_value_weight: float = setting(
-        0.0,
+        0.5,
         "Share of the search's value, instead of the game's outcome, in the value target (the paper: 0).",
         low=0.0,
         high=1.0,
+    )
+
+    use_symmetries: bool = setting(
+        True,
+        "Learn from a random image of each sample, where the game has symmetries (AlphaGo Zero; AlphaZero: false).",
     )
 
     def __post_init__(self) -> None:
@@ -67,7 +72,8 @@ def window_size(total_positions: int, config: ReplayConfig) -> int:
     which is n ** α scaled so that at n = c it has the value c and the slope β. β = 0 is a fixed window, α = β = 1 all
     positions. The slope never exceeds 1, so a position that has left the window never comes back.
 
-    >>> window_size(200_000, ReplayConfig()), window_size(4_000_000, ReplayConfig())
+    >>> katago = ReplayConfig(window_min_positions=250_000)
+    >>> window_size(200_000, katago), window_size(4_000_000, katago)
     (200000, 1183333)
     """
     smallest, exponent, factor = config.window_min_positions, config.window_growth_exponent, config.window_growth_factor
@@ -122,6 +128,26 @@ class Batch:
         for array in (self.planes, self.policy_target, self.value_target, self.weight):
             assert array.dtype == np.float32, array.dtype
         assert self.legal_mask.dtype == np.bool_, self.legal_mask.dtype
+
+
+def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
+    """Each sample or one of its images, with equal chances: the same game with its actions permuted.
+
+    The draw is a pure function of `seed` and `step`. Without symmetries the samples are returned as they are.
+    """
+    if not symmetries:
+        return samples
+    permutations = np.array([range(len(symmetries[0])), *symmetries], np.uint16)
+    # The draw of the samples themselves has the key (seed, step).
+    generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)).jumped())
+    chosen = generator.integers(len(permutations), size=len(samples.game_ids))
+    image_of_moves = np.repeat(chosen, np.diff(samples.action_offsets))
+    image_of_targets = np.repeat(chosen, np.diff(samples.target_offsets))
+    return replace(
+        samples,
+        actions=permutations[image_of_moves, samples.actions],
+        target_actions=permutations[image_of_targets, samples.target_actions],
+    )
 
 
 def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from zerosum.arena import MatchResult, PlayedGame, fit_elo, play_match
+from zerosum.arena import MatchResult, PlayedGame, play_match
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.config import load_config
+from zerosum.elo import fit_elo
 from zerosum.errors import DataError
 from zerosum.games import Rules, make
 from zerosum.metrics import read_metrics
@@ -24,8 +25,10 @@ GAMES_AT_ONCE = 64
 def evaluate(
     run: Path, *, num_games: int = 100, num_simulations: int | None = None, seed: int = 0, write: Write = print
 ) -> list[MatchResult]:
-    """Let a run's newest checkpoint play the fixed opponents: random play, and pure MCTS with rollouts at as many and at
-    ten times as many simulations as the player has; then print the ratings and a game.
+    """Let a run's newest checkpoint play fixed opponents, print ratings and a game; answers its matches.
+
+    The opponents are random play and pure MCTS with rollouts, at as many simulations as the player has and at ten
+    times as many. Those draw at random, so games differ without random openings.
 
     Raises:
         DataError: there is no whole checkpoint.
@@ -33,22 +36,27 @@ def evaluate(
     player = load_player(run, num_simulations=num_simulations, batch_size=GAMES_AT_ONCE)
     simulations = player.config.num_simulations
     contestant = Contestant(f"{run}@{simulations}", player.evaluator, player.config)
-    opponents = [RANDOM, *(rollouts(player.game, count, seed=seed) for count in (simulations, 10 * simulations))]
-    write(
-        f"{contestant.name}: {simulations} simulations a move, {num_games} games against each, both colours, 2 random plies first."
-    )
+
+    def meet(first: Contestant, second: Contestant) -> MatchResult:
+        return play_match(player.game, first, second, num_games=num_games, opening_plies=0, seed=seed)
+
+    def anchor(count: int) -> Contestant:
+        return rollouts(player.game, count, seed=seed)
+
+    write(f"{run}: {simulations} simulations a move, {num_games} games against each opponent, both colours.")
     results = []
-    for opponent in opponents:
-        result = play_match(player.game, contestant, opponent, num_games=num_games, opening_plies=2, seed=seed)
-        write(str(result))
-        results.append(result)
-    ratings = fit_elo([result.pair_score for result in results], anchor=RANDOM.name)
-    write(
-        "Elo, random play 0: "
-        + ", ".join(f"{name} {rating}" for name, rating in sorted(ratings.items(), key=lambda item: item[1].elo))
-    )
+    for opponent in (RANDOM, anchor(simulations), anchor(10 * simulations)):
+        results.append(meet(contestant, opponent))
+        write(str(results[-1]))
+    # The anchors' own games tie the ratings together where the player wins everything.
+    links = [meet(anchor(simulations), RANDOM), meet(anchor(10 * simulations), anchor(simulations))]
+    ratings = fit_elo([result.pair_score for result in (*results, *links)], anchor=RANDOM.name)
+    write("Elo, with random play at 0:")
+    for name, rating in sorted(ratings.items(), key=lambda item: -item[1].elo):
+        write(f"  {name:<24} {rating}")
     write("")
     write(transcript(player.game, results[-1].games[0], results[-1]))
+    write(f"Play it yourself: zerosum play {run}")
     return results
 
 
@@ -62,7 +70,11 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     result = played.result if played.first_is_player == 0 else -played.result
     word = "drawn" if result == 0 else f"{names[0] if result > 0 else names[1]} won"
     opening = "(" if played.opening_plies else ""
-    return f"A game: {names[0]} moved first against {names[1]}.\n  {opening}{' '.join(moves)}\n{game.draw(state)}{word}: {played.ending}."
+    return (
+        f"A game: {names[0]} moved first against {names[1]}.\n"
+        f"  {opening}{' '.join(moves)}\n"
+        f"{game.draw(state)}{word}: {played.ending}."
+    )
 
 
 def describe(run: Path, *, write: Write = print) -> None:
@@ -102,7 +114,8 @@ def describe(run: Path, *, write: Write = print) -> None:
         rating = strength.ratings.get(player_name(step))
         write(f"    {path.name}  {'not rated' if rating is None else str(rating)}")
     write(
-        f"`zerosum play {run}` plays it, `zerosum evaluate {run}` measures it, `zerosum train {config.game} --run {run}` goes on."
+        f"`zerosum play {run}` plays it, `zerosum evaluate {run}` measures it,"
+        f" `zerosum train {config.game} --run {run}` goes on."
     )
 
 
@@ -112,8 +125,7 @@ def _describe_checkpoint(path: Path, write: Write) -> None:
     write(
         f"{path}: a network for {info.game}, version {info.game_version}, learner step {info.step:,}, {info.created_at}"
     )
-    write(
-        f"  {network.num_blocks} blocks x {network.num_filters} filters, {num_parameters(network, info.shape):,} parameters"
-    )
+    parameters = num_parameters(network, info.shape)
+    write(f"  {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
     for name, value in info.training.items():
         write(f"  {name}: {value}")

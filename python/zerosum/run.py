@@ -8,8 +8,8 @@
         strength.jsonl   rating games of the checkpoints
         holder.lock      held by the process that trains
 
-On a CPU self-play and learning take turns on the same cores; on a GPU they overlap. Everything that counts is on disk when
-it counts, so a kill at any moment costs at most the learner steps since the last checkpoint, which are made up for.
+Self-play has its threads, and learning one of its own beside them. Everything that counts is on disk when it counts,
+so a kill at any moment costs at most the learner steps since the last checkpoint, which are made up for.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from zerosum.checkpoint import (
     Checkpoint,
     CheckpointInfo,
@@ -45,7 +47,6 @@ from zerosum.config import (
     game_name,
     load_config,
     new_config,
-    num_cores,
     parse_overrides,
 )
 from zerosum.errors import RunError, SettingsError
@@ -54,8 +55,9 @@ from zerosum.games import Rules, check_game, find_game, make
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.network import NetworkShape, initial_weights, num_parameters
-from zerosum.replay import GameRecord, ReplayWindow, make_batch, window_size
+from zerosum.replay import GameRecord, ReplayWindow, make_batch, permuted, window_size
 from zerosum.selfplay import Selfplay, SelfplayTask
+from zerosum.settings import num_cores
 from zerosum.shards import GameStore
 from zerosum.strength import Strength
 
@@ -88,20 +90,15 @@ def train(
     Raises:
         ZerosumError: whatever the user can mend, in a sentence.
     """
-    # Threads of torch that wait for one another must sleep, not spin: with anything else on the machine, spinning makes
-    # a learner step twenty times slower. Read when torch is first imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     directory, name = Path(run), game_name(game)
     found = find_game(name)
     if not isinstance(found, Rules):
         check_game(found, num_games=10)
     rules = make(name)
-    with _hold(directory):
+    with _hold(directory), _stop_on_signals() as stop:
         config = _open_config(directory, rules, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
         _describe(config, rules, directory, report)
-        training = Training(directory, rules, config, report)
-        with _stop_on_signals(training):
-            training.run()
+        Training(directory, rules, config, report, stop).run()
 
 
 @contextlib.contextmanager
@@ -109,31 +106,29 @@ def _hold(directory: Path) -> Iterator[None]:
     """Make the directory ours while we train, or say whose it is."""
     import filelock
 
-    config = directory / "config.toml"
-    if directory.exists() and not config.exists() and any(path.name != "holder.lock" for path in directory.iterdir()):
-        raise RunError(f"{directory} is there already and is no run: name another directory with --run.")
+    note, lock = directory / "holder.json", filelock.FileLock(directory / "holder.lock", timeout=0)
+    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
     try:
+        is_run = not directory.exists() or (directory / "config.toml").exists()
+        if not is_run and any(path.name != "holder.lock" for path in directory.iterdir()):
+            raise RunError(f"{directory} is there already and is no run: name another directory with --run.")
         directory.mkdir(parents=True, exist_ok=True)
-        # Mode "a" of the holder's note keeps it readable for whoever is turned away.
-        lock = filelock.FileLock(directory / "holder.lock", timeout=0)
-        with lock:
-            (directory / "holder.json").write_text(
-                json.dumps(
-                    {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-                )
-            )
-            try:
-                yield
-            finally:
-                (directory / "holder.json").unlink(missing_ok=True)
+        lock.acquire()
+        # A file of its own, which whoever is turned away can read.
+        note.write_text(json.dumps(holder))
     except filelock.Timeout:
         raise RunError(
             f"{directory} is held by {_holder(directory)}: stop it first, or name another directory."
         ) from None
-    except PermissionError as error:
+    except OSError as error:
         raise RunError(
             f"{directory} cannot be written ({error.strerror}): name another directory with --run."
         ) from error
+    try:
+        yield
+    finally:
+        note.unlink(missing_ok=True)
+        lock.release()
 
 
 def _holder(directory: Path) -> str:
@@ -191,14 +186,14 @@ def _replace_text(path: Path, text: str) -> None:
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
     """Say what was chosen."""
     network, training = config.network, config.training
-    spec = game.spec
-    shape = network_shape(game)
+    parameters = num_parameters(network, network_shape(game))
     budget = f"{training.minutes:g} minutes" if training.minutes is not None else f"{training.steps} learner steps"
     report(
-        f"Learning {spec.name} in {directory} for {budget}" + (f", preset {config.preset}." if config.preset else ".")
+        f"Learning {game.spec.name} in {directory} for {budget}"
+        + (f", preset {config.preset}." if config.preset else ".")
     )
     report(
-        f"  network {network.num_blocks} blocks x {network.num_filters} filters, {num_parameters(network, shape):,} parameters;"
+        f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters;"
         f" {config.search.num_simulations} simulations a move;"
         f" {num_selfplay_threads(config, game)} threads x {config.selfplay.games_per_thread} games;"
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
@@ -219,19 +214,22 @@ def num_selfplay_threads(config: RunConfig, game: Rules) -> int:
 
 
 @contextlib.contextmanager
-def _stop_on_signals(training: Training) -> Iterator[None]:
-    """Ctrl-C and a polite kill end the training cleanly; a second Ctrl-C ends it at once."""
+def _stop_on_signals() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and a polite kill set, to end the training cleanly; a second Ctrl-C ends it at once."""
+    stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield stop
         return
 
-    def stop(number: int, frame: object) -> None:
+    def set_stop(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, previous[signal.SIGINT])
-        training.stop()
+        stop.set()
 
-    previous: dict[int, Any] = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        for number in previous:
+            signal.signal(number, set_stop)
+        yield stop
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -240,16 +238,18 @@ def _stop_on_signals(training: Training) -> Iterator[None]:
 class Training:
     """One process's part in a run."""
 
-    def __init__(self, directory: Path, game: Rules, config: RunConfig, report: Report) -> None:
-        """Open what is there of the run and go on from it."""
+    def __init__(self, directory: Path, game: Rules, config: RunConfig, report: Report, stop: threading.Event) -> None:
+        """Open what is there of the run and go on from it. Whoever sets `stop` ends it soon and cleanly."""
         self._directory, self._game, self._config, self._report = directory, game, config, report
-        self._stop = threading.Event()
+        self._stop = stop
         self._lock = threading.Lock()  # guards the window and the counters that workers change
         self._metrics = Metrics(directory)
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
         self._window = ReplayWindow(config.replay)
         num_positions = self._store.num_positions
         self._window.load(self._store.recent(window_size(num_positions, config.replay)), total_positions=num_positions)
+        self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
+        self._saved_step, self._saved_progress = 0, 0.0
         checkpoint = self._open_checkpoint()
         self._strength = Strength(directory, game, config)
         num_threads = num_selfplay_threads(config, game)
@@ -276,8 +276,9 @@ class Training:
         self._selfplay = Selfplay(task, num_threads=num_threads, running=running.values())
         if num_positions:
             report(
-                f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded, {len(running)} games"
-                f" under way, learner step {self._learner.step_number:,}, {self._elapsed_before / 60:.1f} minutes used."
+                f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
+                f" {len(running)} games under way, learner step {self._learner.step_number:,},"
+                f" {self._elapsed_before / 60:.1f} minutes used."
             )
         report(f"  self-play evaluates with {self._evaluator.description}.")
         self._started = time.monotonic()
@@ -285,20 +286,13 @@ class Training:
         self._reported_evaluations = 0
         self._steps_seen: list[StepReport] = []
 
-    def stop(self) -> None:
-        """End soon and cleanly; may be called from a signal handler or another thread."""
-        self._stop.set()
-
     def run(self) -> None:
-        """Train until the budget is used up or `stop` is called."""
+        """Train until the budget is used up or `stop` is set."""
         try:
             if self._progress() >= 1:
                 self._report("The budget is used up: give a larger one with --minutes to go on.")
                 return
-            if "CPU" in self._evaluator.description:
-                self._take_turns()
-            else:
-                self._overlap()
+            self._play_and_learn()
             self._save()
             if self._stop.is_set():
                 self._report(f"Stopped. `zerosum train {self._config.game} --run {self._directory}` goes on from here.")
@@ -314,26 +308,17 @@ class Training:
 
     # The schedule: how self-play and learning share the machine.
 
-    def _take_turns(self) -> None:
-        """Self-play and learning on the same cores, one after the other."""
-        while not self._is_over():
-            self._selfplay.play(
-                lambda: self._is_over() or self._is_due_to_learn() or self._is_due_to_report(), self._take
-            )
-            self._learn()
-            self._housekeep()
-
-    def _overlap(self) -> None:
-        """Self-play on its threads all the time, learning beside it."""
+    def _play_and_learn(self) -> None:
+        """Self-play on its threads, learning, saving and rating on this one."""
         with ThreadPoolExecutor(1) as pool:
             is_ended = threading.Event()
-            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._take)
+            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._take, is_paused=self._is_behind)
             try:
                 while not self._is_over() and not playing.done():
-                    if self._is_due_to_learn():
+                    if self._num_steps_due() >= self._config.training.steps_per_phase:
                         self._learn()
                     else:
-                        time.sleep(0.02)
+                        time.sleep(0.01)
                     self._housekeep()
             finally:
                 is_ended.set()
@@ -366,8 +351,9 @@ class Training:
             return 0
         return int(positions * learner.samples_per_position / learner.batch_size) - self._learner.step_number
 
-    def _is_due_to_learn(self) -> bool:
-        return self._num_steps_due() >= self._config.training.steps_per_phase
+    def _is_behind(self) -> bool:
+        """The learner cannot keep up: self-play waits for it, and leaves it the machine."""
+        return self._num_steps_due() > 4 * self._config.training.steps_per_phase
 
     def _is_due_to_report(self) -> bool:
         return time.monotonic() - self._reported >= REPORT_SECONDS
@@ -388,36 +374,42 @@ class Training:
 
     def _learn(self) -> None:
         """The steps of one phase, then the new weights for self-play."""
-        num_steps = min(self._num_steps_due(), 4 * self._config.training.steps_per_phase)
-        if num_steps < self._config.training.steps_per_phase:
-            return
-        for _ in range(num_steps):
+        for _ in range(self._config.training.steps_per_phase):
             if self._is_over():
                 break
             step = self._learner.step_number
-            samples = self._window.sample(self._config.learner.batch_size, seed=self._config.training.seed, step=step)
-            batch = make_batch(self._game, samples, search_value_weight=self._config.replay.search_value_weight)
+            seed, replay = self._config.training.seed, self._config.replay
+            samples = self._window.sample(self._config.learner.batch_size, seed=seed, step=step)
+            if replay.use_symmetries:
+                samples = permuted(samples, self._game.spec.symmetries, seed=seed, step=step)
+            batch = make_batch(self._game, samples, search_value_weight=replay.search_value_weight)
             report = self._learner.step(batch, progress=self._progress())
             if not math.isfinite(report.policy_loss + report.value_loss):
                 raise RunError(
-                    f"the loss is not finite at learner step {step} (policy {report.policy_loss}, value {report.value_loss})."
-                    " Nothing of it was saved: go on from the last checkpoint with a lower learner.learning_rate."
+                    f"the loss is not finite at learner step {step} (policy {report.policy_loss},"
+                    f" value {report.value_loss}). Nothing of it was saved: go on from the last checkpoint with a"
+                    " lower learner.learning_rate."
                 )
             self._steps_seen.append(report)
         self._evaluator.update(self._checkpoint())
         self._network_step = self._learner.step_number
 
     def _checkpoint(self) -> Checkpoint:
+        """The network as it is now. The loss of a step says nothing yet of what that step made of the weights."""
+        step, weights = self._learner.step_number, self._learner.weights()
+        if broken := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
+            raise RunError(
+                f"the weights are not finite after learner step {step} ({broken[0]}). Nothing of it was saved: go on"
+                " from the last checkpoint with a lower learner.learning_rate."
+            )
         training = {
             "games": self._store.num_games,
             "positions": self._window.total_positions,
             "evaluations": self._num_evaluations(),
             "minutes": round(self._elapsed() / 60, 3),
         }
-        info = CheckpointInfo.describe(
-            self._game.spec, self._config.network, step=self._learner.step_number, training=training
-        )
-        return Checkpoint(info=info, weights=self._learner.weights())
+        info = CheckpointInfo.describe(self._game.spec, self._config.network, step=step, training=training)
+        return Checkpoint(info=info, weights=weights)
 
     def _num_evaluations(self) -> int:
         return self._evaluations_before + self._selfplay.counts.evaluations
@@ -490,7 +482,7 @@ class Training:
             config.learner, config.network, shape, checkpoint.weights, device=config.training.device
         )
         self._learner.load_state(state, step_number=checkpoint.info.step)
-        # The table is written more often than checkpoints are: time and evaluations since the last one are not forgotten.
+        # The table is written more often than checkpoints are: time and evaluations since the last one still count.
         last = self._metrics.rows[-1] if self._metrics.rows else None
         self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
         self._evaluations_before = max(int(info.get("evaluations", 0)), last.evaluations if last else 0)

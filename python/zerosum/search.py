@@ -21,22 +21,25 @@ class SearchConfig:
 
     A simulation follows, at each node s, the move a that maximises (Science 2018, supplement, "Search")
 
-        Q(s, a) + c(s) * P(s, a) * sqrt(N(s)) / (1 + N(s, a)),   c(s) = c_init + c_factor * ln((1 + N(s) + c_base) / c_base)
+        Q(s, a) + c(s) * P(s, a) * sqrt(N(s)) / (1 + N(s, a))
+        c(s) = c_init + c_factor * ln((1 + N(s) + c_base) / c_base)
 
     where N(s) counts the node's own evaluation and its children's visits.
     """
 
     num_simulations: int = setting(100, "new simulations after the root's evaluation (paper: 800)", low=1, high=1 << 24)
-    c_init: float = setting(2.5, "c(s) of a fresh node (paper: 1.25 on values in [0, 1])", low=0.0, high=100.0)
+    c_init: float = setting(
+        1.75, "c(s) of a fresh node (paper: 1.25 on values in [0, 1], here 2.5)", low=0.0, high=100.0
+    )
     c_base: float = setting(19652.0, "visits after which c(s) grows (paper: 19652)", low=1.0, high=1e9)
-    c_factor: float = setting(2.0, "how fast c(s) grows (paper: 1 on values in [0, 1])", low=0.0, high=100.0)
+    c_factor: float = setting(2.0, "how fast c(s) grows (paper: 1 on values in [0, 1], here 2)", low=0.0, high=100.0)
     unvisited_value: str = setting(
         "parent",
         "Q of an unvisited move: 'loss' (-1, the paper's pseudocode), 'zero' (AlphaGo Zero's text) or 'parent' (the"
         " position's own Q less unvisited_reduction * sqrt(sum of the visited moves' priors))",
         choices=("loss", "zero", "parent"),
     )
-    unvisited_reduction: float = setting(0.5, "see unvisited_value (Leela Chess Zero calls it FPU)", low=0.0, high=2.0)
+    unvisited_reduction: float = setting(0.2, "see unvisited_value (Leela Chess Zero calls it FPU)", low=0.0, high=2.0)
     root_noise_fraction: float = setting(0.25, "share of Dirichlet noise at the root (paper: 0.25)", low=0.0, high=1.0)
     root_noise_alpha: float | None = setting(
         None,
@@ -46,7 +49,8 @@ class SearchConfig:
     )
     exact_bounds: bool = setting(
         True,
-        "use proven results in selection, backup, targets and to stop (score bounded MCTS, Cazenave 2010; paper: false)",
+        "use proven results in selection, backup, targets and to stop (score bounded MCTS, Cazenave 2010;"
+        " paper: false)",
     )
     reuse_tree: bool = setting(True, "keep what is known below the move that was played (paper's pseudocode: false)")
     count_reused_visits: bool = setting(True, "whether visits of a reused tree count towards num_simulations")

@@ -1,8 +1,8 @@
 """The search of `zerosum.search`, as a textbook would print it: slow, readable, and the oracle of its tests.
 
-One tree, Python objects, every child present from the start. The fast search must give the same visit counts, exactly: so
-arithmetic is rounded where the fast one rounds (`number` is float32, priors below the root have 16 bits). With
-`number=np.float64` nothing is rounded; how far that one strays bounds what rounding can do.
+One tree, Python objects, every child present from the start. The fast search must give the same visit counts,
+exactly: so arithmetic is rounded where the fast one rounds (`number` is float32, priors below the root have 16 bits).
+With `number=np.float64` nothing is rounded; how far that one strays bounds what rounding can do.
 
 Values in a `Node` are for the first player; `sign` turns them into the mover's.
 """

@@ -1,14 +1,15 @@
 """Self-play: games of the network against itself, many at a time, each ply journalled as it is played.
 
 A worker is one thread with its own trees: it gathers one leaf a game into a batch, has it evaluated, backs the answers
-up, and plays a move wherever a search has ended. With one leaf of a game in flight each search is exactly the sequential
-algorithm. This file knows neither disks (a `GameLog` is told) nor training (finished records are handed on).
+up, and plays a move wherever a search has ended. With one leaf of a game in flight each search is exactly the
+sequential algorithm. This file knows neither disks (a `GameLog` is told) nor training (it hands finished records on).
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -49,6 +50,15 @@ class SelfplayConfig:
         low=0,
         high=65535,
     )
+
+    full_search_share: float = setting(
+        0.25,
+        "share of moves searched in full, with noise, and learned from; the others get fast_simulations and only move"
+        " the game on (playout cap randomisation, KataGo section 3.1: 0.25; the paper: 1)",
+        low=0.01,
+        high=1.0,
+    )
+    fast_simulations: int = setting(16, "simulations of the other moves", low=1, high=1 << 24)
 
     def __post_init__(self) -> None:
         check(self, "selfplay")
@@ -130,6 +140,7 @@ class SelfplayWorker:
         self._search = new_search(task.game, task.search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
+        self._is_full = [True] * self._num_trees
         self._ended: list[GameRecord] = []
         for tree in range(self._num_trees):
             self._headers.append(self._next_game(tree))
@@ -143,19 +154,33 @@ class SelfplayWorker:
         ended, self._ended = self._ended, []
         return ended
 
-    def play_until(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
-        """Play batches until told that it is enough; `take` gets each finished game."""
+    def play_until(
+        self,
+        is_enough: Callable[[], bool],
+        take: Callable[[GameRecord], None],
+        *,
+        is_paused: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Play batches until told that it is enough, waiting while told to; `take` gets each finished game."""
         while not is_enough():
+            if is_paused():
+                time.sleep(0.01)
+                continue
             for record in self.play_batch():
                 take(record)
 
     def _begin(self, tree: int) -> None:
         """Begin the search of a tree's next move."""
-        task, header = self._task, self._headers[tree]
-        self._steps[tree] = task.network_step()
-        has_noise = task.search.root_noise_fraction > 0
-        noise = (task.seed, header.game_id, self._search.state(tree).plies) if has_noise else None
-        self._search.begin(tree, task.search.num_simulations, noise=noise)
+        task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
+        share = task.config.full_search_share
+        is_full = share == 1.0 or uniform(task.seed, header.game_id, ply, "full search") < share
+        has_noise = is_full and task.search.root_noise_fraction > 0
+        self._is_full[tree], self._steps[tree] = is_full, task.network_step()
+        self._search.begin(
+            tree,
+            task.search.num_simulations if is_full else task.config.fast_simulations,
+            noise=(task.seed, header.game_id, ply) if has_noise else None,
+        )
 
     def _move(self, tree: int) -> None:
         """Play and record the move that a finished search decides; start another game if this one is over."""
@@ -163,7 +188,7 @@ class SelfplayWorker:
         game, ply = task.game, self._search.state(tree).plies
         root = self._search.root(tree)
         action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=header.game_id, ply=ply)
-        task.log.add_ply(header.game_id, self._record(root, action, is_sampled, self._steps[tree]))
+        task.log.add_ply(header.game_id, self._record(tree, root, action, is_sampled=is_sampled))
         self._search.advance(tree, action, keep=task.search.reuse_tree)
         self.counts.plies += 1
         self.counts.simulations += root.num_simulations - root.num_reused
@@ -173,17 +198,19 @@ class SelfplayWorker:
             self._headers[tree] = self._next_game(tree)
         self._begin(tree)
 
-    def _record(self, root: Root, action: int, is_sampled: bool, step: int) -> PlyRecord:
+    def _record(self, tree: int, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
+        is_full = self._is_full[tree]
         target = root.policy_target()
-        kept = np.flatnonzero(target)
-        flags = PlyFlag.FULL_SEARCH
-        flags |= PlyFlag.NOISE if self._task.search.root_noise_fraction > 0 else PlyFlag(0)
+        kept = np.flatnonzero(target) if is_full else np.empty(0, np.intp)
+        has_noise = is_full and self._task.search.root_noise_fraction > 0
+        flags = PlyFlag.FULL_SEARCH if is_full else PlyFlag(0)
+        flags |= PlyFlag.NOISE if has_noise else PlyFlag(0)
         flags |= PlyFlag.PROVEN if root.proven is not None else PlyFlag(0)
         flags |= PlyFlag.SAMPLED if is_sampled else PlyFlag(0)
         return PlyRecord(
             action=action,
             player=root.player,
-            checkpoint_step=step,
+            checkpoint_step=self._steps[tree],
             search_value=root.value,
             net_value=root.net_value,
             num_simulations=root.num_simulations,
@@ -234,7 +261,7 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
 
 
 class Selfplay:
-    """All workers of a run, a thread each; they play in phases, between which nothing moves."""
+    """All workers of a run, a thread each."""
 
     def __init__(self, task: SelfplayTask, *, num_threads: int, running: Iterable[RunningGame] = ()) -> None:
         """Games under way are dealt out among the workers."""
@@ -246,8 +273,16 @@ class Selfplay:
         """What all workers have done so far."""
         return sum((worker.counts for worker in self._workers), SelfplayCounts())
 
-    def play(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
-        """Play until `is_enough`, which every worker asks after each batch; `take` gets each finished game.
+    def play(
+        self,
+        is_enough: Callable[[], bool],
+        take: Callable[[GameRecord], None],
+        *,
+        is_paused: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Play until `is_enough`, which every worker asks before each batch; `take` gets each finished game.
+
+        While `is_paused` the workers wait, without using a core.
 
         Raises:
             Whatever went wrong first in a worker, once all have stopped. KeyboardInterrupt stops them, too.
@@ -257,7 +292,7 @@ class Selfplay:
 
         def run(worker: SelfplayWorker) -> None:
             try:
-                worker.play_until(lambda: stop.is_set() or is_enough(), take)
+                worker.play_until(lambda: stop.is_set() or is_enough(), take, is_paused=is_paused)
             except BaseException as failure:  # handed to the caller's thread below
                 failures.append(failure)
                 stop.set()

@@ -7,6 +7,7 @@ documentation in `field(metadata={"help": ...})` through `setting()`. This file 
 from __future__ import annotations
 
 import dataclasses
+import os
 import types
 import typing
 from collections.abc import Mapping
@@ -107,7 +108,7 @@ def _coerce(value: Any, expected: Any) -> Any:
     """TOML has lists for tuples and writes 1.0 as 1 by hand."""
     options = typing.get_args(expected) if _is_union(expected) else (expected,)
     if isinstance(value, list) and any(typing.get_origin(option) is tuple for option in options):
-        return tuple(typing.cast(list[Any], value))
+        return tuple(value)
     if isinstance(value, int) and not isinstance(value, bool) and float in options and int not in options:
         return float(value)
     return value
@@ -122,9 +123,7 @@ def _is_of_type(value: Any, expected: Any) -> bool:
         return any(_is_of_type(value, option) for option in typing.get_args(expected))
     if typing.get_origin(expected) is tuple:
         inner = typing.get_args(expected)[0]
-        return isinstance(value, tuple) and all(
-            _is_of_type(item, inner) for item in typing.cast(tuple[Any, ...], value)
-        )
+        return isinstance(value, tuple) and all(_is_of_type(item, inner) for item in value)
     if expected in (int, float) and isinstance(value, bool):
         return False
     if expected is float:
@@ -143,3 +142,8 @@ def _range_text(low: float | None, high: float | None) -> str:
     if low is None:
         return f"at most {high}"
     return f"at least {low}" if high is None else f"{low} to {high}"
+
+
+def num_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

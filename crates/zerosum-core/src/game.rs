@@ -115,6 +115,7 @@ pub struct GameSpec {
     board_shape: (usize, usize),
     planes: Vec<PlaneSpec>,
     max_plies: u32,
+    symmetries: Vec<Vec<Action>>,
 }
 
 impl GameSpec {
@@ -142,7 +143,30 @@ impl GameSpec {
         if !(1..=u32::from(u16::MAX)).contains(&max_plies) {
             return Err(format!("{name}: max_plies is {max_plies}, allowed is 1 to {}", u16::MAX));
         }
-        Ok(Self { name: name.to_owned(), version, num_actions, board_shape, planes, max_plies })
+        Ok(Self { name: name.to_owned(), version, num_actions, board_shape, planes, max_plies, symmetries: Vec::new() })
+    }
+
+    /// The same with symmetries: permutations of the actions, the identity left out, such that a game with its actions
+    /// permuted is the same game seen otherwise. Action `a` of a game is action `permutation[a]` of its image.
+    ///
+    /// # Errors
+    /// A sentence, if one is no permutation of all actions.
+    pub fn with_symmetries(mut self, symmetries: Vec<Vec<Action>>) -> Result<Self, String> {
+        for (index, permutation) in symmetries.iter().enumerate() {
+            let mut sorted = permutation.clone();
+            sorted.sort_unstable();
+            if !sorted.iter().map(|action| usize::from(*action)).eq(0..self.num_actions) {
+                let (name, last) = (&self.name, self.num_actions - 1);
+                return Err(format!("{name}: symmetry {index} is {permutation:?}, expected each of 0 to {last} once"));
+            }
+        }
+        self.symmetries = symmetries;
+        Ok(self)
+    }
+
+    /// See [`Self::with_symmetries`].
+    pub fn symmetries(&self) -> &[Vec<Action>] {
+        &self.symmetries
     }
 
     /// The game's name, as commands take it.

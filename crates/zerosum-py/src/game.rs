@@ -57,6 +57,10 @@ impl GameSpec {
         self.spec.max_plies()
     }
     #[getter]
+    fn symmetries(&self) -> Vec<Vec<Action>> {
+        self.spec.symmetries().to_vec()
+    }
+    #[getter]
     fn encoder_id(&self) -> String {
         self.spec.encoder_id()
     }
@@ -121,10 +125,12 @@ impl Game {
         board_shape: (usize, usize),
         planes: Vec<(String, bool)>,
         max_plies: u32,
+        symmetries: Vec<Vec<Action>>,
     ) -> PyResult<Self> {
         let kind = |is_constant| if is_constant { PlaneKind::Constant } else { PlaneKind::Bits };
         let planes = planes.into_iter().map(|(name, is_constant)| game::PlaneSpec { name, kind: kind(is_constant) });
         let spec = game::GameSpec::new(name, version, num_actions, board_shape, planes.collect(), max_plies)
+            .and_then(|spec| spec.with_symmetries(symmetries))
             .map_err(|message| game_error(py, message))?;
         let python_game = PythonGame::new(game, spec)?;
         Ok(Self { inner: Arc::new(Erased::new(python_game)), is_python: true })

@@ -13,6 +13,9 @@ use zerosum_core::game::{Action, Game, GameSpec, Outcome, PlaneKind, Planes, Pla
 
 use crate::failure::{game_error, raise};
 
+/// What was reached from a position, by action.
+type Children = Vec<(Action, Arc<Node>)>;
+
 /// One position and what the user's methods said of it.
 pub struct Node {
     object: Py<PyAny>,
@@ -20,7 +23,7 @@ pub struct Node {
     outcome: OnceLock<Option<Outcome>>,
     legal: OnceLock<Vec<Action>>,
     /// None where nobody comes back to: random games would be kept for as long as the tree.
-    children: Option<Mutex<Vec<(Action, Arc<Node>)>>>,
+    children: Option<Mutex<Children>>,
 }
 
 impl Node {
@@ -34,7 +37,7 @@ impl Node {
         })
     }
 
-    fn children(&self) -> Option<MutexGuard<'_, Vec<(Action, Arc<Node>)>>> {
+    fn children(&self) -> Option<MutexGuard<'_, Children>> {
         self.children.as_ref().map(|children| children.lock().expect("no call panics with this lock"))
     }
 }

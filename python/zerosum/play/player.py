@@ -214,12 +214,18 @@ def rollouts(game: Rules, num_simulations: int, *, seed: int) -> Contestant:
 
 
 def load_player(
-    path: str | Path, *, num_simulations: int | None = None, backend: str = "auto", game: str | None = None
+    path: str | Path,
+    *,
+    num_simulations: int | None = None,
+    backend: str = "auto",
+    game: str | None = None,
+    batch_size: int | None = None,
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
     It searches with the run's settings, and `num_simulations` a move if given. `game` is only needed for a game of your
-    own ("path.py:Class"), and only if the checkpoint lies outside of its run.
+    own ("path.py:Class"), and only if the checkpoint lies outside of its run. `batch_size` is how many positions the
+    network is usually asked about at a time, `leaves_in_flight` if not given; a player in a match is asked about more.
 
     Raises:
         DataError: there is no whole checkpoint, or its network does not fit the game.
@@ -232,7 +238,8 @@ def load_player(
     if name == checkpoint.info.game and name not in core_game_names():
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
     rules, search = make(name), _search_of(run, num_simulations)
-    evaluator = _evaluator_of(checkpoint, rules, backend=backend, batch_size=search.leaves_in_flight)
+    batch_size = search.leaves_in_flight if batch_size is None else batch_size
+    evaluator = _evaluator_of(checkpoint, rules, backend=backend, batch_size=batch_size)
     return Player(rules, evaluator, search, name=str(path))
 
 
@@ -250,9 +257,8 @@ def open_player(text: str, *, game: str | None = None, num_simulations: int | No
         return load_player(_existing(word), num_simulations=num_simulations, game=game)
     if game is None:
         raise SettingsError(f"{word!r} plays any game: name the one to play.")
-    rules = make(game)
-    contestant = RANDOM if word == RANDOM.name else rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=seed)
-    return contestant.player(rules)
+    rules, at_number = make(game), "" if num_simulations is None else f"@{num_simulations}"
+    return parse_player(f"{word}{at_number}", rules, seed=seed).player(rules)
 
 
 def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str = "auto", seed: int = 0) -> Contestant:
@@ -291,7 +297,7 @@ def _split_player(text: str) -> tuple[str, int | None]:
 def _existing(word: str) -> Path:
     """The path that somebody gave as a player."""
     path = Path(word)
-    if not path.exists():
+    if not word or not path.exists():
         raise SettingsError(
             f"unknown player {word!r}: {nearest(word, (RANDOM.name, ROLLOUTS))}, or the path of a run or checkpoint; "
             f"{ROLLOUTS} and paths with @N behind them search N simulations a move."

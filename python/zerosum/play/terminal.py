@@ -66,7 +66,7 @@ class _Table:
         """Turns, and new games, until the human quits."""
         whom = "both sides" if self._humans == BOTH else "second" if 1 in self._humans else "first"
         self._write(f"{self._game.spec.name} against {self._player.name}. You move {whom}. Type a move, or 'help'.")
-        self._board()
+        self._show()
         while not self._has_quit:
             if self._game.outcome(self._state) is not None:
                 self._after_the_game()
@@ -99,8 +99,14 @@ class _Table:
 
     def _move(self, action: int) -> None:
         self._states.append(self._game.play(self._state, action))
-        self._board()
+        self._show()
+
+    def _show(self) -> None:
+        """The board, unless the computer is about to change it; the result, if the game is over."""
         outcome = self._game.outcome(self._state)
+        if outcome is None and self._game.player(self._state) not in self._humans:
+            return
+        self._board()
         if outcome is not None:
             self._write(f"{self._winner(outcome)}: {self._game.ending(self._state)}, after {self._state.plies} moves.")
 
@@ -118,7 +124,7 @@ class _Table:
         text = self._read("Another game (yes, no, undo)? ").strip().lower()
         if text in ("yes", "y"):
             del self._states[1:]
-            self._board()
+            self._show()
         elif text in ("no", "n", "quit"):
             self._has_quit = True
         elif text == "undo":
@@ -153,7 +159,7 @@ class _Table:
             self._write("There is nothing to take back.")
             return
         del self._states[turns[-1] + 1 :]
-        self._board()
+        self._show()
 
     def _hint(self) -> None:
         self._write(self._player.analyse(self._state, num_simulations=self._num_simulations).table())

@@ -37,8 +37,10 @@ impl ConnectFour {
     pub fn new() -> Self {
         let planes =
             ["own stones", "opponent stones"].map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits });
-        let shape = (ROWS as usize, COLUMNS as usize);
-        Self { spec: GameSpec::new("connect4", 1, 7, shape, planes.into(), 42).expect("the sizes are in range") }
+        let mirrored = (0..COLUMNS as Action).rev().collect();
+        let spec = GameSpec::new("connect4", 1, 7, (ROWS as usize, COLUMNS as usize), planes.into(), 42)
+            .and_then(|spec| spec.with_symmetries(vec![mirrored]));
+        Self { spec: spec.expect("the sizes are in range") }
     }
 }
 

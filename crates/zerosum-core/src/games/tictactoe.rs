@@ -40,7 +40,9 @@ impl TicTacToe {
     pub fn new() -> Self {
         let planes =
             ["own stones", "opponent stones"].map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits });
-        Self { spec: GameSpec::new("tictactoe", 1, 9, (3, 3), planes.into(), 9).expect("the sizes are in range") }
+        let spec = GameSpec::new("tictactoe", 1, 9, (3, 3), planes.into(), 9)
+            .and_then(|spec| spec.with_symmetries(super::square_symmetries(3)));
+        Self { spec: spec.expect("the sizes are in range") }
     }
 }
 

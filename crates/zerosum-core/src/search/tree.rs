@@ -94,8 +94,7 @@ impl<G: Game> Tree<G> {
     pub fn reset(&mut self, position: Position<G::State>) {
         self.position = position;
         self.arena.clear();
-        self.root_priors.clear();
-        self.target_visits = 0;
+        self.forget_search();
     }
 
     /// Makes a legal move at the root. With `keep`, what is known below it stays.
@@ -104,8 +103,7 @@ impl<G: Game> Tree<G> {
         let child = self.arena.edges_of(root).iter().position(|edge| edge.action() == action);
         let child = child.map(|index| root.first_child + index as NodeId);
         self.position.play(game, action);
-        self.root_priors.clear();
-        self.target_visits = 0;
+        self.forget_search();
         match child.filter(|id| keep && self.arena.nodes[*id as usize].kind == NodeKind::Expanded) {
             Some(id) => {
                 self.arena = self.arena.subtree(id);
@@ -113,6 +111,13 @@ impl<G: Game> Tree<G> {
             }
             None => self.arena.clear(),
         }
+    }
+
+    /// The root is another one: its search is still to begin.
+    fn forget_search(&mut self) {
+        self.root_priors.clear();
+        self.target_visits = 0;
+        self.limit = None;
     }
 
     /// Begins a search: `num_simulations` more, or so many with those that the tree holds already.
@@ -143,6 +148,11 @@ impl<G: Game> Tree<G> {
     pub fn step(&mut self, game: &G, config: &SearchConfig, exploration: &Exploration) -> Step<G::State> {
         let root = self.arena.nodes[ROOT as usize];
         if !self.is_searching() || root.visits + u32::from(root.in_flight) >= self.target_visits {
+            return Step::Nothing;
+        }
+        if config.exact_bounds && root.proven().is_some() {
+            // Only what is in flight is waited for.
+            self.note_end(config);
             return Step::Nothing;
         }
         if self.arena.nodes.len() >= config.max_nodes as usize {

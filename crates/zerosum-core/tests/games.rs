@@ -1,0 +1,171 @@
+//! The contract of `trait Game`, held by every game of the core over random games, and counts of lines of play.
+
+use std::collections::HashSet;
+
+use zerosum_core::erased::AnyGame;
+use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
+use zerosum_core::games::{self, ConnectFour, TicTacToe};
+use zerosum_core::random::Draws;
+
+/// The packed bit planes and the constants of one position. Panics if a plane is left out or there is one too many.
+fn encode<G: Game>(game: &G, state: &G::State) -> (Vec<u8>, Vec<f32>) {
+    let spec = game.spec();
+    let mut bits = vec![0; spec.num_planes(PlaneKind::Bits) * spec.bytes_per_plane()];
+    let mut constants = vec![f32::NAN; spec.num_planes(PlaneKind::Constant)];
+    let mut planes = Planes::new(&mut bits, &mut constants, spec.bytes_per_plane());
+    game.encode(state, &mut planes);
+    assert!(planes.is_complete(), "{}: encode() left a plane out", spec.name());
+    assert!(constants.iter().all(|constant| constant.is_finite()));
+    (bits, constants)
+}
+
+fn legal<G: Game>(game: &G, position: &Position<G::State>) -> Vec<Action> {
+    let mut actions = Vec::new();
+    if position.outcome(game).is_none() {
+        game.legal_actions(&position.state, &mut actions);
+    }
+    actions
+}
+
+/// All that a position shows, to tell whether two are the same.
+fn look<G: Game>(game: &G, position: &Position<G::State>) -> impl PartialEq + std::fmt::Debug + use<G> {
+    let state = &position.state;
+    (
+        game.draw(state),
+        encode(game, state),
+        position.outcome(game),
+        legal(game, position),
+        position.plies,
+        position.outcome(game).is_none().then(|| game.player(state)),
+    )
+}
+
+fn check_position<G: Game>(game: &G, position: &Position<G::State>) {
+    let (spec, board, actions) = (game.spec(), game.draw(&position.state), legal(game, position));
+    assert!(board.ends_with('\n') && board.lines().count() > 1, "draw() is several lines:\n{board}");
+    assert!(actions.windows(2).all(|pair| pair[0] < pair[1]), "{actions:?} is not ascending\n{board}");
+    assert!(actions.iter().all(|action| usize::from(*action) < spec.num_actions()), "{actions:?}\n{board}");
+    match position.outcome(game) {
+        Some(outcome) => {
+            assert!((-1.0..=1.0).contains(&outcome.result.0) && !outcome.ending.is_empty(), "{outcome:?}\n{board}");
+        }
+        None => assert!(!actions.is_empty(), "a game that goes on has a move\n{board}"),
+    }
+    let texts: HashSet<String> = actions.iter().map(|action| game.action_text(&position.state, *action)).collect();
+    assert_eq!(texts.len(), actions.len(), "two legal actions share a text: {texts:?}\n{board}");
+    assert!(texts.iter().all(|text| !text.is_empty() && !text.contains(char::is_whitespace)), "{texts:?}\n{board}");
+
+    let (bits, _) = encode(game, &position.state);
+    let unused = spec.bytes_per_plane() * 8 - spec.num_squares();
+    for plane in bits.chunks_exact(spec.bytes_per_plane()) {
+        let last = plane[plane.len() - 1];
+        assert_eq!(u32::from(last) >> (8 - unused), 0, "bits beyond the last square are set\n{board}");
+    }
+}
+
+/// The game with its actions permuted is the same game: the same moves by the same sides to the same end.
+fn is_a_symmetry<G: Game>(game: &G, moves: &[Action], permutation: &[Action]) {
+    let (mut position, mut image) = (Position::initial(game), Position::initial(game));
+    for action in moves {
+        let mut expected: Vec<Action> =
+            legal(game, &position).iter().map(|action| permutation[usize::from(*action)]).collect();
+        expected.sort_unstable();
+        assert_eq!(legal(game, &image), expected, "{permutation:?}\n{}", game.draw(&image.state));
+        assert_eq!(game.player(&position.state), game.player(&image.state));
+        position.play(game, *action);
+        image.play(game, permutation[usize::from(*action)]);
+        assert_eq!(position.outcome(game), image.outcome(game), "{permutation:?}\n{}", game.draw(&image.state));
+    }
+}
+
+/// Plays random games and holds every promise in the documentation of `trait Game`. Answers the game's name.
+fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
+    let mut players = HashSet::new();
+    let mut longest = 0;
+    for number in 0..num_games {
+        let mut draws = Draws::new(1, number, 0, "contract");
+        let mut position = Position::initial(game);
+        let mut moves = Vec::new();
+        loop {
+            check_position(game, &position);
+            let actions = legal(game, &position);
+            if actions.is_empty() {
+                break;
+            }
+            players.insert(game.player(&position.state));
+            let before = look(game, &position);
+            let mut copy = position.clone();
+            let action = actions[draws.below(actions.len())];
+            copy.play(game, action);
+            assert_eq!(look(game, &position), before, "playing on a copy changed the position");
+            position.play(game, action);
+            assert_eq!(look(game, &position), look(game, &copy), "one action led to two positions");
+            moves.push(action);
+        }
+        for permutation in game.spec().symmetries() {
+            is_a_symmetry(game, &moves, permutation);
+        }
+        let mut replayed = Position::initial(game);
+        for action in &moves {
+            replayed.play(game, *action);
+        }
+        assert_eq!(look(game, &replayed), look(game, &position), "equal moves led to two positions: {moves:?}");
+        longest = longest.max(position.plies);
+    }
+    assert!(longest <= game.spec().max_plies());
+    assert_eq!(players, HashSet::from([Player::First, Player::Second]));
+    game.spec().name().to_owned()
+}
+
+#[test]
+fn every_game_keeps_the_contract() {
+    let held = [keeps_the_contract(&ConnectFour::new(), 300), keeps_the_contract(&TicTacToe::new(), 300)];
+    assert_eq!(held, games::NAMES, "each game of the core is held against the contract");
+}
+
+#[test]
+fn names_lead_to_their_games() {
+    for name in games::NAMES {
+        assert_eq!(games::by_name(name).expect("a name of the core").spec().name(), name);
+    }
+    assert!(games::by_name("chess960").is_none());
+    let ids: HashSet<String> = games::NAMES.iter().map(|name| game(name).spec().encoder_id()).collect();
+    assert_eq!(ids.len(), games::NAMES.len(), "no two games share an encoding");
+}
+
+fn game(name: &str) -> std::sync::Arc<dyn AnyGame> {
+    games::by_name(name).expect("a name of the core")
+}
+
+/// Lines of play of each length; a game that ended earlier is not extended.
+fn perft<G: Game>(game: &G, position: &Position<G::State>, counts: &mut [u64]) {
+    let Some((count, rest)) = counts.split_first_mut() else { return };
+    *count += 1;
+    for action in legal(game, position) {
+        let mut next = position.clone();
+        next.play(game, action);
+        perft(game, &next, rest);
+    }
+}
+
+#[test]
+fn counts_lines_of_play() {
+    let (tictactoe, connect_four) = (TicTacToe::new(), ConnectFour::new());
+    let mut counts = [0; 10];
+    perft(&tictactoe, &Position::initial(&tictactoe), &mut counts);
+    assert_eq!(counts, [1, 9, 72, 504, 3024, 15_120, 54_720, 148_176, 200_448, 127_872]);
+    let mut counts = [0; 8];
+    perft(&connect_four, &Position::initial(&connect_four), &mut counts);
+    assert_eq!(counts, [1, 7, 49, 343, 2401, 16_807, 117_649, 823_536]);
+}
+
+#[test]
+fn states_of_other_games_are_refused() {
+    let (tictactoe, connect_four) = (game("tictactoe"), game("connect4"));
+    let state = tictactoe.initial_state();
+    let error = connect_four.legal_actions(&state).expect_err("it is of another game");
+    assert_eq!(error.0, "this state is of another game, expected a state made by connect4");
+    assert!(connect_four.player(&state).is_err() && connect_four.play(&state, 0).is_err());
+    assert!(connect_four.outcome(&state).is_err() && connect_four.draw(&state).is_err());
+    assert!(connect_four.encode(&[state]).is_err());
+}

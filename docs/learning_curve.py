@@ -1,0 +1,58 @@
+"""Draw a run's learning curve: `python docs/learning_curve.py runs/demo` writes docs/learning-curve.png."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+from zerosum.checkpoint import list_checkpoints, load_checkpoint
+from zerosum.config import load_config
+from zerosum.games import make
+from zerosum.metrics import read_metrics
+from zerosum.strength import Strength, player_name
+
+
+def main() -> None:
+    """Read the run, draw, write."""
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    run = Path(sys.argv[1])
+    config = load_config(run / "config.toml")
+    ratings = Strength(run, make(config.game), config).ratings
+    infos = [load_checkpoint(path).info for path in list_checkpoints(run / "checkpoints")]
+    rated = [
+        (info.training.get("minutes", 0.0), ratings[player_name(info.step)])
+        for info in infos
+        if player_name(info.step) in ratings
+    ]
+    rows = read_metrics(run / "metrics.csv")
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.6), constrained_layout=True)
+    minutes, elos = [at for at, _ in rated], [rating.elo for _, rating in rated]
+    left.errorbar(minutes, elos, yerr=[rating.error for _, rating in rated], marker="o", capsize=3)
+    left.axhline(0, color="grey", linewidth=1)
+    left.annotate("random play", (0, 0), xytext=(0, 4), textcoords="offset points", color="grey")
+    for name, rating in ratings.items():
+        if name.startswith("rollouts"):
+            left.axhline(rating.elo, color="grey", linewidth=1, linestyle=":")
+            text = f"pure MCTS, {name.partition('@')[2]} rollouts"
+            left.annotate(text, (0, rating.elo), xytext=(0, 4), textcoords="offset points", color="grey")
+    left.set(xlabel="minutes", ylabel="Elo (95 % error bars)", title=f"{config.game}: strength of the checkpoints")
+    at = [row.minutes for row in rows if row.policy_loss is not None]
+    right.plot(at, [row.policy_loss for row in rows if row.policy_loss is not None], label="policy loss")
+    right.plot(
+        at, [row.policy_entropy for row in rows if row.policy_loss is not None], label="its floor: the search's entropy"
+    )
+    right.plot(at, [row.value_error for row in rows if row.policy_loss is not None], label="value error")
+    right.set(xlabel="minutes", title="what the network still gets wrong")
+    right.set_ylim(bottom=0)
+    right.legend()
+    target = Path(__file__).parent / "learning-curve.png"
+    figure.savefig(target, dpi=100)
+    print(f"wrote {target}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""A run that has learned a little, for whatever reads, plays or measures one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import zerosum
+
+SETTINGS = (
+    "network.num_blocks=1",
+    "network.num_filters=8",
+    "training.steps=2",
+    "training.min_positions=20",
+    "training.steps_per_phase=1",
+    "learner.batch_size=8",
+    "search.num_simulations=4",
+    "selfplay.games_per_thread=4",
+    "selfplay.num_threads=1",
+    "strength.rollout_simulations=1",
+)
+
+
+def train_a_little(game: str, run: str | Path) -> None:
+    """Two steps of a tiny network."""
+    zerosum.train(game, run, overrides=SETTINGS, report=lambda _: None)

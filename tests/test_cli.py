@@ -1,0 +1,228 @@
+"""The command line: each command at work, its help, and a sentence for whatever a user may get wrong."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import zerosum
+from runs_for_tests import SETTINGS, train_a_little
+from zerosum.checkpoint import list_checkpoints
+from zerosum.cli import app, main
+
+COMMANDS = ("train", "play", "match", "evaluate", "info", "check-game")
+
+GAMES = """\
+from games_for_tests import DoubleMove
+
+
+class Good(DoubleMove):
+    name = "good"
+
+
+class Bad(DoubleMove):
+    name = "bad"
+
+    def outcome(self, state):
+        return None if state[0] < 12 else 7
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """The output without frames and line breaks."""
+        return " ".join(self.out.replace("│", " ").split())
+
+
+Command = Callable[..., Answer]
+
+
+@pytest.fixture
+def zero(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """`zerosum` with these words and lines typed."""
+
+    def run(*words: str | Path, typed: str = "") -> Answer:
+        monkeypatch.setattr(sys, "argv", ["zerosum", *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        assert isinstance(stop.value.code, int | None)
+        return Answer(stop.value.code or 0, out, err)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of tic-tac-toe."""
+    run = tmp_path_factory.mktemp("runs") / "tictactoe"
+    train_a_little("tictactoe", run)
+    return run
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    """A file with games of a user's own."""
+    path = tmp_path / "games.py"
+    path.write_text(GAMES, encoding="utf-8")
+    return path
+
+
+# Help
+
+
+def test_the_commands_are_these(zero: Command) -> None:
+    assert tuple(command.name or command.callback.__name__ for command in app.registered_commands) == COMMANDS  # type: ignore[union-attr]
+    overview = zero("--help")
+    assert overview.status == 0
+    assert all(command in overview.words for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(zero: Command, command: str) -> None:
+    answer = zero(command, "--help")
+    assert (answer.status, answer.err) == (0, "")
+    assert f"Example: zerosum {command} " in answer.words
+    assert zero(command, "-h").out == answer.out
+
+
+def test_the_version_is_told(zero: Command) -> None:
+    assert zero("--version") == Answer(0, f"{zerosum.__version__}\n", "")
+
+
+# Work
+
+
+def test_train(zero: Command, tmp_path: Path) -> None:
+    words = [word for text in SETTINGS for word in ("--set", text)]
+    answer = zero("train", "tictactoe", "--run", tmp_path / "run", "--preset", "tictactoe", "--seed", "3", *words)
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith(f"Learning tictactoe in {tmp_path / 'run'} for 2 learner steps, preset tictactoe.")
+    assert f"Done. `zerosum evaluate {tmp_path / 'run'}`" in answer.out
+
+
+def test_info(zero: Command, learned: Path) -> None:
+    answer = zero("info", learned)
+    assert (answer.status, answer.err) == (0, "")
+    assert f"{learned}: learning tictactoe, budget 2 steps" in answer.out
+    assert "learner step 2" in answer.out and "1 blocks x 8 filters" in answer.out
+    checkpoints = list_checkpoints(learned / "checkpoints")
+    assert all(path.name in answer.out for path in checkpoints)
+    answer = zero("info", checkpoints[-1])
+    assert answer.status == 0
+    assert "a network for tictactoe, version 1, learner step 2" in answer.out
+
+
+def test_evaluate(zero: Command, learned: Path) -> None:
+    answer = zero("evaluate", learned, "--games", "2", "--simulations", "3", "--seed", "1")
+    assert (answer.status, answer.err) == (0, "")
+    for opponent in ("random", "rollouts@3", "rollouts@30"):
+        assert f"{learned}@3 against {opponent}: " in answer.out
+    assert "Elo" in answer.out and "A game: " in answer.out
+
+
+def test_match(zero: Command, learned: Path) -> None:
+    answer = zero("match", "connect4", "rollouts@10", "random", "--games", "4")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith("rollouts@10 against random: ") and " of 4 games, Elo difference " in answer.out
+    assert zero("match", "connect4", "rollouts@10", "random", "--games", "4").out == answer.out, "equal seeds"
+    answer = zero("match", "tictactoe", learned, f"{learned}@2", "--games", "2", "--opening-plies", "1")
+    assert (answer.status, answer.err) == (0, "")
+
+
+def test_play(zero: Command, learned: Path) -> None:
+    for words, seat in ((("play", learned), "first"), (("play", learned, "--second", "-n", "2"), "second")):
+        answer = zero(*words, typed="hint\nquit\n")
+        assert (answer.status, answer.err) == (0, "")
+        assert f"You move {seat}." in answer.out and "best line" in answer.out
+    answer = zero("play", "rollouts@5", "--game", "connect4")
+    assert answer.status == 0, "a pipe that ends is as good as 'quit'"
+    assert "connect4 against rollouts@5." in answer.out
+
+
+def test_check_game(zero: Command, games: Path) -> None:
+    answer = zero("check-game", f"{games}:Good", "--games", "5", "--seed", "2")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith(f"{games}:Good keeps every promise: 5 random games, ")
+    answer = zero("check-game", f"{games}:Bad")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(
+        "zerosum: bad: outcome(state) is 7, expected None or a number in [-1, 1]\nat the position"
+    )
+    assert "Traceback" not in answer.err
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("train conect4", "unknown game 'conect4': did you mean 'connect4'?"),
+        ("train connect4 --preset conect4", "unknown preset 'conect4': did you mean 'connect4'?"),
+        ("train connect4 --set serch.c_init=1", "unknown section of settings 'serch': did you mean 'search'?"),
+        ("train connect4 --set search.c_inti=1", "unknown setting search.c_inti: did you mean 'c_init'?"),
+        ("train connect4 --set search.c_init", "'search.c_init' is not a setting: write section.name=value"),
+        ("train connect4 --minutes -1", "training.minutes is -1.0, allowed is 0.01 to"),
+        ("train connect4 --run file", "file cannot be written (Not a directory)"),
+        ("train connect4 --run .", ". is there already and is no run: name another directory"),
+        ("train file.py:Game", "{here}/file.py has no class 'Game'"),
+        ("train nowhere.py:Game", "there is no file '{here}/nowhere.py'"),
+        ("play nowhere", "unknown player 'nowhere'"),
+        ("play rollouts", "'rollouts' plays any game: name the one to play"),
+        ("play random --game connect4", "'random' plays without a search"),
+        ("play rollouts --game conect4", "unknown game 'conect4': did you mean 'connect4'?"),
+        ("match conect4 random random", "unknown game 'conect4': did you mean 'connect4'?"),
+        ("match connect4 rollots random", "unknown player 'rollots': did you mean 'rollouts'?"),
+        ("match connect4 random nowhere", "unknown player 'nowhere'"),
+        ("match connect4 random random@3", "'random@3': random play does not search"),
+        ("match connect4 random random --games 3", "num_games is 3: an even number"),
+        ("evaluate nowhere", "nowhere is no checkpoint"),
+        ("evaluate .", "There is no whole checkpoint in ."),
+        ("info nowhere", "nowhere is not there"),
+        ("info .", "There is no whole checkpoint in ."),
+        ("check-game conect4", "unknown game 'conect4': did you mean 'connect4'?"),
+        ("check-game nowhere.py:Game", "there is no file 'nowhere.py'"),
+        ("check-game file.py:Game", "file.py has no class 'Game'"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(
+    zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("file", "file.py"):
+        Path(name).touch()
+    answer = zero(*line.split())
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"zerosum: {message.format(here=tmp_path.resolve())}")
+    assert answer.err.count("\n") == 1 and answer.err.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("trian connect4", "No such command 'trian'"),
+        ("train connect4 --minuets 3", "No such option: --minuets"),
+        ("train connect4 --seed -1", "Invalid value for '--seed'"),
+        ("match connect4 random", "Missing argument"),
+        ("check-game connect4 --games none", "Invalid value for '--games'"),
+    ],
+)
+def test_words_that_do_not_parse(zero: Command, line: str, message: str) -> None:
+    answer = zero(*line.split())
+    assert answer.status == 2
+    assert message in answer.err and "Traceback" not in answer.err

@@ -1,0 +1,327 @@
+"""The learner: losses against numpy twins, schedules by hand, one batch learned by heart, and resuming bit by bit."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from zerosum.checkpoint import Checkpoint, CheckpointInfo, load_checkpoint, load_learner_state, save_checkpoint
+from zerosum.errors import SettingsError
+from zerosum.games import make
+from zerosum.learner import Learner, LearnerConfig, learning_rate, policy_loss, value_loss
+from zerosum.network import NetworkConfig, NetworkShape, initial_weights
+from zerosum.replay import Batch
+
+GAME = make("connect4")
+SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
+SMALL = NetworkConfig(num_blocks=1, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
+PLAIN = LearnerConfig(warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Sums in one order, so that equal steps are equal bit by bit."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def make_batch(size: int, seed: int) -> Batch:
+    """Random positions of Connect Four, some with full columns, and targets without meaning."""
+    choose, generator = random.Random(seed), np.random.default_rng(seed)
+    states = []
+    while len(states) < size:
+        state = GAME.initial_state()
+        for _ in range(choose.randrange(30)):
+            if legal := GAME.legal_actions(state):
+                state = GAME.play(state, choose.choice(legal))
+        if GAME.legal_actions(state):
+            states.append(state)
+    leaves = GAME.encode(states)
+    policy_target = np.where(leaves.legal_mask(), generator.exponential(size=(size, 7)), 0)
+    policy_target[:, choose.randrange(7)] = 0  # as a move without visits
+    policy_target[policy_target.sum(axis=1) == 0] = leaves.legal_mask()[policy_target.sum(axis=1) == 0]
+    return Batch(
+        planes=leaves.planes(),
+        policy_target=(policy_target / policy_target.sum(axis=1, keepdims=True)).astype(np.float32),
+        value_target=generator.choice(np.array([-1, -0.5, 0, 1], np.float32), size=size),
+        legal_mask=leaves.legal_mask(),
+        weight=np.ones(size, np.float32),
+    )
+
+
+BATCH = make_batch(16, seed=0)
+
+
+def new_learner(config: LearnerConfig = PLAIN, network: NetworkConfig = SMALL, seed: int = 0) -> Learner:
+    return Learner(config, network, SHAPE, initial_weights(network, SHAPE, seed=seed), device="cpu")
+
+
+def entropy(probabilities: np.ndarray) -> np.ndarray:
+    """[B, N] -> [B], in nats, with 0 log 0 = 0."""
+    return -(probabilities * np.log(probabilities, where=probabilities > 0, out=np.zeros_like(probabilities))).sum(
+        axis=1
+    )
+
+
+# ---- losses
+
+
+def policy_twin(logits: np.ndarray, target: np.ndarray, legal: np.ndarray) -> list[float]:
+    losses = []
+    for row in range(len(logits)):
+        actions = np.flatnonzero(legal[row])
+        probabilities = np.exp(logits[row, actions]) / np.exp(logits[row, actions]).sum()
+        losses.append(-sum(target[row, a] * np.log(p) for a, p in zip(actions, probabilities, strict=True)))
+    return losses
+
+
+@pytest.mark.parametrize("is_masked", [True, False])
+def test_policy_loss_equals_its_twin(is_masked: bool) -> None:
+    logits = np.random.default_rng(1).standard_normal((16, 7)) * 3
+    legal = BATCH.legal_mask if is_masked else np.ones_like(BATCH.legal_mask)
+    tensors = [torch.from_numpy(array) for array in (logits, BATCH.policy_target, BATCH.legal_mask)]
+    loss = policy_loss(tensors[0], tensors[1], tensors[2] if is_masked else None)
+    np.testing.assert_allclose(loss.numpy(), policy_twin(logits, BATCH.policy_target, legal), rtol=1e-6)
+
+
+def test_illegal_moves_get_no_gradient_and_spoil_none() -> None:
+    assert not BATCH.legal_mask.all(), "the batch has illegal moves"
+    logits = torch.zeros(16, 7, requires_grad=True)
+    legal = torch.from_numpy(BATCH.legal_mask)
+    policy_loss(logits, torch.from_numpy(BATCH.policy_target), legal).sum().backward()
+    assert logits.grad is not None
+    expected = BATCH.legal_mask / BATCH.legal_mask.sum(axis=1, keepdims=True) - BATCH.policy_target
+    np.testing.assert_allclose(logits.grad.numpy(), np.where(BATCH.legal_mask, expected, 0), atol=1e-6)
+
+
+def test_value_losses_by_hand() -> None:
+    logits = torch.tensor([[0.0], [0.5], [-20.0]])
+    scalar = value_loss(logits, torch.tensor([0.5, -1.0, -1.0]))
+    np.testing.assert_allclose(scalar.numpy(), [0.25, (1 + np.tanh(0.5)) ** 2, 0.0], atol=1e-6)
+    # Win 1/2, draw 1/4, loss 1/4. A target of 0.4 is 40 % win and 60 % draw, -0.5 half a loss and half a draw.
+    logits = torch.tensor([[np.log(2.0), 0.0, 0.0]] * 4)
+    wdl = value_loss(logits, torch.tensor([1.0, 0.0, 0.4, -0.5]))
+    ln2 = np.log(2)
+    np.testing.assert_allclose(wdl.numpy(), [ln2, 2 * ln2, 0.4 * ln2 + 0.6 * 2 * ln2, 2 * ln2], rtol=1e-6)
+
+
+def wdl_targets(values: np.ndarray) -> np.ndarray:
+    """[B] -> [B, 3]: win, draw, loss."""
+    return np.array([[max(v, 0), 1 - abs(v), max(-v, 0)] for v in values])
+
+
+def test_value_losses_equal_their_twins() -> None:
+    generator = np.random.default_rng(2)
+    targets = generator.uniform(-1, 1, 50)
+    logits = generator.standard_normal((50, 3))
+    log_probs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    loss = value_loss(torch.from_numpy(logits), torch.from_numpy(targets))
+    np.testing.assert_allclose(loss.numpy(), -(wdl_targets(targets) * log_probs).sum(axis=1), rtol=1e-6)
+    loss = value_loss(torch.from_numpy(logits[:, :1]), torch.from_numpy(targets))
+    np.testing.assert_allclose(loss.numpy(), (targets - np.tanh(logits[:, 0])) ** 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value_head", ["scalar", "wdl"])
+def test_a_report_says_what_the_step_saw_before_it(value_head: str) -> None:
+    """A new network has no opinion: uniform over the legal moves, value 0."""
+    report = new_learner(network=replace(SMALL, value_head=value_head)).step(BATCH, progress=0.0)
+    z = BATCH.value_target
+    assert report.policy_loss == pytest.approx(np.log(BATCH.legal_mask.sum(axis=1)).mean(), rel=1e-5)
+    assert report.policy_entropy == pytest.approx(entropy(BATCH.policy_target).mean(), rel=1e-5)
+    assert report.value_error == pytest.approx((z**2).mean(), rel=1e-5)
+    assert report.value_loss == pytest.approx((z**2).mean() if value_head == "scalar" else np.log(3), rel=1e-5)
+    assert report.learning_rate == PLAIN.learning_rate
+
+
+@pytest.mark.parametrize("value_head", ["scalar", "wdl"])
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_one_batch_is_learned_by_heart(value_head: str, optimizer: str) -> None:
+    config = replace(PLAIN, optimizer=optimizer, learning_rate={"adamw": 0.01, "sgd": 0.05}[optimizer])
+    learner = new_learner(config, replace(SMALL, value_head=value_head))
+    first = learner.step(BATCH, progress=0.0)
+    for _ in range(200):
+        last = learner.step(BATCH, progress=0.0)
+    floor = 0.0 if value_head == "scalar" else entropy(wdl_targets(BATCH.value_target)).mean()
+    assert last.policy_loss - last.policy_entropy < 0.1 * (first.policy_loss - first.policy_entropy)
+    assert last.policy_loss - last.policy_entropy > -1e-4
+    assert -1e-4 < last.value_loss - floor < 0.1 * (first.value_loss - floor)
+    assert last.value_error < 0.1 * first.value_error
+
+
+# ---- the learning rate
+
+
+def test_learning_rates_of_the_paper() -> None:
+    config = LearnerConfig(optimizer="sgd", schedule="steps", learning_rate=0.2, warmup_steps=0)
+    for step, expected in [
+        (0, 0.2), (99_999, 0.2), (100_000, 0.02), (299_999, 0.02), (300_000, 0.002), (499_999, 0.002),
+        (500_000, 0.0002), (700_000, 0.0002),
+    ]:  # fmt: skip
+        assert learning_rate(config, step=step, progress=step / 700_000) == pytest.approx(expected)
+
+
+def test_learning_rates_of_the_cosine() -> None:
+    config = LearnerConfig(learning_rate=1.0, warmup_steps=0, final_share=0.2)
+    for progress, expected in [(0, 1.0), (1 / 3, 0.8), (0.5, 0.6), (2 / 3, 0.4), (1, 0.2), (1.7, 0.2)]:
+        assert learning_rate(config, step=10**6, progress=progress) == pytest.approx(expected)
+
+
+def test_learning_rates_of_the_warmup() -> None:
+    for schedule in ("cosine", "steps"):
+        config = LearnerConfig(learning_rate=1.0, warmup_steps=4, schedule=schedule)
+        rates = [learning_rate(config, step=step, progress=0.0) for step in range(6)]
+        assert rates == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0, 1.0])
+
+
+# ---- settings
+
+# Who draws the batches obeys these two: `zerosum.run`.
+OBEYED_BY_THE_RUN = {"batch_size", "samples_per_position"}
+ABOUT_SPEED = {"num_threads"}
+SETTINGS = [
+    ({}, {"optimizer": "sgd"}),
+    ({}, {"learning_rate": 0.02}),
+    ({"schedule_steps": (1,)}, {"schedule": "steps"}),
+    ({"schedule": "steps"}, {"schedule_steps": (1,)}),
+    ({}, {"warmup_steps": 3}),
+    ({}, {"final_share": 0.5}),
+    ({"optimizer": "sgd"}, {"momentum": 0.5}),
+    ({"optimizer": "sgd"}, {"weight_decay": 0.1}),
+    ({}, {"weight_decay": 0.1}),
+    ({}, {"value_weight": 3.0}),
+    ({}, {"mask_illegal": False}),
+    ({}, {"precision": "bf16"}),
+]
+
+
+@pytest.mark.parametrize(("base", "change"), SETTINGS)
+def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> None:
+    weights = []
+    for config in (replace(PLAIN, **base), replace(PLAIN, **base | change)):
+        learner = new_learner(config)
+        for progress in (0.0, 0.5, 1.0):
+            learner.step(BATCH, progress=progress)
+        weights.append(learner.weights())
+    assert any((weights[0][name] != weights[1][name]).any() for name in weights[0])
+
+
+def test_no_setting_is_forgotten() -> None:
+    names = {field.name for field in dataclasses.fields(LearnerConfig)}
+    assert names == OBEYED_BY_THE_RUN | ABOUT_SPEED | {name for _, change in SETTINGS for name in change}
+
+
+def test_the_learner_takes_as_many_threads_as_set() -> None:
+    for num_threads in (2, 1):
+        new_learner(replace(PLAIN, num_threads=num_threads))
+        assert torch.get_num_threads() == num_threads
+
+
+@pytest.mark.parametrize(
+    "change", [{"optimizer": "adam"}, {"batch_size": 0}, {"learning_rate": -1.0}, {"momentum": 1.0}]
+)
+def test_settings_are_checked(change: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=f"learner.{next(iter(change))} is"):
+        LearnerConfig(**change)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_decay_is_what_it_is_called(optimizer: str) -> None:
+    """In the first step both take the rate times the decay times the weight off, beside the gradient's own step."""
+    config = replace(PLAIN, optimizer=optimizer, learning_rate=0.1)
+    before = initial_weights(SMALL, SHAPE, seed=0)
+    after = {}
+    for decay in (0.0, 0.25):
+        learner = new_learner(replace(config, weight_decay=decay))
+        learner.step(BATCH, progress=0.0)
+        after[decay] = learner.weights()
+    for name, weight in before.items():
+        expected = 0.0 if ".running_" in name else 0.1 * 0.25 * weight
+        np.testing.assert_allclose(after[0.0][name] - after[0.25][name], expected, atol=1e-6, err_msg=name)
+
+
+def test_a_sample_without_weight_teaches_nothing() -> None:
+    weight = np.ones(16, np.float32)
+    weight[3] = 0
+    changed_policy, changed_value = BATCH.policy_target.copy(), BATCH.value_target.copy()
+    changed_policy[3] = np.roll(changed_policy[3], 1) * BATCH.legal_mask[3]
+    changed_value[3] = -0.25
+    batches = [
+        replace(BATCH, weight=weight),
+        replace(BATCH, weight=weight, policy_target=changed_policy, value_target=changed_value),
+        replace(BATCH, weight=2 * weight),
+    ]
+    first, other, doubled = [weights_after(new_learner(replace(PLAIN, optimizer="sgd")), [batch]) for batch in batches]
+    assert_same(first, other)
+    assert any((first[name] != doubled[name]).any() for name in first)
+
+
+# ---- going on
+
+
+def weights_after(learner: Learner, batches: list[Batch]) -> dict[str, np.ndarray]:
+    for batch in batches:
+        learner.step(batch, progress=0.3)
+    return learner.weights()
+
+
+def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    assert found.keys() == expected.keys()
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize("value_head", ["scalar", "wdl"])
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_resuming_from_a_checkpoint_changes_no_bit(tmp_path: Path, optimizer: str, value_head: str) -> None:
+    network = replace(SMALL, value_head=value_head, num_filters=12)
+    config = replace(PLAIN, optimizer=optimizer, warmup_steps=5, schedule="steps", schedule_steps=(6,))
+    learner = new_learner(config, network)
+    for seed in range(4):
+        learner.step(make_batch(9, seed), progress=0.1)
+    info = CheckpointInfo.describe(GAME.spec, network, step=learner.step_number, training={})
+    path = save_checkpoint(
+        tmp_path, Checkpoint(info=info, weights=learner.weights()), learner_state=learner.state(), learner_info={}
+    )
+    checkpoint = load_checkpoint(path)
+    resumed = Learner(config, checkpoint.info.network, checkpoint.info.shape, dict(checkpoint.weights), device="cpu")
+    resumed.load_state(load_learner_state(path)[0], step_number=checkpoint.info.step)
+    for seed in range(4, 8):
+        batch = make_batch(9, seed)
+        assert resumed.step(batch, progress=0.2) == learner.step(batch, progress=0.2)
+    assert resumed.step_number == learner.step_number == 8
+    assert_same(resumed.weights(), learner.weights())
+    assert_same(resumed.state(), learner.state())
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_the_state_matters(optimizer: str) -> None:
+    config = replace(PLAIN, optimizer=optimizer)
+    learner = new_learner(config)
+    weights_after(learner, [BATCH] * 3)
+    forgetful = Learner(config, SMALL, SHAPE, learner.weights(), device="cpu")
+    assert any((learner.state()[name] != 0).any() for name in learner.state())
+    ours, theirs = weights_after(learner, [BATCH]), weights_after(forgetful, [BATCH])
+    assert any((ours[name] != theirs[name]).any() for name in ours)
+
+
+def test_what_a_learner_gives_away_is_a_copy() -> None:
+    learner = new_learner()
+    weights_after(learner, [BATCH])
+    weights, state = learner.weights(), learner.state()
+    kept = {name: array.copy() for name, array in (weights | state).items()}
+    weights_after(learner, [BATCH])
+    assert_same(weights | state, kept)
+
+
+def test_equal_steps_are_equal() -> None:
+    assert_same(weights_after(new_learner(), [BATCH] * 3), weights_after(new_learner(), [BATCH] * 3))

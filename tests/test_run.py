@@ -1,0 +1,284 @@
+"""A run from end to end: it learns, stops, resumes, survives kills and damage, and says so in sentences."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+
+import numpy as np
+import pytest
+
+from zerosum.checkpoint import list_checkpoints, load_checkpoint
+from zerosum.errors import DataError, RunError, SettingsError
+from zerosum.journal import parse_journal
+from zerosum.metrics import Metrics, MetricsRow, read_metrics
+from zerosum.run import train
+from zerosum.shards import GameStore
+
+TINY = [
+    "network.num_blocks=1",
+    "network.num_filters=8",
+    "search.num_simulations=8",
+    "learner.batch_size=32",
+    "selfplay.games_per_thread=4",
+    "selfplay.num_threads=1",
+    "training.min_positions=50",
+    "training.steps_per_phase=4",
+    "training.num_checkpoints=3",
+    "learner.samples_per_position=4",
+]
+
+
+def run_steps(
+    directory: Path, steps: int, *overrides: str, game: str = "tictactoe", seed: int | None = None
+) -> list[str]:
+    """Train a tiny network to a number of learner steps; answers what was said."""
+    said: list[str] = []
+    fresh = TINY if not (directory / "config.toml").exists() else []
+    train(game, directory, seed=seed, overrides=[*fresh, f"training.steps={steps}", *overrides], report=said.append)
+    return said
+
+
+def games_of(directory: Path) -> dict[int, tuple[int, ...]]:
+    """The finished games of a run by id; each must be there once."""
+    messages: list[str] = []
+    store = GameStore(directory / "games", report=messages.append)
+    records = list(store.recent(1 << 60))
+    store.close()
+    games = {record.game_id: tuple(record.actions.tolist()) for record in records}
+    assert len(games) == len(records), "a game is there twice"
+    return games
+
+
+def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    said = run_steps(run, 24)
+    assert "Learning tictactoe" in said[0]
+    assert said[-1].startswith("Done.")
+    files = {"config.toml", "games", "checkpoints", "metrics.csv", "tensorboard", "strength.jsonl"}
+    assert {path.name for path in run.iterdir()} >= files
+    newest = load_checkpoint(run)
+    assert newest.info.step == 24
+    assert len(list_checkpoints(run / "checkpoints")) == 4, "the untrained one and three"
+    assert len(games_of(run)) == newest.info.training["games"]
+    assert read_metrics(run / "metrics.csv")[-1].step == 24
+
+
+def test_a_finished_run_says_so_and_goes_on_with_more(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 8)
+    before = games_of(run)
+    assert "The budget is used up" in run_steps(run, 8)[-1]
+    said = run_steps(run, 16)
+    assert any(line.startswith("Going on:") for line in said)
+    assert load_checkpoint(run).info.step == 16
+    after = games_of(run)
+    assert all(after[game_id] == actions for game_id, actions in before.items())
+
+
+@contextlib.contextmanager
+def training(run: Path) -> Iterator[subprocess.Popen[str]]:
+    """`zerosum train` without an end in a process of its own, which has just begun to speak."""
+    fresh = [] if (run / "config.toml").exists() else [*TINY, "training.num_checkpoints=1000"]
+    words = [word for text in (*fresh, "training.steps=100000") for word in ("--set", text)]
+    command = [sys.executable, "-m", "zerosum", "train", "tictactoe", "--run", str(run), *words]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdout=PIPE, stderr=STDOUT, text=True, env=buffered) as process:
+        try:
+            assert process.stdout is not None
+            assert "Learning tictactoe" in process.stdout.readline()
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_until(process: subprocess.Popen[str], is_so: Callable[[], bool]) -> None:
+    """Look again and again, as long as the process lives."""
+    while not is_so():
+        assert process.poll() is None, process.stdout.read() if process.stdout else ""
+        time.sleep(0.02)
+
+
+def newest_game(run: Path) -> int:
+    """The largest number of a finished game in the journal, which may be written to; -1 if there is none."""
+    finished = [parse_journal(path.read_bytes()).finished for path in (run / "games").glob("journal-*.bin")]
+    return max((record.game_id for records in finished for record in records), default=-1)
+
+
+def test_a_kill_loses_no_game(tmp_path: Path) -> None:
+    """Kill -9 while it plays and learns: what was finished is there, once, and the run goes on from it."""
+    run, seen = tmp_path / "run", dict[int, tuple[int, ...]]()
+    for number in range(2):
+        enough = max(seen, default=0) + 30
+        with training(run) as process:
+            wait_until(process, lambda: newest_game(run) >= enough)  # noqa: B023 (called in this round)
+            process.kill()
+        # To open a store is to mend it, which is for the run to do.
+        copy = shutil.copytree(run / "games", tmp_path / f"copy {number}" / "games").parent
+        games = games_of(copy)
+        assert len(games) > len(seen)
+        assert all(games[game_id] == actions for game_id, actions in seen.items())
+        seen = games
+    run_steps(run, load_checkpoint(run).info.step + 8)
+    games = games_of(run)
+    assert all(games[game_id] == actions for game_id, actions in seen.items())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_cleanly(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C while it plays and learns, and what a job scheduler sends while it is being set up."""
+    run = tmp_path / "run"
+    with training(run) as process:
+        if number == signal.SIGINT:
+            wait_until(process, lambda: len(list_checkpoints(run / "checkpoints")) > 1)
+        process.send_signal(number)
+        rest, _ = process.communicate()
+    assert process.returncode == 0, rest
+    assert rest.splitlines()[-1] == f"Stopped. `zerosum train tictactoe --run {run}` goes on from here."
+    assert "Traceback" not in rest
+    assert (load_checkpoint(run).info.step > 0) == (number == signal.SIGINT)
+
+
+def test_two_processes_on_one_run(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    code = (
+        "import sys, time; from pathlib import Path; from zerosum.run import _hold\n"
+        f"with _hold(Path({str(run)!r})):\n    print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(RunError, match=f"is held by process {holder.pid} on .* since"):
+            run_steps(run, 8)
+        holder.kill()
+
+
+def written(run: Path) -> list[tuple[Path, int]]:
+    """When each file of a run was written last, but for the marks of who holds it."""
+    files = [path for path in run.rglob("*") if path.is_file() and "holder" not in path.name]
+    return sorted((path, path.stat().st_mtime_ns) for path in files)
+
+
+def test_a_run_of_another_game_is_left_alone(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    before = written(run)
+    with pytest.raises(RunError, match="is a run of tictactoe, not of connect4"):
+        run_steps(run, 4, game="connect4")
+    with pytest.raises(SettingsError, match="the network's settings and the seed stay"):
+        run_steps(run, 4, "network.num_blocks=3")
+    with pytest.raises(SettingsError, match="a run keeps its preset"):
+        train("tictactoe", run, preset="connect4", report=lambda _: None)
+    assert written(run) == before
+
+
+def test_a_directory_that_is_no_run_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "dear.txt").write_text("hello")
+    with pytest.raises(RunError, match="is there already and is no run"):
+        run_steps(tmp_path / "letters", 4)
+    assert [path.name for path in (tmp_path / "letters").iterdir()] == ["dear.txt"]
+
+
+def test_a_damaged_checkpoint_is_set_aside(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 12)
+    newest = list_checkpoints(run / "checkpoints")[-1]
+    weights = newest.with_suffix(".safetensors")
+    weights.write_bytes(weights.read_bytes()[:-7])
+    said = run_steps(run, 16)
+    assert any(newest.stem in line and "damaged" in line for line in said), said
+    assert load_checkpoint(run).info.step == 16
+
+
+def test_a_damaged_shard_is_set_aside(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 12, "replay.games_per_shard=4")
+    shard = sorted((run / "games").glob("*.parquet"))[0]
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    shard.write_bytes(bytes(content))
+    said = run_steps(run, 16)
+    assert any(shard.name in line for line in said), said
+    assert load_checkpoint(run).info.step == 16
+
+
+def test_newer_formats_are_refused_untouched(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    config = run / "config.toml"
+    text = config.read_text()
+    config.write_text(text.replace("format_version = 1", "format_version = 2"))
+    with pytest.raises(DataError, match="format version 2"):
+        run_steps(run, 8)
+    config.write_text(text)
+    newest = list_checkpoints(run / "checkpoints")[-1]
+    body = json.loads(newest.read_text())
+    body["format_version"] = 99
+    newest.write_text(json.dumps(body))
+    with pytest.raises(DataError, match="99"):
+        run_steps(run, 8)
+    assert newest.exists()
+
+
+def test_a_full_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("zerosum.run.save_checkpoint", full)
+    with pytest.raises(RunError, match="No space left on device. What was saved is whole"):
+        run_steps(run, 8)
+    monkeypatch.undo()
+    run_steps(run, 8)
+    assert load_checkpoint(run).info.step == 8
+
+
+def test_a_loss_that_is_not_finite_stops_before_it_is_saved(tmp_path: Path) -> None:
+    """Whoever meets it first says so: the learner its loss, or self-play what the network answers."""
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    reckless = {"learning_rate": 10.0, "optimizer": "sgd", "warmup_steps": 0, "momentum": 0.999}
+    diverged = "the (loss is|weights are) not finite|weights have diverged"
+    with pytest.raises((RunError, DataError), match=diverged):
+        run_steps(run, 400, *(f"learner.{name}={value}" for name, value in reckless.items()))
+    assert all(np.isfinite(weight).all() for weight in load_checkpoint(run).weights.values())
+
+
+def test_equal_seeds_begin_alike_and_others_do_not(tmp_path: Path) -> None:
+    """The first games come from the untrained network and one thread: they are the same for the same seed."""
+    games = []
+    for number, seed in enumerate((1, 1, 2)):
+        run_steps(tmp_path / str(number), 4, seed=seed)
+        games.append([games_of(tmp_path / str(number))[game_id] for game_id in range(4)])
+    assert games[0] == games[1]
+    assert games[0] != games[2]
+
+
+def test_the_plain_table_survives_a_torn_row(tmp_path: Path) -> None:
+    metrics = Metrics(tmp_path)
+    metrics.add(MetricsRow(0.5, 1, 2, 3, 4, 5.0))
+    metrics.close()
+    path = tmp_path / "metrics.csv"
+    path.write_text(path.read_text() + "0.6,2,3")
+    again = Metrics(tmp_path)
+    assert [row.step for row in again.rows] == [1]
+    again.add(MetricsRow(0.7, 2, 3, 4, 5, 6.0, elo=1.0))
+    again.close()
+    assert [(row.step, row.elo) for row in read_metrics(path)] == [(1, None), (2, 1.0)]
+    path.write_text(path.read_text().replace("0.7,2", "0.7,two"))
+    with pytest.raises(DataError, match="line 3 is damaged"):
+        read_metrics(path)

@@ -1,0 +1,415 @@
+"""Self-play: records are legal games, equal seeds give equal games however they are scheduled, and nothing is lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from games_for_tests import DoubleMove
+from zerosum.errors import RunError
+from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator, answer
+from zerosum.games import Leaves, Rules, adopt, make, state_after
+from zerosum.journal import RunningGame
+from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.search import Root, SearchConfig, new_search
+from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWorker, choose_action
+from zerosum.shards import GameStore
+
+GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
+SEARCH = SearchConfig(num_simulations=12, root_noise_alpha=1.0)
+CONFIG = SelfplayConfig(games_per_thread=4, temperature_plies=6, full_search_share=1.0)
+
+
+class MemoryLog:
+    """A `GameLog` without a disk."""
+
+    def __init__(self) -> None:
+        self.running: dict[int, RunningGame] = {}
+        self.finished: dict[int, GameRecord] = {}
+
+    def start_game(self, header: GameHeader) -> None:
+        assert header.game_id not in self.running and header.game_id not in self.finished
+        self.running[header.game_id] = RunningGame(header=header)
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        self.running[game_id].plies.append(ply)
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        game = self.running.pop(game_id)
+        record = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
+        self.finished[game_id] = record
+        return record
+
+
+class CountingEvaluator(UniformEvaluator):
+    """Counts what it is asked, by the size of each batch."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        self.sizes.append(len(leaves))
+        return super().evaluate(leaves)
+
+
+def new_task(game: str = "connect4", **changes: Any) -> SelfplayTask:
+    values: dict[str, Any] = {
+        "game": GAMES[game],
+        "search": SEARCH,
+        "config": CONFIG,
+        "evaluator": UniformEvaluator(),
+        "log": MemoryLog(),
+        "seed": 7,
+        "settings_hash": "abc",
+    }
+    return SelfplayTask(**values | changes)
+
+
+def play(task: SelfplayTask, num_games: int, **running: Any) -> tuple[SelfplayWorker, dict[int, GameRecord]]:
+    """Play until so many games have ended; they are given by id."""
+    worker, records = SelfplayWorker(task, **running), []
+    worker.play_until(lambda: len(records) >= num_games, records.append)
+    assert len({record.game_id for record in records}) == len(records), "no game ends twice"
+    return worker, {record.game_id: record for record in records}
+
+
+def same(record: GameRecord, other: GameRecord) -> bool:
+    return all(np.array_equal(getattr(record, f.name), getattr(other, f.name)) for f in dataclasses.fields(GameRecord))
+
+
+def assert_legal_game(game: Rules, record: GameRecord) -> None:
+    """Replays the record and holds each column against the rules."""
+    state = game.initial_state()
+    for index in range(record.num_plies):
+        ply, legal = record.ply(index), game.legal_actions(state)
+        assert ply.action in legal and ply.player == game.player(state)
+        assert len(ply.target_actions) > 0 and set(ply.target_actions.tolist()) <= set(legal)
+        assert ply.target_probabilities.astype(float).sum() == pytest.approx(1, abs=0.002)
+        assert (ply.target_probabilities > 0).all() and ply.target_visits.sum() <= ply.num_simulations
+        assert ply.net_value == 0.0, "the uniform evaluator's"
+        assert bool(ply.flags & PlyFlag.SAMPLED) == (index < CONFIG.temperature_plies)
+        assert ply.flags & PlyFlag.FULL_SEARCH and ply.flags & PlyFlag.NOISE
+        if ply.flags & PlyFlag.SAMPLED:
+            assert ply.action in ply.target_actions
+        state = game.play(state, ply.action)
+    assert (record.outcome, record.ending) == (game.outcome(state), game.ending(state))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_records_are_legal_games(name: str) -> None:
+    task = new_task(name)
+    _, records = play(task, 30)
+    for record in records.values():
+        assert_legal_game(GAMES[name], record)
+        expected = GameHeader(
+            game_id=record.game_id, game=name, game_version=1, options="", start="", settings_hash="abc", seed=7
+        )
+        assert record.header.__dict__ == expected.__dict__
+    log: Any = task.log
+    assert sorted([*records, *log.running]) == list(range(len(records) + CONFIG.games_per_thread)), "ids are counted up"
+    assert len({tuple(record.actions) for record in records.values()}) > 5, "games differ"
+
+
+def test_the_record_is_what_the_searches_found() -> None:
+    """Each search of a game made again by hand, with the noise of its seed, game and ply."""
+    task = new_task(search=replace(SEARCH, reuse_tree=False))
+    game_id, record = play(task, 6)[1].popitem()
+    search = new_search(task.game, task.search)
+    for index in range(record.num_plies):
+        search.begin(0, SEARCH.num_simulations, noise=(task.seed, game_id, index))
+        while answer(search, task.evaluator, 1):
+            pass
+        root, ply = search.root(0), record.ply(index)
+        target = root.policy_target()
+        assert ply.target_actions.tolist() == root.actions[target > 0].tolist()
+        assert ply.target_visits.tolist() == root.visits[target > 0].tolist()
+        np.testing.assert_allclose(ply.target_probabilities, target[target > 0], atol=1e-3)
+        assert (ply.search_value, ply.num_simulations) == (root.value, root.num_simulations)
+        assert bool(ply.flags & PlyFlag.PROVEN) == (root.proven is not None)
+        search.advance(0, ply.action, keep=False)
+    assert (record.flags & PlyFlag.PROVEN).any()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_everything_is_counted(name: str) -> None:
+    evaluator, log = CountingEvaluator(), MemoryLog()
+    search = replace(SEARCH, reuse_tree=False)
+    worker, _ = play(new_task(name, evaluator=evaluator, search=search, log=log), 10)
+    plies = [ply for game in log.running.values() for ply in game.plies]
+    plies += [record.ply(index) for record in log.finished.values() for index in range(record.num_plies)]
+    assert worker.counts.evaluations == sum(evaluator.sizes)
+    assert (worker.counts.games, worker.counts.plies) == (len(log.finished), len(plies))
+    assert worker.counts.simulations == sum(ply.num_simulations for ply in plies)
+
+
+def test_reuse_saves_evaluations() -> None:
+    evaluations, simulations = [], []
+    for reuse_tree in (False, True):
+        worker, _ = play(new_task(search=replace(SEARCH, reuse_tree=reuse_tree, exact_bounds=False)), 8)
+        evaluations.append(worker.counts.evaluations / worker.counts.plies)
+        simulations.append(worker.counts.simulations / worker.counts.plies)
+    assert simulations[0] == SEARCH.num_simulations > simulations[1] > 0
+    assert evaluations[0] > evaluations[1]
+
+
+# ---- randomness
+
+
+def test_same_seed_same_games() -> None:
+    first, again = play(new_task(), 10)[1], play(new_task(), 10)[1]
+    assert first.keys() == again.keys() and all(same(first[i], again[i]) for i in first)
+    other = play(new_task(seed=8), 10)[1]
+    assert not any(np.array_equal(first[i].actions, other[i].actions) for i in first.keys() & other.keys())
+
+
+def test_a_game_does_not_depend_on_its_neighbours() -> None:
+    """Draws are keyed by seed, game and ply, so one game at a time gives the games that many at a time give."""
+    many = play(new_task(config=replace(CONFIG, games_per_thread=9)), 12)[1]
+    alone = play(new_task(config=replace(CONFIG, games_per_thread=1)), 12)[1]
+    assert len(many.keys() & alone.keys()) > 3
+    assert all(same(many[i], alone[i]) for i in many.keys() & alone.keys())
+
+
+def test_without_noise_and_temperature_all_games_are_one() -> None:
+    search, config = replace(SEARCH, root_noise_fraction=0.0), replace(CONFIG, temperature=0.0)
+    records = play(new_task(search=search, config=config), 5)[1].values()
+    assert len({tuple(record.actions) for record in records}) == 1
+    for record in records:
+        assert not (record.flags & (PlyFlag.NOISE | PlyFlag.SAMPLED)).any()
+
+
+def test_after_temperature_plies_the_best_move_is_played() -> None:
+    """Without bounds the best move is the most visited."""
+    search = replace(SEARCH, exact_bounds=False, num_simulations=30)
+    records = play(new_task(search=search), 12)[1].values()
+    is_best = [
+        [ply.target_visits[ply.target_actions == ply.action].max(initial=0) == ply.target_visits.max() for ply in plies]
+        for plies in ([record.ply(index) for index in range(record.num_plies)] for record in records)
+    ]
+    assert all(all(game[CONFIG.temperature_plies :]) for game in is_best)
+    assert not all(all(game[: CONFIG.temperature_plies]) for game in is_best)
+
+
+def searched(game: Rules, moves: str, num_simulations: int) -> Root:
+    """A search whose values are those of random games, so that its visits differ from move to move."""
+    search, evaluator = new_search(game, SEARCH), RolloutEvaluator(1, seed=1)
+    search.reset(0, state_after(game, moves))
+    search.begin(0, num_simulations)
+    while answer(search, evaluator, 1):
+        pass
+    return search.root(0)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_moves_are_drawn_in_proportion_to_visits(temperature: float) -> None:
+    """Chi-square with 6 degrees of freedom: above 22.5 once in a thousand seeds, and the seed is fixed."""
+    root, num_draws = searched(GAMES["connect4"], "4", 200), 4000
+    config = SelfplayConfig(temperature=temperature)
+    drawn = [choose_action(root, config, seed=5, game_id=number, ply=0) for number in range(num_draws)]
+    assert all(is_sampled for _, is_sampled in drawn)
+    counts = np.bincount([action for action, _ in drawn], minlength=7)
+    weights = root.visits.astype(float) ** (1 / temperature)
+    expected = num_draws * weights / weights.sum()
+    assert (expected > 5).all() and ((counts - expected) ** 2 / expected).sum() < 22.5
+    assert np.ptp(expected) > 20, "the visits differ, or this would show nothing"
+
+
+def test_each_ply_is_drawn_anew() -> None:
+    root, config = searched(GAMES["connect4"], "4", 200), SelfplayConfig()
+    for varied in ("seed", "game_id", "ply"):
+        keys = [{"seed": 1, "game_id": 1, "ply": 1, varied: number} for number in range(30)]
+        assert len({choose_action(root, config, **key)[0] for key in keys}) > 3
+    assert len({choose_action(root, config, seed=1, game_id=1, ply=1) for _ in range(30)}) == 1
+
+
+def test_a_small_temperature_is_the_best_move() -> None:
+    root = searched(GAMES["connect4"], "4", 200)
+    for temperature in (0.0, 0.001):
+        config = SelfplayConfig(temperature=temperature)
+        chosen = {choose_action(root, config, seed=1, game_id=number, ply=0)[0] for number in range(50)}
+        assert chosen == {root.best_action}
+    config = SelfplayConfig(temperature=5.0, temperature_plies=3)
+    assert [choose_action(root, config, seed=1, game_id=1, ply=ply)[1] for ply in range(6)] == [True] * 3 + [False] * 3
+
+
+def test_a_proven_loss_is_not_drawn_while_there_is_another_move() -> None:
+    """X threatens a1 b1 c1: all moves of O but c1 lose, and had visits before that was known."""
+    root = searched(GAMES["tictactoe"], "a1 b2 b1", 60)
+    is_lost = (root.lower == root.upper) & (root.upper < 0)
+    assert is_lost.any() and not is_lost.all() and root.visits[is_lost].sum() > 0
+    config = SelfplayConfig(temperature=10.0)
+    drawn = {choose_action(root, config, seed=1, game_id=number, ply=0)[0] for number in range(500)}
+    assert drawn <= set(root.actions[~is_lost].tolist())
+    lost = searched(GAMES["tictactoe"], "a1 b1 a3 a2 c3", 5000)
+    assert lost.proven == -1.0 and choose_action(lost, config, seed=1, game_id=1, ply=0)[0] in lost.actions
+
+
+# ---- settings
+
+
+def test_every_setting_acts() -> None:
+    evaluator = CountingEvaluator()
+    for games_per_thread in (3, 5):
+        evaluator.sizes.clear()
+        play(new_task(evaluator=evaluator, config=replace(CONFIG, games_per_thread=games_per_thread)), 6)
+        assert max(evaluator.sizes) == games_per_thread
+    plain = play(new_task(), 6)[1]
+    for changes in ({"temperature": 0.3}, {"temperature_plies": 2}, {"full_search_share": 0.5}):
+        changed = play(new_task(config=replace(CONFIG, **changes)), 6)[1]
+        assert any(not np.array_equal(plain[i].actions, changed[i].actions) for i in plain.keys() & changed.keys())
+
+
+def test_only_full_searches_are_learned_from() -> None:
+    """A share of the moves, drawn anew for each, is searched in full; the others are fast and without noise."""
+    search = replace(SEARCH, reuse_tree=False, exact_bounds=False)
+    config = replace(CONFIG, full_search_share=0.25, fast_simulations=3)
+    records = play(new_task(search=search, config=config), 40)[1].values()
+    plies = [record.ply(index) for record in records for index in range(record.num_plies)]
+    full = [ply for ply in plies if ply.flags & PlyFlag.FULL_SEARCH]
+    fast = [ply for ply in plies if not ply.flags & PlyFlag.FULL_SEARCH]
+    assert 0.2 < len(full) / len(plies) < 0.3
+    assert {(ply.num_simulations, bool(ply.flags & PlyFlag.NOISE)) for ply in full} == {(SEARCH.num_simulations, True)}
+    assert {(ply.num_simulations, bool(ply.flags & PlyFlag.NOISE)) for ply in fast} == {(3, False)}
+    assert all(len(ply.target_actions) for ply in full) and not any(len(ply.target_actions) for ply in fast)
+    assert sum(record.num_positions for record in records) == len(full)
+    assert len({tuple(record.flags & PlyFlag.FULL_SEARCH) for record in records}) > 20
+
+
+def test_no_setting_is_forgotten() -> None:
+    """The number of threads is an argument of `Selfplay`: the run obeys it."""
+    tested = {"games_per_thread", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
+    assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | {"num_threads"}
+
+
+def test_the_networks_step_is_recorded_when_the_search_begins() -> None:
+    steps = itertools.count(100)
+    _, records = play(new_task(network_step=lambda: next(steps), config=replace(CONFIG, games_per_thread=1)), 3)
+    played = np.concatenate([records[number].checkpoint_steps for number in range(3)])
+    np.testing.assert_array_equal(played, np.arange(100, 100 + len(played)))
+
+
+# ---- stopping and going on
+
+
+def open_store(directory: Path) -> GameStore:
+    return GameStore(directory, report=pytest.fail, games_per_shard=5)
+
+
+def task_of(store: GameStore, name: str) -> SelfplayTask:
+    return new_task(
+        name, log=store, game_ids=itertools.count(store.next_game_id), search=replace(SEARCH, reuse_tree=False)
+    )
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_running_games_go_on_after_a_kill(tmp_path: Path, name: str) -> None:
+    """Killed after any batch and reopened, with fewer trees than running games: every game ends as if nothing was."""
+    whole = play(task_of(open_store(tmp_path / "whole"), name), 40)[1]
+    directory, records = tmp_path / "0", {}
+    for part in range(4):
+        store = open_store(directory)
+        running = store.running
+        kept = {game_id: [ply.action for ply in game.plies] for game_id, game in running.items()}
+        task = task_of(store, name)
+        if part == 2:
+            task = replace(task, config=replace(CONFIG, games_per_thread=2))
+        worker = SelfplayWorker(task, running=running.values())
+        for _ in range(200 + 37 * part):
+            for record in worker.play_batch():
+                assert record.game_id not in records, "no game ends twice"
+                records[record.game_id] = record
+                moves = kept.pop(record.game_id, [])
+                assert record.actions[: len(moves)].tolist() == moves
+        directory = tmp_path / str(part + 1)
+        shutil.copytree(tmp_path / str(part), directory)  # what a kill leaves: the store was not closed
+    store = open_store(directory)
+    assert {record.game_id for record in store.recent(10**6)} == records.keys()
+    assert sorted([*records, *store.running]) == list(range(store.next_game_id)), "no game is lost"
+    for game_id in records.keys() & whole.keys():
+        assert same(records[game_id], whole[game_id])
+    assert len(records.keys() & whole.keys()) > 5
+
+
+def test_a_game_that_had_just_ended_is_finished(tmp_path: Path) -> None:
+    """The process was killed between the last ply and the note of the game's end."""
+    log = MemoryLog()
+    record = next(iter(play(new_task("tictactoe", log=log), 1)[1].values()))
+    ended = RunningGame(header=record.header, plies=[record.ply(index) for index in range(record.num_plies)])
+    again = MemoryLog()
+    again.running[record.game_id] = ended
+    worker = SelfplayWorker(new_task("tictactoe", log=again, game_ids=itertools.count(50)), running=[ended])
+    assert same(again.finished[record.game_id], record)
+    assert [finished.game_id for finished in worker.play_batch()] == [record.game_id]
+    assert sorted(again.running) == [50, 51, 52, 53]
+    assert worker.counts.games == 1
+
+
+# ---- threads
+
+
+def test_two_threads_play_the_games_that_one_plays() -> None:
+    task, lock, records, names = new_task(), threading.Lock(), {}, set()
+
+    def take(record: GameRecord) -> None:
+        with lock:
+            assert record.game_id not in records
+            records[record.game_id] = record
+            names.add(threading.current_thread().name)
+
+    selfplay = Selfplay(task, num_threads=2)
+    for goal in (10, 30):
+        selfplay.play(lambda goal=goal: len(records) >= goal, take)  # type: ignore[misc]
+    log: Any = task.log
+    assert selfplay.counts.games == len(records) == len(log.finished)
+    assert len(log.running) == 2 * CONFIG.games_per_thread
+    alone = play(new_task(), 30)[1]
+    assert all(same(records[i], alone[i]) for i in records.keys() & alone.keys())
+    assert names == {"selfplay"}
+
+
+def test_running_games_are_dealt_out() -> None:
+    log = MemoryLog()
+    play(new_task(log=log, config=replace(CONFIG, games_per_thread=5)), 2)
+    running, again = list(log.running.values()), MemoryLog()
+    again.running = dict(log.running)
+    task = new_task(log=again, game_ids=itertools.count(1000), config=replace(CONFIG, games_per_thread=2))
+    records: list[GameRecord] = []
+    Selfplay(task, num_threads=2, running=running).play(lambda: len(records) >= 12, records.append)
+    assert {game.header.game_id for game in running} <= {record.game_id for record in records}
+
+
+class Failing(UniformEvaluator):
+    """Fails at its hundredth batch."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error, self.calls = error, itertools.count()
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        if next(self.calls) == 100:
+            raise self.error
+        return super().evaluate(leaves)
+
+
+@pytest.mark.parametrize("error", [RunError("the disk is full"), RuntimeError("out of memory"), KeyboardInterrupt()])
+def test_one_workers_error_stops_all_and_is_told(error: BaseException) -> None:
+    before = threading.active_count()
+    selfplay = Selfplay(new_task(evaluator=Failing(error)), num_threads=2)
+    with pytest.raises(type(error), match=str(error) or None):
+        selfplay.play(lambda: False, lambda record: None)
+    assert threading.active_count() == before
+
+
+def test_an_error_of_who_takes_the_games_stops_all() -> None:
+    def take(record: GameRecord) -> None:
+        raise RunError("no room for games")
+
+    with pytest.raises(RunError, match="no room for games"):
+        Selfplay(new_task(), num_threads=2).play(lambda: False, take)

@@ -1,0 +1,233 @@
+"""A human at the terminal: whole conversations, as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import cycle
+from typing import Literal
+
+import pytest
+
+import games_for_tests
+from zerosum.evaluator import UniformEvaluator
+from zerosum.games import Rules, adopt, make
+from zerosum.play.player import Player
+from zerosum.play.terminal import COMMANDS, play_in_terminal
+from zerosum.search import SearchConfig
+
+CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(games_for_tests.DoubleMove())
+
+
+def converse(
+    game: Rules, lines: Iterable[str], *, human_side: Literal[0, 1, "both"] = 0, num_simulations: int = 300
+) -> str:
+    """What the terminal shows, the human's lines included; after the last one the input ends."""
+    # c_init is here because a transcript holds what searches found.
+    player = Player(game, UniformEvaluator(), SearchConfig(num_simulations=num_simulations, c_init=2.5), name="uniform")
+    shown, ahead = [], iter(lines)
+
+    def read(prompt: str) -> str:
+        line = next(ahead, None)
+        if line is None:
+            shown.append(prompt)
+            raise EOFError
+        shown.append(f"{prompt}{line}")
+        return line
+
+    play_in_terminal(player, human_side=human_side, read=read, write=shown.append)
+    return "\n".join(shown)
+
+
+def test_a_whole_game() -> None:
+    lines = ["b2", "hint", "A1", "undo", "b3", "b4", "a1", "c1", "moves", "c2", "maybe", "no"]
+    assert converse(TICTACTOE, lines) == TRANSCRIPT
+
+
+TRANSCRIPT = """\
+tictactoe against uniform. You move first. Type a move, or 'help'.
+
+3  . . .
+2  . . .
+1  . . .
+   a b c
+
+Your move: b2
+The computer plays a3. Its view: winning chance 50%.
+
+3  O . .
+2  . X .
+1  . . .
+   a b c
+
+Your move: hint
+move  visits   value  prior
+a2        77  +0.169  14.3%
+b3        51  +0.098  14.3%
+b1        38  +0.053  14.3%
+c3        37  +0.054  14.3%
+c2        37  +0.054  14.3%
+a1        32  +0.031  14.3%
+c1        28  +0.000  14.3%
+best line: a2 c2 c3 a1 b3 b1
+for the player to move: winning chance 54%, after 300 simulations
+Your move: A1
+The computer plays c3. Its view: a draw with best play.
+
+3  O . O
+2  . X .
+1  X . .
+   a b c
+
+Your move: undo
+
+3  O . .
+2  . X .
+1  . . .
+   a b c
+
+Your move: b3
+The computer plays b1. Its view: a draw with best play.
+
+3  O X .
+2  . X .
+1  . O .
+   a b c
+
+Your move: b4
+'b4' is not a legal move here: Known: a1, a2, c1, c2, c3. 'help' lists the commands.
+Your move: a1
+The computer plays c3. Its view: a draw with best play.
+
+3  O X O
+2  . X .
+1  X O .
+   a b c
+
+Your move: c1
+The computer plays a2. Its view: a draw with best play.
+
+3  O X O
+2  O X .
+1  X O X
+   a b c
+
+Your move: moves
+c2
+Your move: c2
+
+3  O X O
+2  O X X
+1  X O X
+   a b c
+
+A draw: board full, after 9 moves.
+Another game (yes, no, undo)? maybe
+'maybe' is not an answer: yes, no or undo.
+Another game (yes, no, undo)? no
+Goodbye."""
+
+
+def test_games_are_played_to_their_end() -> None:
+    """A human who types at random legal moves, illegal ones and "no" to another game, from either side."""
+    for human_side in (0, 1):
+        text = converse(CONNECT4, cycle(["1", "2", "3", "5", "6", "7", "4", "no"]), human_side=human_side)
+        assert f"You move {('first', 'second')[human_side]}." in text
+        assert "The computer wins: four in a row, after" in text
+        assert "Its view: a win with best play." in text
+        assert text.endswith("Another game (yes, no, undo)? no\nGoodbye.")
+
+
+def test_undo_goes_back_to_the_humans_turn() -> None:
+    """Past the computer's answer, and not to before the human's first turn."""
+    for human_side in (0, 1):
+        text = converse(TICTACTOE, ["undo", "b2", "undo", "quit"], human_side=human_side)
+        assert text.count("There is nothing to take back.") == 1
+        _, first, *_, last, _ = text.split("Your move: ")
+        before, after = text.partition("Your move: undo\n")[0], last.removeprefix("undo\n")
+        assert before.endswith(after) and "a b c" in after and first.startswith("undo")
+
+
+def test_two_people_at_one_board() -> None:
+    moves = ["1", "2", "1", "2", "side", "1", "2", "undo", "3", "1", "y", "4", "quit"]
+    text = converse(CONNECT4, moves, human_side="both")
+    assert "connect4 against uniform. You move both sides." in text
+    assert "First player's move: 1\n" in text and "Second player's move: 2\n" in text
+    assert "You play both sides." in text
+    assert "The first player wins: four in a row, after 7 moves." in text
+    assert "The computer" not in text
+    assert text.endswith("Second player's move: quit\nGoodbye.")
+
+
+def test_sides_are_changed_under_way() -> None:
+    text = converse(TICTACTOE, ["b2", "side", "quit"])
+    assert text.count("The computer plays") == 2
+    assert "Your move: side\nThe computer plays" in text
+
+
+def test_a_side_that_moves_twice_is_asked_twice() -> None:
+    text = converse(DOUBLE_MOVE, ["+2", "+2", "undo", "quit"])
+    assert "The computer" not in text
+    assert [line for line in text.splitlines() if " of 12" in line] == [
+        "0 of 12, player 0 to move",
+        "2 of 12, player 0 to move",
+        "4 of 12, player 0 to move",
+        "2 of 12, player 0 to move",
+    ]
+
+
+def test_results_between_win_and_draw_are_told() -> None:
+    text = converse(DOUBLE_MOVE, ["+2", "+2", "+2", "+2", "+3", "+3", "no"], human_side="both")
+    assert "player wins by 0.5: " in text
+
+
+def test_strength_is_set() -> None:
+    text = converse(CONNECT4, ["strength", "strength 7", "hint", "strength 0", "strength many", "quit"])
+    assert "The computer searches 300 simulations a move." in text
+    assert "The computer searches 7 simulations a move." in text
+    assert "after 7 simulations" in text
+    assert "search.num_simulations is 0, allowed is 1 to 16777216." in text
+    assert "'many' is not a number of simulations: write 'strength 200'." in text
+
+
+def test_help_lists_every_command_and_each_is_obeyed() -> None:
+    text = converse(CONNECT4, ["help", *(command for command in COMMANDS if command != "quit"), "quit"])
+    assert all(f"  {command}" in text for command in COMMANDS)
+    assert "is not a legal move" not in text
+
+
+def test_what_is_not_understood_is_asked_again() -> None:
+    text = converse(CONNECT4, ["", "  ", "9", "hlep", "quit"])
+    assert text.count("Your move: ") == 5
+    assert "'9' is not a legal move here: Known: 1, 2, 3, 4, 5, 6, 7. 'help' lists the commands." in text
+    assert "'hlep' is not a legal move here:" in text
+
+
+def test_moves_go_before_commands() -> None:
+    class Undo(games_for_tests.DoubleMove):
+        def action_text(self, state: tuple[int, int, int], action: int) -> str:
+            return ("undo", "hint", "quit")[action]
+
+    assert "2 of 12" in converse(adopt(Undo()), ["hint"])
+
+
+@pytest.mark.parametrize("ending", [EOFError, KeyboardInterrupt])
+def test_the_end_of_the_input_and_ctrl_c_are_a_goodbye(ending: type[BaseException]) -> None:
+    shown: list[str] = []
+
+    def read(prompt: str) -> str:
+        raise ending
+
+    player = Player(TICTACTOE, UniformEvaluator(), SearchConfig(), name="uniform")
+    play_in_terminal(player, read=read, write=shown.append)
+    assert shown[-1] == "\nGoodbye."
+
+
+def test_ctrl_c_while_the_computer_thinks_is_a_goodbye() -> None:
+    class Interrupted(UniformEvaluator):
+        def evaluate(self, leaves: object) -> object:  # type: ignore[override]
+            raise KeyboardInterrupt
+
+    shown: list[str] = []
+    player = Player(TICTACTOE, Interrupted(), SearchConfig(), name="uniform")  # type: ignore[arg-type]
+    play_in_terminal(player, human_side=1, read=input, write=shown.append)
+    assert shown[-1] == "\nGoodbye."
