@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 DEMO = (
-    "zerosum train connect4 --run runs/demo --preset connect4 --minutes 5",
+    "zerosum train connect4 --run runs/demo --minutes 5",
     "zerosum evaluate runs/demo",
 )
 

@@ -92,6 +92,7 @@ def test_the_file_says_everything_and_reads_back(tmp_path: Path) -> None:
         ("search.num_simulations=0", "search.num_simulations is 0, allowed is 1 to"),
         ("search.unvisited_value=los", "did you mean 'loss'"),
         ("search.exact_bounds=yes", "expected true or false"),
+        ("strength.rollout_simulations=", "expected one number or more"),
         ("learner.learning_rate=nan", "learner.learning_rate is nan, allowed is 0.0 to 10.0"),
     ],
 )

@@ -68,7 +68,7 @@ def run_bench(name: str, game: str, *, seconds: float = 5.0) -> Iterator[Figure]
 
 
 def bench_search(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
-    """The search alone: 256 trees, one thread, equal priors and values; the start position and ten others, 800 simulations."""
+    """The search alone, with equal priors and values: 256 trees of 11 positions on one thread, 800 simulations each."""
     num_trees, num_simulations = 256, 800
     config = dataclasses.replace(new_config(game, name).search, reuse_tree=False)
     search, evaluator = new_search(game, config, num_trees=num_trees), UniformEvaluator()
@@ -140,7 +140,10 @@ def bench_selfplay(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
         plies = sum(worker.counts.plies for worker in workers)
         store.close()
     settings = {**_network_settings(config), "threads": threads, "games_per_thread": batch_size}
-    settings |= {"num_simulations": config.search.num_simulations, "full_search_share": config.selfplay.full_search_share}
+    settings |= {
+        "num_simulations": config.search.num_simulations,
+        "full_search_share": config.selfplay.full_search_share,
+    }
     playing = [rates for _, rates in slices]
     figures = {
         "evaluations_per_second": statistics.median(rate for rate, _ in playing),

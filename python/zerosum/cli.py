@@ -1,4 +1,4 @@
-"""The command line: `zerosum train | play | match | evaluate | info | check-game`.
+"""The command line: `zerosum train | play | match | evaluate | info | check-game | bench`.
 
 Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
 quick. An error that the user can mend is printed as its sentence, with exit status 2.
@@ -172,3 +172,17 @@ def check_game(
         f"{game} keeps every promise: {report.num_games} random games, {report.num_positions:,} positions,"
         f" the longest {report.longest} plies, results for the first player {results}."
     )
+
+
+@app.command(epilog="Example: `zerosum bench search --game connect4 --seconds 5 --json`")
+def bench(
+    name: Annotated[str, typer.Argument(help="`search`, `evaluator`, `selfplay` or `train`.", show_default=False)],
+    game: Annotated[str, typer.Option(help="A game's name, or your own as `path.py:Class`.")] = "connect4",
+    seconds: Annotated[float, typer.Option(min=0.1, help="About how long to measure.")] = 5.0,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+) -> None:
+    """Measure how fast this machine searches, evaluates, plays and learns."""
+    from zerosum.bench import run_bench
+
+    for figure in run_bench(name, game, seconds=seconds):
+        print(figure.json() if json else figure)

@@ -71,6 +71,10 @@ class StrengthConfig:
 
     def __post_init__(self) -> None:
         check(self, "strength")
+        if not self.rollout_simulations or min(self.rollout_simulations) < 1:
+            raise SettingsError(
+                f"strength.rollout_simulations is {self.rollout_simulations}, expected one number or more, from 1."
+            )
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,8 @@ def fit_elo(results: Iterable[PairScore], *, anchor: str = "random") -> dict[str
 def is_stronger(results: Sequence[PairScore], one: str, other: str) -> bool:
     """Whether the results tell that `one` is stronger than `other`, at 95 %.
 
-    By the likelihood ratio: how much likelier the results are with two ratings than with one for both (Wilks 1938). Unlike
-    the error bars of `fit_elo`, which grow without bound where somebody wins everything, this stays true there.
+    By the likelihood ratio: how much likelier the results are with two ratings than with one for both (Wilks 1938).
+    Unlike the error bars of `fit_elo`, which grow without bound where somebody wins everything, this stays true there.
     """
     if fit_elo(results, anchor=other)[one].elo <= 0:
         return False

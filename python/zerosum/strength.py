@@ -78,10 +78,10 @@ class Strength:
         The budget is a share of the run's evaluations so far, less what rating has used already; twice that share of
         its time, where rollouts are slow.
         """
-        if step in self.rated_steps:
+        share = self._config.strength.budget_share
+        if step in self.rated_steps or 2 * share * elapsed_s <= sum(match.seconds for match in self.matches):
             return
         opponents = self._opponents(step)
-        share = self._config.strength.budget_share
         room = share * num_evaluations - sum(match.evaluations for match in self.matches)
         num_pairs = int(room / (2 * self._evaluations_per_game() * len(opponents)))
         player = Contestant(player_name(step), evaluator, self._search())
