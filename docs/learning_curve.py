@@ -32,13 +32,15 @@ def main() -> None:
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.6), constrained_layout=True)
     minutes, elos = [at for at, _ in rated], [rating.elo for _, rating in rated]
     left.errorbar(minutes, elos, yerr=[rating.error for _, rating in rated], marker="o", capsize=3)
-    left.axhline(0, color="grey", linewidth=1)
-    left.annotate("random play", (0, 0), xytext=(0, 4), textcoords="offset points", color="grey")
-    for name, rating in ratings.items():
-        if name.startswith("rollouts"):
-            left.axhline(rating.elo, color="grey", linewidth=1, linestyle=":")
-            text = f"pure MCTS, {name.partition('@')[2]} rollouts"
-            left.annotate(text, (0, rating.elo), xytext=(0, 4), textcoords="offset points", color="grey")
+    lines = {"random play": 0.0} | {
+        f"pure MCTS, {name.partition('@')[2]} rollouts": rating.elo
+        for name, rating in ratings.items()
+        if name.startswith("rollouts")
+    }
+    for text, elo in lines.items():
+        left.axhline(elo, color="grey", linewidth=1, linestyle=":")
+        place = {"xy": (0.99, elo), "xycoords": left.get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 8}
+        left.annotate(text, **place, color="grey", bbox={"color": "white", "pad": 1})
     left.set(xlabel="minutes", ylabel="Elo (95 % error bars)", title=f"{config.game}: strength of the checkpoints")
     at = [row.minutes for row in rows if row.policy_loss is not None]
     right.plot(at, [row.policy_loss for row in rows if row.policy_loss is not None], label="policy loss")

@@ -319,7 +319,8 @@ class Training:
                         self._learn()
                     else:
                         time.sleep(0.01)
-                    self._housekeep()
+                    if not self._is_over():
+                        self._housekeep()
             finally:
                 is_ended.set()
             playing.result()

@@ -1,0 +1,240 @@
+"""The solved positions are what they claim, and mistakes are counted right."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import zerosum.solved
+from zerosum._core import Leaves
+from zerosum.errors import SettingsError
+from zerosum.evaluator import Evaluations, UniformEvaluator
+from zerosum.games import Rules, State, make, state_after
+from zerosum.play.player import Player
+from zerosum.search import SearchConfig
+from zerosum.solved import SolvedPosition, SolvedSet, load_solved, mistake_rate, solved_games, wilson_error
+
+CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
+SETS = load_solved("connect4")
+STAGES = {"end": range(29, 42), "middle": range(15, 29), "begin": range(15)}
+LEVELS = {"easy": range(14), "medium": range(14, 28), "hard": range(28, 43)}
+
+each_set = pytest.mark.parametrize("name", SETS)
+
+
+@cache
+def states(name: str) -> list[State]:
+    return [state_after(CONNECT4, position.moves) for position in SETS[name].positions]
+
+
+def plies_at_end(score: int, plies: int) -> int:
+    """How long a game of a score for the player to move is, after so many plies."""
+    if score == 0:
+        return 42
+    winner = plies % 2 if score > 0 else 1 - plies % 2
+    return 2 * (22 - abs(score)) - (1 - winner)
+
+
+# The data
+
+
+def test_there_are_six_sets_of_a_thousand() -> None:
+    assert solved_games() == ["connect4"]
+    assert list(SETS) == ["end-easy", "middle-easy", "begin-easy", "middle-medium", "begin-medium", "begin-hard"]
+    for name, solved in SETS.items():
+        assert (solved.game, solved.name, len(solved.positions)) == ("connect4", name, 1000)
+
+
+@each_set
+def test_positions_are_of_their_set(name: str) -> None:
+    stage, level = name.split("-")
+    for position, state in zip(SETS[name].positions, states(name), strict=True):
+        assert state.plies in STAGES[stage]
+        assert plies_at_end(max(position.scores), state.plies) - state.plies in LEVELS[level]
+
+
+@each_set
+def test_every_move_has_a_score_and_none_ends_the_game_by_a_win(name: str) -> None:
+    for position, state in zip(SETS[name].positions, states(name), strict=True):
+        actions = CONNECT4.legal_actions(state)
+        assert len(actions) == len(position.scores) > 0
+        for action in actions:
+            assert CONNECT4.outcome(CONNECT4.play(state, action)) in (None, 0)
+
+
+def test_all_positions_differ() -> None:
+    boards = [CONNECT4.draw(state) for name in SETS for state in states(name)]
+    assert len(set(boards)) == 6000
+
+
+def test_scores_agree_with_one_another() -> None:
+    """Where a mirrored position or one reached by a move is in the data too; and where the opponent wins at once."""
+    known: dict[Board, tuple[int, ...]] = {}
+    for solved in SETS.values():
+        for position in solved.positions:
+            known[board_of(position)] = position.scores
+    num_mirrored = num_reached = num_lost = 0
+    for board, scores in known.items():
+        image = mirrored(board)
+        if image in known and image != board:
+            num_mirrored += 1
+            assert known[image] == scores[::-1]
+        for after, score in zip(moves_of(board), scores, strict=True):
+            if after in known:
+                num_reached += 1
+                assert score == -max(known[after])
+            if any(has_four(won[1]) for won in moves_of(after)):
+                num_lost += 1
+                assert score == -win_next(after)
+    assert num_mirrored > 50 and num_reached > 50 and num_lost > 5000
+
+
+# An exact solver, to be read: boards are the stones of the player to move and the opponent's, bit 7 * column + row
+
+Board = tuple[int, int]
+COLUMNS = [0b111111 << 7 * column for column in range(7)]
+CENTRE_FIRST = (3, 2, 4, 1, 5, 0, 6)
+
+
+def board_of(position: SolvedPosition) -> Board:
+    own = other = 0
+    for move in position.moves.split():
+        column = int(move) - 1
+        own, other = other, own | ((own | other) + (1 << 7 * column)) & COLUMNS[column]
+    return own, other
+
+
+def moves_of(board: Board, columns: tuple[int, ...] = tuple(range(7))) -> list[Board]:
+    """The positions after each legal move, seen by the opponent."""
+    own, other = board
+    taken = own | other
+    return [
+        (other, own | (taken + (1 << 7 * column)) & COLUMNS[column])
+        for column in columns
+        if taken & COLUMNS[column] != COLUMNS[column]
+    ]
+
+
+def mirrored(board: Board) -> Board:
+    own, other = (sum((stones >> 7 * column & 127) << 7 * (6 - column) for column in range(7)) for stones in board)
+    return own, other
+
+
+def has_four(stones: int) -> bool:
+    for step in (1, 6, 7, 8):
+        pairs = stones & stones >> step
+        if pairs & pairs >> 2 * step:
+            return True
+    return False
+
+
+def win_next(board: Board) -> int:
+    """The score of winning with the next stone: those of his 21 that are then left, and one."""
+    return (43 - (board[0] | board[1]).bit_count()) // 2
+
+
+def solve(board: Board, low: int, high: int, known: dict[Board, int]) -> int:
+    """The score for the player to move if it is between low and high, else a bound on it; by alpha-beta."""
+    after = moves_of(board, CENTRE_FIRST)
+    if any(has_four(stones) for _, stones in after):
+        return win_next(board)
+    high = min(high, known.get(board, win_next(board) - 1))
+    best = -22 if after else 0
+    for ahead in after:
+        if low >= high:
+            return high
+        best = max(best, -solve(ahead, -high, -low, known))
+        low = max(low, best)
+    if best < high:
+        known[board] = best  # or less
+    return best
+
+
+@pytest.mark.parametrize(("name", "num_positions"), [("end-easy", 400), ("middle-easy", 30)])
+def test_scores_are_exact(name: str, num_positions: int) -> None:
+    known: dict[Board, int] = {}
+    for position in SETS[name].sample(num_positions, seed=1):
+        scores = [-solve(after, -22, 22, known) for after in moves_of(board_of(position))]
+        assert tuple(scores) == position.scores, position.moves
+
+
+# Players
+
+
+class Oracle:
+    """Knows each position that it is asked about first, and likes the best moves there, or the worst."""
+
+    def __init__(self, solved: SolvedSet, *, likes_worst: bool = False) -> None:
+        self.opinions: dict[bytes, list[float]] = {}
+        self.num_leaves, self.largest = 0, 0
+        for position, state in zip(solved.positions, states(solved.name), strict=True):
+            sign = -100 if likes_worst else 100
+            self.opinions[CONNECT4.planes(state).tobytes()] = [sign * result for result in position.results]
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        self.num_leaves += len(leaves)
+        self.largest = max(self.largest, len(leaves))
+        logits = [
+            self.opinions.get(planes.tobytes(), [0] * int(num))
+            for planes, num in zip(leaves.planes(), np.diff(leaves.legal_offsets), strict=True)
+        ]
+        return Evaluations(leaves, np.concatenate(logits).astype(np.float32), np.zeros(len(leaves), np.float32))
+
+
+def player_of(evaluator: UniformEvaluator | Oracle, num_simulations: int, game: Rules = CONNECT4) -> Player:
+    return Player(game, evaluator, SearchConfig(num_simulations=num_simulations), name="player")
+
+
+@each_set
+def test_the_best_moves_are_no_mistakes_and_the_worst_are_all_there_are(name: str) -> None:
+    solved = SETS[name]
+    num_possible = sum(min(position.results) < max(position.results) for position in solved.positions)
+    assert mistake_rate(player_of(Oracle(solved), 1), solved).value == 0
+    assert mistake_rate(player_of(Oracle(solved, likes_worst=True), 1), solved).value == num_possible / 1000
+
+
+def test_evaluations_are_counted_and_share_batches() -> None:
+    oracle = Oracle(SETS["begin-hard"])
+    rate = mistake_rate(player_of(oracle, 100), SETS["begin-hard"], num_simulations=9, max_positions=150)
+    assert (rate.set, rate.positions, rate.num_simulations) == ("begin-hard", 150, 9)
+    assert rate.evaluations == oracle.num_leaves <= 150 * 10
+    assert oracle.largest == 64
+
+
+def test_positions_searched_side_by_side_are_searched_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved = SETS["middle-easy"]
+    player = player_of(UniformEvaluator(), 60)
+    positions = list(zip(solved.positions, states(solved.name), strict=True))[:40]
+    mistakes = 0
+    for position, state in positions:
+        chosen = CONNECT4.legal_actions(state).index(player.analyse(state).best_action)
+        mistakes += position.results[chosen] < max(position.results)
+    some = SolvedSet("connect4", "some", tuple(position for position, _ in positions))
+    assert mistakes > 0
+    for positions_at_once in (1, 7, 64):
+        monkeypatch.setattr(zerosum.solved, "POSITIONS_AT_ONCE", positions_at_once)
+        assert mistake_rate(player, some).value == mistakes / 40
+
+
+def test_a_sample_repeats_with_its_seed() -> None:
+    solved = SETS["begin-easy"]
+    samples = [solved.sample(50, seed=seed) for seed in (1, 1, 2)]
+    assert samples[0] == samples[1] != samples[2]
+    assert len(set(samples[0])) == 50 and set(samples[0]) <= set(solved.positions)
+    assert solved.sample(5000, seed=1) == solved.positions
+
+
+def test_an_error_bar_is_never_zero() -> None:
+    assert wilson_error(0.0, 1000) == pytest.approx(0.0019, abs=5e-5)
+    assert wilson_error(0.235, 1000) == pytest.approx(1.96 * (0.235 * 0.765 / 1000) ** 0.5, rel=0.01)
+
+
+def test_what_cannot_be_measured() -> None:
+    with pytest.raises(SettingsError, match=r"'tictactoe' has no solved positions: .*Known: connect4"):
+        load_solved("tictactoe")
+    with pytest.raises(SettingsError, match="player plays 'tictactoe', these solved positions are of 'connect4'"):
+        mistake_rate(player_of(UniformEvaluator(), 5, TICTACTOE), SETS["end-easy"])
+    with pytest.raises(SettingsError, match="max_positions is 0, allowed is at least 1"):
+        mistake_rate(player_of(UniformEvaluator(), 5), SETS["end-easy"], max_positions=0)
