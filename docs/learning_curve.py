@@ -39,7 +39,13 @@ def main() -> None:
     }
     for text, elo in lines.items():
         left.axhline(elo, color="grey", linewidth=1, linestyle=":")
-        place = {"xy": (0.99, elo), "xycoords": left.get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 8}
+        place = {
+            "xy": (0.99, elo),
+            "xycoords": left.get_yaxis_transform(),
+            "ha": "right",
+            "va": "center",
+            "fontsize": 8,
+        }
         left.annotate(text, **place, color="grey", bbox={"color": "white", "pad": 1})
     left.set(xlabel="minutes", ylabel="Elo (95 % error bars)", title=f"{config.game}: strength of the checkpoints")
     at = [row.minutes for row in rows if row.policy_loss is not None]

@@ -19,6 +19,7 @@ from typing import Any
 
 from zerosum._core import __version__
 from zerosum.errors import DataError, SettingsError, nearest
+from zerosum.evaluator import uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig
@@ -188,6 +189,8 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
         "training": {"minutes": minutes},
         "search": {"num_simulations": num_simulations, "root_noise_alpha": natural_noise_alpha(game)},
         "selfplay": {
+            # A CPU's rate is level from batches of 32 on (docs/log.md); a GPU wants hundreds.
+            "games_per_thread": 512 if uses_gpu() else 64,
             "temperature_plies": max(2, round(size.plies / 2)),
             "fast_simulations": max(num_simulations // 5, 8),
         },

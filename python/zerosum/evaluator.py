@@ -368,14 +368,18 @@ def make_evaluator(
     """
     _require_known("backend", backend, BACKENDS)
     if backend == "auto":
-        may_be_gpu = _has_gpu_driver() if device == "auto" else device != "cpu"
-        is_gpu = may_be_gpu and _torch_device(device).type != "cpu"
-        backend = "torch" if is_gpu or importlib.util.find_spec("openvino") is None else "openvino"
+        backend = "torch" if uses_gpu(device) or importlib.util.find_spec("openvino") is None else "openvino"
     if backend == "torch":
         return TorchEvaluator(checkpoint, device=device, precision=precision)
     if device not in ("auto", "cpu"):
         raise SettingsError(f"device is {device!r}, but the openvino backend runs on 'cpu': use the torch backend.")
     return OpenVinoEvaluator(checkpoint, num_streams=num_threads, batch_size=batch_size, precision=precision)
+
+
+def uses_gpu(device: str = "auto") -> bool:
+    """Whether torch would run on a GPU. Does not import torch where the machine has no driver for one."""
+    may_be_gpu = _has_gpu_driver() if device == "auto" else device != "cpu"
+    return may_be_gpu and _torch_device(device).type != "cpu"
 
 
 def _no_preference(leaves: Leaves) -> NDArray[np.float32]:
