@@ -15,7 +15,7 @@ from runs_for_tests import SETTINGS, train_a_little
 from zerosum.checkpoint import list_checkpoints
 from zerosum.cli import app, main
 
-COMMANDS = ("train", "play", "match", "evaluate", "info", "check-game")
+COMMANDS = ("train", "play", "match", "evaluate", "info", "check-game", "bench")
 
 GAMES = """\
 from games_for_tests import DoubleMove

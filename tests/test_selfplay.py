@@ -382,8 +382,10 @@ def test_running_games_are_dealt_out() -> None:
     again.running = dict(log.running)
     task = new_task(log=again, game_ids=itertools.count(1000), config=replace(CONFIG, games_per_thread=2))
     records: list[GameRecord] = []
-    Selfplay(task, num_threads=2, running=running).play(lambda: len(records) >= 12, records.append)
-    assert {game.header.game_id for game in running} <= {record.game_id for record in records}
+    waited_for = {game.header.game_id for game in running}
+    selfplay = Selfplay(task, num_threads=2, running=running)
+    selfplay.play(lambda: waited_for <= {record.game_id for record in list(records)}, records.append)
+    assert len(records) == len({record.game_id for record in records}), "a game was dealt out twice"
 
 
 class Failing(UniformEvaluator):

@@ -94,7 +94,7 @@ The computer plays b1. Its view: a draw with best play.
    a b c
 
 Your move: b4
-'b4' is not a legal move here: Known: a1, a2, c1, c2, c3. 'help' lists the commands.
+'b4' is not a legal move here: Legal: a1, a2, c1, c2, c3. 'help' lists the commands.
 Your move: a1
 The computer plays c3. Its view: a draw with best play.
 
@@ -198,7 +198,7 @@ def test_help_lists_every_command_and_each_is_obeyed() -> None:
 def test_what_is_not_understood_is_asked_again() -> None:
     text = converse(CONNECT4, ["", "  ", "9", "hlep", "quit"])
     assert text.count("Your move: ") == 5
-    assert "'9' is not a legal move here: Known: 1, 2, 3, 4, 5, 6, 7. 'help' lists the commands." in text
+    assert "'9' is not a legal move here: Legal: 1, 2, 3, 4, 5, 6, 7. 'help' lists the commands." in text
     assert "'hlep' is not a legal move here:" in text
 
 

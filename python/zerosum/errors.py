@@ -31,7 +31,7 @@ class RunError(ZerosumError, RuntimeError):
     """A run directory cannot be used: held by another process, not writable, of another game."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str], *, word: str = "Known") -> str:
     """A clause that helps after an unknown name.
 
     >>> nearest("conect4", ["connect4", "tictactoe"])
@@ -40,4 +40,4 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     guess = f"did you mean {' or '.join(repr(match) for match in close)}? " if close else ""
-    return f"{guess}Known: {', '.join(names) or 'none'}"
+    return f"{guess}{word}: {', '.join(names) or 'none'}"

@@ -285,7 +285,7 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     if not texts:
         raise GameError(f"{text!r} is not a legal move here: the game is over.")
     if len(folded) != 1:
-        raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts)}.")
+        raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts, word='Legal')}.")
     return folded[0]
 
 
