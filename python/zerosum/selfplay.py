@@ -7,6 +7,7 @@ sequential algorithm. This file knows neither disks (a `GameLog` is told) nor tr
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import threading
 import time
@@ -128,6 +129,11 @@ class SelfplayCounts:
         )
 
 
+_FULL_SEARCH, _NOISE = int(PlyFlag.FULL_SEARCH), int(PlyFlag.NOISE)
+_PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
+_NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uint32)
+
+
 class SelfplayWorker:
     """Plays `config.games_per_thread` games at a time. For one thread at a time."""
 
@@ -200,13 +206,15 @@ class SelfplayWorker:
 
     def _record(self, tree: int, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
         is_full = self._is_full[tree]
-        target = root.policy_target()
-        kept = np.flatnonzero(target) if is_full else np.empty(0, np.intp)
-        has_noise = is_full and self._task.search.root_noise_fraction > 0
-        flags = PlyFlag.FULL_SEARCH if is_full else PlyFlag(0)
-        flags |= PlyFlag.NOISE if has_noise else PlyFlag(0)
-        flags |= PlyFlag.PROVEN if root.proven is not None else PlyFlag(0)
-        flags |= PlyFlag.SAMPLED if is_sampled else PlyFlag(0)
+        if is_full:
+            target = root.policy_target()
+            kept = np.flatnonzero(target)
+            target_columns = root.actions[kept], target[kept].astype(np.float16), root.visits[kept]
+        else:
+            target_columns = _NO_TARGET
+        # As plain numbers: combining flags by name costs more than the rest of the record.
+        flags = is_full * _FULL_SEARCH + is_sampled * _SAMPLED + (root.proven is not None) * _PROVEN
+        flags += (is_full and self._task.search.root_noise_fraction > 0) * _NOISE
         return PlyRecord(
             action=action,
             player=root.player,
@@ -214,10 +222,10 @@ class SelfplayWorker:
             search_value=root.value,
             net_value=root.net_value,
             num_simulations=root.num_simulations,
-            flags=flags,
-            target_actions=root.actions[kept],
-            target_probabilities=target[kept].astype(np.float16),
-            target_visits=root.visits[kept],
+            flags=PlyFlag(flags),
+            target_actions=target_columns[0],
+            target_probabilities=target_columns[1],
+            target_visits=target_columns[2],
         )
 
     def _finish(self, header: GameHeader, state: State) -> None:
@@ -254,9 +262,13 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
     assert best is not None, "a game that goes on has a move"
     if config.temperature == 0 or ply >= config.temperature_plies:
         return best, False
-    weights = root.policy_target().astype(np.float64)
-    cumulative = np.cumsum((weights / weights.max()) ** (1 / config.temperature))
-    drawn = np.searchsorted(cumulative, uniform(seed, game_id, ply, "move") * cumulative[-1], side="right")
+    # Plain lists: for the few moves of a position they are quicker than arrays.
+    weights = root.policy_target().tolist()
+    if config.temperature != 1.0:
+        largest = max(weights)
+        weights = [(weight / largest) ** (1 / config.temperature) for weight in weights]
+    cumulative = list(itertools.accumulate(weights))
+    drawn = bisect.bisect_right(cumulative, uniform(seed, game_id, ply, "move") * cumulative[-1])
     return int(root.actions[drawn]), True
 
 
