@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import zerosum.solved
+from runs_for_tests import train_a_little
 from zerosum._core import Leaves
+from zerosum.cli import main
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluations, UniformEvaluator
 from zerosum.games import Rules, State, make, state_after
@@ -152,12 +158,13 @@ def solve(board: Board, low: int, high: int, known: dict[Board, int]) -> int:
     return best
 
 
-@pytest.mark.parametrize(("name", "num_positions"), [("end-easy", 400), ("middle-easy", 30)])
-def test_scores_are_exact(name: str, num_positions: int) -> None:
+@pytest.mark.parametrize(("name", "min_plies"), [("end-easy", 29), ("middle-easy", 24), ("middle-medium", 26)])
+def test_scores_are_exact(name: str, min_plies: int) -> None:
     known: dict[Board, int] = {}
-    for position in SETS[name].sample(num_positions, seed=1):
-        scores = [-solve(after, -22, 22, known) for after in moves_of(board_of(position))]
-        assert tuple(scores) == position.scores, position.moves
+    for position, state in zip(SETS[name].positions, states(name), strict=True):
+        if state.plies >= min_plies:
+            scores = [-solve(after, -22, 22, known) for after in moves_of(board_of(position))]
+            assert tuple(scores) == position.scores, position.moves
 
 
 # Players
@@ -238,3 +245,57 @@ def test_what_cannot_be_measured() -> None:
         mistake_rate(player_of(UniformEvaluator(), 5, TICTACTOE), SETS["end-easy"])
     with pytest.raises(SettingsError, match="max_positions is 0, allowed is at least 1"):
         mistake_rate(player_of(UniformEvaluator(), 5), SETS["end-easy"], max_positions=0)
+
+
+# Commands
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of Connect Four."""
+    run = tmp_path_factory.mktemp("runs") / "connect4"
+    train_a_little("connect4", run)
+    return run
+
+
+def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> str:
+    """What `zerosum` with these words prints."""
+    monkeypatch.setattr(sys, "argv", ["zerosum", *map(str, words)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    return capsys.readouterr().out
+
+
+def test_evaluate_tells_mistakes(
+    learned: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = told(capsys, monkeypatch, "evaluate", learned, "--games", "0", "--positions", "3", "-n", "2")
+    for name in SETS:
+        (row,) = (line for line in out.splitlines() if line.split()[:1] == [name])
+        assert row.split()[1] == "3" and row.count("%") == 6
+    assert "against" not in out
+    out = told(capsys, monkeypatch, "evaluate", learned, "--games", "2", "--positions", "0", "-n", "2")
+    assert "Mistakes" not in out and "against rollouts@20" in out
+
+
+def test_figures_as_json(learned: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def figures(*words: str | Path) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in told(capsys, monkeypatch, *words, "--json").splitlines()]
+
+    measured = figures("evaluate", learned, "--games", "2", "--positions", "3", "-n", "2")
+    mistakes = [figure for figure in measured if figure["metric"] == "mistake_rate"]
+    assert [figure["set"] for figure in mistakes] == list(SETS)
+    assert all((figure["positions"], figure["num_simulations"]) == (3, 2) for figure in mistakes)
+    assert all(0 <= figure["value"] <= 1 and 0 < figure["error"] < 1 for figure in mistakes)
+    scores = [figure for figure in measured if figure["metric"] == "score"]
+    assert [figure["opponent"] for figure in scores] == ["random", "rollouts@2", "rollouts@20"]
+    assert len([figure for figure in measured if figure["metric"] == "elo"]) == 4
+
+    (score,) = figures("match", "connect4", "rollouts@10", "random", "--games", "4")
+    assert (score["metric"], score["player"], score["opponent"]) == ("score", "rollouts@10", "random")
+    assert score["games"] == score["wins"] + score["draws"] + score["losses"] == 4
+
+    known = {figure["metric"]: figure["value"] for figure in figures("info", learned)}
+    assert known["step"] == 2 and known["parameters"] > 0
+    assert figures("info", learned / "checkpoints" / "step-00000002.json")[0]["value"] == 2

@@ -4,7 +4,7 @@
     solver/bin/python tools/solve_positions.py python/zerosum/data/connect4-solved.csv
 
 bitbully (a perfect solver, AGPL) lives in an environment of its own: nothing of it is imported by the package or its
-tests, or copied into them. The same seed gives the same file, whose head says how it was made.
+tests, or copied into them. The same seed gives the same file but for its date.
 
 Six sets of positions, by how far the game is and how long it lasts from there with perfect play: `end` after 29 moves
 or more, `middle` after 15 to 28, `begin` before; `easy` up to 13 moves from the end of the game, `medium` 14 to 27,
@@ -12,12 +12,15 @@ or more, `middle` after 15 to 28, `begin` before; `easy` up to 13 moves from the
 
     the number of moves uniform in the stage's range, each move uniform among those that do not end the game;
 
-it counts if the player to move cannot win at once and it has not been drawn before. Nothing is fitted: AlphaZero.jl
-publishes how often its depth-5 minimax errs on Pascal Pons' six sets, and on sets drawn like this it errs as often.
-That minimax (`minimax_values`) is repeated here from its description: it sees every line five moves ahead, a win there
-outweighs everything, however late, and a position at the horizon is worth the rows of four still open to a player,
-each by a power of ten for every stone in it, less the opponent's. Ties are broken at random; the rate is the
-expectation over that. For comparison, a "blind" minimax takes every position at the horizon for even.
+it counts if the player to move cannot win at once and it has not been drawn before. Pascal Pons' published sets look
+drawn like that, and AlphaZero.jl says how often its depth-5 minimax errs on them. Positions drawn like this mislead it
+about as often; to be as hard as his, each set here takes as many on which it errs as his set has, and as many on which
+it does not.
+
+That minimax (`minimax_values`) is repeated from its description: it sees every line five moves ahead, where a win
+outweighs everything, however late; a position at the horizon is worth the rows of four still open to a player, each a
+power of ten for every stone in it, less the opponent's. Ties are broken at random, and rates are expectations over
+that. For comparison, a "blind" minimax takes every position at the horizon for even.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +52,7 @@ PONS_RATES = {  # of AlphaZero.jl's depth-5 minimax on Pascal Pons' sets
 }
 
 MINIMAX_DEPTH = 5
+BATCH = 64  # positions whose trees fit into memory together
 WIN, ILLEGAL = 10**9, -(10**10)
 
 
@@ -76,17 +81,10 @@ def main() -> None:
     asked = parser.parse_args()
 
     started = time.monotonic()
-    solver = BitBully()
     sets: dict[str, list[Solved]] = {name: [] for name in PONS_RATES}
     for stage in STAGES:
-        names = [name for name in sets if name.startswith(stage)]
-        for name, position in draw_stage(solver, stage, random.Random(f"{asked.seed} {stage}")):
-            if len(sets[name]) < asked.size:
-                sets[name].append(position)
-            if all(len(sets[name]) == asked.size for name in names):
-                break
-    print(f"Drawn and solved in {time.monotonic() - started:.0f} seconds.", flush=True)
-
+        fill_sets(sets, stage, asked.size, random.Random(f"{asked.seed} {stage}"))
+        print(f"{stage}: drawn and solved after {time.monotonic() - started:.0f} seconds", flush=True)
     lines = [
         f"Solved Connect Four positions: {len(sets)} sets of {asked.size}, drawn by tools/solve_positions.py",
         f"(seed {asked.seed}), solved by bitbully {version('bitbully')}, {datetime.date.today().isoformat()}.",
@@ -108,9 +106,29 @@ def main() -> None:
     print("\n".join(lines))
 
 
-def draw_stage(solver: BitBully, stage: str, generator: random.Random) -> Iterator[tuple[str, Solved]]:
+def fill_sets(sets: dict[str, list[Solved]], stage: str, size: int, generator: random.Random) -> None:
+    """Draw positions of a stage until each of its sets has `size`, of which the minimax errs on Pons' share."""
+    names = [name for name in sets if name.startswith(stage)]
+    room = {}
+    for name in names:
+        room[name, True] = round(PONS_RATES[name] * size)
+        room[name, False] = size - room[name, True]
+    positions = draw_stage(stage, generator)
+    while any(room.values()):
+        drawn = [(name, position) for name, position in islice(positions, BATCH) if len(sets[name]) < size]
+        rates = mistake_rates([position for _, position in drawn]).minimax if drawn else []
+        for (name, position), rate in zip(drawn, rates, strict=True):
+            errs = generator.random() < rate
+            if room[name, errs]:
+                room[name, errs] -= 1
+                sets[name].append(position)
+    for name in names:
+        generator.shuffle(sets[name])  # what came last are those that were rare
+
+
+def draw_stage(stage: str, generator: random.Random) -> Iterator[tuple[str, Solved]]:
     """Different positions of a stage without end, each with its set's name."""
-    drawn = set()
+    solver, drawn = BitBully(), set()
     while True:
         moves = draw_moves(generator, generator.choice(STAGES[stage]))
         if moves is None:
@@ -119,9 +137,10 @@ def draw_stage(solver: BitBully, stage: str, generator: random.Random) -> Iterat
         if board.can_win_next() or board.uid() in drawn:
             continue
         drawn.add(board.uid())
-        remaining = solver.score_to_moves_left(solver.mtdf(board), board)
+        scores = solver.score_all_moves(board)
+        remaining = solver.score_to_moves_left(max(scores.values()), board)
         level = next(level for level, lengths in LEVELS.items() if remaining in lengths)
-        yield f"{stage}-{level}", Solved(tuple(moves), solver.score_all_moves(board))
+        yield f"{stage}-{level}", Solved(tuple(moves), scores)
 
 
 def draw_moves(generator: random.Random, num_moves: int) -> list[int] | None:
@@ -136,22 +155,43 @@ def draw_moves(generator: random.Random, num_moves: int) -> list[int] | None:
     return moves
 
 
-def measure(name: str, positions: Sequence[Solved]) -> str:
-    """A set's line in the file's head."""
+@dataclass(frozen=True)
+class MistakeRates:
+    """[N] each: how likely a player's move is a mistake in each of N positions."""
+
+    minimax: NDArray[np.float64]
+    blind: NDArray[np.float64]
+    random: NDArray[np.float64]
+
+
+def mistake_rates(positions: Sequence[Solved]) -> MistakeRates:
+    """Of the minimax, of the same with every position at its horizon even, and of random play."""
     results_N7 = np.array([position.results for position in positions])
     is_legal_N7 = results_N7 >= -1
     is_mistake_N7 = is_legal_N7 & (results_N7 < results_N7.max(axis=1, keepdims=True))
-    values_N7 = np.concatenate([minimax_of(positions[start : start + 64]) for start in range(0, len(positions), 64)])
-    # A win, a loss or neither: what the same tree says if every position at the horizon is even.
+    values_N7 = minimax_of(positions)
+    # The same tree's answer to another question: a win, a loss or neither.
     blind_N7 = np.where(is_legal_N7, np.sign(values_N7) * (np.abs(values_N7) == WIN), ILLEGAL)
 
-    def rate(is_choice_N7: NDArray[np.bool_]) -> float:
-        return float(((is_choice_N7 & is_mistake_N7).sum(axis=1) / is_choice_N7.sum(axis=1)).mean())
+    def rate(is_choice_N7: NDArray[np.bool_]) -> NDArray[np.float64]:
+        rates_N: NDArray[np.float64] = (is_choice_N7 & is_mistake_N7).sum(axis=1) / is_choice_N7.sum(axis=1)
+        return rates_N
 
-    minimax, blind = (rate(values == values.max(axis=1, keepdims=True)) for values in (values_N7, blind_N7))
+    minimax_N, blind_N = (rate(values == values.max(axis=1, keepdims=True)) for values in (values_N7, blind_N7))
+    return MistakeRates(minimax_N, blind_N, rate(is_legal_N7))
+
+
+def measure(name: str, positions: Sequence[Solved]) -> str:
+    """A set's line in the file's head."""
+    rates = [mistake_rates(positions[start : start + BATCH]) for start in range(0, len(positions), BATCH)]
+    minimax, blind, by_chance = (
+        float(np.concatenate([getattr(some, player) for some in rates]).mean())
+        for player in ("minimax", "blind", "random")
+    )
+    has_none = float(np.mean(np.concatenate([some.random == 0 for some in rates])))
     return (
         f"  {name:<14} {minimax:6.1%} ({PONS_RATES[name]:.1%})  blind {blind:6.1%}"
-        f"  random {rate(is_legal_N7):6.1%}  no mistake {1 - is_mistake_N7.any(axis=1).mean():6.1%}"
+        f"  random {by_chance:6.1%}  no mistake {has_none:6.1%}"
     )
 
 

@@ -32,6 +32,7 @@ RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpo
 Simulations = Annotated[
     int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; the run's own if not given.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print the figures alone, one JSON object a line.")]
 
 
 def main() -> None:
@@ -123,36 +124,52 @@ def match(
     games: Annotated[int, typer.Option(min=2, help="Games; each opening is played from both sides.")] = 100,
     opening_plies: Annotated[int, typer.Option(min=0, help="Random plies that open each pair of games.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
+    json: Json = False,
 ) -> None:
     """Let two players meet, and say how they compare."""
     from zerosum.arena import play_match
     from zerosum.games import make
     from zerosum.play.player import parse_player
+    from zerosum.report import score_json
 
     rules = make(game)
-    contestants = [parse_player(word, rules, batch_size=min(games, 64), seed=seed) for word in (first, second)]
-    print(play_match(rules, contestants[0], contestants[1], num_games=games, opening_plies=opening_plies, seed=seed))
+    one, other = (parse_player(word, rules, batch_size=min(games, 64), seed=seed) for word in (first, second))
+    result = play_match(rules, one, other, num_games=games, opening_plies=opening_plies, seed=seed)
+    print(score_json(result) if json else result)
 
 
-@app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 100 --simulations 100`")
+@app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")
 def evaluate(
     run: RunArgument,
-    games: Annotated[int, typer.Option(min=2, help="Games against each opponent.")] = 100,
+    games: Annotated[int, typer.Option(min=0, help="Games against each opponent; 0 for none.")] = 100,
+    positions: Annotated[
+        int, typer.Option(min=0, help="Positions of each solved set, where the game has them; 0 for none.")
+    ] = 200,
     simulations: Simulations = None,
-    seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and the choice of positions.")] = 0,
+    json: Json = False,
 ) -> None:
-    """Measure a run's newest checkpoint against fixed opponents, and show a game."""
+    """Measure a run's newest checkpoint against fixed opponents and in solved positions, and show a game."""
     from zerosum.report import evaluate as evaluate_run
+    from zerosum.report import silent
 
-    evaluate_run(run, num_games=games, num_simulations=simulations, seed=seed)
+    evaluate_run(
+        run,
+        num_games=games,
+        num_positions=positions,
+        num_simulations=simulations,
+        seed=seed,
+        write=silent if json else print,
+        write_json=print if json else silent,
+    )
 
 
 @app.command(epilog="Example: `zerosum info runs/connect4`")
-def info(run: RunArgument) -> None:
+def info(run: RunArgument, json: Json = False) -> None:
     """Say what a run is, how far it came and how strong its checkpoints are."""
-    from zerosum.report import describe
+    from zerosum.report import describe, silent
 
-    describe(run)
+    describe(run, write=silent if json else print, write_json=print if json else silent)
 
 
 @app.command(name="check-game", epilog="Example: `zerosum check-game mygame.py:MyGame`")
@@ -179,7 +196,7 @@ def bench(
     name: Annotated[str, typer.Argument(help="`search`, `evaluator`, `selfplay` or `train`.", show_default=False)],
     game: Annotated[str, typer.Option(help="A game's name, or your own as `path.py:Class`.")] = "connect4",
     seconds: Annotated[float, typer.Option(min=0.1, help="About how long to measure.")] = 5.0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+    json: Json = False,
 ) -> None:
     """Measure how fast this machine searches, evaluates, plays and learns."""
     from zerosum.bench import run_bench

@@ -2,40 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from zerosum.arena import MatchResult, PlayedGame, play_match
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.config import load_config
-from zerosum.elo import fit_elo
+from zerosum.elo import Rating, fit_elo
 from zerosum.errors import DataError
 from zerosum.games import Rules, make
 from zerosum.metrics import read_metrics
 from zerosum.network import num_parameters
-from zerosum.play.player import RANDOM, Contestant, load_player, rollouts
+from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
 from zerosum.run import network_shape
+from zerosum.solved import MistakeRate, load_solved, mistake_rate, solved_games, wilson_error
 from zerosum.strength import Strength, player_name
 
 Write = Callable[[str], None]
 
 GAMES_AT_ONCE = 64
 
+OTHERS = ("minimax", "untrained", "a third", "its best")
+MISTAKES_OF_OTHERS = {
+    "end-easy": (1.4, 1.0, 0.0, 0.0),
+    "middle-easy": (0.7, 1.3, 0.1, 0.0),
+    "begin-easy": (1.7, 3.7, 0.0, 0.0),
+    "middle-medium": (9.2, 11.0, 3.8, 1.7),
+    "begin-medium": (7.3, 12.0, 2.9, 1.5),
+    "begin-hard": (23.5, 36.0, 11.0, 6.3),
+}
+"""In %, in Connect Four, as AlphaZero.jl published them: of a depth-5 minimax, and of its network at 600 simulations a
+move before training, after a third of it and at its best, on Pascal Pons' sets. Ours are drawn to be as hard."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` measured."""
+
+    matches: list[MatchResult]
+    mistakes: list[MistakeRate]
+    """A set of solved positions each; none where the game has none."""
+
+
+def silent(line: str) -> None:
+    """A `Write` that writes nothing."""
+
 
 def evaluate(
-    run: Path, *, num_games: int = 100, num_simulations: int | None = None, seed: int = 0, write: Write = print
-) -> list[MatchResult]:
-    """Let a run's newest checkpoint play fixed opponents, print ratings and a game; answers its matches.
+    run: Path,
+    *,
+    num_games: int = 100,
+    num_positions: int = 200,
+    num_simulations: int | None = None,
+    seed: int = 0,
+    write: Write = print,
+    write_json: Write = silent,
+) -> Evaluation:
+    """Measure a run's newest checkpoint: against fixed opponents, and in solved positions where the game has them.
 
     The opponents are random play and pure MCTS with rollouts, at as many simulations as the player has and at ten
     times as many. Those draw at random, so games differ without random openings.
+
+    Args:
+        run: A run directory, a directory of checkpoints, or a checkpoint's JSON.
+        num_games: Against each opponent; 0 for no matches.
+        num_positions: Of each solved set, at random where it has more; 0 for none.
+        num_simulations: A move; the run's own if not given.
+        seed: Keys games and the choice of positions.
+        write: Gets the words.
+        write_json: Gets each figure, as JSON.
 
     Raises:
         DataError: there is no whole checkpoint.
     """
     player = load_player(run, num_simulations=num_simulations, batch_size=GAMES_AT_ONCE)
+    write(f"{run}: {player.config.num_simulations} simulations a move.")
+    matches = _play_matches(player, num_games, seed, write, write_json) if num_games else []
+    mistakes = _count_mistakes(player, num_positions, seed, write, write_json) if num_positions else []
+    if matches:
+        write("")
+        write(transcript(player.game, matches[-1].games[0], matches[-1]))
+    write(f"Play it yourself: zerosum play {run}")
+    return Evaluation(matches, mistakes)
+
+
+def _play_matches(player: Player, num_games: int, seed: int, write: Write, write_json: Write) -> list[MatchResult]:
     simulations = player.config.num_simulations
-    contestant = Contestant(f"{run}@{simulations}", player.evaluator, player.config)
+    contestant = Contestant(f"{player.name}@{simulations}", player.evaluator, player.config)
 
     def meet(first: Contestant, second: Contestant) -> MatchResult:
         return play_match(player.game, first, second, num_games=num_games, opening_plies=0, seed=seed)
@@ -43,21 +98,71 @@ def evaluate(
     def anchor(count: int) -> Contestant:
         return rollouts(player.game, count, seed=seed)
 
-    write(f"{run}: {simulations} simulations a move, {num_games} games against each opponent, both colours.")
+    write(f"{num_games} games against each opponent, both colours:")
     results = []
     for opponent in (RANDOM, anchor(simulations), anchor(10 * simulations)):
         results.append(meet(contestant, opponent))
         write(str(results[-1]))
+        write_json(score_json(results[-1]))
     # The anchors' own games tie the ratings together where the player wins everything.
     links = [meet(anchor(simulations), RANDOM), meet(anchor(10 * simulations), anchor(simulations))]
     ratings = fit_elo([result.pair_score for result in (*results, *links)], anchor=RANDOM.name)
     write("Elo, with random play at 0:")
     for name, rating in sorted(ratings.items(), key=lambda item: -item[1].elo):
         write(f"  {name:<24} {rating}")
-    write("")
-    write(transcript(player.game, results[-1].games[0], results[-1]))
-    write(f"Play it yourself: zerosum play {run}")
+        write_json(_elo_json(name, rating))
     return results
+
+
+def _count_mistakes(
+    player: Player, num_positions: int, seed: int, write: Write, write_json: Write
+) -> list[MistakeRate]:
+    name = player.game.spec.name
+    if player.game.is_python or name not in solved_games():
+        return []
+    rates = []
+    for solved in load_solved(name).values():
+        rates.append(mistake_rate(player, solved, max_positions=num_positions, seed=seed))
+        write_json(_figure_json("mistake_rate", player=player.name, **asdict(rates[-1])))
+    write(mistake_table(rates))
+    return rates
+
+
+def mistake_table(rates: Iterable[MistakeRate]) -> str:
+    """How often a player erred in each set of solved positions, beside what others published."""
+    lines = [
+        "Mistakes in solved positions, which are moves that give away a win or a draw; beside them those of others",
+        "on Pascal Pons' sets, which are as hard: a depth-5 minimax, and AlphaZero.jl (600 simulations a move)",
+        "untrained, after a third of its 15 to 30 GPU-hours, and at its best.",
+        f"  {'set':<14} {'positions':>9}  {'mistakes':<15}" + "".join(f"{other:>11}" for other in OTHERS),
+    ]
+    for rate in rates:
+        published = "".join(f"{percent:>10.1f}%" for percent in MISTAKES_OF_OTHERS[rate.set])
+        lines.append(f"  {rate.set:<14} {rate.positions:>9}  {rate!s:<15}{published}")
+    return "\n".join(lines)
+
+
+def score_json(result: MatchResult) -> str:
+    """A match as one line of JSON: the score of the player named first, in [0, 1]."""
+    tally = result.tally()
+    return _figure_json(
+        "score",
+        player=result.first,
+        opponent=result.second,
+        value=result.score,
+        error=wilson_error(result.score, len(result.games)),
+        games=len(result.games),
+        **asdict(tally),
+        evaluations=result.evaluations,
+    )
+
+
+def _elo_json(player: str, rating: Rating) -> str:
+    return _figure_json("elo", player=player, value=rating.elo, error=rating.error, anchor=RANDOM.name)
+
+
+def _figure_json(metric: str, **values: object) -> str:
+    return json.dumps({"metric": metric, **values})
 
 
 def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
@@ -77,8 +182,13 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     )
 
 
-def describe(run: Path, *, write: Write = print) -> None:
+def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> None:
     """Say what a run (or a checkpoint) is, how far it came and how strong its checkpoints are.
+
+    Args:
+        run: A run directory, or a checkpoint's JSON.
+        write: Gets the words.
+        write_json: Gets each figure, as JSON.
 
     Raises:
         DataError: it is neither, or it is damaged.
@@ -86,7 +196,7 @@ def describe(run: Path, *, write: Write = print) -> None:
     if not (run / "config.toml").is_file():
         if not run.exists():
             raise DataError(f"{run} is not there: name a run directory or a checkpoint's JSON.")
-        _describe_checkpoint(run, write)
+        _describe_checkpoint(run, write, write_json)
         return
     config = load_config(run / "config.toml")
     game = make(config.game)
@@ -103,9 +213,12 @@ def describe(run: Path, *, write: Write = print) -> None:
             f"  so far {last.minutes:.1f} minutes, {last.games:,} games, {last.positions:,} positions,"
             f" {last.evaluations:,} evaluations, learner step {last.step:,}"
         )
+        for metric in ("minutes", "games", "positions", "evaluations", "step"):
+            write_json(_figure_json(metric, run=str(run), value=getattr(last, metric)))
     network = config.network
     parameters = num_parameters(network, network_shape(game))
     write(f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
+    write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, game, config)
     write("  learning? " + strength.verdict())
     write("  checkpoints, Elo with random play at 0:")
@@ -113,13 +226,15 @@ def describe(run: Path, *, write: Write = print) -> None:
         step = int(path.stem.partition("-")[2])
         rating = strength.ratings.get(player_name(step))
         write(f"    {path.name}  {'not rated' if rating is None else str(rating)}")
+        if rating is not None:
+            write_json(_elo_json(str(path), rating))
     write(
         f"`zerosum play {run}` plays it, `zerosum evaluate {run}` measures it,"
         f" `zerosum train {config.game} --run {run}` goes on."
     )
 
 
-def _describe_checkpoint(path: Path, write: Write) -> None:
+def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:
     info = load_checkpoint(path).info
     network = info.network
     write(
@@ -127,5 +242,7 @@ def _describe_checkpoint(path: Path, write: Write) -> None:
     )
     parameters = num_parameters(network, info.shape)
     write(f"  {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
+    for metric, value in (("step", info.step), ("parameters", parameters)):
+        write_json(_figure_json(metric, checkpoint=str(path), value=value))
     for name, value in info.training.items():
         write(f"  {name}: {value}")
