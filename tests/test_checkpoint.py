@@ -231,14 +231,20 @@ def test_damage_is_named_and_set_aside_and_the_one_before_is_used(tmp_path, suff
 
 
 @pytest.mark.parametrize("suffix", [".json", ".safetensors"])
-def test_reading_a_run_passes_damage_over_aloud_and_touches_nothing(tmp_path, suffix):
+def test_reading_a_run_passes_damage_over_aloud_and_touches_nothing(tmp_path, suffix, capsys):
     for step in (500, 1000):
         save(tmp_path, step)
     path = checkpoint_path(tmp_path, 1000)
     flip_a_byte(path.with_suffix(suffix))
     before = names(tmp_path)
-    with pytest.warns(UserWarning, match=f"step-00001000{suffix}"):
-        assert_same(load_checkpoint(tmp_path), make_checkpoint(500))
+    messages = []
+    assert_same(load_checkpoint(tmp_path, report=messages.append), make_checkpoint(500))
+    assert len(messages) == 1
+    assert f"is damaged: step-00001000{suffix}" in messages[0]
+    assert messages[0].endswith("The checkpoint before it is used instead.")
+    assert capsys.readouterr().err == ""
+    assert_same(load_checkpoint(tmp_path), make_checkpoint(500))
+    assert capsys.readouterr().err == messages[0] + "\n"
     with pytest.raises(DamagedCheckpointError, match=f"step-00001000{suffix}"):
         load_checkpoint(path)
     assert names(tmp_path) == before
@@ -288,8 +294,11 @@ def test_setting_aside_says_why_and_what(tmp_path):
 
 def test_what_is_no_checkpoint_is_said(tmp_path):
     save(tmp_path)
-    with pytest.raises(DataError, match="There is no checkpoint"):
-        load_checkpoint(checkpoint_path(tmp_path, 7))
+    for missing in (checkpoint_path(tmp_path, 7), tmp_path / "nowhere"):
+        with pytest.raises(
+            DataError, match=f"{missing.name} is not there: name a run directory or a checkpoint's JSON"
+        ):
+            load_checkpoint(missing)
     with pytest.raises(DataError, match=r"name its \.json file"):
         load_checkpoint(tmp_path / "step-00001000.safetensors")
 

@@ -19,6 +19,7 @@ from zerosum.journal import (
     PlyFlag,
     PlyRecord,
     RunningGame,
+    begin_entry,
     end_entry,
     game_entries,
     parse_journal,
@@ -206,27 +207,49 @@ def test_no_content_is_an_exception(noise, place):
     parse_journal(data[:place] + noise + data[place:])
 
 
+BEGIN = begin_entry(7, format_version=1)
+
+
+def begun(path: Path) -> Path:
+    path.write_bytes(BEGIN)
+    return path
+
+
+def test_the_first_entry_says_which_journal_it_is():
+    contents = parse_journal(BEGIN + b"".join(three_games()))
+    assert (contents.number, contents.format_version) == (7, 1)
+    assert progress(contents) == progress(parse_journal(b"".join(three_games())))
+    for size in range(len(BEGIN)):
+        assert parse_journal(BEGIN[:size]).number is None
+
+
+def test_a_journal_is_never_made_empty(tmp_path: Path):
+    with pytest.raises(FileNotFoundError):
+        Journal(tmp_path / "journal.bin")
+    assert not (tmp_path / "journal.bin").exists()
+
+
 def test_it_is_synced_once_a_second_and_on_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     now, synced = [100.0], []
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(now[0]))
-    journal = Journal(tmp_path / "journal.bin", clock=lambda: now[0])
+    journal = Journal(begun(tmp_path / "journal.bin"), clock=lambda: now[0])
     for entry in three_games():
         journal.append(entry)
         now[0] += 0.3 * SYNC_INTERVAL_S
     assert synced == pytest.approx([101.2, 102.4])
     journal.close()
     assert len(synced) == 3
-    assert (tmp_path / "journal.bin").read_bytes() == b"".join(three_games())
+    assert (tmp_path / "journal.bin").read_bytes() == BEGIN + b"".join(three_games())
 
 
 def test_a_write_that_the_system_splits_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write = os.write
     monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:7]))
-    journal = Journal(tmp_path / "journal.bin")
+    journal = Journal(begun(tmp_path / "journal.bin"))
     for entry in three_games():
         journal.append(entry)
     journal.close()
-    assert (tmp_path / "journal.bin").read_bytes() == b"".join(three_games())
+    assert (tmp_path / "journal.bin").read_bytes() == BEGIN + b"".join(three_games())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.errors import DataError, RunError, SettingsError
 from zerosum.journal import parse_journal
 from zerosum.metrics import Metrics, MetricsRow, read_metrics
-from zerosum.run import train
+from zerosum.run import progress_line, train
 from zerosum.shards import GameStore
 
 TINY = [
@@ -153,8 +153,8 @@ def test_two_processes_on_one_run(tmp_path: Path) -> None:
     run = tmp_path / "run"
     run_steps(run, 4)
     code = (
-        "import sys, time; from pathlib import Path; from zerosum.run import _hold\n"
-        f"with _hold(Path({str(run)!r})):\n    print('held', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from zerosum.run_directory import hold\n"
+        f"with hold(Path({str(run)!r})):\n    print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
@@ -178,7 +178,7 @@ def test_a_run_of_another_game_is_left_alone(tmp_path: Path) -> None:
         run_steps(run, 4, game="connect4")
     with pytest.raises(SettingsError, match="the network's settings and the seed stay"):
         run_steps(run, 4, "network.num_blocks=3")
-    with pytest.raises(SettingsError, match="a run keeps its preset"):
+    with pytest.raises(SettingsError, match="began without a preset, which stays"):
         train("tictactoe", run, preset="connect4", report=lambda _: None)
     assert written(run) == before
 
@@ -282,3 +282,67 @@ def test_the_plain_table_survives_a_torn_row(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("0.7,2", "0.7,two"))
     with pytest.raises(DataError, match="line 3 is damaged"):
         read_metrics(path)
+
+
+def test_what_a_kill_leaves_at_the_very_start_is_no_obstacle(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in ("holder.lock", "holder.json", "config.new"):
+        (run / name).write_text("")
+    run_steps(run, 4)
+    assert load_checkpoint(run).info.step == 4
+
+
+def test_what_is_refused_makes_no_directory(tmp_path: Path) -> None:
+    for overrides in (["serch.c_init=1"], ["training.device=abacus"]):
+        with pytest.raises(SettingsError):
+            run_steps(tmp_path / "run", 4, *overrides)
+    assert not (tmp_path / "run").exists()
+
+
+def test_another_batch_size_goes_on_learning(tmp_path: Path) -> None:
+    """What is owed is counted in samples: neither a halt nor a flood follows."""
+    run = tmp_path / "run"
+    run_steps(run, 8)
+    run_steps(run, 10, "learner.batch_size=128")
+    run_steps(run, 12, "learner.samples_per_position=2")
+    assert load_checkpoint(run).info.step == 12
+
+
+def test_another_optimiser_begins_afresh(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    said = run_steps(run, 8, "learner.optimizer=sgd")
+    assert any("The optimiser begins afresh: it was adamw, now it is sgd." in line for line in said)
+
+
+def test_a_game_file_may_move_with_its_project(tmp_path: Path) -> None:
+    source = (Path(__file__).parent / "games_for_tests.py").read_text(encoding="utf-8")
+    for folder in ("before", "after"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mygame.py").write_text(source)
+    run = tmp_path / "run"
+    run_steps(run, 4, game=f"{tmp_path}/before/mygame.py:DoubleMove")
+    run_steps(run, 8, game=f"{tmp_path}/after/mygame.py:DoubleMove")
+    assert str(tmp_path / "after") in (run / "config.toml").read_text()
+    with pytest.raises(RunError, match="is a run of"):
+        run_steps(run, 8, game=f"{tmp_path}/after/mygame.py:Loop")
+
+
+def test_lines_fit_a_terminal() -> None:
+    row = MetricsRow(
+        minutes=123.4,
+        step=1_234_567,
+        games=1_234_567,
+        positions=123_456_789,
+        evaluations=10**10,
+        evaluations_per_second=123_456.7,
+        policy_loss=1.234,
+        policy_entropy=1.123,
+        value_error=0.1234,
+        elo=1234.0,
+        elo_error=123.0,
+    )
+    text = progress_line(row, progress=0.5, verdict="yes, +1234 Elo since step 0")
+    assert max(len(line) for line in text.splitlines()) <= 110, text
+    assert "123.4 left" in text

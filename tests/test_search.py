@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import zlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -319,11 +320,11 @@ def test_a_game_with_cycles_ends() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    search = new_search(make("connect4"), replace(PLAIN, max_nodes=200))
+    search = new_search(make("connect4"), replace(PLAIN, max_nodes=1024))
     search.begin(0, 100_000)
     Recorder(make("connect4"), 1).finish(search)
     assert search.root(0).limit == "memory"
-    assert search.root(0).num_simulations < 400
+    assert search.root(0).num_simulations < 2048
 
 
 @pytest.mark.parametrize(
@@ -372,7 +373,7 @@ def test_misuse_is_told() -> None:
     [
         ("c_init", 0.7), ("c_base", 20.0), ("c_factor", 60.0), ("unvisited_value", "zero"), ("unvisited_value", "loss"),
         ("unvisited_reduction", 0.0), ("root_noise_fraction", 0.6), ("root_noise_alpha", 0.05), ("exact_bounds", False),
-        ("leaves_in_flight", 6), ("max_nodes", 100),
+        ("leaves_in_flight", 6), ("max_nodes", 1024),
     ],
 )  # fmt: skip
 def test_every_setting_acts(setting: str, value: Any) -> None:
@@ -381,7 +382,7 @@ def test_every_setting_acts(setting: str, value: Any) -> None:
     for config in (PLAIN, replace(PLAIN, **{setting: value})):
         search = new_search(game, config)
         search.reset(0, state_after(game, "4 4 3 3" if setting == "exact_bounds" else "4 4 4 4 2 3"))
-        search.begin(0, 200, noise=(1, 0, 0))
+        search.begin(0, 2000 if setting == "max_nodes" else 200, noise=(1, 0, 0))
         Recorder(game, 8).finish(search)
         visits.append(search.root(0).visits.tolist())
     assert visits[0] != visits[1]
@@ -398,3 +399,34 @@ def test_virtual_loss_spreads_leaves() -> None:
         while Recorder(game, 8).answer(search, 16):
             rounds[-1] += 1
     assert rounds[1] < rounds[0]
+
+
+def test_the_cores_defaults_are_these() -> None:
+    """One fact, two languages: the defaults of `SearchConfig` in Rust and in Python."""
+    source = (Path(__file__).parents[1] / "crates/zerosum-core/src/search/config.rs").read_text(encoding="utf-8")
+    defaults = source[source.index("fn default()") :]
+    for name in (
+        "c_init",
+        "c_base",
+        "c_factor",
+        "exact_bounds",
+        "count_reused_visits",
+        "leaves_in_flight",
+        "virtual_loss",
+    ):
+        value = getattr(SearchConfig(), name)
+        assert f"{name}: {str(value).lower()}," in defaults, name
+    assert f"Parent {{ reduction: {SearchConfig().unvisited_reduction} }}" in defaults
+
+
+def test_without_exact_bounds_the_root_knows_visits_alone() -> None:
+    """A move that wins at once is not chosen for that, but for its visits: the paper's search."""
+    game = make("connect4")
+    search = new_search(game, replace(PLAIN, exact_bounds=False))
+    search.reset(0, state_after(game, "4 1 4 1 4 2"))
+    search.begin(0, 30, noise=(3, 1, 0))
+    Recorder(game, 1).finish(search)
+    root = search.root(0)
+    assert (root.lower == -1).all()
+    assert (root.upper == 1).all()
+    assert root.best_action == int(root.actions[root.visits.argmax()])

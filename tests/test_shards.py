@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerosum.errors import DataError, RunError
-from zerosum.journal import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.journal import GameHeader, GameRecord, PlyFlag, PlyRecord, begin_entry, parse_journal
 from zerosum.shards import FORMAT, MANIFEST, GameStore, decode_shard, encode_shard, read_manifest, read_shard
 
 
@@ -197,7 +197,8 @@ def test_it_seals_by_itself_and_empties_the_journal(tmp_path: Path):
             (6, 6),
         ]
         assert names_in(tmp_path, "*.bin") == ["journal-000004.bin"]
-        assert not (tmp_path / "journal-000004.bin").stat().st_size
+        journal = parse_journal((tmp_path / "journal-000004.bin").read_bytes())
+        assert (journal.number, journal.running, journal.finished) == (4, {}, [])
         assert games_in(store) == list(range(7))
 
 
@@ -397,32 +398,134 @@ def flip(path: Path, place: int) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("harm", ["flip", "cut", "remove"])
+@pytest.mark.parametrize("harm", ["flip", "cut"])
 def test_a_damaged_shard_is_named_and_set_aside(tmp_path: Path, harm: str):
     filled(tmp_path)
     name = names_in(tmp_path, "games-000001-*.parquet")[0]
     path = tmp_path / name
     if harm == "flip":
         flip(path, path.stat().st_size // 2)
-    elif harm == "cut":
-        path.write_bytes(path.read_bytes()[:-1])
     else:
-        path.unlink()
-    reason = {"flip": "does not match its checksum", "cut": "bytes instead of", "remove": "is missing"}[harm]
+        path.write_bytes(path.read_bytes()[:-1])
+    reason = {"flip": "does not match its checksum", "cut": "bytes instead of"}[harm]
     with opened(tmp_path) as (store, messages):
-        list(store.recent(1000))
+        games = store.recent(1000)
+        assert store.num_positions == sum(record.num_positions for record in games), "known before they are read"
         assert games_in(store) == FILLED[0][2:]
         assert plies_in(store) == FILLED[1]
         assert len(messages) == 1
         assert name in messages[0]
         assert reason in messages[0]
         assert "its 2 games are left out" in messages[0]
-    assert names_in(tmp_path, "*.damaged") == ([] if harm == "remove" else [f"{name}.damaged"])
+    assert names_in(tmp_path, "*.damaged") == [f"{name}.damaged"]
     with opened(tmp_path) as (store, messages):
         assert games_in(store) == FILLED[0][2:]
         play(store, 9)
         store.seal()
     assert not messages
+
+
+def test_a_missing_shard_counts_again_when_it_is_back(tmp_path: Path):
+    filled(tmp_path)
+    path = tmp_path / names_in(tmp_path, "games-000001-*.parquet")[0]
+    manifest = (tmp_path / MANIFEST).read_bytes()
+    away = path.rename(tmp_path / "away")
+    for _ in range(2):
+        with opened(tmp_path) as (store, messages):
+            list(store.recent(1000))
+            assert (games_in(store), plies_in(store)) == (FILLED[0][2:], FILLED[1])
+            assert len(messages) == 1
+            assert re.search(rf"{path.name} is missing: its 2 games are left out.*Put it back", messages[0])
+        assert (tmp_path / MANIFEST).read_bytes() == manifest
+    with opened(tmp_path) as (store, _):
+        away.rename(path)
+        assert games_in(store) == FILLED[0], "even while the store is open"
+    with opened(tmp_path) as (store, messages):
+        assert games_in(store) == FILLED[0]
+        assert not messages
+
+
+@pytest.mark.parametrize("call", ["stat", "read_bytes"])
+def test_a_shard_that_cannot_be_read_now_is_an_error_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+):
+    filled(tmp_path)
+    before = {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)}
+    original = getattr(Path, call)
+
+    def failing(path: Path, **arguments: object) -> object:
+        if path.suffix == ".parquet":
+            raise OSError(5, "Input/output error")
+        return original(path, **arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, call, failing)
+        with pytest.raises(RunError, match=r"parquet cannot be read: Input/output error\. Nothing was changed\. See"):
+            GameStore(tmp_path, report=print).recent(1000)
+    assert before == {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)}
+    with opened(tmp_path) as (store, messages):
+        assert (games_in(store), plies_in(store)) == FILLED
+        assert not messages
+
+
+def test_each_shard_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    filled(tmp_path)
+    read, original = [], Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.suffix) or original(path))
+    with opened(tmp_path) as (store, _):
+        assert len(list(store.recent(1000))) == 7
+    assert read.count(".parquet") == 2
+
+
+@pytest.mark.parametrize("size", [0, 5])
+@pytest.mark.parametrize("has_manifest", [True, False])
+def test_an_emptied_journal_is_told(tmp_path: Path, size: int, has_manifest: bool):
+    filled(tmp_path)
+    path = tmp_path / "journal-000003.bin"
+    path.write_bytes(path.read_bytes()[:size])
+    if not has_manifest:
+        (tmp_path / MANIFEST).unlink()
+    with opened(tmp_path) as (store, messages):
+        assert (games_in(store), plies_in(store)) == ([0, 1, 2, 3], {})
+        assert "journal-000003.bin is damaged: its first entry" in messages[-1]
+        assert "games may be lost that were not sealed; 0 finished and 0 running ones are left in it" in messages[-1]
+        assert len(messages) == (1 if has_manifest else 2)
+        play(store, store.next_game_id)
+    with opened(tmp_path) as (store, messages):
+        assert games_in(store) == [0, 1, 2, 3, 4]
+        assert not messages
+
+
+def test_what_follows_a_lost_first_entry_counts(tmp_path: Path):
+    filled(tmp_path)
+    path = tmp_path / "journal-000003.bin"
+    path.write_bytes(path.read_bytes()[len(begin_entry(3, format_version=FORMAT)) :])
+    with opened(tmp_path) as (store, messages):
+        assert (games_in(store), plies_in(store)) == FILLED
+        assert "3 finished and 2 running ones are left in it" in messages[0]
+    assert len(names_in(tmp_path, "journal-000003.bin.*.damaged")) == 1
+
+
+def test_another_journal_in_its_place_doubles_no_game(tmp_path: Path):
+    with opened(tmp_path) as (store, _):
+        play(store, 0)
+        other = (tmp_path / "journal-000001.bin").read_bytes()
+        store.seal()
+    (tmp_path / "journal-000002.bin").write_bytes(other)
+    with opened(tmp_path) as (store, messages):
+        assert games_in(store) == [0]
+        assert "journal-000002.bin is damaged: its first entry" in messages[0]
+        assert store.next_game_id == 1
+
+
+def test_a_journal_of_a_newer_format_is_refused(tmp_path: Path):
+    filled(tmp_path)
+    path = tmp_path / "journal-000003.bin"
+    path.write_bytes(begin_entry(3, format_version=FORMAT + 1))
+    before = path.read_bytes()
+    with pytest.raises(DataError, match=rf"journal-000003.bin has format {FORMAT + 1}"):
+        GameStore(tmp_path, report=print)
+    assert path.read_bytes() == before
 
 
 def test_a_damaged_journal_is_kept_aside_and_the_rest_goes_on(tmp_path: Path):
@@ -437,7 +540,7 @@ def test_a_damaged_journal_is_kept_aside_and_the_rest_goes_on(tmp_path: Path):
             finished, running = games_in(store), plies_in(store)
             assert len(messages) == 1
             if "is damaged" in messages[0]:
-                assert names_in(directory, "*.damaged") == ["journal-000003.bin.damaged"]
+                assert len(names_in(directory, "journal-000003.bin.*.damaged")) == 1
             lost = ({5, 6, 7} | set(FILLED[1])) - set(finished) - set(running)
             named = re.search(r"of games ([0-9, ]+) an entry is lost", messages[0])
             assert lost == (set(map(int, named[1].split(", "))) if named else set())
@@ -453,7 +556,7 @@ def test_a_journal_without_a_finished_game_can_be_damaged_too(tmp_path: Path):
     with opened(tmp_path) as (store, _):
         start(store, 0, 2)
         start(store, 1, 2)
-    flip(tmp_path / "journal-000001.bin", 30)
+    flip(tmp_path / "journal-000001.bin", len(begin_entry(1, format_version=FORMAT)) + 30)
     with opened(tmp_path) as (store, messages):
         assert "of games 0 an entry is lost, they are left out" in messages[0]
         assert plies_in(store) == {1: 2}

@@ -109,6 +109,16 @@ class MatchResult:
         return "\n".join(lines)
 
 
+def require_pairs(name: str, num_games: int) -> None:
+    """Hold a number of games, under the name that its giver knows, against how a match plays them.
+
+    Raises:
+        SettingsError: it is odd.
+    """
+    if num_games % 2:
+        raise SettingsError(f"{name} is {num_games}, expected an even number: each opening is played from both sides.")
+
+
 def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int) -> tuple[int, ...]:
     """Uniformly random legal moves, none of which ends the game; shorter where every move would."""
     state = game.initial_state()
@@ -238,9 +248,12 @@ class Match:
         Raises:
             SettingsError: a number is out of range.
         """
-        if num_games < 2 or num_games % 2:
-            raise SettingsError(f"num_games is {num_games}: an even number, as each opening is played from both sides.")
-        for name, value, low in (("opening_plies", opening_plies, 0), ("max_games_at_once", max_games_at_once, 1)):
+        require_pairs("num_games", num_games)
+        for name, value, low in (
+            ("num_games", num_games, 2),
+            ("opening_plies", opening_plies, 0),
+            ("max_games_at_once", max_games_at_once, 1),
+        ):
             if value < low:
                 raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
         self._game, self._names = game, (first.name, second.name)

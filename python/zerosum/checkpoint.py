@@ -3,7 +3,7 @@
 A checkpoint of step 1000 is three files:
 
     step-00001000.safetensors           weights, float32
-    step-00001000.learner.safetensors   optimiser state, random counters: for training only; playing works without it
+    step-00001000.learner.safetensors   optimiser state: for training only; playing works without it
     step-00001000.json                  what it is, with size and SHA-256 of the other two
 
 The JSON is written last and is the commit: without it the other two are not a checkpoint. Each file is written under a
@@ -17,8 +17,8 @@ import hashlib
 import json
 import os
 import re
-import warnings
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.errors import DataError
+from zerosum.files import sync_directory, write_durably
 from zerosum.network import NetworkConfig, NetworkShape, weight_shapes
 from zerosum.settings import from_mapping
 
@@ -69,7 +70,7 @@ class CheckpointInfo:
     created_at: str
     """ISO 8601, UTC."""
     training: dict[str, Any] = field(default_factory=dict)
-    """What the training had seen (samples, positions, minutes ...): told to people, read by no code."""
+    """What the training had seen (games, positions, evaluations, minutes): told to people, read by no code."""
     format_version: int = FORMAT_VERSION
 
     @classmethod
@@ -181,12 +182,12 @@ def save_checkpoint(
     files = {}
     for part, arrays in {"weights": checkpoint.weights, "learner": learner_state}.items():
         content = safetensors.save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        _write_durably(_part_path(path, part), content)
+        write_durably(_part_path(path, part), content)
         files[part] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     body = {**asdict(checkpoint.info), "learner": dict(learner_info), "files": files}
     body = json.loads(json.dumps(body, allow_nan=False))  # as it will be read: the checksum is of that
     body["sha256"] = _body_checksum(body)
-    _write_durably(path, json.dumps(body, indent=2).encode())
+    write_durably(path, json.dumps(body, indent=2).encode())
     return path
 
 
@@ -200,14 +201,21 @@ def list_checkpoints(directory: Path) -> list[Path]:
     return sorted((path for path in directory.glob("step-*.json") if _FILE_NAME.fullmatch(path.name)), key=_step)
 
 
-def load_checkpoint(path: Path) -> Checkpoint:
+def _print_error(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error) -> Checkpoint:
     """Read a network from a checkpoint's JSON, or the newest whole one of a directory or of a run directory.
 
-    Only the JSON and the weights need to be there. A directory's damaged checkpoints are passed over with a warning.
+    Only the JSON and the weights need to be there. A directory's damaged checkpoints are passed over; `report` gets a
+    sentence for each.
 
     Raises:
         DataError: nothing there, damaged, or of a newer format.
     """
+    if not path.exists():
+        raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
     if not path.is_dir():
         if path.suffix != ".json":
             raise DataError(f"{path} is no checkpoint: name its .json file, or the directory that holds it.")
@@ -217,7 +225,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         try:
             return _read_checkpoint(candidate)
         except DamagedCheckpointError as error:
-            warnings.warn(f"{error} The checkpoint before it is used instead.", stacklevel=2)
+            report(f"{error} The checkpoint before it is used instead.")
     raise DataError(f"There is no whole checkpoint in {directory}: train first, or name a directory that holds one.")
 
 
@@ -259,7 +267,7 @@ def set_aside(path: Path, reason: str) -> str:
         if file.exists():
             os.replace(file, f"{file}.damaged")
             renamed.append(f"{file.name}.damaged")
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
     return f"{reason} It was set aside as {', '.join(renamed)}."
 
 
@@ -333,28 +341,6 @@ def _body_checksum(body: Mapping[str, Any]) -> str:
     """SHA-256 of the content of a checkpoint's JSON, however it is laid out, without the checksum itself."""
     content = {name: value for name, value in body.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    """Write a file that is there completely, or not at all, whenever the power goes."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    with unfinished.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
-    _sync_directory(path.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make renames in a directory durable; Windows has no such call."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _plane_text(name: str, is_constant: bool) -> str:

@@ -17,7 +17,7 @@ from zerosum.errors import ZerosumError
 
 app = typer.Typer(
     name="zerosum",
-    help="AlphaZero for any two-player board game: learn it from its rules, play it, trust it.",
+    help="AlphaZero for any two-player board game: learn it, play it, measure it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -32,7 +32,7 @@ RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpo
 Simulations = Annotated[
     int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; the run's own if not given.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the figures alone, one JSON object a line.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures alone, one JSON object a line.")]
 
 
 def main() -> None:
@@ -56,11 +56,19 @@ def _print_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
+def _require_pairs(games: int) -> int:
+    from zerosum.arena import require_pairs
+
+    require_pairs("--games", games)
+    return games
+
+
 @app.callback()
 def _zerosum(
     version: Annotated[
         # Eager: without a command, which is otherwise missed before anything else is looked at.
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+        bool,
+        typer.Option("--version", metavar="", callback=_print_version, is_eager=True, help="Print the version and stop."),
     ] = False,
 ) -> None: ...
 
@@ -99,7 +107,7 @@ def play(
         str, typer.Argument(help="Who to play: a run, a checkpoint, or `rollouts@1000`.", show_default=False)
     ],
     game: Annotated[str, typer.Option(help="The game, where the player does not say it.")] = "",
-    second: Annotated[bool, typer.Option("--second", help="You move second.")] = False,
+    second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
 ) -> None:
     """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
@@ -121,7 +129,9 @@ def match(
         ),
     ],
     second: Annotated[str, typer.Argument(help="The same for the opponent.", show_default=False)],
-    games: Annotated[int, typer.Option(min=2, help="Games; each opening is played from both sides.")] = 100,
+    games: Annotated[
+        int, typer.Option(min=2, callback=_require_pairs, help="Games; each opening is played from both sides.")
+    ] = 100,
     opening_plies: Annotated[int, typer.Option(min=0, help="Random plies that open each pair of games.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
     json: Json = False,
@@ -141,7 +151,9 @@ def match(
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")
 def evaluate(
     run: RunArgument,
-    games: Annotated[int, typer.Option(min=0, help="Games against each opponent; 0 for none.")] = 100,
+    games: Annotated[
+        int, typer.Option(min=0, callback=_require_pairs, help="Games against each opponent; 0 for none.")
+    ] = 100,
     positions: Annotated[
         int, typer.Option(min=0, help="Positions of each solved set, where the game has them; 0 for none.")
     ] = 200,

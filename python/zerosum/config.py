@@ -102,18 +102,15 @@ class RunConfig:
 
 
 SECTIONS: dict[str, type] = {
-    field.name: {
-        "training": TrainingConfig,
-        "search": SearchConfig,
-        "selfplay": SelfplayConfig,
-        "replay": ReplayConfig,
-        "network": NetworkConfig,
-        "learner": LearnerConfig,
-        "strength": StrengthConfig,
-    }[field.name]
-    for field in dataclasses.fields(RunConfig)
-    if field.name not in ("game", "preset")
+    "training": TrainingConfig,
+    "search": SearchConfig,
+    "selfplay": SelfplayConfig,
+    "replay": ReplayConfig,
+    "network": NetworkConfig,
+    "learner": LearnerConfig,
+    "strength": StrengthConfig,
 }
+"""The sections of `config.toml`: the fields of a `RunConfig` after the first two."""
 
 
 def preset_names() -> list[str]:
@@ -162,16 +159,22 @@ def new_config(
     Raises:
         SettingsError: an unknown preset or setting (with the nearest names), or a value out of range.
     """
-    asked = parse_overrides(overrides)
-    for setting_name, value in (("minutes", minutes), ("seed", seed)):
-        if value is not None:
-            asked.setdefault("training", {})[setting_name] = value
+    asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
     layers = [load_preset(preset) if preset else {}, asked]
     budgets = [layer["training"]["minutes"] for layer in layers if "minutes" in layer.get("training", {})]
     values = default_settings(game, minutes=budgets[-1] if budgets else DEFAULT_MINUTES)
     for layer in layers:
         _merge(values, layer)
     return _from_values(name, preset, values)
+
+
+def asked_settings(*, minutes: float | None, seed: int | None, overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What the command line asks, by section."""
+    asked = parse_overrides(overrides)
+    for name, value in (("minutes", minutes), ("seed", seed)):
+        if value is not None:
+            asked.setdefault("training", {})[name] = value
+    return asked
 
 
 def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]]:
@@ -189,8 +192,8 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
         "training": {"minutes": minutes},
         "search": {"num_simulations": num_simulations, "root_noise_alpha": natural_noise_alpha(game)},
         "selfplay": {
-            # A CPU's rate is level from batches of 32 on (docs/log.md); a GPU wants hundreds.
-            "games_per_thread": 512 if uses_gpu() else 64,
+            # A CPU's rate is level from batches of 32 on (docs/log.md); a GPU wants two large batches in turn.
+            **({"games_per_thread": 512, "num_threads": 2} if uses_gpu() else {"games_per_thread": 64}),
             "temperature_plies": max(2, round(size.plies / 2)),
             "fast_simulations": max(num_simulations // 5, 8),
         },

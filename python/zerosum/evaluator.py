@@ -16,7 +16,7 @@ import os
 import platform
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import InitVar, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -131,10 +131,9 @@ class TorchEvaluator:
             SettingsError: the device cannot be used, or an unknown precision.
         """
         _require_known("precision", precision, PRECISIONS)
-        self._device = _torch_device(device)
+        self._device = torch_device(device)
         self._precision = _torch_precision(self._device) if precision == "auto" else precision
-        # On a CPU torch gives one call all cores: calls take turns, or else threads x cores would fight for the cores.
-        self._turn: AbstractContextManager[Any] = threading.Lock() if self._device.type == "cpu" else nullcontext()
+        self._lock = threading.Lock()
         self.update(checkpoint)
 
     @property
@@ -148,8 +147,12 @@ class TorchEvaluator:
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
         """As `Evaluator.evaluate`."""
+        import torch
+
         network = self._network
-        with self._turn:
+        # Where torch gives one call several cores, calls take turns, or else threads x cores would fight for them.
+        takes_turns = self._device.type == "cpu" and torch.get_num_threads() > 1
+        with self._lock if takes_turns else nullcontext():
             logits, value_logits_BV = network.run(leaves)
         return _evaluations(leaves, logits, value_logits_BV)
 
@@ -379,7 +382,7 @@ def make_evaluator(
 def uses_gpu(device: str = "auto") -> bool:
     """Whether torch would run on a GPU. Does not import torch where the machine has no driver for one."""
     may_be_gpu = _has_gpu_driver() if device == "auto" else device != "cpu"
-    return may_be_gpu and _torch_device(device).type != "cpu"
+    return may_be_gpu and torch_device(device).type != "cpu"
 
 
 def _no_preference(leaves: Leaves) -> NDArray[np.float32]:
@@ -407,7 +410,8 @@ def _has_gpu_driver() -> bool:
     return any(Path(path).exists() for path in ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd"))
 
 
-def _torch_device(name: str) -> torch.device:
+def torch_device(name: str) -> torch.device:
+    """The device of this name; "auto" is a GPU if there is one. Raises SettingsError if it cannot be used."""
     import torch
 
     if name == "auto":

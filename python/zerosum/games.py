@@ -48,6 +48,7 @@ Rules = _core.Game
 DEFAULT_MAX_PLIES = 512
 
 StateT = TypeVar("StateT")
+ValueT = TypeVar("ValueT")
 
 
 class Game(Protocol[StateT]):
@@ -59,7 +60,8 @@ class Game(Protocol[StateT]):
     everywhere) and `symmetries` (permutations of the actions under which the game is the same, such as the mirror of
     a board: the learner then learns from each game's images, too).
 
-    For every reachable state s, and each legal action a:
+    For every reachable state s, and each legal action a (`player` and `legal_actions` are for positions in which the
+    game goes on; `outcome`, `planes` and `draw` have to answer for finished ones, too):
         legal_actions(s) is empty   if and only if   outcome(s) is not None
         play(s, a) leaves s as it was, and gives the same state each time
         planes(s) is seen from player(s): "own" is the player to move, whoever that is
@@ -123,6 +125,12 @@ class Game(Protocol[StateT]):
 METHODS = ("initial_state", "player", "legal_actions", "play", "outcome", "planes", "action_text", "draw")
 ATTRIBUTES = ("name", "num_actions", "board_shape", "plane_names")
 
+ENDING_OF_PYTHON_GAMES = "by the rules"
+"""The core's word for how a game written in Python ended: it does not say more."""
+
+MISTAKES = (Exception, SystemExit)
+"""What a user's code may raise that is a mistake of the game: all but Ctrl-C."""
+
 
 def make(name: str) -> Rules:
     """A game by its name, or a game written in Python as `path/to/file.py:Class`.
@@ -144,8 +152,8 @@ def make(name: str) -> Rules:
 
 def find_game(name: str) -> Rules | Game[Any]:
     """As `make`, but a game written in Python comes as the object of its class: what `check_game` wants to see."""
-    path, colon, class_name = name.rpartition(":")
-    if colon and path.endswith(".py"):
+    path, _, class_name = (name, "", "") if name.endswith(".py") else name.rpartition(":")
+    if path.endswith(".py"):
         return _load(Path(path), class_name)
     if name not in _core.core_game_names():
         raise GameError(
@@ -166,32 +174,61 @@ def adopt(game: Game[Any]) -> Rules:
         if not hasattr(game, attribute):
             kind = "attribute" if attribute in ATTRIBUTES else "method"
             raise GameError(f"{type(game).__name__} has no {kind} {attribute!r}: the Game protocol asks for it.")
-    try:
-        names = [str(name) for name in game.plane_names]
-        constant = set(getattr(game, "constant_planes", ()))
-        if game.name == "":
-            raise GameError(f"{type(game).__name__}: name is empty, and it names the game's networks: give it a word.")
-        if not constant <= set(names):
-            raise GameError(
-                f"{game.name}: constant_planes names {sorted(constant - set(names))}, not in plane_names {names}."
-            )
-        return Rules.adopt(
-            game,
-            game.name,
-            getattr(game, "version", 1),
-            game.num_actions,
-            game.board_shape,
-            [(name, name in constant) for name in names],
-            getattr(game, "max_plies", DEFAULT_MAX_PLIES),
-            getattr(game, "symmetries", ()),
-        )
-    except GameError:
-        raise
-    except (TypeError, ValueError, OverflowError) as error:
-        raise GameError(
-            f"{type(game).__name__}: name, num_actions, board_shape, plane_names, constant_planes, symmetries, version"
-            f" or max_plies: {error}"
-        ) from error
+
+    def read(name: str, reader: Callable[[Any], ValueT], expected: str, default: Any = None) -> ValueT:
+        value = getattr(game, name, default)
+        try:
+            return reader(value)
+        except (TypeError, ValueError):
+            raise GameError(f"{type(game).__name__}: {name} is {value!r}, expected {expected}.") from None
+
+    def read_number(name: str, low: int, high: int, default: int | None = None) -> int:
+        return read(name, lambda value: _whole(value, low, high), f"a whole number, {low} to {high}", default)
+
+    names = read("plane_names", _texts, "a sequence of texts")
+    constant = read("constant_planes", _texts, "a sequence of texts", ())
+    if unknown := sorted(set(constant) - set(names)):
+        raise GameError(f"{type(game).__name__}: constant_planes names {unknown}, not in plane_names {names}.")
+    return Rules.adopt(
+        game,
+        read("name", _word, "a word: it names the game's networks"),
+        read_number("version", 0, (1 << 32) - 1, 1),
+        read_number("num_actions", 1, 65535),
+        read("board_shape", _sides, "two whole numbers, 1 to 255: rows and columns"),
+        [(name, name in constant) for name in names],
+        read_number("max_plies", 1, 65535, DEFAULT_MAX_PLIES),
+        read("symmetries", _permutations, "a sequence of permutations of the actions", ()),
+    )
+
+
+# An attribute of a user's game as the core wants it; TypeError or ValueError if it is of another kind.
+
+
+def _whole(value: Any, low: int, high: int) -> int:
+    if not low <= (number := operator.index(value)) <= high:
+        raise ValueError
+    return number
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError
+    return value
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):  # a sequence of letters, which nobody means
+        raise ValueError
+    return [_word(text) for text in value]
+
+
+def _sides(value: Any) -> tuple[int, int]:
+    rows, columns = value
+    return _whole(rows, 1, 255), _whole(columns, 1, 255)
+
+
+def _permutations(value: Any) -> list[list[int]]:
+    return [[_whole(action, 0, 65534) for action in permutation] for permutation in value]
 
 
 def _require_a_move(game: Rules) -> None:
@@ -210,22 +247,30 @@ def _load(path: Path, class_name: str) -> Game[Any]:
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and pickles of the user's classes look their module up.
     sys.modules[spec.name] = module
-    sys.path.insert(0, str(path.parent.resolve()))
+    # The file's neighbours come first while it is read, as for a program, and stay for imports inside its methods.
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.append(folder)
+    sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
         return _class_of(module, path, class_name)()  # type: ignore[no-any-return]
     except GameError:
         raise
-    except (Exception, SystemExit) as error:
+    except MISTAKES as error:
         raise GameError(f"{path} could not be run: {_describe(error)}") from error
     finally:
-        sys.path.pop(0)
+        sys.path.remove(folder)
 
 
 def _class_of(module: ModuleType, path: Path, class_name: str) -> Callable[[], Any]:
     classes = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    own = [name for name, value in classes.items() if value.__module__ == module.__name__]
+    if not class_name and own:
+        raise GameError(
+            f"{path} is a file, and a game is a class in it. Name the class: {path}:{f', {path}:'.join(own)}."
+        )
     if class_name not in classes:
-        own = [name for name, value in classes.items() if value.__module__ == module.__name__]
         raise GameError(f"{path} has no class {class_name!r}: {nearest(class_name, own)}.")
     return classes[class_name]
 
@@ -241,11 +286,11 @@ def as_planes(planes: ArrayLike) -> NDArray[np.float32]:
     return array
 
 
-def place_error(name: str, draw: Callable[[Any], object], state: object, error: Exception) -> GameError:
+def place_error(name: str, draw: Callable[[Any], object], state: object, error: BaseException) -> GameError:
     """What went wrong in a user's game, with the position in which it did."""
     try:
         board = f"\n{draw(state)}"
-    except Exception:  # the board is a courtesy: a broken draw() must not hide the error that is being told
+    except MISTAKES:  # the board is a courtesy: a broken draw() must not hide the error that is being told
         board = f" {state!r}"
     what = str(error) if isinstance(error, GameError) else _describe(error)
     placed = GameError(f"{name}: {what}\nat the position{board}")
@@ -253,7 +298,7 @@ def place_error(name: str, draw: Callable[[Any], object], state: object, error: 
     return placed
 
 
-def start_error(name: str, error: Exception) -> GameError:
+def start_error(name: str, error: BaseException) -> GameError:
     """What went wrong in a user's game before there was a position."""
     placed = GameError(f"{name}: initial_state() failed: {_describe(error)}")
     placed.__cause__ = error
@@ -360,7 +405,7 @@ def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) 
     num_positions = longest = 0
     for number in range(num_games):
         seen = rules.initial_state()
-        state: Any = game.initial_state()
+        state = _start(game, rules)
         moves: list[int] = []
         while True:
             num_positions += 1
@@ -380,6 +425,13 @@ def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) 
         results[result] = results.get(result, 0) + 1
         longest = max(longest, len(moves))
     return GameReport(num_games, num_positions, results, longest)
+
+
+def _start(game: Game[Any] | Rules, rules: Rules) -> Any:
+    try:
+        return game.initial_state()
+    except MISTAKES as error:
+        raise start_error(rules.spec.name, error) from error
 
 
 def _check_symmetry(rules: Rules, moves: list[int], permutation: list[int]) -> None:
@@ -407,7 +459,7 @@ def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: Sta
     def call(method: str, *arguments: Any) -> Any:
         try:
             return getattr(game, method)(*arguments)
-        except Exception as error:
+        except MISTAKES as error:
             raise place_error(rules.spec.name, game.draw, state, error) from error
 
     outcome = call("outcome", state)
@@ -416,6 +468,8 @@ def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: Sta
         legal = [operator.index(action) for action in answer]
     except TypeError:
         broken(f"legal_actions(state) is {answer!r}, expected a sequence of whole numbers")
+    except MISTAKES as error:  # of a generator
+        raise place_error(rules.spec.name, game.draw, state, error) from error
     is_capped = outcome is None and seen.plies >= rules.spec.max_plies
     if (outcome is not None) and legal:
         broken(f"outcome(state) is {outcome!r} but legal_actions(state) is {legal}: a game that is over has no moves")
@@ -462,6 +516,6 @@ def _check_play(game: Game[Any] | Rules, rules: Rules, state: Any, action: int) 
         second = game.play(state, action)
         if look(first) != look(second):
             raise GameError(f"play(state, {action}) gave two different positions when called twice")
-    except Exception as error:
+    except MISTAKES as error:
         raise place_error(rules.spec.name, game.draw, state, error) from error
     return first

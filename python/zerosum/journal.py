@@ -7,6 +7,7 @@ The journal is an append-only file, so that a crash costs no finished game and n
 
 little-endian. The magic number is there to find the next entry behind a damaged one. Kinds and their payloads:
 
+    BEGIN  version of the format u32, number of the journal u32: the first entry of every journal, and only there
     START  the `GameHeader` as compact JSON; once more for a running game, it begins anew
     PLY    game_id u64, index of the ply u32, then `_PLY`, then the target's actions, probabilities and visits
     END    game_id u64, plies u32, outcome f32, ending in UTF-8; a game is finished once this entry is whole
@@ -30,6 +31,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from zerosum.files import open_binary, write_all
 
 
 class PlyFlag(enum.IntFlag):
@@ -77,7 +80,9 @@ class PlyRecord:
     net_value: float
     """The network's own value of the position, in [-1, 1], for the mover."""
     num_simulations: int
+    """Visits that the root had when the move was chosen; those of a tree kept from the ply before count."""
     flags: PlyFlag
+    """How the search was run and the move was chosen."""
     target_actions: NDArray[np.uint16]
     """[N], the legal moves with a share in the policy target, each once."""
     target_probabilities: NDArray[np.float16]
@@ -217,12 +222,14 @@ class _Kind(enum.IntEnum):
     START = 1
     PLY = 2
     END = 3
+    BEGIN = 4
 
 
 _MAGIC_SIZE = len(MAGIC)
 _HEAD = struct.Struct("<IB")  # payload length, kind
 _CRC = struct.Struct("<I")
 _PAYLOAD = _MAGIC_SIZE + _HEAD.size + _CRC.size  # where the payload begins
+_BEGIN = struct.Struct("<II")  # version of the format, number of the journal
 _PLY_KEY = struct.Struct("<QI")  # game_id, index
 _PLY = struct.Struct("<HBIffIBH")  # the columns of PLY_COLUMNS in their order, then the target's size
 _END = struct.Struct("<QIf")  # game_id, plies, outcome
@@ -240,6 +247,10 @@ class RunningGame:
 class JournalContents:
     """What a journal holds, and what is wrong with it."""
 
+    number: int | None = None
+    """Of the journal, as its first entry says; None if that entry is missing: a journal is never written without it."""
+    format_version: int | None = None
+    """As its first entry says."""
     running: dict[int, RunningGame] = field(default_factory=dict)
     """By game_id, in the order they started."""
     finished: list[GameRecord] = field(default_factory=list)
@@ -250,6 +261,11 @@ class JournalContents:
     """(from, to) in bytes: damage with whole entries behind it."""
     lost_games: set[int] = field(default_factory=set)
     """game_ids of which an entry is missing. They are neither running nor finished."""
+
+
+def begin_entry(number: int, *, format_version: int) -> bytes:
+    """The first entry of a journal, so that one which was emptied is told from one in which nothing happened yet."""
+    return _entry(_Kind.BEGIN, _BEGIN.pack(format_version, number))
 
 
 def start_entry(header: GameHeader) -> bytes:
@@ -323,6 +339,9 @@ def _next_entry(data: bytes, start: int) -> int | None:
 
 def _take_in(contents: JournalContents, entry: bytes) -> None:
     kind, payload = entry[_MAGIC_SIZE + _HEAD.size - 1], entry[_PAYLOAD:]
+    if kind == _Kind.BEGIN:
+        contents.format_version, contents.number = _BEGIN.unpack(payload)
+        return
     if kind == _Kind.START:
         header = GameHeader(**json.loads(payload))
         contents.lost_games.discard(header.game_id)
@@ -366,8 +385,8 @@ class Journal:
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Open `path`, which need not exist. `clock` tells seconds. Raises OSError."""
-        self._file = open_binary(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        """Open `path`, which begins with a `begin_entry`. `clock` tells seconds. Raises OSError."""
+        self._file = open_binary(path, os.O_WRONLY | os.O_APPEND)
         self._clock = clock
         self._synced_at = clock()
 
@@ -388,15 +407,3 @@ class Journal:
             self.sync()
         finally:
             os.close(self._file)
-
-
-def open_binary(path: Path, flags: int) -> int:
-    """A file descriptor for bytes as they are (Windows would translate line ends)."""
-    return os.open(path, flags | getattr(os, "O_BINARY", 0), 0o644)
-
-
-def write_all(file: int, data: bytes) -> None:
-    """Write all of `data`, as one write where the system takes it whole."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(file, view) :]

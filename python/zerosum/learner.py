@@ -2,6 +2,8 @@
 
 It knows no game, no disk and no self-play. `Learner.step` takes a `Batch`; `Learner.weights` are what self-play runs.
 The state of all that a step depends on goes out and in as plain arrays, so training resumes where it was.
+
+Suffixes: B samples, C planes of H x W squares, A actions, V value logits (3 for win, draw and loss).
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.evaluator import torch_device
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.replay import Batch
-from zerosum.settings import check, num_cores, setting
+from zerosum.settings import check, setting
 
 if TYPE_CHECKING:
     import torch
@@ -62,10 +65,10 @@ class LearnerConfig:
         "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 where the device has it", choices=("auto", "bf16", "f32")
     )
 
-    num_threads: int | None = setting(
-        None,
-        "threads of torch on a CPU; none is a quarter of the cores, at least one. Self-play runs beside them, and"
-        " threads that wait for one another on a busy machine make a step twenty times slower",
+    num_threads: int = setting(
+        1,
+        "threads of torch on a CPU, beside those of self-play; several wait for one another on busy cores, which can"
+        " make a step twenty times slower",
         low=1,
         high=256,
     )
@@ -122,11 +125,9 @@ class Learner:
         from zerosum.residual_tower import ResidualTower
 
         self.config, self.step_number = config, 0
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        self._device = torch.device(device)
+        self._device = torch_device(device)
         if self._device.type == "cpu":
-            torch.set_num_threads(config.num_threads or max(num_cores() // 4, 1))
+            torch.set_num_threads(config.num_threads)
         self._network = ResidualTower(network, shape, weights)
         self._network.to(self._device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._autocast = _autocast(config.precision, self._device)

@@ -36,11 +36,13 @@ NORM_PARTS = ("weight", "bias", "running_mean", "running_var")
 class NetworkConfig:
     """The size of the network. The paper's: 19 blocks, 256 filters, policy 2 (Go), value 1, hidden 256, scalar."""
 
-    num_blocks: int = setting(5, "Residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads.", low=0)
-    num_filters: int = setting(64, "Filters of the stem and of every block.", low=1)
-    policy_filters: int = setting(32, "Filters of the policy head's 1x1 convolution.", low=1)
-    value_filters: int = setting(8, "Filters of the value head's 1x1 convolution.", low=1)
-    value_hidden: int = setting(64, "Units of the value head's hidden layer.", low=1)
+    num_blocks: int = setting(
+        5, "Residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads.", low=0, high=200
+    )
+    num_filters: int = setting(64, "Filters of the stem and of every block.", low=1, high=1024)
+    policy_filters: int = setting(32, "Filters of the policy head's 1x1 convolution.", low=1, high=1024)
+    value_filters: int = setting(8, "Filters of the value head's 1x1 convolution.", low=1, high=1024)
+    value_hidden: int = setting(64, "Units of the value head's hidden layer.", low=1, high=4096)
     value_head: str = setting(
         "wdl",
         "What the value head says: 'scalar', the expected result (paper), or 'wdl', how likely win, draw and loss are.",

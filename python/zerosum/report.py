@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from zerosum.arena import MatchResult, PlayedGame, play_match
+from zerosum.arena import MatchResult, PlayedGame, play_match, require_pairs
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
-from zerosum.config import load_config
+from zerosum.config import RunConfig, load_config
 from zerosum.elo import Rating, fit_elo
-from zerosum.errors import DataError
-from zerosum.games import Rules, make
-from zerosum.metrics import read_metrics
+from zerosum.errors import DataError, command_text
+from zerosum.games import ENDING_OF_PYTHON_GAMES, Rules, make
+from zerosum.metrics import MetricsRow, read_metrics
 from zerosum.network import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
 from zerosum.run import network_shape
@@ -67,7 +67,7 @@ def evaluate(
 
     Args:
         run: A run directory, a directory of checkpoints, or a checkpoint's JSON.
-        num_games: Against each opponent; 0 for no matches.
+        num_games: Against each opponent, an even number; 0 for no matches.
         num_positions: Of each solved set, at random where it has more; 0 for none.
         num_simulations: A move; the run's own if not given.
         seed: Keys games and the choice of positions.
@@ -76,7 +76,9 @@ def evaluate(
 
     Raises:
         DataError: there is no whole checkpoint.
+        SettingsError: the number of games is odd.
     """
+    require_pairs("num_games", num_games)
     player = load_player(run, num_simulations=num_simulations, batch_size=GAMES_AT_ONCE)
     write(f"{run}: {player.config.num_simulations} simulations a move.")
     matches = _play_matches(player, num_games, seed, write, write_json) if num_games else []
@@ -84,7 +86,7 @@ def evaluate(
     if matches:
         write("")
         write(transcript(player.game, matches[-1].games[0], matches[-1]))
-    write(f"Play it yourself: zerosum play {run}")
+    write(f"Play it yourself: {command_text('play', run)}")
     return Evaluation(matches, mistakes)
 
 
@@ -108,8 +110,9 @@ def _play_matches(player: Player, num_games: int, seed: int, write: Write, write
     links = [meet(anchor(simulations), RANDOM), meet(anchor(10 * simulations), anchor(simulations))]
     ratings = fit_elo([result.pair_score for result in (*results, *links)], anchor=RANDOM.name)
     write("Elo, with random play at 0:")
+    width = max(map(len, ratings))
     for name, rating in sorted(ratings.items(), key=lambda item: -item[1].elo):
-        write(f"  {name:<24} {rating}")
+        write(f"  {name:<{width}}  {rating}")
         write_json(_elo_json(name, rating))
     return results
 
@@ -175,10 +178,11 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     result = played.result if played.first_is_player == 0 else -played.result
     word = "drawn" if result == 0 else f"{names[0] if result > 0 else names[1]} won"
     opening = "(" if played.opening_plies else ""
+    ending = "" if played.ending == ENDING_OF_PYTHON_GAMES else f": {played.ending}"
     return (
         f"A game: {names[0]} moved first against {names[1]}.\n"
         f"  {opening}{' '.join(moves)}\n"
-        f"{game.draw(state)}{word}: {played.ending}."
+        f"{game.draw(state)}{word}{ending}."
     )
 
 
@@ -229,9 +233,19 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         if rating is not None:
             write_json(_elo_json(str(path), rating))
     write(
-        f"`zerosum play {run}` plays it, `zerosum evaluate {run}` measures it,"
-        f" `zerosum train {config.game} --run {run}` goes on."
+        f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
+        f" `{command_text('train', config.game, '--run', run, *_larger_budget(config, rows))}` goes on."
     )
+
+
+def _larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> list[str]:
+    """What a training has to be told to go on: twice the budget, if it is used up."""
+    minutes, steps = config.training.minutes, config.training.steps
+    if rows and minutes is not None and rows[-1].minutes >= minutes:
+        return ["--minutes", f"{2 * minutes:g}"]
+    if rows and steps is not None and rows[-1].step >= steps:
+        return ["--set", f"training.steps={2 * steps}"]
+    return []
 
 
 def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:

@@ -17,11 +17,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-import json
 import math
-import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -40,22 +37,15 @@ from zerosum.checkpoint import (
     require_encoder,
     save_checkpoint,
 )
-from zerosum.config import (
-    RunConfig,
-    changed,
-    dump_config,
-    game_name,
-    load_config,
-    new_config,
-    parse_overrides,
-)
-from zerosum.errors import RunError, SettingsError
+from zerosum.config import RunConfig, game_name
+from zerosum.errors import RunError
 from zerosum.evaluator import make_evaluator
-from zerosum.games import Rules, check_game, find_game, make
+from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.network import NetworkShape, initial_weights, num_parameters
 from zerosum.replay import GameRecord, ReplayWindow, make_batch, permuted, window_size
+from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.settings import num_cores
 from zerosum.shards import GameStore
@@ -94,93 +84,17 @@ def train(
     found = find_game(name)
     if not isinstance(found, Rules):
         check_game(found, num_games=10)
-    rules = make(name)
-    with _hold(directory), _stop_on_signals() as stop:
-        config = _open_config(directory, rules, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+    rules = found if isinstance(found, Rules) else adopt(found)
+
+    def planned() -> RunConfig:
+        return plan(directory, rules, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+
+    planned()  # refuses what can be refused before the directory is made
+    with hold(directory), _stop_on_signals() as stop:
+        config = planned()  # what another process left, now that none can change it
+        write_config(directory, config)
         _describe(config, rules, directory, report)
         Training(directory, rules, config, report, stop).run()
-
-
-@contextlib.contextmanager
-def _hold(directory: Path) -> Iterator[None]:
-    """Make the directory ours while we train, or say whose it is."""
-    import filelock
-
-    note, lock = directory / "holder.json", filelock.FileLock(directory / "holder.lock", timeout=0)
-    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-    try:
-        is_run = not directory.exists() or (directory / "config.toml").exists()
-        if not is_run and any(path.name != "holder.lock" for path in directory.iterdir()):
-            raise RunError(f"{directory} is there already and is no run: name another directory with --run.")
-        directory.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-        # A file of its own, which whoever is turned away can read.
-        note.write_text(json.dumps(holder))
-    except filelock.Timeout:
-        raise RunError(
-            f"{directory} is held by {_holder(directory)}: stop it first, or name another directory."
-        ) from None
-    except OSError as error:
-        raise RunError(
-            f"{directory} cannot be written ({error.strerror}): name another directory with --run."
-        ) from error
-    try:
-        yield
-    finally:
-        note.unlink(missing_ok=True)
-        lock.release()
-
-
-def _holder(directory: Path) -> str:
-    try:
-        holder = json.loads((directory / "holder.json").read_text())
-        return f"process {holder['pid']} on {holder['host']} since {holder['since']}"
-    except (OSError, ValueError, KeyError):
-        return "another process"
-
-
-def _open_config(
-    directory: Path,
-    game: Rules,
-    name: str,
-    *,
-    preset: str,
-    minutes: float | None,
-    seed: int | None,
-    overrides: Sequence[str],
-) -> RunConfig:
-    """The run's settings: those it has, changed as asked, or new ones. Written where they are new."""
-    path = directory / "config.toml"
-    if not path.exists():
-        config = new_config(game, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
-        _replace_text(path, dump_config(config))
-        return config
-    config = load_config(path)
-    if config.game != name:
-        raise RunError(f"{directory} is a run of {config.game}, not of {name}: name another directory with --run.")
-    if preset not in ("", config.preset):
-        raise SettingsError(f"{directory} began with the preset {config.preset or 'none'!r}: a run keeps its preset.")
-    asked = parse_overrides(overrides)
-    if seed is not None:
-        asked.setdefault("training", {})["seed"] = seed
-    if minutes is not None:
-        asked.setdefault("training", {})["minutes"] = minutes
-    after = changed(config, asked)
-    if after.network != config.network or after.training.seed != config.training.seed:
-        raise SettingsError(f"{directory}: the network's settings and the seed stay as the run began; start a new run.")
-    if after != config:
-        _replace_text(path, dump_config(after))
-    return after
-
-
-def _replace_text(path: Path, text: str) -> None:
-    """Write a file in one piece: whoever reads it finds the old text or the new one."""
-    try:
-        fresh = path.with_suffix(".new")
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        raise RunError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
@@ -246,8 +160,10 @@ class Training:
         self._metrics = Metrics(directory)
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
         self._window = ReplayWindow(config.replay)
+        # First the games, then their number: reading a damaged shard sets it aside.
+        recent = list(self._store.recent(window_size(self._store.num_positions, config.replay)))
         num_positions = self._store.num_positions
-        self._window.load(self._store.recent(window_size(num_positions, config.replay)), total_positions=num_positions)
+        self._window.load(recent, total_positions=num_positions)
         self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
         self._saved_step, self._saved_progress = 0, 0.0
         checkpoint = self._open_checkpoint()
@@ -293,8 +209,11 @@ class Training:
                 self._report("The budget is used up: give a larger one with --minutes to go on.")
                 return
             self._play_and_learn()
+            if self._stop.is_set():
+                self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
             self._save()
             if self._stop.is_set():
+                self._report_progress()
                 self._report(f"Stopped. `zerosum train {self._config.game} --run {self._directory}` goes on from here.")
             else:
                 self._rate()
@@ -348,9 +267,9 @@ class Training:
     def _num_steps_due(self) -> int:
         """Learner steps that the recorded positions allow and that were not made yet."""
         positions, learner = self._window.total_positions, self._config.learner
-        if positions < min(self._config.training.min_positions, self._config.replay.window_min_positions):
+        if positions < self._config.training.min_positions:
             return 0
-        return int(positions * learner.samples_per_position / learner.batch_size) - self._learner.step_number
+        return int((positions * learner.samples_per_position - self._num_samples) / learner.batch_size)
 
     def _is_behind(self) -> bool:
         """The learner cannot keep up: self-play waits for it, and leaves it the machine."""
@@ -392,6 +311,7 @@ class Training:
                     " lower learner.learning_rate."
                 )
             self._steps_seen.append(report)
+            self._num_samples += self._config.learner.batch_size
         self._evaluator.update(self._checkpoint())
         self._network_step = self._learner.step_number
 
@@ -425,7 +345,13 @@ class Training:
                 self._directory / "checkpoints",
                 self._checkpoint(),
                 learner_state=self._learner.state(),
-                learner_info={"elapsed_s": self._elapsed(), "evaluations": self._num_evaluations()},
+                learner_info={
+                    "elapsed_s": self._elapsed(),
+                    "evaluations": self._num_evaluations(),
+                    "samples": self._num_samples,
+                    "samples_per_position": self._config.learner.samples_per_position,
+                    "optimizer": self._config.learner.optimizer,
+                },
             )
         self._saved_step = self._learner.step_number
 
@@ -482,7 +408,16 @@ class Training:
         self._learner = Learner(
             config.learner, config.network, shape, checkpoint.weights, device=config.training.device
         )
+        if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
+            self._report(
+                f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}."
+            )
+            state = {}
         self._learner.load_state(state, step_number=checkpoint.info.step)
+        # With another number of samples a position nothing is owed, or learned in advance, for positions before.
+        owed = self._window.total_positions * config.learner.samples_per_position
+        is_same_rate = info.get("samples_per_position") == config.learner.samples_per_position
+        self._num_samples = min(float(info["samples"]), owed) if is_same_rate else owed if info else 0.0
         # The table is written more often than checkpoints are: time and evaluations since the last one still count.
         last = self._metrics.rows[-1] if self._metrics.rows else None
         self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
@@ -504,19 +439,15 @@ def _disk(directory: Path) -> Iterator[None]:
 
 
 def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:
-    """A row of the metrics as a person reads it."""
-    minutes = f"{row.minutes:5.1f} min ({progress:4.0%})"
-    left = row.minutes / progress - row.minutes if progress > 0 else math.inf
-    parts = [
-        minutes if progress >= 1 else f"{minutes}, {left:.1f} left",
-        f"{row.games:,} games, {row.positions:,} positions",
-        f"{row.evaluations_per_second:,.0f} evaluations/s",
-        f"step {row.step:,}",
+    """A row of the metrics as a person reads it: two lines for a terminal."""
+    left = f", {row.minutes / progress - row.minutes:.1f} left" if 0 < progress < 1 else ""
+    lines = [
+        f"{row.minutes:5.1f} min ({progress:.0%}){left} | {row.games:,} games, {row.positions:,} positions"
+        f" | {row.evaluations_per_second:,.0f} evaluations/s | step {row.step:,}"
     ]
+    parts = []
     if row.policy_loss is not None and row.policy_entropy is not None and row.value_error is not None:
-        parts.append(
-            f"policy {row.policy_loss:.3f} (floor {row.policy_entropy:.3f}), value error {row.value_error:.3f}"
-        )
+        parts.append(f"policy {row.policy_loss:.2f} (best {row.policy_entropy:.2f}), value {row.value_error:.3f}")
     if row.elo is not None and row.elo_error is not None:
         parts.append(f"Elo {row.elo:.0f} ± {row.elo_error:.0f}")
-    return " | ".join([*parts, f"learning? {verdict}"])
+    return "\n".join([*lines, "      " + " | ".join([*parts, f"learning? {verdict}"])])

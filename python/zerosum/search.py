@@ -61,7 +61,7 @@ class SearchConfig:
         1.0, "lost visits that a leaf in flight counts as, if there are several", low=0.1, high=10.0
     )
     max_nodes: int = setting(
-        1 << 24, "a tree that would hold more nodes (48 bytes each) ends its search", low=64, high=1 << 31
+        1 << 24, "a tree that would hold more nodes (48 bytes each) ends its search", low=1024, high=1 << 26
     )
 
     def __post_init__(self) -> None:

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import tomllib
 import types
 import typing
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
-from zerosum.errors import SettingsError, nearest
+from zerosum._core import __version__
+from zerosum.errors import DataError, SettingsError, nearest
+
+FORMAT_VERSION = 1
+"""Of the `config.toml` in a run directory."""
 
 ConfigT = TypeVar("ConfigT")
 
@@ -41,7 +47,7 @@ def check(config: Any, section: str) -> None:
         value, name, allowed = getattr(config, field.name), f"{section}.{field.name}", field.metadata
         expected = hints[field.name]
         if not _is_of_type(value, expected):
-            raise SettingsError(f"{name} is {value!r}, which is not {_type_name(expected)}.")
+            raise SettingsError(f"{name} is {value!r}, expected {_type_name(expected)}.")
         if value is None:
             continue
         choices, low, high = allowed.get("choices"), allowed.get("low"), allowed.get("high")
@@ -59,6 +65,25 @@ def from_mapping(config_type: type[ConfigT], values: Mapping[str, Any], section:
         if name not in known:
             raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, known)}.")
     return config_type(**{name: _coerce(value, hints[name]) for name, value in values.items()})
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The values of a run's `config.toml`, its format version taken off.
+
+    Raises:
+        DataError: it is damaged, or of a newer format.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}. Mend it by hand, or start a new run.") from error
+    version = values.pop("format_version", None)
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise DataError(
+            f"{path} has format version {version}, this zerosum {__version__} reads up to {FORMAT_VERSION}:"
+            " use a newer one."
+        )
+    return values
 
 
 def to_mapping(config: Any) -> dict[str, Any]:
@@ -79,7 +104,7 @@ def parse_value(config_type: type, name: str, text: str, section: str) -> Any:
         parsed = _parse(option, text)
         if parsed is not _UNPARSED:
             return parsed
-    raise SettingsError(f"{section}.{name}={text!r}: expected {_type_name(hints[name])}.")
+    raise SettingsError(f"{section}.{name} is {text!r}, expected {_type_name(hints[name])}.")
 
 
 _UNPARSED = object()
@@ -134,6 +159,8 @@ def _is_of_type(value: Any, expected: Any) -> bool:
 def _type_name(expected: Any) -> str:
     if _is_union(expected):
         return " or ".join(_type_name(option) for option in typing.get_args(expected))
+    if typing.get_origin(expected) is tuple:
+        return f"{_type_name(typing.get_args(expected)[0]).removeprefix('a ')}s separated by commas"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", types.NoneType: "none"}
     return names.get(expected, str(expected))
 

@@ -8,7 +8,8 @@
 
 Seal number n writes shard n, writes journal n + 1 with what is not in the shard, appends the manifest's line (the
 commit), removes journal n. A file that no line names was left behind by a seal that was cut off, and is removed when
-the store is opened. Nothing is renamed over, but for a manifest that had to be made anew from the files.
+the store is opened. Nothing is renamed over, but for a manifest that had to be made anew from the files. A journal's
+first entry says which it is, so an emptied one is told from one in which nothing happened yet.
 
 Start with `GameStore`. This file knows nothing of the window or of how games are played.
 """
@@ -21,7 +22,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import threading
 import time
 import zlib
@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from zerosum.errors import DataError, RunError
+from zerosum.files import UNFINISHED, copy_aside, synced, write_all, write_durably
 from zerosum.journal import (
     PLY_COLUMNS,
     TARGET_COLUMNS,
@@ -42,13 +43,12 @@ from zerosum.journal import (
     JournalContents,
     PlyRecord,
     RunningGame,
+    begin_entry,
     end_entry,
     game_entries,
-    open_binary,
     parse_journal,
     ply_entry,
     start_entry,
-    write_all,
 )
 
 FORMAT = 1
@@ -130,10 +130,14 @@ def read_shard(path: Path) -> list[GameRecord]:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}. Check that it exists and may be read.") from error
-    name = _SHARD_NAME.fullmatch(path.name)
-    if name is None or name[2] != hashlib.sha256(data).hexdigest()[:12]:
+    if not _is_named_by(path.name, data):
         raise DataError(f"{path} is damaged: its checksum is not the one in its name. Restore it from a copy.")
     return decode_shard(data)
+
+
+def _is_named_by(name: str, data: bytes) -> bool:
+    match = _SHARD_NAME.fullmatch(name)
+    return match is not None and match[2] == hashlib.sha256(data).hexdigest()[:12]
 
 
 def _scalars() -> dict[str, Any]:
@@ -244,7 +248,8 @@ class GameStore:
     """The games of a run. One process at a time; within it safe to use from several threads.
 
     Opening recovers: what a kill left half-done is removed or cut off, what is damaged is set aside, and each is
-    reported in a sentence; all games that were finished are there, once, and running games can be continued.
+    reported in a sentence; all games that were finished are there, once, and running games can be continued. A shard
+    that is missing is left out while it is, and counts again when it is back.
 
     Every method that writes raises `RunError` if the disk is full or the directory not writable. From then on the store
     takes nothing more: it is whole on disk, and opening it again goes on from there.
@@ -268,13 +273,14 @@ class GameStore:
 
         Raises:
             DataError: the directory has a newer format; nothing was touched.
-            RunError: the directory cannot be read or written.
+            RunError: the directory, or a shard in it, cannot be read or written.
         """
         self._directory = directory
         self._report = report
         self._games_per_shard = games_per_shard
         self._clock = clock
         self._failure = ""
+        self._missing: set[str] = set()  # shards that count, and are not there
         self._lock = threading.RLock()  # guards all that follows
         self._sealing = threading.Lock()  # taken before `_lock`: one seal at a time
         with self._disk():
@@ -282,14 +288,14 @@ class GameStore:
             self._manifest = self._open_manifest()
             self._remove_strays()
             for seal in self._manifest.shards:
-                self._check_shard(seal, deep=False)
+                self._has_size(seal)
             contents = self._read_journal()
             self._running, self._finished = contents.running, contents.finished
             ids = [*self._running, *(record.game_id for record in self._finished), *contents.lost_games]
             self._next_game_id = max([0, *(seal.next_game_id for seal in self._manifest.seals), *(i + 1 for i in ids)])
             self._first_new_id = self._next_game_id
             self._journal = Journal(self._path(self._manifest.journal), clock=clock)
-            if contents.holes:
+            if contents.holes or contents.number is None:
                 self._seal(at_least=0)  # replaces the damaged journal
 
     @property
@@ -299,15 +305,15 @@ class GameStore:
 
     @property
     def num_games(self) -> int:
-        """Finished games."""
+        """Finished games, without those of shards that were set aside or are missing."""
         with self._lock:
-            return sum(seal.num_games for seal in self._manifest.shards) + len(self._finished)
+            return sum(seal.num_games for seal in self._shards_there) + len(self._finished)
 
     @property
     def num_positions(self) -> int:
-        """Plies with a policy target, of finished games."""
+        """Plies with a policy target, of the same games."""
         with self._lock:
-            sealed = sum(seal.num_positions for seal in self._manifest.shards)
+            sealed = sum(seal.num_positions for seal in self._shards_there)
             return sealed + sum(record.num_positions for record in self._finished)
 
     @property
@@ -355,19 +361,31 @@ class GameStore:
     def recent(self, num_positions: int) -> Iterator[GameRecord]:
         """The newest finished games with at least that many positions together (or all), oldest first.
 
-        Shards are checked on the way; a damaged one is set aside and older games take its place.
+        The shards it takes are checked before this returns; a damaged one is set aside and older games take its place,
+        so `num_games` and `num_positions` are right afterwards.
+
+        Raises:
+            RunError: a shard cannot be read, for another reason than that it is missing.
         """
         with self._lock:
             unsealed = list(self._finished)
-            needed: list[Seal] = []
-            missing = num_positions - sum(record.num_positions for record in unsealed)
+            shards: list[bytes] = []  # the newest first
+            needed = num_positions - sum(record.num_positions for record in unsealed)
             for seal in reversed(self._manifest.shards):
-                if missing > 0 and self._check_shard(seal, deep=True):
-                    needed.append(seal)
-                    missing -= seal.num_positions
-        for seal in reversed(needed):
-            yield from read_shard(self._path(seal.shard or ""))
+                if needed > 0 and (data := self._read_shard(seal)) is not None:
+                    shards.append(data)
+                    needed -= seal.num_positions
+        return self._decoded(shards, unsealed)
+
+    @staticmethod
+    def _decoded(shards: list[bytes], unsealed: list[GameRecord]) -> Iterator[GameRecord]:
+        while shards:
+            yield from decode_shard(shards.pop())
         yield from unsealed
+
+    @property
+    def _shards_there(self) -> list[Seal]:
+        return [seal for seal in self._manifest.shards if seal.shard not in self._missing]
 
     def close(self) -> None:
         """Bring everything to the disk and close. Finished games stay in the journal until the next seal."""
@@ -395,7 +413,8 @@ class GameStore:
     def _commit(self, seal: Seal) -> None:
         """The second half of a seal; the shard, if any, is written."""
         unsealed = self._finished[seal.num_games :]
-        entries = [entry for record in unsealed for entry in _record_entries(record)]
+        entries = [_journal_begin(seal.number + 1)]
+        entries += [entry for record in unsealed for entry in _record_entries(record)]
         entries += [entry for game in self._running.values() for entry in game_entries(game)]
         self._write(seal.journal, b"".join(entries))
         self._append_line("seal", vars(seal))
@@ -411,9 +430,10 @@ class GameStore:
     def _open_manifest(self) -> Manifest:
         manifest = read_manifest(self._directory)
         path, journal = self._path(MANIFEST), self._path(manifest.journal)
-        has_games = self._numbered(_SHARD_NAME) or (journal.exists() and journal.stat().st_size)
+        has_entries = journal.exists() and journal.stat().st_size > len(_journal_begin(1))
+        has_games = self._numbered(_SHARD_NAME) or has_entries
         if not manifest.whole_size and not has_games:  # a new directory, or one whose making was cut off
-            self._write(manifest.journal, b"")
+            self._write(manifest.journal, _journal_begin(1))
             self._write(MANIFEST, _line("format", {"format": FORMAT}))
             manifest.has_format = True
         elif manifest.damaged_lines or not manifest.has_format or not journal.exists():
@@ -433,9 +453,7 @@ class GameStore:
         path = self._path(MANIFEST)
         kept = ""
         if path.exists():
-            aside = self._path(f"{MANIFEST}.{zlib.crc32(path.read_bytes()):08x}.damaged")
-            shutil.copyfile(path, aside)
-            kept = f" It is kept as {aside.name}."
+            kept = f" It is kept as {copy_aside(path, path.read_bytes()).name}."
         lines = f"is damaged in line {', '.join(map(str, found.damaged_lines))}" if found.damaged_lines else ""
         reason = lines or ("does not fit the files beside it" if kept else "is missing")
         self._report(f"{path} {reason}: it is made anew from the games' files.{kept}")
@@ -444,7 +462,7 @@ class GameStore:
         journals = [number for number, _ in self._numbered(_JOURNAL_NAME) if number > last]
         current = min(journals) if journals else max([last, *(number for number, _ in shards)]) + 1
         if not journals:
-            self._write(_journal_name(current), b"")
+            self._write(_journal_name(current), _journal_begin(current))
             self._report(f"The journal in {self._directory} is missing: games that were not sealed are lost.")
         named = {seal.shard for seal in found.seals}
         for number, name in shards:
@@ -456,23 +474,21 @@ class GameStore:
             found.seals.append(_seal_of((), current - 1, None, b"", next_game_id))
         lines_left = [_line("format", {"format": FORMAT}), *(_line("seal", vars(seal)) for seal in found.seals)]
         lines_left += [_line("aside", {"shard": name, "reason": "damaged"}) for name in sorted(found.aside)]
-        self._write(f"{MANIFEST}.new", b"".join(lines_left))
-        os.replace(self._path(f"{MANIFEST}.new"), path)
-        _sync_directory(self._directory)
+        self._write(MANIFEST, b"".join(lines_left))
         return found
 
     def _adopted(self, number: int, name: str) -> list[Seal]:
         """The seal of a committed shard whose line is lost; none if the shard is damaged too."""
-        try:
-            records = read_shard(self._path(name))
-        except DataError:
+        data = _read_file(self._path(name))
+        if not _is_named_by(name, data):
             os.replace(self._path(name), self._path(f"{name}.damaged"))
             self._report(
                 f"{self._path(name)} is damaged. It is set aside as {name}.damaged and its games are left out."
             )
             return []
+        records = decode_shard(data)
         next_game_id = 1 + max(record.game_id for record in records)
-        return [_seal_of(records, number, name, self._path(name).read_bytes(), next_game_id)]
+        return [_seal_of(records, number, name, data, next_game_id)]
 
     def _remove_strays(self) -> None:
         named = {seal.shard for seal in self._manifest.seals} | {self._manifest.journal}
@@ -480,55 +496,71 @@ class GameStore:
         for name in sorted(set(on_disk) - named):
             os.unlink(self._path(name))
             self._report(f"{self._path(name)} was left behind by a seal that was cut off, and is removed.")
+        for name in os.listdir(self._directory):
+            if name.startswith(".") and name.endswith(UNFINISHED):  # it never was a file of the store
+                os.unlink(self._path(name))
 
-    def _check_shard(self, seal: Seal, *, deep: bool) -> bool:
-        """Whether a shard is there and has its size and, if `deep`, its checksum. If not it is set aside."""
-        path = self._path(seal.shard or "")
+    def _read_shard(self, seal: Seal) -> bytes | None:
+        """The content of a shard, checked; None if it is missing, or damaged and therefore set aside."""
+        if not self._has_size(seal):
+            return None
+        data = _read_file(self._path(seal.shard or ""))
+        if hashlib.sha256(data).hexdigest() == seal.sha256:
+            return data
+        self._set_aside(seal, "does not match its checksum")
+        return None
+
+    def _has_size(self, seal: Seal) -> bool:
+        """Whether a shard is there with its size. One of another size is set aside; one that is missing may return."""
+        path, name = self._path(seal.shard or ""), seal.shard or ""
         try:
-            if path.stat().st_size != seal.num_bytes:
-                reason = f"has {path.stat().st_size} bytes instead of {seal.num_bytes}"
-            elif deep and hashlib.sha256(path.read_bytes()).hexdigest() != seal.sha256:
-                reason = "does not match its checksum"
-            else:
-                return True
+            size = path.stat().st_size
+        except FileNotFoundError:
+            if name not in self._missing:
+                self._missing.add(name)
+                self._report(
+                    f"{path} is missing: its {seal.num_games} games are left out, the run goes on from the others. "
+                    "Put it back and start again, and they count."
+                )
+            return False
         except OSError as error:
-            reason = f"cannot be read ({error.strerror})" if path.exists() else "is missing"
-        with self._disk():
-            self._set_aside(seal, reason)
-        return False
+            raise _unreadable(path, error) from error
+        self._missing.discard(name)
+        if size != seal.num_bytes:
+            self._set_aside(seal, f"has {size} bytes instead of {seal.num_bytes}")
+        return size == seal.num_bytes
 
     def _set_aside(self, seal: Seal, reason: str) -> None:
         path = self._path(seal.shard or "")
-        kept = ""
-        if path.exists():
+        with self._disk():
             os.replace(path, f"{path}.damaged")
-            kept = f" It is kept as {path.name}.damaged."
-        self._append_line("aside", {"shard": path.name, "reason": reason})
+            self._append_line("aside", {"shard": path.name, "reason": reason})
         self._manifest.aside.add(path.name)
         self._report(
-            f"{path} {reason}: its {seal.num_games} games are left out, the run goes on from the others.{kept}"
+            f"{path} {reason}: its {seal.num_games} games are left out, the run goes on from the others. "
+            f"It is kept as {path.name}.damaged."
         )
 
     def _read_journal(self) -> JournalContents:
         path = self._path(self._manifest.journal)
-        data = path.read_bytes()
+        data = _read_file(path)
         contents = parse_journal(data)
-        if contents.whole_size < len(data):
+        if (contents.format_version or FORMAT) > FORMAT:
+            raise DataError(
+                f"{path} has format {contents.format_version}, and this version of zerosum reads up to {FORMAT}. "
+                "Install a newer zerosum to go on with this run."
+            )
+        if contents.number is not None and path.name != _journal_name(contents.number):
+            contents = _of_another_journal(contents)
+        if contents.holes or contents.number is None:
+            aside = copy_aside(path, data)
+            self._report(f"{path} is damaged{_damage(contents)}. It is kept as {aside.name}, the rest goes on.")
+        elif contents.whole_size < len(data):
             _truncate(path, contents.whole_size)
             self._report(
                 f"The last entry of {path} was cut off while it was written: {len(data) - contents.whole_size} bytes "
                 "are removed, the ply or result they held is played again."
             )
-        if contents.holes:
-            (aside := self._path(f"{path.name}.damaged")).write_bytes(data)
-            places = ", ".join(f"{start} to {end}" for start, end in contents.holes)
-            games = ", ".join(map(str, sorted(contents.lost_games)))
-            lost = (
-                f"of games {games} an entry is lost, they are left out"
-                if games
-                else "its game goes on from its last whole ply"
-            )
-            self._report(f"{path} is damaged at bytes {places}: {lost}. It is kept as {aside.name}, the rest goes on.")
         return contents
 
     # -- the disk
@@ -557,13 +589,11 @@ class GameStore:
         return sorted((int(match[1]), match[0]) for match in matches if match)
 
     def _write(self, name: str, data: bytes) -> None:
-        """Write a whole file to the disk. One of that name can only be left from a write that was cut off."""
-        with _synced(self._path(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
-            write_all(file, data)
-        _sync_directory(self._directory)
+        """Write a whole file to the disk."""
+        write_durably(self._path(name), data)
 
     def _append_line(self, kind: str, entry: dict[str, Any]) -> None:
-        with _synced(self._path(MANIFEST), os.O_WRONLY | os.O_APPEND) as file:
+        with synced(self._path(MANIFEST), os.O_WRONLY | os.O_APPEND) as file:
             write_all(file, _line(kind, entry))
 
 
@@ -593,24 +623,49 @@ def _journal_name(number: int) -> str:
     return f"journal-{number:06d}.bin"
 
 
-@contextlib.contextmanager
-def _synced(path: Path, flags: int) -> Iterator[int]:
-    """A file that is on the disk when the block has ended."""
-    file = open_binary(path, flags)
+def _journal_begin(number: int) -> bytes:
+    return begin_entry(number, format_version=FORMAT)
+
+
+def _of_another_journal(contents: JournalContents) -> JournalContents:
+    """What counts of a journal under a wrong name: nothing, as shards may have its games; only their ids stay used."""
+    ids = {*contents.running, *(record.game_id for record in contents.finished), *contents.lost_games}
+    return JournalContents(lost_games=ids)
+
+
+def _damage(contents: JournalContents) -> str:
+    """What is wrong with a journal and what that costs, to follow "is damaged"."""
+    places = ", ".join(f"{start} to {end}" for start, end in contents.holes)
+    clauses = []
+    if contents.number is None:
+        clauses.append(
+            f"its first entry, which says which journal it is, is missing, so games may be lost that were not sealed; "
+            f"{len(contents.finished)} finished and {len(contents.running)} running ones are left in it"
+        )
+    if contents.lost_games:
+        games = ", ".join(map(str, sorted(contents.lost_games)))
+        clauses.append(f"of games {games} an entry is lost, they are left out")
+    return (
+        (f" at bytes {places}" if places else "")
+        + ": "
+        + ("; ".join(clauses) or "its game goes on from its last whole ply")
+    )
+
+
+def _read_file(path: Path) -> bytes:
     try:
-        yield file
-        os.fsync(file)
-    finally:
-        os.close(file)
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> RunError:
+    return RunError(
+        f"{path} cannot be read: {error.strerror or error}. Nothing was changed. See that the disk is there and the "
+        "file may be read, then start the run again to go on."
+    )
 
 
 def _truncate(path: Path, size: int) -> None:
-    with _synced(path, os.O_RDWR) as file:
+    with synced(path, os.O_RDWR) as file:
         os.ftruncate(file, size)
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make new names in a directory durable. Windows has no such call and does it by itself."""
-    if os.name != "nt":
-        with _synced(directory, os.O_RDONLY):
-            pass

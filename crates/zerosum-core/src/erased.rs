@@ -334,6 +334,8 @@ impl<G: Game> AnyGame for Erased<G> {
             let (games, plies) = (games.len(), plies.len());
             return Err(SearchError(format!("there are {games} games and {plies} plies, expected one each a sample")));
         }
+        // One root for all samples: a Python game's states keep what was played from them.
+        let root = Position::initial(&*self.game);
         let mut leaves = Leaves::<G>::new(self.game.spec(), 0);
         for (sample, (game, ply)) in games.iter().zip(plies).enumerate() {
             let moves = usize::try_from(*game)
@@ -342,7 +344,7 @@ impl<G: Game> AnyGame for Erased<G> {
                 .and_then(|(start, end)| actions.get(start as usize..end as usize))
                 .and_then(|moves| moves.get(..usize::try_from(*ply).ok()?))
                 .ok_or_else(|| SearchError(format!("sample {sample}: game {game} has no ply {ply}")))?;
-            let mut position = Position::initial(&*self.game);
+            let mut position = root.clone();
             for action in moves {
                 self.check_legal(&position, *action)
                     .map_err(|error| SearchError(format!("sample {sample}, ply {}: {error}", position.plies)))?;

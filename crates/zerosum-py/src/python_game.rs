@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
 use zerosum_core::game::{Action, Game, GameSpec, Outcome, PlaneKind, Planes, Player, ValueForFirst};
@@ -92,7 +92,7 @@ impl PythonGame {
 
     /// `zerosum.games.place_error` says in which game and position it happened.
     fn place(&self, py: Python<'_>, node: &Node, error: PyErr) -> PyErr {
-        if !error.is_instance_of::<PyException>(py) {
+        if error.is_instance_of::<PyKeyboardInterrupt>(py) {
             return error; // Ctrl-C is no mistake of the game
         }
         let placed = self.place_error.bind(py).call1((self.spec.name(), &self.draw, &node.object, error));
@@ -135,7 +135,7 @@ impl Game for PythonGame {
     fn initial_state(&self) -> Arc<Node> {
         let object = Python::attach(|py| {
             self.initial_state.call0(py).map_err(|error| {
-                if !error.is_instance_of::<PyException>(py) {
+                if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
                     return error;
                 }
                 self.start_error.bind(py).call1((self.spec.name(), error)).map_or_else(|error| error, PyErr::from_value)

@@ -10,7 +10,6 @@ commands take, and `zerosum.arena` gives it many boards at once.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from zerosum.errors import DataError, GameError, SettingsError, nearest
 from zerosum.evaluator import Evaluator, RolloutEvaluator, answer, make_evaluator
 from zerosum.games import Rules, State, make, measure_game, state_after
 from zerosum.search import SearchConfig, new_search
-from zerosum.settings import from_mapping
+from zerosum.settings import from_mapping, read_settings
 
 ROLLOUTS = "rollouts"
 DEFAULT_ROLLOUTS = 1000
@@ -183,7 +182,7 @@ class Contestant:
             SettingsError: it plays at random, so it has nothing to say about a position.
         """
         if self.evaluator is None:
-            raise SettingsError(f"{self.name!r} plays without a search: 'rollouts@10' is a weak player that has one.")
+            raise _no_search(self.name)
         return Player(game, self.evaluator, self.search, name=self.name)
 
 
@@ -255,8 +254,10 @@ def open_player(text: str, *, game: str | None = None, num_simulations: int | No
     num_simulations = number if num_simulations is None else num_simulations
     if word not in (RANDOM.name, ROLLOUTS):
         return load_player(_existing(word), num_simulations=num_simulations, game=game)
+    if word == RANDOM.name and number is None:
+        raise _no_search(word)
     if game is None:
-        raise SettingsError(f"{word!r} plays any game: name the one to play.")
+        raise SettingsError(f"{word!r} plays any game: name the one to play, such as --game connect4.")
     rules, at_number = make(game), "" if num_simulations is None else f"@{num_simulations}"
     return parse_player(f"{word}{at_number}", rules, seed=seed).player(rules)
 
@@ -288,6 +289,10 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
     return Contestant(f"{word}@{search.num_simulations}", evaluator, search)
 
 
+def _no_search(name: str) -> SettingsError:
+    return SettingsError(f"{name!r} plays without a search: play 'rollouts@10' instead, which is weak, too, and has one.")
+
+
 def _split_player(text: str) -> tuple[str, int | None]:
     """Who, and the number of simulations behind the @, if there is one."""
     match = re.fullmatch(r"(.+)@(\d+)", text)
@@ -299,8 +304,8 @@ def _existing(word: str) -> Path:
     path = Path(word)
     if not word or not path.exists():
         raise SettingsError(
-            f"unknown player {word!r}: {nearest(word, (RANDOM.name, ROLLOUTS))}, or the path of a run or checkpoint; "
-            f"{ROLLOUTS} and paths with @N behind them search N simulations a move."
+            f"unknown player {word!r}: {nearest(word, (RANDOM.name, ROLLOUTS))} and the path of a run or checkpoint. "
+            f"{ROLLOUTS.capitalize()} and paths with @N behind them search N simulations a move."
         )
     return path
 
@@ -322,10 +327,7 @@ def _read_run_config(path: Path) -> dict[str, Any]:
     file = (directory.parent if directory.name == "checkpoints" else directory) / "config.toml"
     if not file.is_file():
         return {}
-    try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{file} cannot be read: {error}. Mend it, or move the checkpoint elsewhere.") from error
+    values = read_settings(file)
     if not isinstance(values.get("game", ""), str) or not isinstance(values.get("search", {}), dict):
         raise DataError(f"{file} is no run's: game has to be a text and search a table. Mend it.")
     return values

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Literal
 
 from zerosum.errors import GameError, SettingsError
-from zerosum.games import State, parse_action
+from zerosum.games import ENDING_OF_PYTHON_GAMES, State, parse_action
 from zerosum.play.player import Player
 
 ORDINALS = ("first", "second")
@@ -108,7 +108,9 @@ class _Table:
             return
         self._board()
         if outcome is not None:
-            self._write(f"{self._winner(outcome)}: {self._game.ending(self._state)}, after {self._state.plies} moves.")
+            ending = self._game.ending(self._state)
+            how = "" if ending == ENDING_OF_PYTHON_GAMES else f": {ending}"
+            self._write(f"{self._winner(outcome)}{how}, after {self._state.plies} moves.")
 
     def _winner(self, outcome: float) -> str:
         if outcome == 0:
@@ -182,7 +184,7 @@ class _Table:
             strength = int(argument) if argument else self._num_simulations
             replace(self._player.config, num_simulations=strength)
         except SettingsError as error:
-            self._write(str(error))
+            self._write(str(error).replace("search.num_simulations", "strength"))
             return
         except ValueError:
             self._write(f"{argument!r} is not a number of simulations: write 'strength 200'.")

@@ -1,4 +1,4 @@
-//! The settings of a search. The design's names; Python's `SearchConfig` documents each with its source.
+//! The settings of a search. Python's `SearchConfig` documents each with its source; a test holds the defaults equal.
 
 /// What an unvisited child's Q is, in [−1, 1] for the player to move at its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,14 +44,14 @@ pub struct SearchConfig {
 impl Default for SearchConfig {
     fn default() -> Self {
         Self {
-            c_init: 2.5,
+            c_init: 1.75,
             c_base: 19652.0,
             c_factor: 2.0,
-            unvisited_value: UnvisitedValue::Parent { reduction: 0.5 },
+            unvisited_value: UnvisitedValue::Parent { reduction: 0.2 },
             noise_fraction: 0.25,
             noise_alpha: 1.0,
             exact_bounds: true,
-            count_reused_visits: false,
+            count_reused_visits: true,
             leaves_in_flight: 1,
             virtual_loss: 1.0,
             max_nodes: 1 << 24,

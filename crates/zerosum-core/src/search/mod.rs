@@ -217,12 +217,12 @@ impl<G: Game> Search<G> {
 
     /// What a tree's search found (so far).
     pub fn root(&self, tree: usize) -> Root {
-        self.trees[tree].root()
+        self.trees[tree].root(&self.config)
     }
 
     /// A tree's line of best play, as far as it was searched.
     pub fn best_line(&self, tree: usize) -> Vec<Action> {
-        self.trees[tree].best_line()
+        self.trees[tree].best_line(&self.config)
     }
 
     /// The position at a tree's root.

@@ -1,6 +1,7 @@
 //! What a search found about its root: statistics a move, the policy to learn, the move to play.
 
 use super::arena::{Arena, Node};
+use super::config::SearchConfig;
 use super::prior::Edge;
 use crate::game::{Action, Player};
 
@@ -88,6 +89,16 @@ impl Root {
         Self { num_simulations, num_reused, ..self }
     }
 
+    /// Without exact bounds nothing is known of a move but its visits, not even of one that ends the game.
+    pub(super) fn knowing(mut self, config: &SearchConfig) -> Self {
+        if !config.exact_bounds {
+            self.lower.fill(-1.0);
+            self.upper.fill(1.0);
+            self.proven = None;
+        }
+        self
+    }
+
     fn is_proven_at(&self, index: usize, value: f32) -> bool {
         self.lower[index] == value && self.upper[index] == value
     }
@@ -128,10 +139,10 @@ impl Root {
 }
 
 /// The child that [`Root::best_index`] would choose at any expanded node, among those that were visited.
-pub(super) fn best_child(arena: &Arena, node: &Node) -> Option<(Action, Node)> {
+pub(super) fn best_child(arena: &Arena, config: &SearchConfig, node: &Node) -> Option<(Action, Node)> {
     let (edges, children) = (arena.edges_of(node), arena.children_of(node));
     let priors: Vec<f32> = edges.iter().take(children.len()).map(|edge| edge.prior()).collect();
     let edges = &edges[..children.len()];
-    let best = Root::new(node, edges, children, &priors, None).best_index()?;
+    let best = Root::new(node, edges, children, &priors, None).knowing(config).best_index()?;
     (children[best].visits > 0).then(|| (edges[best].action(), children[best]))
 }

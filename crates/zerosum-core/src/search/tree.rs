@@ -249,17 +249,18 @@ impl<G: Game> Tree<G> {
     }
 
     /// What the search found.
-    pub fn root(&self) -> Root {
+    pub fn root(&self, config: &SearchConfig) -> Root {
         let root = &self.arena.nodes[ROOT as usize];
         Root::new(root, self.arena.edges_of(root), self.arena.children_of(root), &self.root_priors, self.limit)
             .with_simulations(root.visits.saturating_sub(1), self.reused_visits)
+            .knowing(config)
     }
 
     /// The line of best play as far as it was searched: the best child by [`Root::best_index`]'s order at each node.
-    pub fn best_line(&self) -> Vec<Action> {
+    pub fn best_line(&self, config: &SearchConfig) -> Vec<Action> {
         let mut line = Vec::new();
         let mut node = self.arena.nodes[ROOT as usize];
-        while let Some((action, child)) = super::root::best_child(&self.arena, &node) {
+        while let Some((action, child)) = super::root::best_child(&self.arena, config, &node) {
             line.push(action);
             node = child;
         }
