@@ -185,8 +185,8 @@ def test_openings_are_spread_evenly() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"num_games": 5}, "num_games is 5: an even number"),
-        ({"num_games": 0}, "num_games is 0: an even number"),
+        ({"num_games": 5}, "num_games is 5, expected an even number: each opening"),
+        ({"num_games": 0}, "num_games is 0, allowed is at least 2"),
         ({"opening_plies": -1}, "opening_plies is -1, allowed is at least 0"),
         ({"max_games_at_once": 0}, "max_games_at_once is 0, allowed is at least 1"),
     ],

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import io
+import re
+import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 import zerosum
 from runs_for_tests import SETTINGS, train_a_little
+from zerosum.arena import play_match
 from zerosum.checkpoint import list_checkpoints
 from zerosum.cli import app, main
+from zerosum.config import new_config
+from zerosum.errors import command_text
+from zerosum.metrics import MetricsRow
+from zerosum.play.player import RANDOM
+from zerosum.report import larger_budget, transcript
 
 COMMANDS = ("train", "play", "match", "evaluate", "info", "check-game", "bench")
 
@@ -100,6 +108,11 @@ def test_help_has_an_example(zero: Command, command: str) -> None:
     assert zero(command, "-h").out == answer.out
 
 
+def test_flags_take_no_value(zero: Command) -> None:
+    assert re.search(r"--second +You move second", zero("play", "--help").words)
+    assert re.search(r"--json +Print", zero("info", "--help").words)
+
+
 def test_the_version_is_told(zero: Command) -> None:
     assert zero("--version") == Answer(0, f"{zerosum.__version__}\n", "")
 
@@ -112,7 +125,8 @@ def test_train(zero: Command, tmp_path: Path) -> None:
     answer = zero("train", "tictactoe", "--run", tmp_path / "run", "--preset", "tictactoe", "--seed", "3", *words)
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.startswith(f"Learning tictactoe in {tmp_path / 'run'} for 2 learner steps, preset tictactoe.")
-    assert f"Done. `zerosum evaluate {tmp_path / 'run'}`" in answer.out
+    assert "Done. To measure it: " in answer.out
+    assert f"evaluate {tmp_path / 'run'}" in answer.out
 
 
 def test_info(zero: Command, learned: Path) -> None:
@@ -127,12 +141,54 @@ def test_info(zero: Command, learned: Path) -> None:
     assert "a network for tictactoe, version 1, learner step 2" in answer.out
 
 
+def test_info_says_what_a_used_up_run_needs_to_go_on(zero: Command, learned: Path) -> None:
+    assert f"`zerosum train tictactoe --run {learned} --set training.steps=4` goes on." in zero("info", learned).out
+
+
+def test_a_budget_in_minutes_is_used_up_too(tmp_path: Path) -> None:
+    row = MetricsRow(minutes=4.99, step=5, games=1, positions=9, evaluations=9, evaluations_per_second=1.0)
+    config = new_config(zerosum.make("tictactoe"), "tictactoe", minutes=5)
+    assert larger_budget(config, []) == larger_budget(config, [row]) == []
+    assert larger_budget(config, [replace(row, minutes=5.002)]) == ["--minutes", "10"]
+
+
+def test_a_command_is_told_as_it_can_be_typed_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = Path(".venv/bin/zerosum")
+    script.parent.mkdir(parents=True)
+    script.touch(mode=0o755)
+    Path("else").mkdir()
+    Path("else/zerosum").touch(mode=0o755)
+
+    def told(program: str | Path, folder: str) -> str:
+        monkeypatch.setattr(sys, "argv", [str(program)])
+        monkeypatch.setenv("PATH", folder)
+        return command_text("play", Path("my runs"))
+
+    for program in (script, script.resolve()):
+        assert told(program, str(script.parent.resolve())) == "zerosum play 'my runs'"
+        assert told(program, "") == told(program, "else") == ".venv/bin/zerosum play 'my runs'"
+    monkeypatch.chdir("else")
+    assert told(tmp_path / script, "") == shlex.join([str(tmp_path / script), "play", "my runs"])
+    assert told("analysis.py", "") == "zerosum play 'my runs'", "called by a program of the user's"
+    assert told("zerosum/__main__.py", "").endswith(" -m zerosum play 'my runs'")
+
+
+def test_a_game_in_python_ends_without_a_word(games: Path) -> None:
+    for name, ending in ((f"{games}:Good", " won."), ("connect4", " won: four in a row.")):
+        game = zerosum.make(name)
+        result = play_match(game, RANDOM, RANDOM, num_games=2, opening_plies=0, seed=0)
+        assert transcript(game, result.games[0], result).endswith(ending)
+
+
 def test_evaluate(zero: Command, learned: Path) -> None:
     answer = zero("evaluate", learned, "--games", "2", "--simulations", "3", "--seed", "1")
     assert (answer.status, answer.err) == (0, "")
     for opponent in ("random", "rollouts@3", "rollouts@30"):
         assert f"{learned}@3 against {opponent}: " in answer.out
-    assert "Elo" in answer.out and "A game: " in answer.out
+    assert "A game: " in answer.out and f"Play it yourself: zerosum play {learned}" in answer.out
+    ratings = re.findall(r"^  (\S+ +)[+-]\d+ ± \d+$", answer.out, re.MULTILINE)
+    assert len(ratings) == 4 and len(set(map(len, ratings))) == 1, "one column, however long the run's path"
 
 
 def test_match(zero: Command, learned: Path) -> None:
@@ -178,20 +234,32 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("train connect4 --set search.c_inti=1", "unknown setting search.c_inti: did you mean 'c_init'?"),
         ("train connect4 --set search.c_init", "'search.c_init' is not a setting: write section.name=value"),
         ("train connect4 --minutes -1", "training.minutes is -1.0, allowed is 0.01 to"),
-        ("train connect4 --run file", "file cannot be written (Not a directory)"),
+        ("train connect4 --run file", "file cannot be "),
         ("train connect4 --run .", ". is there already and is no run: name another directory"),
         ("train file.py:Game", "{here}/file.py has no class 'Game'"),
+        ("train own.py", "own.py is a file, and a game is a class in it. Name the class: own.py:Mine."),
+        ("train connect4 --set search.c_init=banana", "search.c_init is 'banana', expected a number."),
+        (
+            "train connect4 --set learner.schedule_steps=x",
+            "learner.schedule_steps is 'x', expected whole numbers separated",
+        ),
+        ("train connect4 --set network.num_filters=1000000000", "network.num_filters is 1000000000, allowed is 1 to"),
         ("train nowhere.py:Game", "there is no file '{here}/nowhere.py'"),
         ("play nowhere", "unknown player 'nowhere'"),
-        ("play rollouts", "'rollouts' plays any game: name the one to play"),
+        ("play rollouts", "'rollouts' plays any game: name the one to play, such as --game connect4."),
+        ("play random", "'random' plays without a search: play 'rollouts@10' instead"),
         ("play random --game connect4", "'random' plays without a search"),
         ("play rollouts --game conect4", "unknown game 'conect4': did you mean 'connect4'?"),
         ("match conect4 random random", "unknown game 'conect4': did you mean 'connect4'?"),
         ("match connect4 rollots random", "unknown player 'rollots': did you mean 'rollouts'?"),
         ("match connect4 random nowhere", "unknown player 'nowhere'"),
         ("match connect4 random random@3", "'random@3': random play does not search"),
-        ("match connect4 random random --games 3", "num_games is 3: an even number"),
-        ("evaluate nowhere", "nowhere is no checkpoint"),
+        (
+            "match connect4 random random --games 3",
+            "--games is 3, expected an even number: each opening is played from both",
+        ),
+        ("evaluate nowhere --games 3", "--games is 3, expected an even number: each opening is played from both sides"),
+        ("evaluate nowhere", "nowhere is "),
         ("evaluate .", "There is no whole checkpoint in ."),
         ("info nowhere", "nowhere is not there"),
         ("info .", "There is no whole checkpoint in ."),
@@ -206,6 +274,7 @@ def test_a_mistake_gets_one_sentence(
     monkeypatch.chdir(tmp_path)
     for name in ("file", "file.py"):
         Path(name).touch()
+    Path("own.py").write_text("class Mine: pass\n", encoding="utf-8")
     answer = zero(*line.split())
     assert (answer.status, answer.out) == (2, "")
     assert answer.err.startswith(f"zerosum: {message.format(here=tmp_path.resolve())}")

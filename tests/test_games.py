@@ -390,9 +390,13 @@ def test_moves_are_read_as_written() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("conect4", "unknown game 'conect4': did you mean 'connect4'. Known: connect4, tictactoe. A game of your own"),
+        (
+            "conect4",
+            "unknown game 'conect4': did you mean 'connect4'. Known are connect4, tictactoe. A game of your own",
+        ),
         ("", "unknown game ''"),
-        ("chess.py", "unknown game 'chess.py'"),
+        ("go", "unknown game 'go': known are connect4, tictactoe. A game of your own"),
+        ("chess.py", "there is no file 'chess.py'; a game of your own is given as path.py:Class"),
         ("nowhere.py:Chess", "there is no file 'nowhere.py'"),
     ],
 )
@@ -410,7 +414,7 @@ def test_unknown_games_are_named(name: str, message: str) -> None:
         ("import sys\nsys.exit(3)", "could not be run: SystemExit: 3"),
         ("class Own:\n    def __init__(self, size): pass", r"TypeError: Own.__init__\(\) missing 1 .*'size'$"),
         ("class Wown: pass", "has no class 'Own': did you mean 'Wown'"),
-        ("own = 3", "has no class 'Own': Known: none"),
+        ("own = 3", "has no class 'Own': there is none"),
         ("class Own: pass", "Own has no attribute 'name': the Game protocol asks for it"),
     ],
 )
@@ -420,12 +424,39 @@ def test_files_that_hold_no_game_are_told(tmp_path: Path, text: str, message: st
         make(f"{tmp_path / 'own.py'}:Own")
 
 
-def test_a_game_is_read_from_its_file(tmp_path: Path) -> None:
+def test_a_game_is_read_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may import its neighbours, its classes find their module, and no module of its name is pushed aside."""
     (tmp_path / "neighbour.py").write_text("from games_for_tests import DoubleMove\n")
     imports = "from __future__ import annotations\nimport dataclasses\nfrom neighbour import DoubleMove\n"
     (tmp_path / "json.py").write_text(f"{imports}@dataclasses.dataclass\nclass Mine(DoubleMove):\n    x: int = 3\n")
     before, path = sys.modules["json"], list(sys.path)
+    monkeypatch.setattr(sys, "path", list(path))
     game = make(f"{tmp_path / 'json.py'}:Mine")
     assert game.spec.name == "double-move" and game.legal_actions(game.initial_state()) == [0, 1, 2]
-    assert sys.modules["json"] is before and sys.path == path
+    assert sys.modules["json"] is before and sys.path == [*path, str(tmp_path.resolve())]
+
+
+def test_a_game_may_import_its_neighbours_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "late_neighbour.py").write_text("NUMBER = 1\n")
+    (tmp_path / "late.py").write_text(
+        "from games_for_tests import DoubleMove\n\n\nclass Late(DoubleMove):\n"
+        "    def player(self, state):\n        import late_neighbour\n\n        return late_neighbour.NUMBER\n"
+    )
+    for _ in range(2):
+        game = make(f"{tmp_path / 'late.py'}:Late")
+        assert game.player(game.initial_state()) == 1
+    assert sys.path.count(str(tmp_path.resolve())) == 1
+
+
+def test_a_file_without_a_class_gets_those_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text("from games_for_tests import DoubleMove\nclass One(DoubleMove): pass\n")
+    with pytest.raises(GameError, match=r"^own.py is a file, .* Name the class: own.py:One.$"):
+        make("own.py")
+    Path("own.py").write_text("class One: pass\nclass Two: pass\n")
+    with pytest.raises(GameError, match=r"Name the class: own.py:One or own.py:Two.$"):
+        make("own.py")
+    Path("own.py").write_text("")
+    with pytest.raises(GameError, match=r"^own.py has no class: "):
+        make("own.py")

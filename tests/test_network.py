@@ -119,7 +119,16 @@ def test_every_setting_changes_the_network():
         assert weight_shapes(dataclasses.replace(SMALL, **{name: value}), SHAPE) != weight_shapes(SMALL, SHAPE), name
 
 
-@pytest.mark.parametrize("bad", [{"num_blocks": -1}, {"num_filters": 0}, {"value_head": "wld"}, {"value_hidden": 1.5}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"num_blocks": -1},
+        {"num_filters": 0},
+        {"value_head": "wld"},
+        {"value_hidden": 1.5},
+        *({field.name: 10**9} for field in dataclasses.fields(NetworkConfig) if field.type == "int"),
+    ],
+)
 def test_a_setting_out_of_range_is_named(bad):
     with pytest.raises(SettingsError, match=f"network.{next(iter(bad))} is"):
         NetworkConfig(**bad)

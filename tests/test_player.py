@@ -41,7 +41,7 @@ def save_run(directory: Path, game: Rules, config: str) -> Path:
     """A run directory with two checkpoints."""
     for step in (3, 7):
         save_network(directory / "checkpoints", game, step=step)
-    (directory / "config.toml").write_text(config, encoding="utf-8")
+    (directory / "config.toml").write_text(f"format_version = 1\n{config}", encoding="utf-8")
     return directory
 
 
@@ -158,11 +158,11 @@ def test_words_for_players() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rollout", r"unknown player 'rollout': did you mean 'rollouts'\? .* or the path of a run or checkpoint"),
+        ("rollout", r"unknown player 'rollout': did you mean 'rollouts'\? .* and the path of a run or checkpoint"),
         ("rollouts@many", r"unknown player 'rollouts@many': did you mean 'rollouts'\?"),
         ("rollouts@0", "search.num_simulations is 0, allowed is 1 to"),
         ("random@10", "'random@10': random play does not search, so it takes no number of simulations"),
-        ("runs/nowhere@100", "unknown player 'runs/nowhere': Known: random, rollouts, or the path of a run"),
+        ("runs/nowhere@100", "unknown player 'runs/nowhere': known are random, rollouts and the path of a run"),
         ("", "unknown player ''"),
     ],
 )
@@ -173,7 +173,7 @@ def test_unknown_words_for_players(text: str, message: str, tmp_path: Path, monk
 
 
 def test_random_play_has_no_view() -> None:
-    with pytest.raises(SettingsError, match="'random' plays without a search: 'rollouts@10' is a weak player"):
+    with pytest.raises(SettingsError, match="'random' plays without a search: play 'rollouts@10' instead"):
         RANDOM.player(CONNECT4)
 
 
@@ -226,12 +226,23 @@ def test_a_network_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         parse_player(str(path), TICTACTOE)
 
 
-@pytest.mark.parametrize("config", ["game = ", "game = 3", "search = 3", b"\xff"])
+@pytest.mark.parametrize(
+    "config",
+    ["game = ", "format_version = 1\ngame = 3", "format_version = 1\nsearch = 3", "game = 'connect4'", b"\xff"],
+)
 def test_a_damaged_config_is_named(tmp_path: Path, config: str | bytes) -> None:
     run = save_run(tmp_path, CONNECT4, "")
     (run / "config.toml").write_bytes(config if isinstance(config, bytes) else config.encode())
     with pytest.raises(DataError, match=r"config.toml .*[Mm]end it"):
         load_player(run)
+
+
+def test_a_newer_run_is_refused(tmp_path: Path) -> None:
+    run = save_run(tmp_path, CONNECT4, "")
+    (run / "config.toml").write_text("format_version = 2\n", encoding="utf-8")
+    for opening in (lambda: load_player(run), lambda: parse_player(str(run), CONNECT4)):
+        with pytest.raises(DataError, match=r"config.toml has format version 2, this zerosum .* reads up to 1: use a"):
+            opening()
 
 
 def test_opponents_for_people(tmp_path: Path) -> None:
@@ -240,8 +251,10 @@ def test_opponents_for_people(tmp_path: Path) -> None:
     assert open_player("rollouts", game="tictactoe").game.spec.name == "tictactoe"
     run = save_run(tmp_path / "run", CONNECT4, 'game = "connect4"')
     assert open_player(f"{run}@9").config.num_simulations == 9
-    with pytest.raises(SettingsError, match="'rollouts' plays any game: name the one to play"):
+    with pytest.raises(SettingsError, match="'rollouts' plays any game: name the one to play, such as --game connect4"):
         open_player("rollouts@7")
+    with pytest.raises(SettingsError, match="'random' plays without a search: play 'rollouts@10' instead"):
+        open_player("random")
     with pytest.raises(SettingsError, match="unknown player 'rolouts': did you mean 'rollouts'"):
         open_player("rolouts", game="connect4")
     with pytest.raises(SettingsError, match="search.num_simulations is 0"):

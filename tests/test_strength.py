@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import asdict
@@ -12,11 +13,20 @@ import pytest
 from zerosum._core import Leaves
 from zerosum.checkpoint import Checkpoint, CheckpointInfo, save_checkpoint
 from zerosum.config import RunConfig, new_config
-from zerosum.errors import DataError
+from zerosum.errors import RunError
 from zerosum.evaluator import Evaluations, UniformEvaluator
-from zerosum.games import make
+from zerosum.games import GameSize, make
 from zerosum.network import initial_weights
-from zerosum.strength import RatingMatch, Strength, player_name, read_matches
+from zerosum.strength import (
+    CHUNK,
+    EARLY_SHARE,
+    LINK_GAMES,
+    REFERENCE_GAMES,
+    RatingMatch,
+    Strength,
+    player_name,
+    read_matches,
+)
 
 GAME = make("tictactoe")
 SETTINGS = [
@@ -48,6 +58,15 @@ def strength_of(run: Path, *matches: RatingMatch, overrides: tuple[str, ...] = (
         lines = [json.dumps(asdict(match)) + "\n" for match in matches]
         (run / "strength.jsonl").write_text("".join(lines), encoding="utf-8")
     return Strength(run, GAME, config_with(*overrides))
+
+
+def save_steps(run: Path, *steps: int) -> None:
+    """Checkpoints of networks that know nothing."""
+    config = config_with()
+    for step in steps:
+        info = CheckpointInfo.describe(GAME.spec, config.network, step=step)
+        weights = initial_weights(config.network, info.shape, seed=step)
+        save_checkpoint(run / "checkpoints", Checkpoint(info, weights), learner_state={}, learner_info={})
 
 
 def match(player: str, opponent: str, points: float, *, num_games: int = 100) -> RatingMatch:
@@ -82,25 +101,22 @@ def test_anchors_are_linked_down_to_random_play(tmp_path: Path) -> None:
     """An anchor meets the next weaker one before a checkpoint meets it; once it is beaten, the next stronger comes."""
     strength = strength_of(tmp_path)
     strength.rate(5, UniformEvaluator(), num_evaluations=10**6, elapsed_s=1e6)
-    assert opponents_of(strength, "rollouts@2") == ["random"]
+    assert opponents_of(strength, "rollouts@2") == ["random"] * (LINK_GAMES // CHUNK)
     assert "rollouts@2" in opponents_of(strength, "step 5")
     strength = strength_of(tmp_path, match("rollouts@2", "random", 80), match("step 5", "rollouts@2", 99))
+    links = ["rollouts@2"] * (LINK_GAMES // CHUNK)
     strength.rate(7, UniformEvaluator(), num_evaluations=10**6, elapsed_s=1e6)
     assert opponents_of(strength, "rollouts@2") == ["random"]
-    assert opponents_of(strength, "rollouts@5") == ["rollouts@2"]
+    assert opponents_of(strength, "rollouts@5") == links
     assert "rollouts@5" in opponents_of(strength, "step 7")
     assert "rollouts@2" not in opponents_of(strength, "step 7")
     assert set(strength.ratings) == {"random", "rollouts@2", "rollouts@5", "step 5", "step 7"}
     strength.rate(8, UniformEvaluator(), num_evaluations=10**7, elapsed_s=1e7)
-    assert opponents_of(strength, "rollouts@5") == ["rollouts@2"], "once is enough"
+    assert opponents_of(strength, "rollouts@5") == links, "once is enough"
 
 
 def test_the_checkpoint_before_is_met(tmp_path: Path) -> None:
-    config = config_with()
-    for step in (0, 5, 9):
-        info = CheckpointInfo.describe(GAME.spec, config.network, step=step)
-        weights = initial_weights(config.network, info.shape, seed=step)
-        save_checkpoint(tmp_path / "checkpoints", Checkpoint(info, weights), learner_state={}, learner_info={})
+    save_steps(tmp_path, 0, 5, 9)
     strength = strength_of(tmp_path)
     for step in (5, 9):
         strength.rate(step, UniformEvaluator(), num_evaluations=10**6, elapsed_s=1e6)
@@ -130,28 +146,147 @@ def test_without_evaluations_or_time_no_checkpoint_plays(
     assert (strength.rated_steps, strength.newest, evaluator.num_leaves) == ([], None, 0)
 
 
+def test_without_room_nobody_is_loaded_and_no_link_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_steps(tmp_path, 0, 5)
+    strength = strength_of(tmp_path, match("step 5", "random", 60), overrides=("search.num_simulations=64",))
+    for name in ("rollouts", "load_checkpoint", "play_match"):
+        monkeypatch.setattr(f"zerosum.strength.{name}", None)
+    strength.rate(7, UniformEvaluator(), num_evaluations=2000, elapsed_s=1e6)
+    strength.rate(7, UniformEvaluator(), num_evaluations=10**7, elapsed_s=0.0)
+
+
+def test_links_of_slow_games_keep_the_time_and_go_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(step=10.0)
+    monkeypatch.setattr("zerosum.strength.time.monotonic", lambda: next(clock))
+    strength = strength_of(tmp_path)
+    share = 2 * config_with().strength.budget_share * EARLY_SHARE
+    strength.rate(5, UniformEvaluator(), num_evaluations=10**7, elapsed_s=25 / share)
+    assert opponents_of(strength, "rollouts@2") == ["random"] * 3, "after 0, 10 and 20 seconds"
+    assert strength.rated_steps == []
+    strength.rate(6, UniformEvaluator(), num_evaluations=10**7, elapsed_s=1e6)
+    assert len(opponents_of(strength, "rollouts@2")) == LINK_GAMES // CHUNK
+    assert strength.rated_steps == [6]
+
+
+def test_the_untrained_network_is_rated_first(tmp_path: Path) -> None:
+    save_steps(tmp_path, 0)
+    strength = strength_of(tmp_path)
+    strength.rate(5, UniformEvaluator(), num_evaluations=10**6, elapsed_s=1e6)
+    played = [match for match in strength.matches if match.player == "step 0"]
+    assert {match.opponent for match in played} == {"random", "rollouts@2"}
+    assert sum(match.num_games for match in played) == REFERENCE_GAMES
+    strength.rate(6, UniformEvaluator(), num_evaluations=10**7, elapsed_s=1e7)
+    assert [match for match in strength.matches if match.player == "step 0"] == played, "once is enough"
+    assert strength.rated_steps == [0, 5, 6]
+
+
+def test_the_first_games_are_as_many_as_random_games_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = []
+    for plies in (4, 4000):
+        monkeypatch.setattr(
+            "zerosum.strength.measure_game", lambda game, num_games, plies=plies: GameSize(legal_actions=5, plies=plies)
+        )
+        (run := tmp_path / str(plies)).mkdir()
+        strength = strength_of(run)
+        strength.rate(5, UniformEvaluator(), num_evaluations=20_000, elapsed_s=1e6)
+        numbers.append(sum(match.num_games for match in strength.matches if match.player == "step 5"))
+    assert numbers[0] > 10
+    assert numbers[1] == 0
+
+
+def test_a_part_of_the_budget_is_kept_for_the_last_checkpoint(tmp_path: Path) -> None:
+    strength, evaluator = strength_of(tmp_path), CountingEvaluator()
+    budget = config_with().strength.budget_share * 80_000
+    for step in range(1, 20):
+        strength.rate(step, evaluator, num_evaluations=80_000, elapsed_s=1e6)
+    largest = max(played.evaluations for played in strength.matches)
+    assert EARLY_SHARE * budget - largest < evaluator.num_leaves <= EARLY_SHARE * budget + largest
+    before = evaluator.num_leaves
+    strength.rate(strength.rated_steps[-1], evaluator, num_evaluations=80_000, elapsed_s=1e6, is_last=True)
+    assert evaluator.num_leaves > before, "it was rated, and plays on"
+    assert evaluator.num_leaves <= budget + largest
+
+
+def test_a_damaged_checkpoint_is_no_opponent(tmp_path: Path) -> None:
+    save_steps(tmp_path, 0)
+    (tmp_path / "checkpoints" / "step-00000000.safetensors").write_bytes(b"")
+    messages: list[str] = []
+    strength = Strength(tmp_path, GAME, config_with(), report=messages.append)
+    strength.rate(5, UniformEvaluator(), num_evaluations=10**6, elapsed_s=1e6)
+    assert strength.rated_steps == [5]
+    assert messages
+    assert all("step-00000000.safetensors has 0 bytes" in said for said in messages)
+
+
 # The file
 
 
-def test_a_line_that_was_cut_short_is_dropped(tmp_path: Path) -> None:
+def test_a_line_that_was_cut_short_is_left_out_and_the_trainer_takes_it_out(tmp_path: Path) -> None:
     whole = [match("step 1", "random", 60), match("step 2", "random", 80)]
     path = tmp_path / "strength.jsonl"
     strength_of(tmp_path, *whole)
     before = path.read_text(encoding="utf-8")
     path.write_text(before + before[:30], encoding="utf-8")
-    assert read_matches(path) == whole
+    assert read_matches(path) == strength_of(tmp_path).matches == whole
+    assert path.read_text(encoding="utf-8") == before + before[:30], "who only reads writes nothing"
+    messages: list[str] = []
+    assert Strength(tmp_path, GAME, config_with(), report=messages.append).matches == whole
     assert path.read_text(encoding="utf-8") == before, "what is written next begins a line"
+    assert messages == [f"The last line of {path} was cut off while it was written, and is taken out."]
 
 
-@pytest.mark.parametrize("damaged", ['{"player": "step 2"', "[]", '{"player": "step 2"}', '{"unknown": 3}', ""])
-def test_a_damaged_line_is_named(tmp_path: Path, damaged: str) -> None:
+LINE = json.dumps(asdict(RatingMatch("step 1", "random", 60.0, 100, 0, 0.0)))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b'{"player": "step 2"',
+        b"[]",
+        b'{"player": "step 2"}',
+        b'{"unknown": 3}',
+        b"",
+        b"\xff\xfe" + LINE.encode(),
+        LINE.replace("random", "rand0m").encode(),
+        LINE.replace("step 1", "step q").encode(),
+        LINE.replace("60.0", "160.0").encode(),
+        LINE.replace("60.0", "NaN").encode(),
+        LINE.replace("100", "1e999").encode(),
+        LINE.replace(" 100", ' "100"').encode(),
+    ],
+)
+def test_a_damaged_line_costs_itself(tmp_path: Path, damaged: bytes) -> None:
     path = tmp_path / "strength.jsonl"
-    line = json.dumps(asdict(match("step 1", "random", 60)))
-    path.write_text(f"{line}\n{damaged}\n{line}\n", encoding="utf-8")
-    before = path.read_bytes()
-    with pytest.raises(DataError, match=r"strength.jsonl, line 2 is damaged \(.*\): take the line out to go on"):
-        Strength(tmp_path, GAME, config_with())
+    path.write_bytes(before := b"\n".join([LINE.encode(), damaged, LINE.encode(), b""]))
+    expected = [RatingMatch(**json.loads(LINE))] * 2
+    assert Strength(tmp_path, GAME, config_with()).matches == expected
     assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path], "who only reads writes nothing"
+    messages: list[str] = []
+    assert Strength(tmp_path, GAME, config_with(), report=messages.append).matches == expected
+    (aside,) = tmp_path.glob("*.damaged")
+    assert aside.read_bytes() == before
+    assert path.read_text() == f"{LINE}\n{LINE}\n"
+    assert messages == [
+        f"{path} is damaged in line 2: it is taken out, the other lines count. It is kept as {aside.name}."
+    ]
+
+
+def test_players_whom_a_lost_line_leaves_in_the_air_have_no_rating(tmp_path: Path) -> None:
+    strength = strength_of(tmp_path, match("step 5", "rollouts@2", 60), match("step 6", "random", 60))
+    assert set(strength.ratings) == {"step 6", "random"}
+    assert strength.verdict() == "too early to tell"
+
+
+def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strength = strength_of(tmp_path)
+
+    def full(*arguments: object, **named: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(RunError, match=f"{tmp_path.name} cannot be written: No space left on device"):
+        strength.rate(5, UniformEvaluator(), num_evaluations=10**6, elapsed_s=1e6)
 
 
 def test_a_run_without_rating_games_has_no_ratings(tmp_path: Path) -> None:
@@ -172,12 +307,15 @@ DIFFERENCE = r"[+-]\d+ Elo"
         ({1: 90}, "too early to tell"),
         ({1: 50, 2: 90}, rf"yes, {DIFFERENCE} since step 1"),
         ({0: 50, 1: 70, 2: 90}, rf"yes, {DIFFERENCE} since step 0"),
-        ({1: 99, 2: 100}, rf"not visibly, {DIFFERENCE} since step 1"),
+        ({1: 99, 2: 100}, "not visibly yet: step 2 has 100 of 100 points against random"),
         ({1: 80, 2: 100}, rf"yes, {DIFFERENCE} since step 1"),
-        ({1: 50, 2: 53}, rf"not visibly, {DIFFERENCE} since step 1"),
-        ({1: 90, 2: 88, 3: 91}, rf"not visibly, {DIFFERENCE} since step 1"),
+        ({1: 50, 2: 53}, "not visibly yet: step 2 has 53 of 100 points against random"),
+        ({1: 90, 2: 88, 3: 91}, "not visibly yet: step 3 has 91 of 100 points against random"),
+        ({1: 90, 2: 88, 3: 92, 4: 91}, "level since step 1, stronger than every anchor it met"),
+        ({1: 50, 2: 53, 3: 49, 4: 50}, "not visibly yet: step 4 has 50 of 100 points against random"),
+        ({0: 50, 1: 70, 2: 90, 3: 88, 4: 92, 5: 91}, rf"yes, {DIFFERENCE} since step 0, level since step 2"),
         ({1: 50, 2: 95, 3: 60}, r"it did, but step 2 is stronger by \d+ Elo"),
-        ({1: 90, 2: 50}, r"it did, but step 1 is stronger by \d+ Elo"),
+        ({1: 90, 2: 50}, r"not now, step 1 is stronger by \d+ Elo"),
     ],
 )
 def test_is_it_learning(tmp_path: Path, points: dict[int, float], verdict: str) -> None:
@@ -185,3 +323,16 @@ def test_is_it_learning(tmp_path: Path, points: dict[int, float], verdict: str) 
     matches = [match(player_name(step), "random", gained) for step, gained in points.items()]
     said = strength_of(tmp_path, *matches).verdict()
     assert re.fullmatch(verdict, said), said
+
+
+def test_a_run_that_was_good_at_once_is_not_said_to_get_worse(tmp_path: Path) -> None:
+    """The first rated checkpoint of a small game won all of its four games, and those after it draw at times."""
+    matches = [match("step 16", "random", 4, num_games=4)]
+    matches += [match(player_name(step), "random", 29, num_games=30) for step in (100, 200, 300)]
+    assert strength_of(tmp_path, *matches[:2]).verdict() == (
+        "not visibly yet: step 100 has 29 of 30 points against random"
+    )
+    assert strength_of(tmp_path, *matches).verdict() == "level since step 16, stronger than every anchor it met"
+    untrained = match("step 0", "random", 20, num_games=32)
+    said = strength_of(tmp_path, untrained, *matches).verdict()
+    assert re.fullmatch(r"yes, \+\d+ Elo since step 0, level since step 16", said), said

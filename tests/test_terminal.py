@@ -94,7 +94,7 @@ The computer plays b1. Its view: a draw with best play.
    a b c
 
 Your move: b4
-'b4' is not a legal move here: Legal: a1, a2, c1, c2, c3. 'help' lists the commands.
+'b4' is not a legal move here: legal are a1, a2, c1, c2, c3. 'help' lists the commands.
 Your move: a1
 The computer plays c3. Its view: a draw with best play.
 
@@ -177,15 +177,16 @@ def test_a_side_that_moves_twice_is_asked_twice() -> None:
 
 def test_results_between_win_and_draw_are_told() -> None:
     text = converse(DOUBLE_MOVE, ["+2", "+2", "+2", "+2", "+3", "+3", "no"], human_side="both")
-    assert "player wins by 0.5: " in text
+    assert "player wins by 0.5, after 6 moves." in text
 
 
 def test_strength_is_set() -> None:
-    text = converse(CONNECT4, ["strength", "strength 7", "hint", "strength 0", "strength many", "quit"])
+    text = converse(CONNECT4, ["strength", "strength 7", "hint", "strength 0", "strength -3", "strength many", "quit"])
     assert "The computer searches 300 simulations a move." in text
     assert "The computer searches 7 simulations a move." in text
     assert "after 7 simulations" in text
-    assert "search.num_simulations is 0, allowed is 1 to 16777216." in text
+    assert "strength is 0, allowed is 1 to 16777216." in text and "strength is -3, allowed is" in text
+    assert "num_simulations" not in text
     assert "'many' is not a number of simulations: write 'strength 200'." in text
 
 
@@ -198,7 +199,7 @@ def test_help_lists_every_command_and_each_is_obeyed() -> None:
 def test_what_is_not_understood_is_asked_again() -> None:
     text = converse(CONNECT4, ["", "  ", "9", "hlep", "quit"])
     assert text.count("Your move: ") == 5
-    assert "'9' is not a legal move here: Legal: 1, 2, 3, 4, 5, 6, 7. 'help' lists the commands." in text
+    assert "'9' is not a legal move here: legal are 1, 2, 3, 4, 5, 6, 7. 'help' lists the commands." in text
     assert "'hlep' is not a legal move here:" in text
 
 

@@ -68,7 +68,9 @@ def _zerosum(
     version: Annotated[
         # Eager: without a command, which is otherwise missed before anything else is looked at.
         bool,
-        typer.Option("--version", metavar="", callback=_print_version, is_eager=True, help="Print the version and stop."),
+        typer.Option(
+            "--version", metavar="", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
     ] = False,
 ) -> None: ...
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from zerosum._core import __version__
-from zerosum.errors import DataError, SettingsError, nearest
+from zerosum.errors import SettingsError, nearest
 from zerosum.evaluator import uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.learner import LearnerConfig
@@ -26,9 +26,16 @@ from zerosum.network import NetworkConfig
 from zerosum.replay import ReplayConfig
 from zerosum.search import SearchConfig, natural_noise_alpha
 from zerosum.selfplay import SelfplayConfig
-from zerosum.settings import check, from_mapping, parse_value, setting, to_mapping
+from zerosum.settings import (
+    FORMAT_VERSION,
+    check,
+    from_mapping,
+    parse_value,
+    read_settings,
+    setting,
+    to_mapping,
+)
 
-FORMAT_VERSION = 1
 DEFAULT_MINUTES = 30.0
 
 
@@ -262,16 +269,7 @@ def load_config(path: Path) -> RunConfig:
         DataError: it is damaged, or of a newer format.
         SettingsError: it was edited into something that is not allowed.
     """
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}. Mend it by hand, or start a new run.") from error
-    version = values.pop("format_version", None)
-    if not isinstance(version, int) or version > FORMAT_VERSION:
-        raise DataError(
-            f"{path} has format version {version}, this zerosum {__version__} reads up to {FORMAT_VERSION}:"
-            " use a newer one."
-        )
+    values = read_settings(path)
     values.pop("zerosum_version", None)
     name, preset = str(values.pop("game", "")), str(values.pop("preset", ""))
     for section in values:

@@ -60,8 +60,9 @@ class Game(Protocol[StateT]):
     everywhere) and `symmetries` (permutations of the actions under which the game is the same, such as the mirror of
     a board: the learner then learns from each game's images, too).
 
-    For every reachable state s, and each legal action a (`player` and `legal_actions` are for positions in which the
-    game goes on; `outcome`, `planes` and `draw` have to answer for finished ones, too):
+    Finished positions are asked about, too, all but `play` and `action_text`; `player` may then say either.
+
+    For every reachable state s, and each legal action a:
         legal_actions(s) is empty   if and only if   outcome(s) is not None
         play(s, a) leaves s as it was, and gives the same state each time
         planes(s) is seen from player(s): "own" is the player to move, whoever that is
@@ -267,9 +268,10 @@ def _class_of(module: ModuleType, path: Path, class_name: str) -> Callable[[], A
     classes = {name: value for name, value in vars(module).items() if isinstance(value, type)}
     own = [name for name, value in classes.items() if value.__module__ == module.__name__]
     if not class_name and own:
-        raise GameError(
-            f"{path} is a file, and a game is a class in it. Name the class: {path}:{f', {path}:'.join(own)}."
-        )
+        options = " or ".join(f"{path}:{name}" for name in own)
+        raise GameError(f"{path} is a file, and a game is a class in it. Name the class: {options}.")
+    if not class_name:
+        raise GameError(f"{path} has no class: a game is one that keeps the Game protocol.")
     if class_name not in classes:
         raise GameError(f"{path} has no class {class_name!r}: {nearest(class_name, own)}.")
     return classes[class_name]

@@ -1,17 +1,18 @@
 """What a run measures about itself: a plain table (`metrics.csv`) and the same as TensorBoard events.
 
-The table is appended to, a row at a time; a row that a kill cut short is dropped when the table is opened again.
+The table is appended to, a row at a time. Rows that a kill cut short or a disk damaged are left out by who reads, and
+taken out by who trains, who says so.
 """
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zerosum.errors import DataError
+from zerosum.files import Lines, append_line, read_lines, repair_lines, replace_durably, writing
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -47,73 +48,86 @@ class MetricsRow:
     """Half of its 95 % interval."""
 
 
-class Metrics:
-    """The metrics of a run directory."""
+_NAMES = [field.name for field in fields(MetricsRow)]
+_WHOLE_NUMBERS = {"step", "games", "positions", "evaluations"}
+HEADER = ",".join(_NAMES)
 
-    def __init__(self, directory: Path) -> None:
-        """Open the table, or begin it.
+
+class Metrics:
+    """The metrics of a run directory, for the one process that trains it."""
+
+    def __init__(self, directory: Path, *, report: Callable[[str], None] = print) -> None:
+        """Open the table, or begin it. `report` gets a sentence for what is damaged in it and is taken out.
 
         Raises:
             DataError: the table's columns are not those of this version.
+            RunError: the directory cannot be written.
         """
         self._path = directory / "metrics.csv"
         self._directory = directory
         self._writer: SummaryWriter | None = None
-        self.rows = read_metrics(self._path)
-        header = ",".join(field.name for field in fields(MetricsRow)) + "\n"
-        whole = header + "".join(_line(row) for row in self.rows)
-        if not self._path.exists() or self._path.read_text(encoding="utf-8") != whole:
-            self._path.write_text(whole, encoding="utf-8")
+        found = _read(self._path)
+        repair_lines(self._path, found, report=report, header=HEADER)
+        if not found.content:
+            with writing(directory):
+                replace_durably(self._path, HEADER + "\n")
+        self.rows = found.entries
 
     def add(self, row: MetricsRow) -> None:
-        """Append a row."""
-        self.rows.append(row)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(_line(row))
-        if self._writer is None:
-            from torch.utils.tensorboard import SummaryWriter
+        """Append a row.
 
-            self._writer = SummaryWriter(str(self._directory / "tensorboard"))
-        for name, value in asdict(row).items():
-            if value is not None:
-                self._writer.add_scalar(name, value, row.step, walltime=None)
+        Raises:
+            RunError: the directory cannot be written.
+        """
+        self.rows.append(row)
+        append_line(self._path, _line(row))
+        with writing(self._directory):
+            if self._writer is None:
+                from torch.utils.tensorboard import SummaryWriter
+
+                self._writer = SummaryWriter(str(self._directory / "tensorboard"))
+            for name, value in asdict(row).items():
+                if value is not None:
+                    self._writer.add_scalar(name, value, row.step, walltime=None)
 
     def close(self) -> None:
-        """Write out what is buffered."""
+        """Write out what is buffered.
+
+        Raises:
+            RunError: the directory cannot be written.
+        """
         if self._writer is not None:
-            self._writer.close()
+            with writing(self._directory):
+                self._writer.close()
 
 
 def read_metrics(path: Path) -> list[MetricsRow]:
-    """The rows of a `metrics.csv`, without one that was cut short; none if there is no table.
+    """The whole rows of a `metrics.csv`; none if there is no table. Nothing is written, so anybody may read.
 
     Raises:
-        DataError: the columns are not those of this version.
+        DataError: the columns are not those of this version, or the file cannot be read.
     """
-    if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    reader = csv.DictReader(io.StringIO(whole))
-    names = [field.name for field in fields(MetricsRow)]
-    if whole and reader.fieldnames != names:
-        raise DataError(f"{path} has the columns {reader.fieldnames}, expected {names}: move it away to go on.")
-    integers = {"step", "games", "positions", "evaluations"}
-    rows = []
-    for number, cells in enumerate(reader, start=2):
-        try:
-            values = {
-                name: int(cells[name]) if name in integers else float(cells[name]) for name in names if cells[name]
-            }
-            rows.append(MetricsRow(**values))  # type: ignore[arg-type]
-        except (TypeError, ValueError) as error:
-            raise DataError(f"{path}, line {number} is damaged ({error}): take the line out to go on.") from error
-    return rows
+    return _read(path).entries
+
+
+def _read(path: Path) -> Lines[MetricsRow]:
+    found = read_lines(path, _parse_row, header=HEADER)
+    columns = found.header.rstrip("\r").split(",")
+    # A first line of other words is another version's; one of which a word is off is damage.
+    if found.header.isascii() and found.header and len(set(columns) - set(_NAMES)) > 1:
+        raise DataError(f"{path} has the columns {columns}, expected {_NAMES}: move it away to go on.")
+    return found
+
+
+def _parse_row(line: str) -> MetricsRow:
+    """A line as a row. Raises ValueError or TypeError if it is none."""
+    cells = dict(zip(_NAMES, line.split(","), strict=True))
+    values = {name: int(cell) if name in _WHOLE_NUMBERS else float(cell) for name, cell in cells.items() if cell}
+    return MetricsRow(**values)  # type: ignore[arg-type]
 
 
 def _line(row: MetricsRow) -> str:
-    cells = (
+    return ",".join(
         "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
         for value in asdict(row).values()
     )
-    return ",".join(cells) + "\n"

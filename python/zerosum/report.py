@@ -234,11 +234,11 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
             write_json(_elo_json(str(path), rating))
     write(
         f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
-        f" `{command_text('train', config.game, '--run', run, *_larger_budget(config, rows))}` goes on."
+        f" `{command_text('train', config.game, '--run', run, *larger_budget(config, rows))}` goes on."
     )
 
 
-def _larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> list[str]:
+def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> list[str]:
     """What a training has to be told to go on: twice the budget, if it is used up."""
     minutes, steps = config.training.minutes, config.training.steps
     if rows and minutes is not None and rows[-1].minutes >= minutes:

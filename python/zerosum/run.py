@@ -38,8 +38,9 @@ from zerosum.checkpoint import (
     save_checkpoint,
 )
 from zerosum.config import RunConfig, game_name
-from zerosum.errors import RunError
+from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
+from zerosum.files import writing
 from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
@@ -157,7 +158,7 @@ class Training:
         self._directory, self._game, self._config, self._report = directory, game, config, report
         self._stop = stop
         self._lock = threading.Lock()  # guards the window and the counters that workers change
-        self._metrics = Metrics(directory)
+        self._metrics = Metrics(directory, report=report)
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
         self._window = ReplayWindow(config.replay)
         # First the games, then their number: reading a damaged shard sets it aside.
@@ -167,7 +168,7 @@ class Training:
         self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
         self._saved_step, self._saved_progress = 0, 0.0
         checkpoint = self._open_checkpoint()
-        self._strength = Strength(directory, game, config)
+        self._strength = Strength(directory, game, config, report=report)
         num_threads = num_selfplay_threads(config, game)
         self._evaluator = make_evaluator(
             checkpoint,
@@ -214,13 +215,13 @@ class Training:
             self._save()
             if self._stop.is_set():
                 self._report_progress()
-                self._report(f"Stopped. `zerosum train {self._config.game} --run {self._directory}` goes on from here.")
+                go_on = command_text("train", self._config.game, "--run", self._directory)
+                self._report(f"Stopped. To go on from here: {go_on}")
             else:
-                self._rate()
+                self._rate(is_last=True)
                 self._report_progress()
-                self._report(
-                    f"Done. `zerosum evaluate {self._directory}` measures it, `zerosum play {self._directory}` plays."
-                )
+                evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
+                self._report(f"Done. To measure it: {evaluate}\nTo play it: {play}")
         finally:
             self._store.close()
             self._metrics.close()
@@ -340,7 +341,7 @@ class Training:
         self._saved_progress = self._progress()
         if self._learner.step_number == self._saved_step:
             return
-        with _disk(self._directory):
+        with writing(self._directory):
             save_checkpoint(
                 self._directory / "checkpoints",
                 self._checkpoint(),
@@ -355,10 +356,14 @@ class Training:
             )
         self._saved_step = self._learner.step_number
 
-    def _rate(self) -> None:
+    def _rate(self, *, is_last: bool = False) -> None:
         """Let the newest checkpoint play rating games, as far as the budget for them goes."""
         self._strength.rate(
-            self._saved_step, self._evaluator, num_evaluations=self._num_evaluations(), elapsed_s=self._elapsed()
+            self._saved_step,
+            self._evaluator,
+            num_evaluations=self._num_evaluations(),
+            elapsed_s=self._elapsed(),
+            is_last=is_last,
         )
 
     def _report_progress(self) -> None:
@@ -383,7 +388,7 @@ class Training:
             elo_error=None if rating is None else rating.error,
             **means,
         )
-        with _disk(self._directory):
+        with writing(self._directory):
             self._metrics.add(row)
         self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
 
@@ -400,7 +405,7 @@ class Training:
             description = CheckpointInfo.describe(self._game.spec, config.network, step=0)
             weights = initial_weights(config.network, shape, seed=config.training.seed)
             checkpoint = Checkpoint(info=description, weights=weights)
-            with _disk(self._directory):
+            with writing(self._directory):
                 save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})
         else:
             require_encoder(checkpoint.info, self._game.spec)
@@ -425,17 +430,6 @@ class Training:
         self._started = time.monotonic()
         self._saved_step, self._saved_progress = checkpoint.info.step, self._progress()
         return checkpoint
-
-
-@contextlib.contextmanager
-def _disk(directory: Path) -> Iterator[None]:
-    """A write into the run that may fail for reasons of the disk."""
-    try:
-        yield
-    except OSError as error:
-        raise RunError(
-            f"{directory} cannot be written: {error.strerror or error}. What was saved is whole; make room and go on."
-        ) from error
 
 
 def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:

@@ -19,11 +19,12 @@ from zerosum.checkpoint import DamagedCheckpointError, list_checkpoints, load_ch
 from zerosum.config import RunConfig, asked_settings, changed, dump_config, load_config, new_config
 from zerosum.errors import RunError, SettingsError
 from zerosum.evaluator import torch_device
+from zerosum.files import UNFINISHED, replace_durably, writing
 from zerosum.games import Rules
 from zerosum.shards import read_manifest
 
 # What a kill in the first moments can leave of a run that has no settings yet.
-_BEFORE_SETTINGS = {"holder.lock", "holder.json", "config.new"}
+_BEFORE_SETTINGS = {"holder.lock", "holder.json", f".config.toml{UNFINISHED}"}
 
 
 @contextlib.contextmanager
@@ -95,18 +96,10 @@ def plan(
 
 def write_config(directory: Path, config: RunConfig) -> None:
     """Write `config.toml` in one piece, unless it says the same already."""
-    path = directory / "config.toml"
-    text = dump_config(config)
-    try:
+    path, text = directory / "config.toml", dump_config(config)
+    with writing(directory):
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            fresh = path.with_suffix(".new")
-            with fresh.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(path)
-    except OSError as error:
-        raise RunError(f"{path} cannot be written: {error.strerror or error}.") from error
+            replace_durably(path, text)
 
 
 def _require_no_strangers(directory: Path) -> None:

@@ -135,7 +135,7 @@ impl Game for PythonGame {
     fn initial_state(&self) -> Arc<Node> {
         let object = Python::attach(|py| {
             self.initial_state.call0(py).map_err(|error| {
-                if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                if error.is_instance_of::<PyKeyboardInterrupt>(py) {
                     return error;
                 }
                 self.start_error.bind(py).call1((self.spec.name(), error)).map_or_else(|error| error, PyErr::from_value)

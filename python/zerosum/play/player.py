@@ -290,7 +290,9 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
 
 
 def _no_search(name: str) -> SettingsError:
-    return SettingsError(f"{name!r} plays without a search: play 'rollouts@10' instead, which is weak, too, and has one.")
+    return SettingsError(
+        f"{name!r} plays without a search: play 'rollouts@10' instead, which is weak, too, and has one."
+    )
 
 
 def _split_player(text: str) -> tuple[str, int | None]:
