@@ -56,6 +56,8 @@ def main() -> None:
 def demo() -> None:
     """Learn Connect Four for five minutes and show what was learned."""
     setup()
+    # As in the shell that will be typed into next: the commands that the demo prints must work there.
+    os.environ["PATH"] = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if part != str(BIN))
     for command in DEMO:
         say(command)
         program, *arguments = shlex.split(command)

@@ -144,11 +144,10 @@ class Strength:
         if self._is_stronger(best, last):
             lead = f"{best} is stronger by {self._ratings[best].elo - self._ratings[last].elo:.0f} Elo"
             return f"it did, but {lead}" if self._is_stronger(best, first) else f"not now, {lead}"
-        level = self._level_since(steps)
         if self._is_stronger(last, first):
             gain = self._ratings[last].elo - self._ratings[first].elo
-            return f"yes, {gain:+.0f} Elo since {first}" + (f", level since {level}" if level else "")
-        if level:
+            return f"yes, {gain:+.0f} Elo since {first}"
+        if level := self._level_since(steps):
             return f"level since {level}, stronger than every anchor it met"
         return f"not visibly yet: {last} has {self._known(last) or 'no games of its own'}"
 
