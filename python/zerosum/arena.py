@@ -8,7 +8,7 @@ training; `zerosum.elo` says what the results are worth.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -343,9 +343,8 @@ def play_match(
     opening_plies: int,
     seed: int,
     max_games_at_once: int = 64,
-    on_game: Callable[[PlayedGame], None] = lambda game: None,
 ) -> MatchResult:
-    """Play a match (see `Match`); `on_game` hears of each game as it ends.
+    """Play a match (see `Match`) to its end.
 
     Equal seeds give equal games, as far as the evaluators answer equally (rollouts: new contestants).
     """
@@ -359,6 +358,5 @@ def play_match(
         max_games_at_once=max_games_at_once,
     )
     while not match.is_over:
-        for played in match.play_batch():
-            on_game(played)
+        match.play_batch()
     return match.result

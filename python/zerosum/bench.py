@@ -72,19 +72,22 @@ def bench_search(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
     num_trees, num_simulations = 256, 800
     config = dataclasses.replace(new_config(game, name).search, reuse_tree=False)
     search, evaluator = new_search(game, config, num_trees=num_trees), UniformEvaluator()
-    positions = [game.initial_state(), *random_positions(game, num=10, seed=0)]
-    done, num_bytes, started = 0, 0, time.process_time()
-    while time.process_time() - started < seconds:
+    lines = [[], *random_lines(game, num=10, seed=0)]
+    done = last_round = num_bytes = 0
+    cpu_seconds = 0.0
+    while cpu_seconds < seconds:
+        # Made anew for each tree and round: the states of a game in Python remember what was played from them.
         for tree in range(num_trees):
-            search.reset(tree, positions[tree % len(positions)])
+            search.reset(tree, state_of(game, lines[tree % len(lines)]))
+        started = time.process_time()
+        for tree in range(num_trees):
             search.begin(tree, num_simulations)
         while answer(search, evaluator, num_trees):
             pass
-        done += sum(search.root(tree).num_simulations for tree in range(num_trees))
-        num_bytes = search.num_bytes
-    cpu_seconds = time.process_time() - started
-    last_round = sum(search.root(tree).num_simulations for tree in range(num_trees))
-    settings = {"trees": num_trees, "num_simulations": num_simulations, "positions": len(positions)}
+        cpu_seconds += time.process_time() - started
+        last_round = sum(search.root(tree).num_simulations for tree in range(num_trees))
+        done, num_bytes = done + last_round, search.num_bytes
+    settings = {"trees": num_trees, "num_simulations": num_simulations, "positions": len(lines)}
     yield Figure("search", name, "simulations_per_cpu_second", done / cpu_seconds, "1/s", settings)
     yield Figure("search", name, "bytes_per_simulation", num_bytes / last_round, "B", settings)
 
@@ -174,15 +177,24 @@ def bench_train(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
         yield Figure("train", name, metric, value, "1/s", settings)
 
 
-def random_positions(game: Rules, *, num: int, seed: int) -> list[State]:
-    """Positions that are not over, each after a random number of random moves of a random game."""
-    generator, positions = random.Random(seed), list[State]()
-    while len(positions) < num:
-        line = [game.initial_state()]
-        while legal := game.legal_actions(line[-1]):
-            line.append(game.play(line[-1], generator.choice(legal)))
-        positions.append(generator.choice(line[:-1]))
-    return positions
+def random_lines(game: Rules, *, num: int, seed: int) -> list[list[int]]:
+    """Moves that lead to positions that are not over: random numbers of moves of random games."""
+    generator, lines = random.Random(seed), list[list[int]]()
+    while len(lines) < num:
+        state, line = game.initial_state(), list[int]()
+        while legal := game.legal_actions(state):
+            line.append(generator.choice(legal))
+            state = game.play(state, line[-1])
+        lines.append(line[: generator.randrange(len(line))])
+    return lines
+
+
+def state_of(game: Rules, line: list[int]) -> State:
+    """The position after these moves."""
+    state = game.initial_state()
+    for action in line:
+        state = game.play(state, action)
+    return state
 
 
 def _rate(work: Callable[[int], int], num_threads: int, seconds: float) -> tuple[float, float]:
@@ -211,7 +223,7 @@ def _evaluate(evaluator: Evaluator, leaves: Leaves) -> Callable[[int], int]:
 
 
 def _leaves(game: Rules, num: int) -> Leaves:
-    return game.encode(random_positions(game, num=num, seed=1))
+    return game.encode([state_of(game, line) for line in random_lines(game, num=num, seed=1)])
 
 
 def _evaluator(game: Rules, config: RunConfig, threads: int, batch_size: int) -> Any:
