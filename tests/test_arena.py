@@ -152,8 +152,11 @@ def test_a_kept_tree_saves_evaluations() -> None:
 
 def test_a_match_can_be_watched_and_left() -> None:
     contestant = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=10))
+    result = play_match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
+    watched = Match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
     seen: list[PlayedGame] = []
-    result = play_match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1, on_game=seen.append)
+    while not watched.is_over:
+        seen += watched.play_batch()
     assert sorted(seen, key=lambda game: game.index) == list(result.games)
     match = Match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
     assert match.result.games == () and math.isnan(match.result.score)

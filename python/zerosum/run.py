@@ -45,7 +45,7 @@ from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.network import NetworkShape, initial_weights, num_parameters
-from zerosum.replay import GameRecord, ReplayWindow, make_batch, permuted, window_size
+from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.settings import num_cores
@@ -157,7 +157,6 @@ class Training:
         """Open what is there of the run and go on from it. Whoever sets `stop` ends it soon and cleanly."""
         self._directory, self._game, self._config, self._report = directory, game, config, report
         self._stop = stop
-        self._lock = threading.Lock()  # guards the window and the counters that workers change
         self._metrics = Metrics(directory, report=report)
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
         self._window = ReplayWindow(config.replay)
@@ -232,7 +231,7 @@ class Training:
         """Self-play on its threads, learning, saving and rating on this one."""
         with ThreadPoolExecutor(1) as pool:
             is_ended = threading.Event()
-            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._take, is_paused=self._is_behind)
+            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._window.add, is_paused=self._is_behind)
             try:
                 while not self._is_over() and not playing.done():
                     if self._num_steps_due() >= self._config.training.steps_per_phase:
@@ -287,11 +286,6 @@ class Training:
         )
 
     # What is done.
-
-    def _take(self, record: GameRecord) -> None:
-        """A finished game, from any of the self-play threads."""
-        with self._lock:
-            self._window.add(record)
 
     def _learn(self) -> None:
         """The steps of one phase, then the new weights for self-play."""
