@@ -110,7 +110,7 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
     report(
         f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters;"
         f" {config.search.num_simulations} simulations a move;"
-        f" {num_selfplay_threads(config, game)} threads x {config.selfplay.games_per_thread} games;"
+        f" {num_selfplay_workers(config, game)} threads x {config.selfplay.games_per_worker} games;"
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
     )
     report(f"  Every setting is in {directory / 'config.toml'}.")
@@ -123,9 +123,9 @@ def network_shape(game: Rules) -> NetworkShape:
     return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
 
 
-def num_selfplay_threads(config: RunConfig, game: Rules) -> int:
+def num_selfplay_workers(config: RunConfig, game: Rules) -> int:
     """Self-play threads: as set, else one a core, or one for a game in Python (its rules run one at a time)."""
-    return config.selfplay.num_threads or (1 if game.is_python else num_cores())
+    return config.selfplay.num_workers or (1 if game.is_python else num_cores())
 
 
 @contextlib.contextmanager
@@ -168,13 +168,13 @@ class Training:
         self._saved_step, self._saved_progress = 0, 0.0
         checkpoint = self._open_checkpoint()
         self._strength = Strength(directory, game, config, report=report)
-        num_threads = num_selfplay_threads(config, game)
+        num_workers = num_selfplay_workers(config, game)
         self._evaluator = make_evaluator(
             checkpoint,
             backend=config.training.backend,
             device=config.training.device,
-            num_threads=num_threads,
-            batch_size=config.selfplay.games_per_thread,
+            num_threads=num_workers,
+            batch_size=config.selfplay.games_per_worker,
         )
         self._network_step = checkpoint.info.step
         running = self._store.running
@@ -189,7 +189,7 @@ class Training:
             game_ids=itertools.count(self._store.next_game_id),
             network_step=lambda: self._network_step,
         )
-        self._selfplay = Selfplay(task, num_threads=num_threads, running=running.values())
+        self._selfplay = Selfplay(task, num_workers=num_workers, running=running.values())
         if num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"

@@ -30,12 +30,12 @@ from zerosum.settings import check, setting
 class SelfplayConfig:
     """How games for training are played."""
 
-    num_threads: int | None = setting(
+    num_workers: int | None = setting(
         None, "self-play threads; none is one a core, or one for a game in Python", low=1, high=256
     )
-    games_per_thread: int = setting(
+    games_per_worker: int = setting(
         64,
-        "games that a thread plays at a time: its batch, so the fewest that keep the evaluator busy",
+        "games that a worker plays at a time: its batch, so the fewest that keep the evaluator busy",
         low=1,
         high=65536,
     )
@@ -135,14 +135,14 @@ _NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uin
 
 
 class SelfplayWorker:
-    """Plays `config.games_per_thread` games at a time. For one thread at a time."""
+    """Plays `config.games_per_worker` games at a time. For one thread at a time."""
 
     def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
         """Games under way go on first; they may be more than are played at a time."""
         self.counts = SelfplayCounts()
         self._task = task
         self._waiting = list(running)
-        self._num_trees = task.config.games_per_thread
+        self._num_trees = task.config.games_per_worker
         self._search = new_search(task.game, task.search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
@@ -275,10 +275,10 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
 class Selfplay:
     """All workers of a run, a thread each."""
 
-    def __init__(self, task: SelfplayTask, *, num_threads: int, running: Iterable[RunningGame] = ()) -> None:
+    def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
         """Games under way are dealt out among the workers."""
         games = list(running)
-        self._workers = [SelfplayWorker(task, running=games[index::num_threads]) for index in range(num_threads)]
+        self._workers = [SelfplayWorker(task, running=games[index::num_workers]) for index in range(num_workers)]
 
     @property
     def counts(self) -> SelfplayCounts:
