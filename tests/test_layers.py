@@ -31,6 +31,7 @@ ORDER = (
     "openvino_graph",
     "evaluator",
     "selfplay",
+    "selfplay_processes",
     "learner",
     "elo",
     "play",
@@ -48,7 +49,7 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"journal", "shards", "replay", "selfplay", "learner"}
+TRAINING_HALF = {"journal", "shards", "replay", "selfplay", "selfplay_processes", "learner"}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino"}
@@ -62,6 +63,7 @@ LIGHT = {
     "network": NETWORK_LIBRARIES,
     "checkpoint": NETWORK_LIBRARIES,
     "evaluator": NETWORK_LIBRARIES,
+    "selfplay_processes": EVERY_LIBRARY,
     "play": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,
     "cli": EVERY_LIBRARY,

@@ -95,7 +95,7 @@ def bench_search(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
 def bench_evaluator(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
     """The network alone, one thread a core, at several batch sizes; and what all cores give over one."""
     config, slice_s = new_config(game, name), seconds / (2 * len(BATCH_SIZES))
-    threads = num_selfplay_workers(config, game)
+    threads = num_selfplay_workers(config)
     rates: dict[int, tuple[float, float]] = {}
     for batch_size in BATCH_SIZES:
         evaluator, leaves = _evaluator(game, config, threads, batch_size), _leaves(game, batch_size)
@@ -117,7 +117,7 @@ def bench_evaluator(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
 def bench_selfplay(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
     """Self-play with an untrained network, in slices that alternate with the evaluator alone on the same cores."""
     config = new_config(game, name)
-    threads, batch_size = num_selfplay_workers(config, game), config.selfplay.games_per_worker
+    threads, batch_size = num_selfplay_workers(config), config.selfplay.games_per_worker
     evaluator = _evaluator(game, config, threads, batch_size)
     alone = _evaluate(evaluator, _leaves(game, batch_size))
     slice_s = seconds / 10

@@ -31,7 +31,10 @@ class SelfplayConfig:
     """How games for training are played."""
 
     num_workers: int | None = setting(
-        None, "self-play threads; none is one a core, or one for a game in Python", low=1, high=256
+        None,
+        "self-play workers, each a thread, or a process for a game in Python (of one, a thread); none is one a core",
+        low=1,
+        high=256,
     )
     games_per_worker: int = setting(
         64,
