@@ -17,6 +17,7 @@ METRICS = {
         "evaluations_per_cpu_second",
         "positions_per_second",
         "share_of_evaluator",
+        "swap_stall_ms",
     },
     "train": {"evaluations_per_second", "positions_per_second", "samples_per_second"},
 }

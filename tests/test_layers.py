@@ -30,6 +30,7 @@ ORDER = (
     "checkpoint",
     "openvino_graph",
     "evaluator",
+    "calibration",
     "selfplay",
     "selfplay_processes",
     "learner",

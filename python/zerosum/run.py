@@ -2,6 +2,7 @@
 
     runs/connect4/
         config.toml      what was asked and every default
+        calibration.json how many games a worker plays at a time, as measured
         games/           finished games in Parquet shards, running ones in a journal
         checkpoints/     networks, with what the learner needs to go on
         metrics.csv      a row every few seconds; tensorboard/ has the same as events
@@ -22,13 +23,14 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from zerosum.calibration import calibrate
 from zerosum.checkpoint import (
     Checkpoint,
     CheckpointInfo,
@@ -43,6 +45,7 @@ from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
 from zerosum.games import Rules, adopt, check_game, find_game
+from zerosum.journal import RunningGame
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.network import NetworkShape, initial_weights, num_parameters
@@ -134,6 +137,43 @@ def plays_in_processes(config: RunConfig, game: Rules) -> bool:
     return game.is_python and num_selfplay_workers(config) > 1
 
 
+def choose_games(
+    directory: Path, game: Rules, checkpoint: Checkpoint, config: RunConfig, *, report: Report
+) -> tuple[int, str]:
+    """How many games a worker plays at a time, as asked for or as measured, and in words why."""
+    if config.selfplay.games_per_worker is not None:
+        return config.selfplay.games_per_worker, ""
+    calibration = calibrate(
+        directory / "calibration.json",
+        game,
+        checkpoint,
+        config.search,
+        num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
+        backend=config.training.backend,
+        device=config.training.device,
+        report=report,
+    )
+    return calibration.batch_size, f", {calibration}"
+
+
+def new_selfplay(
+    task: SelfplayTask, checkpoint: Checkpoint, config: RunConfig, *, running: Iterable[RunningGame] = ()
+) -> Selfplay | SelfplayProcesses:
+    """The workers of a run, threads or processes; games under way are dealt out among them."""
+    num_workers, training = num_selfplay_workers(config), config.training
+    if not plays_in_processes(config, task.game):
+        return Selfplay(task, num_workers=num_workers, running=running)
+    return SelfplayProcesses(
+        task,
+        checkpoint,
+        game=config.game,
+        num_workers=num_workers,
+        running=running,
+        backend=training.backend,
+        device=training.device,
+    )
+
+
 @contextlib.contextmanager
 def _stop_on_signals() -> Iterator[threading.Event]:
     """An event that Ctrl-C and a polite kill set, to end the training cleanly; a second Ctrl-C ends it at once."""
@@ -175,19 +215,20 @@ class Training:
         checkpoint = self._open_checkpoint()
         self._strength = Strength(directory, game, config, report=report)
         num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
+        num_games, why = choose_games(directory, game, checkpoint, config, report=report)
         self._evaluator = make_evaluator(
             checkpoint,
             backend=config.training.backend,
             device=config.training.device,
             num_threads=1 if in_processes else num_workers,
-            batch_size=config.selfplay.games_per_worker,
+            batch_size=num_games,
         )
         self._network_step = checkpoint.info.step
         running = self._store.running
         task = SelfplayTask(
             game=game,
             search=config.search,
-            config=config.selfplay,
+            config=dataclasses.replace(config.selfplay, games_per_worker=num_games),
             evaluator=self._evaluator,
             log=self._store,
             seed=config.training.seed,
@@ -195,19 +236,7 @@ class Training:
             game_ids=itertools.count(self._store.next_game_id),
             network_step=lambda: self._network_step,
         )
-        self._selfplay: Selfplay | SelfplayProcesses
-        if in_processes:
-            self._selfplay = SelfplayProcesses(
-                task,
-                checkpoint,
-                game=config.game,
-                num_workers=num_workers,
-                running=running.values(),
-                backend=config.training.backend,
-                device=config.training.device,
-            )
-        else:
-            self._selfplay = Selfplay(task, num_workers=num_workers, running=running.values())
+        self._selfplay = new_selfplay(task, checkpoint, config, running=running.values())
         if num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
@@ -216,8 +245,8 @@ class Training:
             )
         kind = "process" if in_processes else "thread"
         report(
-            f"  self-play: {config.selfplay.games_per_worker} games a {kind}, {num_workers} of them;"
-            f" evaluated with {self._evaluator.description}."
+            f"  self-play: {num_games} games a {kind}{why}, {num_workers} of them; evaluated with"
+            f" {self._evaluator.description}."
         )
         self._started = time.monotonic()
         self._reported = self._started

@@ -10,7 +10,7 @@ a pipe carry frames, `payload length u32 | kind u8 | payload`, little-endian:
                    GAMES    journal entries of the games under way that it goes on with
                    WEIGHTS  learner's step u64, then the network's weights as safetensors; from now on this network
                    PAUSE, RESUME    wait without using a core; go on
-    to the parent  PLAYED   its counts so far, 4 x u64, then the journal entries of what one batch decided
+    to the parent  PLAYED   its counts so far, 4 x u64, and its CPU-seconds, f64; then the journal entries of one batch
                    FAILED   the class of a `ZerosumError` and its message, as JSON: what the user can mend
 
 A worker whose input ends finishes its batch and ends: so it does when the parent is told to stop, and when it is
@@ -69,7 +69,7 @@ LAST_WORDS = 20
 """Lines of a worker's standard error that are told when it dies."""
 
 _FRAME = struct.Struct("<IB")
-_COUNTS = struct.Struct("<QQQQ")  # the fields of `SelfplayCounts`
+_COUNTS = struct.Struct("<QQQQd")  # the fields of `SelfplayCounts`, CPU-seconds
 _STEP = struct.Struct("<Q")
 
 
@@ -173,6 +173,11 @@ class SelfplayProcesses:
         """What all workers have done so far."""
         return sum((worker.counts for worker in self._workers), SelfplayCounts())
 
+    @property
+    def cpu_s(self) -> float:
+        """CPU-seconds that the workers have used so far."""
+        return sum(worker.cpu_s for worker in self._workers)
+
     def update(self, checkpoint: Checkpoint) -> None:
         """Let the workers go over to the network of `checkpoint`, each as soon as it has made it ready."""
         with self._lock:
@@ -263,7 +268,7 @@ class _Process:
     """One worker, as the parent sees it."""
 
     def __init__(self, name: str) -> None:
-        self.counts = SelfplayCounts()
+        self.counts, self.cpu_s = SelfplayCounts(), 0.0
         self._name = name
         self._last_words: deque[str] = deque(maxlen=LAST_WORDS)
         self._lock = threading.Lock()  # one frame at a time
@@ -295,7 +300,8 @@ class _Process:
                     raise error
                 for entry in read_entries(payload[_COUNTS.size :]):
                     take_in(entry)
-                self.counts = SelfplayCounts(*_COUNTS.unpack_from(payload))
+                *counts, self.cpu_s = _COUNTS.unpack_from(payload)
+                self.counts = SelfplayCounts(*counts)
 
     def death(self) -> RunError:
         """What there is to say of a worker that ended without being told to."""
@@ -449,6 +455,7 @@ def main() -> None:
 def _play(commands: _Commands, answers: int) -> None:
     task, game, running, checkpoint = commands.begin()
     num_games = task.selfplay.games_per_worker
+    assert num_games is not None, "the run has measured it"
     evaluator = make_evaluator(checkpoint, backend=task.backend, device=task.device, batch_size=num_games)
     threading.Thread(target=commands.obey, args=(task, game, evaluator), name="commands", daemon=True).start()
     log = _PipeLog(running)
@@ -467,7 +474,7 @@ def _play(commands: _Commands, answers: int) -> None:
     while not commands.is_over:
         commands.may_play.wait()
         worker.play_batch()
-        counts = _COUNTS.pack(*dataclasses.astuple(worker.counts))
+        counts = _COUNTS.pack(*dataclasses.astuple(worker.counts), time.process_time())
         write_all(answers, _frame(_Kind.PLAYED, counts + log.take_entries()))
 
 
