@@ -132,5 +132,5 @@ def test_a_run_measures_unless_it_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     assert first in said[-8:], "measured once"
     assert (run / "calibration.json").read_text() == known
     train("tictactoe", tmp_path / "told", overrides=SETTINGS, report=said.append)
-    assert any("self-play: 4 games a thread, 1 of them; " in line for line in said)
+    assert any("self-play: 4 games a thread; workers: 1; " in line for line in said)
     assert not (tmp_path / "told" / "calibration.json").exists()

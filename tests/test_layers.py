@@ -32,6 +32,7 @@ ORDER = (
     "evaluator",
     "calibration",
     "selfplay",
+    "worker_process",
     "selfplay_processes",
     "learner",
     "elo",
@@ -39,6 +40,7 @@ ORDER = (
     "arena",
     "solved",
     "config",
+    "workers",
     "metrics",
     "strength",
     "run_directory",
@@ -50,7 +52,7 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"journal", "shards", "replay", "selfplay", "selfplay_processes", "learner"}
+TRAINING_HALF = {"journal", "shards", "replay", "selfplay", "worker_process", "selfplay_processes", "learner"}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino"}
@@ -64,7 +66,7 @@ LIGHT = {
     "network": NETWORK_LIBRARIES,
     "checkpoint": NETWORK_LIBRARIES,
     "evaluator": NETWORK_LIBRARIES,
-    "selfplay_processes": EVERY_LIBRARY,
+    "worker_process": EVERY_LIBRARY,
     "play": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,
     "cli": EVERY_LIBRARY,

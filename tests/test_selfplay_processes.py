@@ -228,7 +228,7 @@ def games_of(run: Path) -> dict[int, GameRecord]:
 def test_a_run_trains_in_processes_and_resumes(game: str, tmp_path: Path) -> None:
     run, rules = tmp_path / "run", make(game)
     said = train_a_little(game, run, steps=4)
-    assert any("self-play: 4 games a process, 2 of them" in line for line in said), said
+    assert any("self-play: 4 games a process; workers: 2;" in line for line in said), said
     before = games_of(run)
     train_a_little(game, run, steps=20)
     after = games_of(run)
@@ -243,7 +243,7 @@ def test_a_run_trains_in_processes_and_resumes(game: str, tmp_path: Path) -> Non
 def test_a_mistake_in_the_game_ends_the_run_with_its_sentence(game: str, tmp_path: Path) -> None:
     """It is nothing that the check could have found."""
     directory = Path(game.rpartition(":")[0]).parent
-    name = write_game(directory, "if 'zerosum.selfplay_processes' in sys.orig_argv:\n    raise KeyError('late')")
+    name = write_game(directory, "if 'zerosum.worker_process' in sys.orig_argv:\n    raise KeyError('late')")
     with pytest.raises(GameError, match=r"double-move: KeyError: 'late' \(mygame.py, line 9, in play\)\nat the"):
         train_a_little(name, tmp_path / "run", steps=100_000)
 

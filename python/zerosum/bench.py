@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,12 +46,13 @@ from zerosum.evaluator import (
 from zerosum.games import Leaves, Rules, make
 from zerosum.metrics import read_metrics
 from zerosum.network import initial_weights
-from zerosum.run import choose_games, network_shape, new_selfplay, num_selfplay_workers, plays_in_processes, train
+from zerosum.run import network_shape, train
 from zerosum.search import new_search
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
 from zerosum.settings import num_cores
 from zerosum.shards import GameStore
+from zerosum.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 
 ROUNDS = 5
 """Slices of each of the things that are measured in turns."""
@@ -134,12 +135,11 @@ def bench_evaluator(game: Rules, name: str, seconds: float, overrides: Sequence[
             yield Figure("evaluator", name, "evaluations_per_cpu_second", per_cpu_second, "1/s", at)
         slice_s = seconds / (4 * ROUNDS)
         one_core.rate(work[best], seconds=0)
-        ratios = [
-            all_cores.rate(work[best], seconds=slice_s).per_cpu_second
-            / one_core.rate(work[best], seconds=slice_s).per_cpu_second
+        efficiency = _median_ratio(
+            (busy.rate(work[best], seconds=slice_s).per_cpu_second for busy in (all_cores, one_core))
             for _ in range(ROUNDS)
-        ]
-    yield Figure("evaluator", name, "core_efficiency", statistics.median(ratios), "", {**settings, "batch_size": best})
+        )
+    yield Figure("evaluator", name, "core_efficiency", efficiency, "", {**settings, "batch_size": best})
 
 
 def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
@@ -174,8 +174,14 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
         ("positions_per_second", statistics.median(played.plies.per_second for _, played in slices)),
     ):
         yield Figure("selfplay", name, metric, value, "1/s", settings)
-    share = statistics.median(played.evaluations.per_second / alone.per_second for alone, played in slices)
-    yield Figure("selfplay", name, "share_of_evaluator", share, "", {**settings, "evaluator_batch_size": best})
+    about = {
+        "evaluator_batch_size": best,
+        "per_cpu_second": _median_ratio(
+            (played.evaluations.per_cpu_second, rate.per_cpu_second) for rate, played in slices
+        ),
+    }
+    share = _median_ratio((played.evaluations.per_second, rate.per_second) for rate, played in slices)
+    yield Figure("selfplay", name, "share_of_evaluator", share, "", settings | about)
     if stalls:
         with_update, without = (sorted(1000 * seconds for seconds in column) for column in zip(*stalls, strict=True))
         about = {"updates": len(stalls), "worst": with_update[-1], "without_an_update": statistics.median(without)}
@@ -287,6 +293,7 @@ class _Playing:
         before, self._is_paused = self._selfplay.counts, False
         while self._selfplay.counts == before:
             self._wait(0.005)
+        self._wait(0.02)  # within which every worker has looked whether it may play
         yield
         self._is_paused = True
         while before != self._selfplay.counts:
@@ -336,6 +343,11 @@ def _evaluator(game: Rules, config: RunConfig, batch_size: int) -> NetworkEvalua
         num_threads=num_selfplay_workers(config),
         batch_size=batch_size,
     )
+
+
+def _median_ratio(pairs: Iterable[Iterable[float]]) -> float:
+    """Of each pair, measured one after the other, the first over the second; the median of all."""
+    return statistics.median(one / other for one, other in pairs)
 
 
 def _on_gpu(config: RunConfig) -> bool:

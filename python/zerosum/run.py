@@ -23,14 +23,13 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from zerosum.calibration import calibrate
 from zerosum.checkpoint import (
     Checkpoint,
     CheckpointInfo,
@@ -45,17 +44,16 @@ from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
 from zerosum.games import Rules, adopt, check_game, find_game
-from zerosum.journal import RunningGame
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.network import NetworkShape, initial_weights, num_parameters
 from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
-from zerosum.selfplay import Selfplay, SelfplayTask
+from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
-from zerosum.settings import num_cores
 from zerosum.shards import GameStore
 from zerosum.strength import Strength
+from zerosum.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 
 REPORT_SECONDS = 10.0
 
@@ -125,53 +123,6 @@ def network_shape(game: Rules) -> NetworkShape:
     spec = game.spec
     height, width = spec.board_shape
     return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
-
-
-def num_selfplay_workers(config: RunConfig) -> int:
-    """Self-play's workers: as set, else one a core."""
-    return config.selfplay.num_workers or num_cores()
-
-
-def plays_in_processes(config: RunConfig, game: Rules) -> bool:
-    """Whether the workers are processes: those of a game in Python, if they are several, or else they are threads."""
-    return game.is_python and num_selfplay_workers(config) > 1
-
-
-def choose_games(
-    directory: Path, game: Rules, checkpoint: Checkpoint, config: RunConfig, *, report: Report
-) -> tuple[int, str]:
-    """How many games a worker plays at a time, as asked for or as measured, and in words why."""
-    if config.selfplay.games_per_worker is not None:
-        return config.selfplay.games_per_worker, ""
-    calibration = calibrate(
-        directory / "calibration.json",
-        game,
-        checkpoint,
-        config.search,
-        num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
-        backend=config.training.backend,
-        device=config.training.device,
-        report=report,
-    )
-    return calibration.batch_size, f", {calibration}"
-
-
-def new_selfplay(
-    task: SelfplayTask, checkpoint: Checkpoint, config: RunConfig, *, running: Iterable[RunningGame] = ()
-) -> Selfplay | SelfplayProcesses:
-    """The workers of a run, threads or processes; games under way are dealt out among them."""
-    num_workers, training = num_selfplay_workers(config), config.training
-    if not plays_in_processes(config, task.game):
-        return Selfplay(task, num_workers=num_workers, running=running)
-    return SelfplayProcesses(
-        task,
-        checkpoint,
-        game=config.game,
-        num_workers=num_workers,
-        running=running,
-        backend=training.backend,
-        device=training.device,
-    )
 
 
 @contextlib.contextmanager
@@ -245,7 +196,7 @@ class Training:
             )
         kind = "process" if in_processes else "thread"
         report(
-            f"  self-play: {num_games} games a {kind}{why}, {num_workers} of them; evaluated with"
+            f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
             f" {self._evaluator.description}."
         )
         self._started = time.monotonic()
