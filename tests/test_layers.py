@@ -39,6 +39,7 @@ ORDER = (
     "config",
     "metrics",
     "strength",
+    "mistakes",
     "run_directory",
     "run",
     "report",

@@ -20,7 +20,7 @@ from zerosum.games import Leaves, Rules, adopt, make, state_after
 from zerosum.journal import RunningGame
 from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord
 from zerosum.search import Root, SearchConfig, new_search
-from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWorker, choose_action
+from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWorker, choose_action, opening_move
 from zerosum.shards import GameStore
 
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
@@ -262,7 +262,12 @@ def test_every_setting_acts() -> None:
         play(new_task(evaluator=evaluator, config=replace(CONFIG, games_per_thread=games_per_thread)), 6)
         assert max(evaluator.sizes) == games_per_thread
     plain = play(new_task(), 6)[1]
-    for changes in ({"temperature": 0.3}, {"temperature_plies": 2}, {"full_search_share": 0.5}):
+    for changes in (
+        {"temperature": 0.3},
+        {"temperature_plies": 2},
+        {"full_search_share": 0.5},
+        {"opening_share": 1.0},
+    ):
         changed = play(new_task(config=replace(CONFIG, **changes)), 6)[1]
         assert any(not np.array_equal(plain[i].actions, changed[i].actions) for i in plain.keys() & changed.keys())
 
@@ -283,9 +288,51 @@ def test_only_full_searches_are_learned_from() -> None:
     assert len({tuple(record.flags & PlyFlag.FULL_SEARCH) for record in records}) > 20
 
 
+@pytest.mark.parametrize("name", GAMES)
+def test_a_share_of_the_games_opens_with_random_moves(name: str) -> None:
+    """So many as drawn, none that ends the game; no search stands behind them, and nothing is learned from them."""
+    config = replace(CONFIG, opening_share=0.5, opening_plies=5)
+    records = play(new_task(name, config=config), 60)[1].values()
+    lengths = []
+    for record in records:
+        is_opening = (record.flags & PlyFlag.OPENING) > 0
+        lengths.append(int(is_opening.sum()))
+        assert is_opening[: lengths[-1]].all(), "they come first"
+        assert lengths[-1] < record.num_plies, "the game is played out"
+        assert not record.num_simulations[is_opening].any() and record.num_simulations[~is_opening].all()
+        assert not np.diff(record.target_offsets)[is_opening].any()
+        state = GAMES[name].initial_state()
+        for ply in range(record.num_plies):
+            assert record.players[ply] == GAMES[name].player(state)
+            state = GAMES[name].play(state, int(record.actions[ply]))
+    assert set(lengths) == set(range(6)), "every number of moves occurs"
+    assert 0.3 < np.mean([length > 0 for length in lengths]) < 0.7
+    opened = [tuple(record.actions[:2].tolist()) for record in records if record.flags[0] & PlyFlag.OPENING]
+    assert len(set(opened)) > len(opened) / 3, "each game has its own"
+
+
+def test_moves_that_open_a_game_are_drawn_with_equal_chances() -> None:
+    game = GAMES["connect4"]
+    # X wins with 1: the five others and no more are as likely as each other.
+    state = state_after(game, "1 2 1 2 1 7")
+    drawn = [opening_move(game, state, seed=3, game_id=number, ply=6) for number in range(3000)]
+    actions = [move[0] for move in drawn if move is not None]
+    counts = np.bincount(actions, minlength=7)
+    assert len(actions) == 3000 and counts[0] == 0
+    assert (np.abs(counts[1:] - 500) < 100).all()
+    assert all(game.draw(move[1]) == game.draw(game.play(state, move[0])) for move in drawn[:20] if move is not None)
+
+
+def test_no_move_opens_a_game_that_any_move_ends() -> None:
+    game = GAMES["tictactoe"]
+    states = [state_after(game, "b2 a1 c1 a3 a2 c2 b1 b3")]
+    assert [opening_move(game, state, seed=0, game_id=0, ply=8) for state in states] == [None]
+
+
 def test_no_setting_is_forgotten() -> None:
     """The number of threads is an argument of `Selfplay`: the run obeys it."""
     tested = {"games_per_thread", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
+    tested |= {"opening_share", "opening_plies"}
     assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | {"num_threads"}
 
 

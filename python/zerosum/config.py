@@ -47,6 +47,11 @@ class TrainingConfig:
         None, "budget: minutes of training, resumed ones counted together", low=0.01, high=1e7
     )
     steps: int | None = setting(None, "budget: learner steps, instead of minutes", low=1, high=1 << 40)
+    clock: str = setting(
+        "wall",
+        "how minutes are counted: 'wall', or 'cpu', CPU-minutes of this process, which compare on a busy machine",
+        choices=("wall", "cpu"),
+    )
     seed: int = setting(0, "keys every random draw of the run", low=0, high=(1 << 63) - 1)
     num_checkpoints: int = setting(12, "checkpoints over the budget, evenly spread", low=1, high=100_000)
     min_positions: int = setting(2000, "recorded positions before the first learner step", low=1)
@@ -73,6 +78,14 @@ class StrengthConfig:
     rollout_simulations: tuple[int, ...] = setting(
         (10, 100, 1000), "anchors: pure MCTS with rollouts at so many simulations"
     )
+    solved_positions: int = setting(
+        50,
+        "positions of each solved set, where the game has such sets, that a checkpoint is tried on while training; the"
+        " last one takes all; 0 is none at all",
+        low=0,
+        high=1_000_000,
+    )
+    solved_simulations: int = setting(600, "simulations a move there (AlphaZero.jl: 600)", low=1, high=1 << 24)
     opening_plies: int = setting(
         2, "random plies that open a rating game; each opening is played from both sides", low=0, high=100
     )
@@ -100,6 +113,12 @@ class RunConfig:
     network: NetworkConfig
     learner: LearnerConfig
     strength: StrengthConfig
+
+    @property
+    def learning_seconds(self) -> float | None:
+        """A budget in minutes less the time, three minutes at most, in which the last checkpoint is measured."""
+        minutes = self.training.minutes
+        return None if minutes is None else 60 * minutes - min(self.strength.budget_share * 60 * minutes, 180.0)
 
     @property
     def selfplay_hash(self) -> str:

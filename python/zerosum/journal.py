@@ -46,6 +46,8 @@ class PlyFlag(enum.IntFlag):
     """The search value is exact."""
     SAMPLED = 8
     """The move was drawn at random from the visits, not the best one taken."""
+    OPENING = 16
+    """The move is one of the random ones that open a game: nothing was searched."""
 
 
 # Of each column: what `PlyRecord` calls one ply's entry, and the dtype. The journal and the shards keep the same types.

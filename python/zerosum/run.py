@@ -44,6 +44,7 @@ from zerosum.files import writing
 from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
+from zerosum.mistakes import Mistakes
 from zerosum.network import NetworkShape, initial_weights, num_parameters
 from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
@@ -168,6 +169,7 @@ class Training:
         self._saved_step, self._saved_progress = 0, 0.0
         checkpoint = self._open_checkpoint()
         self._strength = Strength(directory, game, config, report=report)
+        self._mistakes = Mistakes(directory, game, config, report=report)
         num_threads = num_selfplay_threads(config, game)
         self._evaluator = make_evaluator(
             checkpoint,
@@ -197,8 +199,8 @@ class Training:
                 f" {self._elapsed_before / 60:.1f} minutes used."
             )
         report(f"  self-play evaluates with {self._evaluator.description}.")
-        self._started = time.monotonic()
-        self._reported = self._started
+        self._started = self._clock()
+        self._reported = time.monotonic()
         self._reported_evaluations = 0
         self._steps_seen: list[StepReport] = []
 
@@ -252,14 +254,17 @@ class Training:
             self._report_progress()
 
     def _elapsed(self) -> float:
-        return self._elapsed_before + time.monotonic() - self._started
+        return self._elapsed_before + self._clock() - self._started
+
+    def _clock(self) -> float:
+        """Seconds, of the clock that the budget is counted by."""
+        return time.process_time() if self._config.training.clock == "cpu" else time.monotonic()
 
     def _progress(self) -> float:
         """The share of the budget that is used, from 0 to 1."""
-        training = self._config.training
-        if training.minutes is not None:
-            return min(self._elapsed() / (60 * training.minutes), 1.0)
-        return min(self._learner.step_number / (training.steps or 1), 1.0)
+        if (seconds := self._config.learning_seconds) is not None:
+            return min(self._elapsed() / seconds, 1.0)
+        return min(self._learner.step_number / (self._config.training.steps or 1), 1.0)
 
     def _is_over(self) -> bool:
         return self._stop.is_set() or self._progress() >= 1
@@ -351,13 +356,21 @@ class Training:
         self._saved_step = self._learner.step_number
 
     def _rate(self, *, is_last: bool = False) -> None:
-        """Let the newest checkpoint play rating games, as far as the budget for them goes."""
+        """Let the newest checkpoint play rating games, as far as the budget for them goes, and solved positions."""
         self._strength.rate(
             self._saved_step,
             self._evaluator,
             num_evaluations=self._num_evaluations(),
             elapsed_s=self._elapsed(),
             is_last=is_last,
+        )
+        minutes = self._config.training.minutes
+        left = math.inf if minutes is None else 60 * minutes - self._elapsed()
+        self._mistakes.count(
+            self._saved_step,
+            self._evaluator,
+            num_threads=num_selfplay_threads(self._config, self._game) if is_last else 1,
+            seconds=left if is_last else None,
         )
 
     def _report_progress(self) -> None:
@@ -370,7 +383,7 @@ class Training:
             for field in dataclasses.fields(StepReport)
             if seen
         }
-        rating = self._strength.newest
+        rating, mistakes = self._strength.newest, self._mistakes.newest
         row = MetricsRow(
             minutes=self._elapsed() / 60,
             step=self._learner.step_number,
@@ -380,6 +393,8 @@ class Training:
             evaluations_per_second=rate,
             elo=None if rating is None else rating.elo,
             elo_error=None if rating is None else rating.error,
+            mistakes=None if mistakes is None else mistakes[0],
+            mistakes_error=None if mistakes is None else mistakes[1],
             **means,
         )
         with writing(self._directory):
@@ -421,7 +436,7 @@ class Training:
         last = self._metrics.rows[-1] if self._metrics.rows else None
         self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
         self._evaluations_before = max(int(info.get("evaluations", 0)), last.evaluations if last else 0)
-        self._started = time.monotonic()
+        self._started = self._clock()
         self._saved_step, self._saved_progress = checkpoint.info.step, self._progress()
         return checkpoint
 
@@ -438,4 +453,6 @@ def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:
         parts.append(f"policy {row.policy_loss:.2f} (best {row.policy_entropy:.2f}), value {row.value_error:.3f}")
     if row.elo is not None and row.elo_error is not None:
         parts.append(f"Elo {row.elo:.0f} ± {row.elo_error:.0f}")
+    if row.mistakes is not None and row.mistakes_error is not None:
+        parts.append(f"mistakes {row.mistakes:.1%} ± {row.mistakes_error:.1%}")
     return "\n".join([*lines, "      " + " | ".join([*parts, f"learning? {verdict}"])])

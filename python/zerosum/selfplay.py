@@ -52,6 +52,17 @@ class SelfplayConfig:
         high=65535,
     )
 
+    opening_share: float = setting(
+        0.0,
+        "share of games that begin with random moves, so that the network learns positions which it would not play into"
+        " (as KataGo, section 5.1 of its methods, and Go-Exploit, arXiv 2302.12359, vary the start; the paper: 0)",
+        low=0.0,
+        high=1.0,
+    )
+    opening_plies: int = setting(
+        8, "how many random moves: from 1 to so many, each number as likely", low=1, high=65535
+    )
+
     full_search_share: float = setting(
         0.25,
         "share of moves searched in full, with noise, and learned from; the others get fast_simulations and only move"
@@ -129,9 +140,9 @@ class SelfplayCounts:
         )
 
 
+_NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uint32)
 _FULL_SEARCH, _NOISE = int(PlyFlag.FULL_SEARCH), int(PlyFlag.NOISE)
 _PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
-_NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uint32)
 
 
 class SelfplayWorker:
@@ -249,8 +260,51 @@ class SelfplayWorker:
             self._finish(running.header, state)
         header = self._task.new_header()
         self._task.log.start_game(header)
-        self._search.reset(tree, game.initial_state())
+        self._search.reset(tree, self._play_opening(header))
         return header
+
+    def _play_opening(self, header: GameHeader) -> State:
+        """The position in which a new game's first search begins, after its random moves, if it has any."""
+        task, game, config = self._task, self._task.game, self._task.config
+        state = game.initial_state()
+        if uniform(task.seed, header.game_id, 0, "has opening") >= config.opening_share:
+            return state
+        for ply in range(1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)):
+            ahead = opening_move(game, state, seed=task.seed, game_id=header.game_id, ply=ply)
+            if ahead is None:
+                break
+            action, after = ahead
+            task.log.add_ply(header.game_id, opening_record(action, game.player(state)))
+            state = after
+        return state
+
+
+def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int) -> tuple[int, State] | None:
+    """A move drawn with equal chances among those that do not end the game, and where it leads; None if all do."""
+    actions = game.legal_actions(state)
+    for attempt in range(len(actions)):
+        drawn = int(uniform(seed, game_id, ply, f"opening {attempt}") * (len(actions) - attempt))
+        after = game.play(state, actions[drawn])
+        if game.outcome(after) is None:
+            return actions[drawn], after
+        actions[drawn] = actions[len(actions) - attempt - 1]
+    return None
+
+
+def opening_record(action: int, player: int) -> PlyRecord:
+    """The record of a random move that opens a game: nothing was searched, nothing is to be learned."""
+    return PlyRecord(
+        action=action,
+        player=player,
+        checkpoint_step=0,
+        search_value=0.0,
+        net_value=0.0,
+        num_simulations=0,
+        flags=PlyFlag.OPENING,
+        target_actions=_NO_TARGET[0],
+        target_probabilities=_NO_TARGET[1],
+        target_visits=_NO_TARGET[2],
+    )
 
 
 def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
