@@ -111,13 +111,16 @@ def play(
     game: Annotated[str, typer.Option(help="The game, where the player does not say it.")] = "",
     second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds a move, instead of simulations.")] = None,
 ) -> None:
     """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
-    from zerosum.play.player import open_player
+    from zerosum.play.player import open_player, require_seconds
     from zerosum.play.terminal import play_in_terminal
 
+    if seconds is not None:
+        require_seconds(seconds)
     opponent = open_player(player, game=game or None, num_simulations=simulations)
-    play_in_terminal(opponent, human_side=1 if second else 0)
+    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds)
 
 
 @app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")
