@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import zlib
 from dataclasses import replace
@@ -97,6 +98,11 @@ def random_config(generator: random.Random) -> SearchConfig:
         unvisited_reduction=generator.choice([0.0, 0.2, 0.5]),
         root_noise_fraction=generator.choice([0.0, 0.25]),
         root_noise_alpha=ALPHA,
+        root_selection=generator.choice(["puct", "gumbel"]),
+        gumbel_actions=generator.choice([2, 4, 16]),
+        gumbel_visit_scale=generator.choice([10.0, 50.0]),
+        gumbel_value_scale=generator.choice([0.02, 0.1, 1.0]),
+        policy_target=generator.choice(["visits", "completed-q"]),
         exact_bounds=generator.random() < 0.5,
         reuse_tree=generator.random() < 0.5,
         count_reused_visits=generator.random() < 0.5,
@@ -116,7 +122,7 @@ GAMES = {
 def test_visits_equal_the_twins(game_name: str) -> None:
     game = GAMES[game_name]()
     generator = random.Random(len(game_name))
-    for seed in range(60):
+    for seed in range(100):
         config, state = random_config(generator), random_position(game, generator)
         fast, twin = new_search(game, config), ReferenceSearch(game, config, noise_alpha=ALPHA)
         fast.reset(0, state)
@@ -135,8 +141,11 @@ def test_visits_equal_the_twins(game_name: str) -> None:
             assert root.num_simulations == twin.root.visits - 1, place
             assert root.value == pytest.approx(twin.root.sign * float(twin._q(twin.root)), abs=1e-6)
             assert root.proven == (twin.root.sign * twin.root.lower if twin.root.is_proven else None)
+            target = twin.policy_target()
+            np.testing.assert_allclose(root.policy_target(), list(target.values()), atol=1e-6, err_msg=place)
             action = root.best_action
-            assert action is not None
+            assert action == twin.best_action(), place
+            assert action == next(iter(fast.best_line(0)), action), place
             fast.advance(0, action, keep=config.reuse_tree)
             twin.advance(action, keep=config.reuse_tree)
             if not game.legal_actions(fast.state(0)):
@@ -369,23 +378,27 @@ def test_misuse_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value"),
+    ("setting", "value", "others"),
     [
-        ("c_init", 0.7), ("c_base", 20.0), ("c_factor", 60.0), ("unvisited_value", "zero"), ("unvisited_value", "loss"),
-        ("unvisited_reduction", 0.0), ("root_noise_fraction", 0.6), ("root_noise_alpha", 0.05), ("exact_bounds", False),
-        ("leaves_in_flight", 6), ("max_nodes", 1024),
+        ("c_init", 0.7, {}), ("c_base", 20.0, {}), ("c_factor", 60.0, {}), ("unvisited_value", "zero", {}),
+        ("unvisited_value", "loss", {}), ("unvisited_reduction", 0.0, {}), ("root_noise_fraction", 0.6, {}),
+        ("root_noise_alpha", 0.05, {}), ("exact_bounds", False, {}), ("leaves_in_flight", 6, {}),
+        ("max_nodes", 1024, {}), ("root_selection", "gumbel", {}), ("gumbel_actions", 3, {"root_selection": "gumbel"}),
+        ("gumbel_visit_scale", 0.0, {"root_selection": "gumbel"}), ("policy_target", "completed-q", {}),
+        ("gumbel_value_scale", 1.0, {"root_selection": "gumbel"}),
+        ("gumbel_value_scale", 1.0, {"policy_target": "completed-q"}),
     ],
 )  # fmt: skip
-def test_every_setting_acts(setting: str, value: Any) -> None:
+def test_every_setting_acts(setting: str, value: Any, others: dict[str, Any]) -> None:
     game = make("connect4")
-    visits = []
-    for config in (PLAIN, replace(PLAIN, **{setting: value})):
+    targets = []
+    for config in (replace(PLAIN, **others), replace(PLAIN, **others, **{setting: value})):
         search = new_search(game, config)
         search.reset(0, state_after(game, "4 4 3 3" if setting == "exact_bounds" else "4 4 4 4 2 3"))
         search.begin(0, 2000 if setting == "max_nodes" else 200, noise=(1, 0, 0))
         Recorder(game, 8).finish(search)
-        visits.append(search.root(0).visits.tolist())
-    assert visits[0] != visits[1]
+        targets.append(search.root(0).policy_target().tolist())
+    assert targets[0] != targets[1]
 
 
 def test_virtual_loss_spreads_leaves() -> None:
@@ -409,6 +422,9 @@ def test_the_cores_defaults_are_these() -> None:
         "c_init",
         "c_base",
         "c_factor",
+        "gumbel_actions",
+        "gumbel_visit_scale",
+        "gumbel_value_scale",
         "exact_bounds",
         "count_reused_visits",
         "leaves_in_flight",
@@ -416,6 +432,8 @@ def test_the_cores_defaults_are_these() -> None:
     ):
         value = getattr(SearchConfig(), name)
         assert f"{name}: {str(value).lower()}," in defaults, name
+    assert "RootSelection::Puct" in defaults and SearchConfig().root_selection == "puct"
+    assert "PolicyTarget::Visits" in defaults and SearchConfig().policy_target == "visits"
     assert f"Parent {{ reduction: {SearchConfig().unvisited_reduction} }}" in defaults
 
 
@@ -430,3 +448,107 @@ def test_without_exact_bounds_the_root_knows_visits_alone() -> None:
     assert (root.lower == -1).all()
     assert (root.upper == 1).all()
     assert root.best_action == int(root.actions[root.visits.argmax()])
+
+
+GUMBEL = replace(PLAIN, root_selection="gumbel", policy_target="completed-q")
+
+
+def considered_visits(num_actions: int, num_simulations: int) -> list[int]:
+    """The visit count that each simulation's move has to have: the table of mctx (seq_halving.py), written anew."""
+    rounds, visits, sequence = math.ceil(math.log2(num_actions)), [0] * num_actions, list[int]()
+    num_left = num_actions
+    while len(sequence) < num_simulations:
+        for _ in range(max(1, num_simulations // (rounds * num_left))):
+            sequence += visits[:num_left]
+            visits[:num_left] = [count + 1 for count in visits[:num_left]]
+        num_left = max(2, num_left // 2)
+    return sequence[:num_simulations]
+
+
+@pytest.mark.parametrize("num_actions", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize("num_simulations", [1, 5, 16, 50, 100, 131])
+def test_halving_keeps_the_published_schedule(num_actions: int, num_simulations: int) -> None:
+    game = make("connect4")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=num_actions, exact_bounds=False))
+    search.begin(0, num_simulations, noise=(1, 2, 3))
+    Recorder(game, num_simulations).finish(search)
+    counts = [0] * 7
+    for visits in considered_visits(num_actions, num_simulations):
+        counts[counts.index(visits)] += 1
+    assert sorted(search.root(0).visits.tolist()) == sorted(counts)
+
+
+def test_a_reused_tree_is_halved_by_its_new_visits() -> None:
+    """Each of two moves gets half of what this search adds, whatever they had."""
+    game = make("connect4")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=2, exact_bounds=False, count_reused_visits=False))
+    search.begin(0, 200)
+    Recorder(game, 2).finish(search)
+    search.advance(0, search.root(0).best_action or 0, keep=True)
+    before = search.root(0).visits.astype(int)
+    search.begin(0, 60)
+    Recorder(game, 2).finish(search)
+    assert sorted((search.root(0).visits - before).tolist()) == [0, 0, 0, 0, 0, 30, 30]
+
+
+def test_the_improved_policy_is_the_papers() -> None:
+    """softmax(logit + sigma(q)) with the mixed value of equation 33, by hand, from what the root tells of itself."""
+    game = make("connect4")
+    for config in (GUMBEL, replace(GUMBEL, root_selection="puct")):
+        search = new_search(game, config)
+        search.begin(0, 5, noise=(1, 1, 1))
+        Recorder(game, 4).finish(search)
+        root = search.root(0)
+        priors, visits, q = (column.astype(float) for column in (root.priors, root.visits, root.q))
+        seen = visits > 0
+        assert not seen.all()
+        mean_q = (priors[seen] * q[seen]).sum() / priors[seen].sum()
+        mixed_value = (root.net_value + visits.sum() * mean_q) / (1 + visits.sum())
+        sigma = (50 + visits.max()) * 0.1 * np.where(seen, q, mixed_value)
+        weights = priors * np.exp(sigma)
+        np.testing.assert_allclose(root.policy_target(), weights / weights.sum(), rtol=1e-4)
+        if config is GUMBEL:
+            scores = np.log(priors) + sigma + _core.gumbel_noise(1, 1, 1, 7)
+            assert root.best_action == int(root.actions[np.where(seen, scores, -np.inf).argmax()])
+        np.testing.assert_allclose(root.visit_policy(), visits / visits.sum(), rtol=1e-6)
+
+
+def test_gumbel_noise_draws_from_the_policy() -> None:
+    """Gumbel's trick: where q weighs nothing, the move played is a draw from the priors."""
+    game, num_games = make("connect4"), 3000
+    search = new_search(game, replace(GUMBEL, gumbel_value_scale=0.0), num_trees=num_games)
+    for tree in range(num_games):
+        search.begin(tree, 4, noise=(11, tree, 0))
+    Recorder(game, 4).finish(search)
+    roots = [search.root(tree) for tree in range(num_games)]
+    played = np.bincount([root.best_action or 0 for root in roots], minlength=7) / num_games
+    assert np.abs(played - roots[0].priors).max() < 0.03
+    assert all(root.has_gumbel_noise for root in roots)
+    search.reset(0, game.initial_state())
+    search.begin(0, 4)
+    Recorder(game, 4).finish(search)
+    assert not search.root(0).has_gumbel_noise
+    assert search.root(0).best_action == int(search.root(0).priors.argmax())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("leaves_in_flight", [1, 4])
+def test_halving_begins_anew_where_all_considered_moves_lose(seed: int, leaves_in_flight: int) -> None:
+    """O has to block at a1, whatever the noise makes it consider first."""
+    game = make("tictactoe")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=2, leaves_in_flight=leaves_in_flight))
+    search.reset(0, state_after(game, "a3 b2 a2"))
+    search.begin(0, 300, noise=(seed, 0, 0))
+    Recorder(game, 2).finish(search)
+    root = search.root(0)
+    assert root.best_action is not None and game.action_text(search.state(0), root.best_action) == "a1"
+    assert root.policy_target()[root.actions == root.best_action] == 1
+
+
+def test_halving_visits_a_single_move() -> None:
+    game = make("tictactoe")
+    search = new_search(game, replace(GUMBEL, exact_bounds=False))
+    search.reset(0, state_after(game, "b2 a1 a2 c2 c3 b3 b1 a3"))
+    search.begin(0, 9)
+    Recorder(game, 1).finish(search)
+    assert search.root(0).visits.tolist() == [9]

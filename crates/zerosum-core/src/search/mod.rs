@@ -5,6 +5,7 @@
 
 mod arena;
 mod config;
+mod gumbel;
 mod prior;
 mod root;
 mod select;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use crate::game::{Action, Game, Position, ValueForMover};
 use crate::leaves::Leaves;
-pub use config::{SearchConfig, UnvisitedValue};
+pub use config::{PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
 pub use prior::{prior_of, round_prior};
 pub use root::{Limit, Root};
 use select::Exploration;

@@ -57,7 +57,7 @@ fn child_q(config: &SearchConfig, child: &Node, player: Player) -> (f32, f32) {
 
 /// Proven to lose for `player`: no visit goes there while another move exists.
 #[inline]
-fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
+pub fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
     config.exact_bounds && child.lower == child.upper && player.sign() * child.lower < 0.0
 }
 
