@@ -254,6 +254,19 @@ def test_a_proven_loss_gets_no_visits_and_no_target() -> None:
     assert root.best_action not in lost
 
 
+def test_a_proven_draw_is_played_where_it_is_proven() -> None:
+    """X holds the draw by a2 or by c2; a1 was visited most, and is only known not to win."""
+    game = make("tictactoe")
+    search = new_search(game, replace(PLAIN, num_simulations=400))
+    search.reset(0, state_after(game, "b2 a3 b3 b1 c1 c3"))
+    search.begin(0, 400)
+    Recorder(game, 3411).finish(search)
+    root = search.root(0)
+    played = root.actions == root.best_action
+    assert root.proven == 0 and root.lower[played] == 0
+    assert root.visits[played] < root.visits.max()
+
+
 def test_without_exact_bounds_nothing_is_proven() -> None:
     game = make("tictactoe")
     search = new_search(game, replace(PLAIN, exact_bounds=False))

@@ -308,5 +308,6 @@ class Root:
     def best_action(self) -> int | None:
         """The move to play: a proven win first, a proven loss last, else the most visited.
 
+        At a root whose result is proven, one of the moves that are certain to reach it.
         With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + sigma(q).
         """

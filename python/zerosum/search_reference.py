@@ -155,19 +155,25 @@ class ReferenceSearch:
         return [child.visits for child in self.root.children.values()]
 
     def best_action(self) -> int:
-        """The move to play: a proven win first, a proven loss last, else the most visited or halving's best."""
-        logits, sign = self._improved_logits(), self.root.sign
+        """The move to play: a proven win (or what the root is worth) first, a proven loss last, else the most visited.
+
+        With a Gumbel root, the best of what halving left in the place of the most visited.
+        """
+        logits, sign, exact_bounds = self._improved_logits(), self.root.sign, self.config.exact_bounds
+        worst = {0: "lower", 1: "upper"}[self.root.player]
 
         def rank(action: int) -> tuple[Any, ...]:
             child = self.root.children[action]
-            result = sign * child.lower if child.is_proven and self.config.exact_bounds else 0.0
+            result = sign * child.lower if child.is_proven and exact_bounds else 0.0
+            least = sign * getattr(child, worst)
+            is_certain = result > 0 or (exact_bounds and self.root.is_proven and least >= sign * self.root.lower)
             if self.config.root_selection == "gumbel":
                 is_left = action in self.halving.survivors
                 first, second = 2 * is_left + (child.visits > 0), self.halving.gumbels[action] + logits[action]
             else:
                 first, second = child.visits, self.number(sign) * self._q(child) if child.visits else self.number(-1)
-            certainty = 2 if result > 0 else int(result == 0)
-            return certainty, max(result, 0.0), first, second, self._prior(action), -action
+            certainty = 2 if is_certain else int(result >= 0)
+            return certainty, least if is_certain else 0.0, first, second, self._prior(action), -action
 
         return max(self.root.children, key=rank)
 

@@ -49,9 +49,10 @@ pub fn improved_logits(config: &SearchConfig, root: &Node, children: &[Node], pr
 /// Sequential halving over the moves of a root.
 ///
 /// Each round gives every move that is left the same number of visits, then the better half stays, but never fewer than
-/// two; so many rounds that a half each time leaves one, with an equal share of the simulations each (the paper's algorithm 2
-/// and its published code, mctx). A move that is proven to lose drops out at once; if no other is left, halving begins anew among
-/// those that were not considered. Only visits of this search are scheduled, whatever a reused tree brought along.
+/// two; so many rounds that a half each time leaves one, with an equal share of the simulations each (the paper's
+/// algorithm 2 and its published code, mctx). A move that is proven to lose drops out at once; if no other is left,
+/// halving begins anew among those that were not considered. Only visits of this search are scheduled, whatever a reused
+/// tree brought along.
 #[derive(Debug, Default)]
 pub struct Halving {
     /// The indices of the moves that are left.

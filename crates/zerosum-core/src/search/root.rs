@@ -178,14 +178,16 @@ impl Root {
         }
     }
 
-    /// The index of the move to play: a proven win first, a proven loss last, else the most visited; ties go to the
-    /// higher Q, then the higher prior, then the lower action.
+    /// The index of the move to play: a proven win first, or any move that is certain to reach what the root is proven to be
+    /// worth; a proven loss last; else the most visited. Ties go to the higher Q, then the higher prior, then the lower
+    /// action.
     ///
     /// With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + σ(Q).
     pub fn best_index(&self) -> Option<usize> {
         let rank = |index: &usize| {
             let is_win = self.lower[*index] == self.upper[*index] && self.lower[*index] > 0.0;
-            let certainty = if is_win { 2 } else { i32::from(!self.is_proven_loss(*index)) };
+            let is_certain = is_win || self.proven.is_some_and(|value| self.lower[*index] >= value);
+            let certainty = if is_certain { 2 } else { i32::from(!self.is_proven_loss(*index)) };
             let (visits, is_visited) = (self.visits[*index], self.visits[*index] > 0);
             let (first, second) = match self.halving.get(*index) {
                 Some((is_left, gumbel)) => {
@@ -193,7 +195,7 @@ impl Root {
                 }
                 None => (visits, if is_visited { self.q[*index] } else { -1.0 }),
             };
-            (certainty, if is_win { self.lower[*index] } else { 0.0 }, first, second, self.priors[*index])
+            (certainty, if is_certain { self.lower[*index] } else { 0.0 }, first, second, self.priors[*index])
         };
         (0..self.actions.len())
             .rev()
