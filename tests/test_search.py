@@ -14,6 +14,7 @@ import pytest
 
 from games_for_tests import DoubleMove, Loop
 from zerosum import _core
+from zerosum.errors import SettingsError
 from zerosum.games import Rules, State, adopt, make, state_after
 from zerosum.search import Search, SearchConfig, new_search
 from zerosum.search_reference import ReferenceSearch
@@ -89,6 +90,8 @@ def random_position(game: Rules, generator: random.Random) -> State:
 
 
 def random_config(generator: random.Random) -> SearchConfig:
+    root_selection, policy_target = generator.choice(["puct", "gumbel"]), generator.choice(["visits", "completed-q"])
+    is_plain = (root_selection, policy_target) == ("puct", "visits")
     return SearchConfig(
         num_simulations=generator.choice([1, 2, 7, 40, 120]),
         c_init=generator.choice([0.5, 1.25, 2.5, 2.1]),
@@ -98,11 +101,12 @@ def random_config(generator: random.Random) -> SearchConfig:
         unvisited_reduction=generator.choice([0.0, 0.2, 0.5]),
         root_noise_fraction=generator.choice([0.0, 0.25]),
         root_noise_alpha=ALPHA,
-        root_selection=generator.choice(["puct", "gumbel"]),
+        root_selection=root_selection,
         gumbel_actions=generator.choice([2, 4, 16]),
         gumbel_visit_scale=generator.choice([10.0, 50.0]),
         gumbel_value_scale=generator.choice([0.02, 0.1, 1.0]),
-        policy_target=generator.choice(["visits", "completed-q"]),
+        policy_target=policy_target,
+        forced_playouts=generator.choice([0.0, 2.0, 9.0]) if is_plain else 0.0,
         exact_bounds=generator.random() < 0.5,
         reuse_tree=generator.random() < 0.5,
         count_reused_visits=generator.random() < 0.5,
@@ -396,7 +400,8 @@ def test_misuse_is_told() -> None:
         ("c_init", 0.7, {}), ("c_base", 20.0, {}), ("c_factor", 60.0, {}), ("unvisited_value", "zero", {}),
         ("unvisited_value", "loss", {}), ("unvisited_reduction", 0.0, {}), ("root_noise_fraction", 0.6, {}),
         ("root_noise_alpha", 0.05, {}), ("exact_bounds", False, {}), ("leaves_in_flight", 6, {}),
-        ("max_nodes", 1024, {}), ("root_selection", "gumbel", {}), ("gumbel_actions", 3, {"root_selection": "gumbel"}),
+        ("max_nodes", 1024, {}), ("forced_playouts", 2.0, {}), ("root_selection", "gumbel", {}),
+        ("gumbel_actions", 3, {"root_selection": "gumbel"}),
         ("gumbel_visit_scale", 0.0, {"root_selection": "gumbel"}), ("policy_target", "completed-q", {}),
         ("gumbel_value_scale", 1.0, {"root_selection": "gumbel"}),
         ("gumbel_value_scale", 1.0, {"policy_target": "completed-q"}),
@@ -438,6 +443,7 @@ def test_the_cores_defaults_are_these() -> None:
         "gumbel_actions",
         "gumbel_visit_scale",
         "gumbel_value_scale",
+        "forced_playouts",
         "exact_bounds",
         "count_reused_visits",
         "leaves_in_flight",
@@ -461,6 +467,38 @@ def test_without_exact_bounds_the_root_knows_visits_alone() -> None:
     assert (root.lower == -1).all()
     assert (root.upper == 1).all()
     assert root.best_action == int(root.actions[root.visits.argmax()])
+
+
+def test_forced_playouts_are_made_and_not_learned() -> None:
+    """A move that only noise proposes gets its sqrt(k * P * N) visits, and the target forgets them."""
+    game, k, noise = make("connect4"), 4.0, (2, 0, 0)
+    visits: dict[tuple[bool, bool], list[int]] = {}
+    for forced_playouts, key in ((0.0, None), (k, None), (0.0, noise), (k, noise)):
+        search = new_search(game, replace(PLAIN, forced_playouts=forced_playouts, c_init=0.1, c_factor=0.0))
+        search.begin(0, 400, noise=key)
+        Recorder(game, 1).finish(search)
+        root = search.root(0)
+        visits[forced_playouts > 0, key is not None] = root.visits.tolist()
+        learned = root.visit_policy()
+        assert learned.tolist() == root.policy_target().tolist()
+        if key is None or forced_playouts == 0:
+            np.testing.assert_allclose(learned, root.visits / root.visits.sum(), rtol=1e-6)
+    assert visits[False, False] == visits[True, False], "without noise nothing is forced"
+    assert visits[False, True] != visits[True, True]
+    # The last search is the one that forced its playouts.
+    counted = learned / learned.max() * root.visits.max()
+    owed = np.sqrt(k * (0.75 * root.priors + 0.25 * _core.dirichlet_noise(*noise, ALPHA, 7)) * root.visits.sum())
+    seen = root.visits > 0
+    assert (root.visits[seen] >= np.floor(owed[seen])).all()
+    assert (counted <= root.visits + 1e-3).all() and (counted >= root.visits - owed - 1 - 1e-3).all()
+    assert counted.sum() < root.visits.sum() - 10
+    assert not ((counted > 0.5) & (counted < 1.5)).any(), "a single visit goes as well"
+
+
+@pytest.mark.parametrize("other", [{"root_selection": "gumbel"}, {"policy_target": "completed-q"}])
+def test_forced_playouts_are_for_puct_and_visits(other: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=r"forced_playouts is 2.0, which is for root_selection 'puct'"):
+        SearchConfig(forced_playouts=2.0, **other)
 
 
 GUMBEL = replace(PLAIN, root_selection="gumbel", policy_target="completed-q")

@@ -214,6 +214,7 @@ class Search:
         gumbel_visit_scale: float,
         gumbel_value_scale: float,
         policy_target: str,
+        forced_playouts: float,
         exact_bounds: bool,
         count_reused_visits: bool,
         leaves_in_flight: int,
@@ -297,7 +298,10 @@ class Root:
     def has_gumbel_noise(self) -> bool:
         """True if `best_action` is a draw from the improved policy, by the Gumbel noise that the search asked for."""
     def visit_policy(self) -> NDArray[np.float32]:
-        """[L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses."""
+        """[L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses.
+
+        Visits that were only forced (`forced_playouts`) do not count.
+        """
     def policy_target(self) -> NDArray[np.float32]:
         """[L], sums to 1, what the policy is to learn: `visit_policy`, or softmax(logit + sigma(completed q)).
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zerosum._core import Root, Search
+from zerosum.errors import SettingsError
 from zerosum.games import Rules, measure_game
 from zerosum.settings import check, setting
 
@@ -41,6 +42,12 @@ class SearchConfig:
     `policy_target` = "completed-q" learns softmax(logit + sigma(q)) over all legal moves, with either root. Moves
     without visits have the mixed value (the paper's equation 33) as their q. It is uniform over proven wins if there
     are any, and a proven loss has no share while another move exists.
+
+    `forced_playouts` = k makes a PUCT root explore what its noise proposes (Wu 2019, arXiv 1902.10565, section 3.2): in
+    a search with noise, a move that was visited at all gets at least sqrt(k * P * N) visits, P with noise and N the
+    visits of all moves. The target of "visits" is then pruned: of each move but the most visited one, c*, up to that
+    many visits are taken off, as long as its Q + U stays below that of c*, and if this leaves a single one, it goes as
+    well. Self-play draws its moves from the pruned visits, too, as KataGo's program does.
 
     The default of `gumbel_value_scale` makes a whole point of q worth 9 logits after 100 simulations with 40 visits of
     the best move, about as sharp as what PUCT's visits tend to with c(s) = 1.75 (Grill et al., ICML 2020: (100 + L) /
@@ -91,6 +98,13 @@ class SearchConfig:
         " al., ICLR 2022)",
         choices=("visits", "completed-q"),
     )
+    forced_playouts: float = setting(
+        0.0,
+        "k: visited moves get sqrt(k * P * N) visits at a root with noise, which the policy target does not count"
+        " (KataGo: 2; 0 is off; for root_selection 'puct' and policy_target 'visits')",
+        low=0.0,
+        high=100.0,
+    )
     exact_bounds: bool = setting(
         True,
         "use proven results in selection, backup, targets and to stop (score bounded MCTS, Cazenave 2010;"
@@ -110,6 +124,11 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         check(self, "search")
+        if self.forced_playouts and (self.root_selection != "puct" or self.policy_target != "visits"):
+            raise SettingsError(
+                f"search.forced_playouts is {self.forced_playouts}, which is for root_selection 'puct' and"
+                f" policy_target 'visits', not {self.root_selection!r} and {self.policy_target!r}: set it to 0."
+            )
 
     @property
     def has_root_noise(self) -> bool:
@@ -135,6 +154,7 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
         gumbel_visit_scale=config.gumbel_visit_scale,
         gumbel_value_scale=config.gumbel_value_scale,
         policy_target=config.policy_target,
+        forced_playouts=config.forced_playouts,
         exact_bounds=config.exact_bounds,
         count_reused_visits=config.count_reused_visits,
         leaves_in_flight=config.leaves_in_flight,

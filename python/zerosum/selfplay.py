@@ -257,8 +257,8 @@ class SelfplayWorker:
 def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
     """The move to play, and whether it was drawn at random rather than the best one taken.
 
-    Drawn from the shares of the visits, which have no proven loss while another move exists, to the power of 1 /
-    temperature. A Gumbel root with noise has drawn its move already: the best one.
+    Drawn from the shares of the visits (`Root.visit_policy`), which have no proven loss while another move exists, to
+    the power of 1 / temperature. A Gumbel root with noise has drawn its move already: the best one.
     """
     best = root.best_action
     assert best is not None, "a game that goes on has a move"

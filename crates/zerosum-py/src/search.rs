@@ -61,7 +61,7 @@ impl Search {
     #[new]
     #[pyo3(signature = (game, num_trees, *, c_init, c_base, c_factor, unvisited_value, unvisited_reduction,
         noise_fraction, noise_alpha, root_selection, gumbel_actions, gumbel_visit_scale, gumbel_value_scale,
-        policy_target, exact_bounds, count_reused_visits, leaves_in_flight, virtual_loss, max_nodes))]
+        policy_target, forced_playouts, exact_bounds, count_reused_visits, leaves_in_flight, virtual_loss, max_nodes))]
     fn new(
         game: Py<Game>,
         num_trees: usize,
@@ -77,6 +77,7 @@ impl Search {
         gumbel_visit_scale: f32,
         gumbel_value_scale: f32,
         policy_target: &str,
+        forced_playouts: f32,
         exact_bounds: bool,
         count_reused_visits: bool,
         leaves_in_flight: u16,
@@ -111,6 +112,7 @@ impl Search {
             gumbel_visit_scale,
             gumbel_value_scale,
             policy_target,
+            forced_playouts,
             exact_bounds,
             count_reused_visits,
             leaves_in_flight,

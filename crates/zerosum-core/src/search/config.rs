@@ -57,6 +57,8 @@ pub struct SearchConfig {
     pub gumbel_value_scale: f32,
     /// What the policy is to learn.
     pub policy_target: PolicyTarget,
+    /// k: in a search with noise, a visited move of a PUCT root gets at least √(k · P · N) visits; 0 is off.
+    pub forced_playouts: f32,
     /// Whether proven results are exact bounds: used in selection, backup, targets and to stop.
     pub exact_bounds: bool,
     /// Whether visits that a reused tree brings along count towards the number of simulations.
@@ -83,6 +85,7 @@ impl Default for SearchConfig {
             gumbel_visit_scale: 50.0,
             gumbel_value_scale: 0.1,
             policy_target: PolicyTarget::Visits,
+            forced_playouts: 0.0,
             exact_bounds: true,
             count_reused_visits: true,
             leaves_in_flight: 1,

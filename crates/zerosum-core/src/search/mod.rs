@@ -218,12 +218,12 @@ impl<G: Game> Search<G> {
 
     /// What a tree's search found (so far).
     pub fn root(&self, tree: usize) -> Root {
-        self.trees[tree].root(&self.config)
+        self.trees[tree].root(&self.config, &self.exploration)
     }
 
     /// A tree's line of best play, as far as it was searched.
     pub fn best_line(&self, tree: usize) -> Vec<Action> {
-        self.trees[tree].best_line(&self.config)
+        self.trees[tree].best_line(&self.config, &self.exploration)
     }
 
     /// The position at a tree's root.

@@ -67,6 +67,8 @@ pub struct Root {
     /// Where halving chose: for each move, whether it is left, and its Gumbel noise.
     halving: Vec<(bool, f32)>,
     policy_target: PolicyTarget,
+    /// The visits without those that were only forced.
+    pub(super) unforced_visits: Vec<u32>,
 }
 
 impl Root {
@@ -74,6 +76,7 @@ impl Root {
     /// ends the game.
     pub(super) fn new(config: &SearchConfig, root: &Node, edges: &[Edge], children: &[Node], priors: &[f32]) -> Self {
         let sign = root.player.sign();
+        let visits: Vec<u32> = children.iter().map(|child| child.visits).collect();
         let bounds = |child: &Node| match root.player {
             _ if !config.exact_bounds => (-1.0, 1.0),
             Player::First => (child.lower, child.upper),
@@ -81,7 +84,8 @@ impl Root {
         };
         Self {
             actions: edges.iter().map(|edge| edge.action()).collect(),
-            visits: children.iter().map(|child| child.visits).collect(),
+            unforced_visits: visits.clone(),
+            visits,
             q: children.iter().map(|child| if child.visits == 0 { f32::NAN } else { sign * child.q }).collect(),
             priors: priors.to_vec(),
             lower: children.iter().map(|child| bounds(child).0).collect(),
@@ -147,11 +151,11 @@ impl Root {
     }
 
     /// The shares of the visits, sums to 1: uniform over proven wins if there are any, else the visits without the proven
-    /// losses. Where that leaves nothing, the priors without the proven losses; where every move loses, the visits.
+    /// losses and without those that were only forced. Where that leaves nothing, the priors without the proven losses; where every move loses, the visits.
     pub fn visit_policy(&self) -> Vec<f32> {
         let without_losses = |index, weight| if self.is_proven_loss(index) { 0.0 } else { weight };
         self.proven_wins()
-            .or_else(|| self.shares(|index| without_losses(index, self.visits[index] as f32)))
+            .or_else(|| self.shares(|index| without_losses(index, self.unforced_visits[index] as f32)))
             .or_else(|| self.shares(|index| without_losses(index, self.priors[index])))
             .or_else(|| self.shares(|index| self.visits[index] as f32))
             .unwrap_or_default()

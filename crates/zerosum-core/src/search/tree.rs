@@ -5,7 +5,7 @@ use super::config::{RootSelection, SearchConfig};
 use super::gumbel::Halving;
 use super::prior::{self, Edge};
 use super::root::{Limit, Root};
-use super::select::{Exploration, backup, select_child, select_root_child};
+use super::select::{Exploration, backup, select_child, select_root_child, unforced_visits};
 use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
 use crate::random::{Draws, gumbel_noise};
 
@@ -196,7 +196,10 @@ impl<G: Game> Tree<G> {
             }
             let index = match config.root_selection {
                 _ if id != ROOT => select_child(&self.arena, config, exploration, &node),
-                RootSelection::Puct => select_root_child(&self.arena, config, exploration, &self.search_priors),
+                RootSelection::Puct => {
+                    let forced_playouts = self.forced_playouts(config);
+                    select_root_child(&self.arena, config, exploration, &self.search_priors, forced_playouts)
+                }
                 RootSelection::Gumbel => {
                     let left = self.target_visits - root.visits - u32::from(root.in_flight);
                     match self.halving.select(config, &self.arena, left) {
@@ -261,19 +264,28 @@ impl<G: Game> Tree<G> {
     }
 
     /// What the search found.
-    pub fn root(&self, config: &SearchConfig) -> Root {
+    pub fn root(&self, config: &SearchConfig, exploration: &Exploration) -> Root {
         let root = &self.arena.nodes[ROOT as usize];
         let children = self.arena.children_of(root);
-        Root::new(config, root, self.arena.edges_of(root), children, &self.root_priors)
+        let mut found = Root::new(config, root, self.arena.edges_of(root), children, &self.root_priors)
             .searched(self.reused_visits, self.limit)
-            .improved(config, root, children, &self.halving, self.noise != Noise::None)
+            .improved(config, root, children, &self.halving, self.noise != Noise::None);
+        let forced_playouts = self.forced_playouts(config);
+        if forced_playouts > 0.0 && !children.is_empty() {
+            let priors = &self.search_priors;
+            found.unforced_visits = unforced_visits(&self.arena, config, exploration, priors, forced_playouts);
+        }
+        found
     }
 
     /// The line of best play as far as it was searched: the best child by [`Root::best_index`]'s order at each node.
-    pub fn best_line(&self, config: &SearchConfig) -> Vec<Action> {
+    pub fn best_line(&self, config: &SearchConfig, exploration: &Exploration) -> Vec<Action> {
         let mut line = Vec::new();
         let mut node = self.arena.nodes[ROOT as usize];
-        let at_root = self.root(config).best_index().filter(|index| self.arena.children_of(&node)[*index].visits > 0);
+        let at_root = self
+            .root(config, exploration)
+            .best_index()
+            .filter(|index| self.arena.children_of(&node)[*index].visits > 0);
         let mut next =
             at_root.map(|index| (self.arena.edges_of(&node)[index].action(), self.arena.children_of(&node)[index]));
         while let Some((action, child)) = next {
@@ -335,6 +347,11 @@ impl<G: Game> Tree<G> {
             self.arena.edges[root.first_edge as usize + index] = edge;
             self.arena.nodes[root.first_child as usize + index] = child;
         }
+    }
+
+    /// Exploration is forced only where it is asked for, by noise.
+    fn forced_playouts(&self, config: &SearchConfig) -> f32 {
+        if self.noise == Noise::None { 0.0 } else { config.forced_playouts }
     }
 
     /// What a search needs to know about its root before it chooses the first move there.
