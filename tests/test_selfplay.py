@@ -198,6 +198,32 @@ def test_after_temperature_plies_the_best_move_is_played() -> None:
     assert not all(all(game[: CONFIG.temperature_plies]) for game in is_best)
 
 
+def test_a_gumbel_root_plays_its_best_move_and_is_learned_from() -> None:
+    """Its noise needs no share of Dirichlet's, and its draw no temperature; moves without noise are drawn as ever."""
+    search = replace(
+        SEARCH, root_selection="gumbel", policy_target="completed-q", root_noise_fraction=0.0, reuse_tree=False
+    )
+    task = new_task(search=search, config=replace(CONFIG, full_search_share=0.5, fast_simulations=6))
+    game_id, record = play(task, 6)[1].popitem()
+    again = new_search(task.game, search)
+    for index in range(record.num_plies):
+        ply = record.ply(index)
+        is_full = bool(ply.flags & PlyFlag.FULL_SEARCH)
+        again.begin(0, 12 if is_full else 6, noise=(task.seed, game_id, index) if is_full else None)
+        while answer(again, task.evaluator, 1):
+            pass
+        root = again.root(0)
+        assert bool(ply.flags & PlyFlag.NOISE) == is_full == root.has_gumbel_noise
+        assert bool(ply.flags & PlyFlag.SAMPLED) == (not is_full and index < CONFIG.temperature_plies)
+        if is_full:
+            assert ply.action == root.best_action
+            target = root.policy_target().astype(np.float16)
+            assert ply.target_actions.tolist() == root.actions[target > 0].tolist()
+            assert ply.target_probabilities.tolist() == target[target > 0].tolist()
+        again.advance(0, ply.action, keep=False)
+    assert {bool(flag & PlyFlag.NOISE) for flag in map(PlyFlag, record.flags.tolist())} == {True, False}
+
+
 def searched(game: Rules, moves: str, num_simulations: int) -> Root:
     """A search whose values are those of random games, so that its visits differ from move to move."""
     search, evaluator = new_search(game, SEARCH), RolloutEvaluator(1, seed=1)

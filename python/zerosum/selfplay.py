@@ -191,7 +191,7 @@ class SelfplayWorker:
         task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
         share = task.config.full_search_share
         is_full = share == 1.0 or uniform(task.seed, header.game_id, ply, "full search") < share
-        has_noise = is_full and task.search.root_noise_fraction > 0
+        has_noise = is_full and task.search.has_root_noise
         self._is_full[tree], self._steps[tree] = is_full, task.network_step()
         self._search.begin(
             tree,
@@ -218,14 +218,15 @@ class SelfplayWorker:
     def _record(self, tree: int, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
         is_full = self._is_full[tree]
         if is_full:
-            target = root.policy_target()
+            # In 16 bits the least shares of a softmax vanish.
+            target = root.policy_target().astype(np.float16)
             kept = np.flatnonzero(target)
-            target_columns = root.actions[kept], target[kept].astype(np.float16), root.visits[kept]
+            target_columns = root.actions[kept], target[kept], root.visits[kept]
         else:
             target_columns = _NO_TARGET
         # As plain numbers: combining flags by name costs more than the rest of the record.
         flags = is_full * _FULL_SEARCH + is_sampled * _SAMPLED + (root.proven is not None) * _PROVEN
-        flags += (is_full and self._task.search.root_noise_fraction > 0) * _NOISE
+        flags += (is_full and self._task.search.has_root_noise) * _NOISE
         return PlyRecord(
             action=action,
             player=root.player,
@@ -310,14 +311,15 @@ def opening_record(action: int, player: int) -> PlyRecord:
 def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
     """The move to play, and whether it was drawn at random rather than the best one taken.
 
-    Drawn from the policy target, which has no proven loss while another move exists, to the power of 1 / temperature.
+    Drawn from the shares of the visits (`Root.visit_policy`), which have no proven loss while another move exists, to
+    the power of 1 / temperature. A Gumbel root with noise has drawn its move already: the best one.
     """
     best = root.best_action
     assert best is not None, "a game that goes on has a move"
-    if config.temperature == 0 or ply >= config.temperature_plies:
+    if config.temperature == 0 or ply >= config.temperature_plies or root.has_gumbel_noise:
         return best, False
     # Plain lists: for the few moves of a position they are quicker than arrays.
-    weights = root.policy_target().tolist()
+    weights = root.visit_policy().tolist()
     if config.temperature != 1.0:
         largest = max(weights)
         weights = [(weight / largest) ** (1 / config.temperature) for weight in weights]

@@ -5,6 +5,7 @@
 
 mod arena;
 mod config;
+mod gumbel;
 mod prior;
 mod root;
 mod select;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use crate::game::{Action, Game, Position, ValueForMover};
 use crate::leaves::Leaves;
-pub use config::{SearchConfig, UnvisitedValue};
+pub use config::{PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
 pub use prior::{prior_of, round_prior};
 pub use root::{Limit, Root};
 use select::Exploration;
@@ -217,12 +218,12 @@ impl<G: Game> Search<G> {
 
     /// What a tree's search found (so far).
     pub fn root(&self, tree: usize) -> Root {
-        self.trees[tree].root(&self.config)
+        self.trees[tree].root(&self.config, &self.exploration)
     }
 
     /// A tree's line of best play, as far as it was searched.
     pub fn best_line(&self, tree: usize) -> Vec<Action> {
-        self.trees[tree].best_line(&self.config)
+        self.trees[tree].best_line(&self.config, &self.exploration)
     }
 
     /// The position at a tree's root.
