@@ -317,7 +317,7 @@ def test_only_full_searches_are_learned_from() -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_a_share_of_the_games_opens_with_random_moves(name: str) -> None:
     """So many as drawn, none that ends the game; no search stands behind them, and nothing is learned from them."""
-    config = replace(CONFIG, opening_share=0.5, opening_plies=5)
+    config = replace(CONFIG, opening_share=0.5, opening_plies=5, full_search_share=0.1)
     records = play(new_task(name, config=config), 60)[1].values()
     lengths = []
     for record in records:
@@ -327,6 +327,8 @@ def test_a_share_of_the_games_opens_with_random_moves(name: str) -> None:
         assert lengths[-1] < record.num_plies, "the game is played out"
         assert not record.num_simulations[is_opening].any() and record.num_simulations[~is_opening].all()
         assert not np.diff(record.target_offsets)[is_opening].any()
+        if lengths[-1]:
+            assert record.flags[lengths[-1]] & PlyFlag.FULL_SEARCH, "the position is new"
         state = GAMES[name].initial_state()
         for ply in range(record.num_plies):
             assert record.players[ply] == GAMES[name].player(state)

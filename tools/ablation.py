@@ -33,14 +33,26 @@ from zerosum.solved import SolvedSet, load_solved, mistake_rates, parse_solved
 GAME = "connect4"
 # One thread of self-play beside the learner's: two trainings share two cores. Rating games would only take time.
 COMMON = ["training.clock=cpu", "selfplay.num_threads=1", "strength.budget_share=0", "strength.solved_positions=0"]
-SIMULATIONS = (1, 100, 600)
+POSITIONS = {1: 1000, 600: 500}
+"""Of each set, by simulations a move."""
 
 VARIANTS: dict[str, list[str]] = {
     "defaults": [],
+    "no random openings": ["selfplay.opening_share=0"],
+    "all games with random openings": ["selfplay.opening_share=1"],
+    "Gumbel root, completed-Q targets": ["search.root_selection=gumbel", "search.policy_target=completed-q"],
+    "completed-Q targets": ["search.policy_target=completed-q"],
+    "forced playouts": ["search.forced_playouts=2"],
+    "averaged weights": ["learner.average_steps=100"],
+    "lambda 0.9": ["replay.value_lambda=0.9", "replay.search_value_weight=0"],
+    "the outcome alone": ["replay.search_value_weight=0"],
     "every move searched in full": ["selfplay.full_search_share=1"],
+    "twice the simulations": ["search.num_simulations=94", "selfplay.fast_simulations=18"],
+    "12 samples a position": ["learner.samples_per_position=12"],
     "no symmetries": ["replay.use_symmetries=false"],
-    "fixed window of 20,000": ["replay.window_growth_factor=0"],
+    "a fixed window": ["replay.window_growth_factor=0"],
     "no exact bounds": ["search.exact_bounds=false"],
+    "64 filters": ["network.num_filters=64"],
 }
 
 
@@ -112,8 +124,8 @@ def measure(run: Path, variant: str, seed: int, sets: Sequence[SolvedSet]) -> Re
         variant=variant,
         seed=seed,
         mistakes={
-            str(count): [rate.value for rate in mistake_rates(player, sets, num_simulations=count)]
-            for count in SIMULATIONS
+            str(count): [rate.value for rate in mistake_rates(player, sets, num_simulations=count, max_positions=num)]
+            for count, num in POSITIONS.items()
         },
         games=last.games,
         positions=last.positions,
@@ -130,21 +142,21 @@ def mean_percent(result: Result, num_simulations: int) -> float:
 def table(results: Sequence[Result]) -> str:
     """Means over the seeds, and differences to the first variant seed by seed."""
     lines = [
-        "| variant | seeds | mistakes at 600 | difference | at 100 | network alone | games | positions | evaluations |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| variant | seeds | mistakes at 600 | difference | network alone | games | positions | evaluations |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     first = {result.seed: result for result in results if result.variant == results[0].variant}
     for variant in dict.fromkeys(result.variant for result in results):
         own = [result for result in results if result.variant == variant]
         gains = [mean_percent(r, 600) - mean_percent(first[r.seed], 600) for r in own if r.seed in first]
-        at = {count: with_error([mean_percent(result, count) for result in own]) for count in SIMULATIONS}
+        at = {count: with_error([mean_percent(result, count) for result in own]) for count in POSITIONS}
         difference = "" if variant == results[0].variant else with_error(gains, sign="+")
         counts = [
             statistics.mean(values)
             for values in zip(*((r.games, r.positions, r.evaluations) for r in own), strict=True)
         ]
         lines.append(
-            f"| {variant} | {len(own)} | {at[600]} | {difference} | {at[100]} | {at[1]} |"
+            f"| {variant} | {len(own)} | {at[600]} | {difference} | {at[1]} |"
             f" {counts[0]:,.0f} | {counts[1]:,.0f} | {counts[2] / 1e6:.1f} M |"
         )
     return "\n".join(lines)

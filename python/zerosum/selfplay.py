@@ -158,6 +158,7 @@ class SelfplayWorker:
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
         self._is_full = [True] * self._num_trees
+        self._num_opening_plies = [0] * self._num_trees
         self._ended: list[GameRecord] = []
         for tree in range(self._num_trees):
             self._headers.append(self._next_game(tree))
@@ -190,7 +191,9 @@ class SelfplayWorker:
         """Begin the search of a tree's next move."""
         task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
         share = task.config.full_search_share
-        is_full = share == 1.0 or uniform(task.seed, header.game_id, ply, "full search") < share
+        # A position that chance led to is new: it is always learned from.
+        is_full = share == 1.0 or 0 < ply == self._num_opening_plies[tree]
+        is_full = is_full or uniform(task.seed, header.game_id, ply, "full search") < share
         has_noise = is_full and task.search.has_root_noise
         self._is_full[tree], self._steps[tree] = is_full, task.network_step()
         self._search.begin(
@@ -256,12 +259,15 @@ class SelfplayWorker:
                 state = game.play(state, ply.action)
             if game.outcome(state) is None:
                 self._search.reset(tree, state)
+                self._num_opening_plies[tree] = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
                 return running.header
             # The process ended between the last ply and the game's end.
             self._finish(running.header, state)
         header = self._task.new_header()
         self._task.log.start_game(header)
-        self._search.reset(tree, self._play_opening(header))
+        state = self._play_opening(header)
+        self._search.reset(tree, state)
+        self._num_opening_plies[tree] = state.plies
         return header
 
     def _play_opening(self, header: GameHeader) -> State:
