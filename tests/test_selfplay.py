@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import shutil
 import threading
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,34 @@ def test_a_gumbel_root_plays_its_best_move_and_is_learned_from() -> None:
             assert ply.target_probabilities.tolist() == target[target > 0].tolist()
         again.advance(0, ply.action, keep=False)
     assert {bool(flag & PlyFlag.NOISE) for flag in map(PlyFlag, record.flags.tolist())} == {True, False}
+
+
+class StepEvaluator(UniformEvaluator):
+    """Values that tell the step of the network that gave them, and how often each position was asked about."""
+
+    def __init__(self) -> None:
+        self.step, self.asked = 0, Counter[tuple[int, bytes]]()
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        self.asked.update((self.step, planes.tobytes()) for planes in leaves.packed_planes)
+        answers = super().evaluate(leaves)
+        return Evaluations(leaves, answers.logits, np.full_like(answers.values, self.step / 1000))
+
+
+def test_what_another_network_said_is_forgotten() -> None:
+    evaluator = StepEvaluator()
+    search = replace(SEARCH, cache_positions=100_000, reuse_tree=False)
+    task = new_task(search=search, evaluator=evaluator, network_step=lambda: evaluator.step)
+    worker, records = SelfplayWorker(task), list[GameRecord]()
+    for batch in range(300):
+        evaluator.step = batch // 30
+        records += worker.play_batch()
+    for record in records:
+        later = np.round(record.net_values * 1000) - record.checkpoint_steps
+        assert ((later == 0) | (later == 1)).all(), "a network that came between a search's begin and its root, at most"
+    assert len({step for record in records for step in record.checkpoint_steps.tolist()}) > 3
+    # Of one network only what several trees ask in one batch is asked twice.
+    assert max(evaluator.asked.values()) <= CONFIG.games_per_thread
 
 
 def searched(game: Rules, moves: str, num_simulations: int) -> Root:

@@ -219,6 +219,7 @@ class Search:
         count_reused_visits: bool,
         leaves_in_flight: int,
         virtual_loss: float,
+        cache_positions: int,
         max_nodes: int,
     ) -> Search: ...
     @property
@@ -227,7 +228,10 @@ class Search:
     def num_trees(self) -> int: ...
     @property
     def num_bytes(self) -> int:
-        """Memory that the trees hold."""
+        """Memory that the trees and the cache hold."""
+    @property
+    def num_cached(self) -> int:
+        """Leaves, since the search was made, that were not asked about because the cache knew them."""
     def reset(self, tree: int, state: State) -> None:
         """Put a position at the tree's root and forget what the tree knew."""
     def advance(self, tree: int, action: int, *, keep: bool) -> None:
@@ -243,6 +247,11 @@ class Search:
         """
     def cancel(self, ticket: int) -> None:
         """Take the leaves with this ticket back as if they had never been asked for."""
+    def clear_cache(self) -> None:
+        """Forget the evaluations that were kept: to be called when the network changes.
+
+        What is in flight is not kept either.
+        """
     def finished(self) -> NDArray[np.uint32]:
         """The trees whose search is over, ascending."""
     def root(self, tree: int) -> Root:

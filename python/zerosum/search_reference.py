@@ -77,6 +77,8 @@ class ReferenceSearch:
             gumbel_visit_scale=float(number(config.gumbel_visit_scale)),
             gumbel_value_scale=float(number(config.gumbel_value_scale)),
         )
+        self.cache: dict[tuple[bytes, ...], tuple[Sequence[float], float]] = {}
+        """What the network said of positions, by what it was asked. All of them, while the fast search's is bounded."""
         self.reset(game.initial_state())
 
     def reset(self, state: State) -> None:
@@ -127,7 +129,10 @@ class ReferenceSearch:
             leaf.is_pending = True
             for node in path:
                 node.in_flight += 1
-            paths.append(path)
+            if self.config.cache_positions and (question := self._question(leaf)) in self.cache:
+                self.apply(path, *self.cache[question])
+            else:
+                paths.append(path)
         return paths
 
     def apply(self, path: list[Node], logits: Sequence[float], value: float) -> None:
@@ -143,6 +148,8 @@ class ReferenceSearch:
         leaf.net_value = leaf.sign * value
         if leaf is self.root:
             self._prepare_root()
+        if self.config.cache_positions:
+            self.cache.setdefault(self._question(leaf), (logits, value))
         self._backup(path, leaf.net_value)
 
     def cancel(self, path: list[Node]) -> None:
@@ -200,6 +207,11 @@ class ReferenceSearch:
             if sum(weights.values()) == 0:
                 weights.update({action: float(child.visits) for action, child in children.items()})
         return {action: weight / sum(weights.values()) for action, weight in weights.items()}
+
+    def _question(self, node: Node) -> tuple[bytes, ...]:
+        """What the network is asked about a position."""
+        assert node.state is not None
+        return self.game.planes(node.state).tobytes(), np.array(self.game.legal_actions(node.state)).tobytes()
 
     def _prior(self, action: int) -> Any:
         """The network's prior at the root, without noise."""

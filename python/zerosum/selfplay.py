@@ -157,6 +157,7 @@ class SelfplayWorker:
         self._search = new_search(task.game, task.search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
+        self._cached_step = -1
         self._is_full = [True] * self._num_trees
         self._num_opening_plies = [0] * self._num_trees
         self._ended: list[GameRecord] = []
@@ -166,6 +167,10 @@ class SelfplayWorker:
 
     def play_batch(self) -> list[GameRecord]:
         """One batch of evaluations and the moves that it decides. Answers the games that ended."""
+        if self._task.search.cache_positions and self._cached_step != (step := self._task.network_step()):
+            # What the search remembers was said by another network.
+            self._search.clear_cache()
+            self._cached_step = step
         self.counts.evaluations += answer(self._search, self._task.evaluator, self._num_trees)
         for tree in self._search.finished().tolist():
             self._move(tree)

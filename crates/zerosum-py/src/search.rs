@@ -61,7 +61,7 @@ impl Search {
     #[new]
     #[pyo3(signature = (game, num_trees, *, c_init, c_base, c_factor, unvisited_value, unvisited_reduction,
         noise_fraction, noise_alpha, root_selection, gumbel_actions, gumbel_visit_scale, gumbel_value_scale,
-        policy_target, forced_playouts, exact_bounds, count_reused_visits, leaves_in_flight, virtual_loss, max_nodes))]
+        policy_target, forced_playouts, exact_bounds, count_reused_visits, leaves_in_flight, virtual_loss, cache_positions, max_nodes))]
     fn new(
         game: Py<Game>,
         num_trees: usize,
@@ -82,6 +82,7 @@ impl Search {
         count_reused_visits: bool,
         leaves_in_flight: u16,
         virtual_loss: f32,
+        cache_positions: u32,
         max_nodes: u32,
     ) -> PyResult<Self> {
         let unvisited_value = match unvisited_value {
@@ -117,6 +118,7 @@ impl Search {
             count_reused_visits,
             leaves_in_flight,
             virtual_loss,
+            cache_positions,
             max_nodes,
         };
         let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
@@ -183,6 +185,16 @@ impl Search {
 
     fn state(&self, py: Python<'_>, tree: usize) -> PyResult<State> {
         Ok(State { inner: self.tree(py, tree)?.state(tree) })
+    }
+
+    fn clear_cache(&self, py: Python<'_>) -> PyResult<()> {
+        self.lock(py)?.clear_cache();
+        Ok(())
+    }
+
+    #[getter]
+    fn num_cached(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.num_cached())
     }
 
     #[getter]

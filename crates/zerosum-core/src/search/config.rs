@@ -67,6 +67,8 @@ pub struct SearchConfig {
     pub leaves_in_flight: u16,
     /// How many lost visits a leaf in flight counts as, where K > 1.
     pub virtual_loss: f32,
+    /// How many evaluations are kept for positions that are met again; 0 is none.
+    pub cache_positions: u32,
     /// A tree that would grow beyond this many nodes ends its search.
     pub max_nodes: u32,
 }
@@ -90,6 +92,7 @@ impl Default for SearchConfig {
             count_reused_visits: true,
             leaves_in_flight: 1,
             virtual_loss: 1.0,
+            cache_positions: 0,
             max_nodes: 1 << 24,
         }
     }

@@ -4,6 +4,7 @@
 //! sequential algorithm of the paper (Science 2018, supplement, "MCTS"); batches come from the number of trees.
 
 mod arena;
+mod cache;
 mod config;
 mod gumbel;
 mod prior;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 use crate::game::{Action, Game, Position, ValueForMover};
 use crate::leaves::Leaves;
+use cache::{Cache, Key, key_of};
 pub use config::{PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
 pub use prior::{prior_of, round_prior};
 pub use root::{Limit, Root};
@@ -49,6 +51,8 @@ impl std::error::Error for SearchError {}
 struct InFlight<G: Game> {
     leaves: Arc<Leaves<G>>,
     paths: Vec<Vec<u16>>,
+    /// What the cache is to know them by, if there is one and it was not cleared since.
+    keys: Vec<Key>,
 }
 
 /// The search of many positions of one game.
@@ -59,6 +63,10 @@ pub struct Search<G: Game> {
     trees: Vec<Tree<G>>,
     in_flight: HashMap<u64, InFlight<G>>,
     next_ticket: u64,
+    cache: Option<Cache>,
+    num_cached: u64,
+    /// The priors of one leaf: kept to spare the allocation.
+    priors: Vec<f32>,
     /// The tree at which the next batch begins, so that none waits for long.
     next_tree: usize,
 }
@@ -78,6 +86,9 @@ impl<G: Game> Search<G> {
             trees: (0..num_trees).map(|_| Tree::new(root.clone())).collect(),
             in_flight: HashMap::new(),
             next_ticket: 0,
+            cache: (config.cache_positions > 0).then(|| Cache::new(config.cache_positions as usize)),
+            num_cached: 0,
+            priors: Vec::new(),
             next_tree: 0,
             game,
             config,
@@ -148,10 +159,11 @@ impl<G: Game> Search<G> {
 
     /// Runs simulations until `max_leaves` positions wait for an evaluation or no tree has another to ask about.
     ///
-    /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are.
+    /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are. A leaf that the
+    /// cache knows is settled at once, as if it had been applied: each such simulation brings its search nearer to its end.
     pub fn gather(&mut self, max_leaves: usize) -> Arc<Leaves<G>> {
         let mut leaves = Leaves::<G>::new(self.game.spec(), self.next_ticket);
-        let mut paths = Vec::new();
+        let (mut paths, mut keys) = (Vec::new(), Vec::new());
         for offset in 0..self.trees.len() {
             let index = (self.next_tree + offset) % self.trees.len();
             let tree = &mut self.trees[index];
@@ -159,6 +171,17 @@ impl<G: Game> Search<G> {
                 match tree.step(&self.game, &self.config, &self.exploration) {
                     Step::Leaf { path, position } => {
                         leaves.push(&self.game, index as u32, position);
+                        if let Some(cache) = &mut self.cache {
+                            let key = key_of(leaves.latest_words());
+                            if let Some((priors, value)) = cache.get(key) {
+                                let actions = &leaves.legal_actions()[leaves.legal_range(leaves.len() - 1)];
+                                tree.apply(&self.config, &path, actions, priors, value);
+                                leaves.pop(&self.game);
+                                self.num_cached += 1;
+                                continue;
+                            }
+                            keys.push(key);
+                        }
                         paths.push(path);
                     }
                     Step::Settled => {}
@@ -172,7 +195,7 @@ impl<G: Game> Search<G> {
         }
         let leaves = Arc::new(leaves);
         if !leaves.is_empty() {
-            self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&leaves), paths });
+            self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&leaves), paths, keys });
             self.next_ticket += 1;
         }
         leaves
@@ -187,12 +210,18 @@ impl<G: Game> Search<G> {
             return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
         };
         check(leaves, evaluations)?;
-        let InFlight { leaves, paths } = self.in_flight.remove(&ticket).expect("it was there a line ago");
+        let InFlight { leaves, paths, keys } = self.in_flight.remove(&ticket).expect("it was there a line ago");
         for (leaf, path) in paths.iter().enumerate() {
             let legal = leaves.legal_range(leaf);
             let tree = &mut self.trees[leaves.trees()[leaf] as usize];
             let (actions, logits) = (&leaves.legal_actions()[legal.clone()], &evaluations.logits[legal]);
-            tree.apply(&self.config, path, actions, logits, ValueForMover(evaluations.values[leaf]));
+            let value = ValueForMover(evaluations.values[leaf]);
+            self.priors.clear();
+            prior::softmax(logits, &mut self.priors);
+            tree.apply(&self.config, path, actions, &self.priors, value);
+            if let (Some(cache), Some(key)) = (&mut self.cache, keys.get(leaf)) {
+                cache.insert(*key, &self.priors, value);
+            }
         }
         Ok(())
     }
@@ -202,7 +231,7 @@ impl<G: Game> Search<G> {
     /// # Errors
     /// If the ticket is not in flight.
     pub fn cancel(&mut self, ticket: u64) -> Result<(), SearchError> {
-        let Some(InFlight { leaves, paths }) = self.in_flight.remove(&ticket) else {
+        let Some(InFlight { leaves, paths, .. }) = self.in_flight.remove(&ticket) else {
             return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
         };
         for (path, tree) in paths.iter().zip(leaves.trees()).rev() {
@@ -231,9 +260,21 @@ impl<G: Game> Search<G> {
         self.trees[tree].position()
     }
 
-    /// Bytes that the trees hold.
+    /// Forgets the evaluations that were kept: those to come are of another network. What is in flight is not kept either.
+    pub fn clear_cache(&mut self) {
+        self.cache.iter_mut().for_each(Cache::clear);
+        self.in_flight.values_mut().for_each(|in_flight| in_flight.keys.clear());
+    }
+
+    /// How many leaves were not asked about, because the cache knew them.
+    pub fn num_cached(&self) -> u64 {
+        self.num_cached
+    }
+
+    /// Bytes that the trees and the cache hold.
     pub fn num_bytes(&self) -> usize {
-        self.trees.iter().map(Tree::num_bytes).sum()
+        let trees: usize = self.trees.iter().map(Tree::num_bytes).sum();
+        trees + self.cache.as_ref().map_or(0, Cache::num_bytes)
     }
 }
 

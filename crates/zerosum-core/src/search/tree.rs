@@ -3,7 +3,7 @@
 use super::arena::{Arena, Node, NodeId, NodeKind, ROOT};
 use super::config::{RootSelection, SearchConfig};
 use super::gumbel::Halving;
-use super::prior::{self, Edge};
+use super::prior::Edge;
 use super::root::{Limit, Root};
 use super::select::{Exploration, backup, select_child, select_root_child, unforced_visits};
 use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
@@ -223,27 +223,25 @@ impl<G: Game> Tree<G> {
         Step::Settled
     }
 
-    /// Takes the evaluation of a leaf: expands it and backs its value up.
+    /// Takes the evaluation of a leaf, the priors and the value: expands it and backs its value up.
     pub fn apply(
         &mut self,
         config: &SearchConfig,
         path: &[u16],
         actions: &[Action],
-        logits: &[f32],
+        priors: &[f32],
         value: ValueForMover,
     ) {
         self.walk(path);
         self.leave_flight();
         let id = *self.path.last().expect("a path holds the root");
-        let mut priors = Vec::with_capacity(actions.len());
-        prior::softmax(logits, &mut priors);
         let mut edges: Vec<Edge> =
             priors.iter().zip(actions).map(|(prior, action)| Edge::new(*prior, *action)).collect();
         if id == ROOT {
             // The dense root keeps the order of actions, and its priors in full.
             self.arena.expand(id, &edges);
             self.arena.add_all_children(ROOT);
-            self.root_priors = priors;
+            self.root_priors = priors.to_vec();
             self.prepare_root(config);
         } else {
             edges.sort_unstable_by(|a, b| b.cmp(a));
