@@ -16,12 +16,12 @@ import pytest
 from games_for_tests import DoubleMove
 from zerosum.errors import RunError
 from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator, answer
+from zerosum.game_store import GameStore
 from zerosum.games import Leaves, Rules, adopt, make, state_after
 from zerosum.journal import RunningGame
 from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord
 from zerosum.search import Root, SearchConfig, new_search
 from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWorker, choose_action
-from zerosum.shards import GameStore
 
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
 SEARCH = SearchConfig(num_simulations=12, root_noise_alpha=1.0)

@@ -41,6 +41,7 @@ from zerosum.config import RunConfig, game_name
 from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
+from zerosum.game_store import GameStore
 from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
@@ -49,7 +50,6 @@ from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.settings import num_cores
-from zerosum.shards import GameStore
 from zerosum.strength import Strength
 
 REPORT_SECONDS = 10.0

@@ -66,7 +66,7 @@ class SelfplayConfig:
 
 
 class GameLog(Protocol):
-    """Where games are written as they are played: `zerosum.shards.GameStore`, safe from several threads."""
+    """Where games are written as they are played: `zerosum.game_store.GameStore`, safe from several threads."""
 
     def start_game(self, header: GameHeader) -> None:
         """A game begins."""

@@ -19,8 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerosum.errors import DataError, RunError
+from zerosum.game_store import GameStore
 from zerosum.journal import GameHeader, GameRecord, PlyFlag, PlyRecord, begin_entry, parse_journal
-from zerosum.shards import FORMAT, MANIFEST, GameStore, decode_shard, encode_shard, read_manifest, read_shard
+from zerosum.shards import FORMAT, MANIFEST, decode_shard, encode_shard, read_manifest, read_shard
 
 
 def ply_of(game_id: int, index: int) -> PlyRecord:
