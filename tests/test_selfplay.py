@@ -375,6 +375,20 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
     assert names == {"selfplay"}
 
 
+def test_games_are_played_out() -> None:
+    """No game is left under way, none is begun, and play goes on as in a new process."""
+    log, records = MemoryLog(), list[GameRecord]()
+    selfplay = Selfplay(new_task(log=log), num_threads=2)
+    for goal in (5, 15):
+        selfplay.play(lambda goal=goal: len(records) >= goal, records.append)  # type: ignore[misc]
+        under_way = set(log.running)
+        assert len(under_way) == 2 * CONFIG.games_per_thread
+        selfplay.play_out(lambda: False, records.append)
+        assert not log.running and under_way <= log.finished.keys()
+        assert sorted(record.game_id for record in records) == sorted(log.finished) == list(range(len(records)))
+        assert selfplay.counts.games == len(records)
+
+
 def test_running_games_are_dealt_out() -> None:
     log = MemoryLog()
     play(new_task(log=log, config=replace(CONFIG, games_per_thread=5)), 2)

@@ -22,7 +22,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +110,11 @@ class GameStore:
             self._next_game_id = max([0, *(seal.next_game_id for seal in self._manifest.seals), *(i + 1 for i in ids)])
             self._first_new_id = self._next_game_id
             self._journal = Journal(self._path(self._manifest.journal), clock=clock)
-            if contents.holes or contents.number is None:
-                self._seal(at_least=0)  # replaces the damaged journal
+            self._recorded: dict[int, GameRecord] = {}  # finished, and to be played again
+            self._replayed: dict[int, RunningGame] = {}  # of those, the ones that are being played
+            # At once: a damaged journal, and games that a kill kept from being sealed.
+            is_damaged = bool(contents.holes) or contents.number is None
+            self._seal(at_least=0 if is_damaged else games_per_shard)
 
     @property
     def next_game_id(self) -> int:
@@ -120,16 +123,17 @@ class GameStore:
 
     @property
     def num_games(self) -> int:
-        """Finished games, without those of shards that were set aside or are missing."""
+        """Finished games, without those of shards that were set aside or are missing, or to be played again."""
         with self._lock:
-            return sum(seal.num_games for seal in self._shards_there) + len(self._finished)
+            sealed = sum(seal.num_games for seal in self._shards_there)
+            return sealed + len(self._finished) - len(self._recorded)
 
     @property
     def num_positions(self) -> int:
         """Plies with a policy target, of the same games."""
         with self._lock:
             sealed = sum(seal.num_positions for seal in self._shards_there)
-            return sealed + sum(record.num_positions for record in self._finished)
+            return sealed + _num_positions(self._finished) - _num_positions(self._recorded.values())
 
     @property
     def running(self) -> dict[int, RunningGame]:
@@ -144,6 +148,9 @@ class GameStore:
         """Start a game. Starting a running game again begins it anew: its plies so far are forgotten."""
         with self._lock, self._disk():
             assert header.game_id in self._running or header.game_id >= self._first_new_id, header.game_id
+            if header.game_id in self._recorded:
+                self._replayed[header.game_id] = RunningGame(header=header)
+                return
             self._journal.append(start_entry(header))
             self._running[header.game_id] = RunningGame(header=header)
             self._next_game_id = max(self._next_game_id, header.game_id + 1)
@@ -151,6 +158,9 @@ class GameStore:
     def add_ply(self, game_id: int, ply: PlyRecord) -> None:
         """Record the next ply of a running game."""
         with self._lock, self._disk():
+            if game_id in self._replayed:
+                self._replayed[game_id].plies.append(ply)
+                return
             plies = self._running[game_id].plies
             self._journal.append(ply_entry(game_id, len(plies), ply))
             plies.append(ply)
@@ -159,7 +169,13 @@ class GameStore:
         """Record how a running game ended, and seal if that makes `games_per_shard`.
 
         `outcome` is the first player's, in [-1, 1]. The game counts as soon as this has written it.
+
+        Raises:
+            RunError: also if it was played again (`replay_from`), and is not the game that it was before.
         """
+        with self._lock:
+            if game_id in self._replayed:
+                return self._confirm(self._replayed.pop(game_id), outcome=outcome, ending=ending)
         with self._lock, self._disk():
             game = self._running[game_id]
             record = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
@@ -168,6 +184,38 @@ class GameStore:
             self._finished.append(record)
         self._seal(at_least=self._games_per_shard)
         return record
+
+    def replay_from(self, first_game_id: int) -> None:
+        """Have all games from this number on played again, as they are after a deterministic run's last checkpoint.
+
+        Those that were finished stay on the disk, but do not count until each has ended again; its record is then held
+        against the one on the disk, and nothing is written. Those under way begin anew.
+
+        Raises:
+            RunError: a shard cannot be read.
+        """
+        with self._lock:
+            later = [seal for seal in self._manifest.shards if seal.last_game_id >= first_game_id]
+            shards = [data for seal in later if (data := self._read_shard(seal)) is not None]
+            records = self._decoded(shards, self._finished)
+            self._recorded = {record.game_id: record for record in records if record.game_id >= first_game_id}
+            self._first_new_id = min(self._first_new_id, first_game_id)
+
+    def _confirm(self, game: RunningGame, *, outcome: float, ending: str) -> GameRecord:
+        record = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
+        recorded = self._recorded.pop(game.header.game_id)
+        if list(_record_entries(record)) != list(_record_entries(recorded)):
+            raise RunError(
+                f"Game {record.game_id} was played again and is not the game recorded in {self._directory}: the "
+                "machine, a version or a file has changed. Nothing was overwritten. Go on as it was then, or "
+                "without repeating: --set training.deterministic=false."
+            )
+        return record
+
+    def sync(self) -> None:
+        """Wait until everything recorded so far is on the disk."""
+        with self._lock, self._disk():
+            self._journal.sync()
 
     def seal(self) -> None:
         """Write the finished games that are only in the journal into a shard, if there are any."""
@@ -185,12 +233,13 @@ class GameStore:
         with self._lock:
             unsealed = list(self._finished)
             shards: list[bytes] = []  # the newest first
-            needed = num_positions - sum(record.num_positions for record in unsealed)
+            needed = num_positions + _num_positions(self._recorded.values()) - _num_positions(unsealed)
             for seal in reversed(self._manifest.shards):
                 if needed > 0 and (data := self._read_shard(seal)) is not None:
                     shards.append(data)
                     needed -= seal.num_positions
-        return self._decoded(shards, unsealed)
+        replayed = set(self._recorded)
+        return (record for record in self._decoded(shards, unsealed) if record.game_id not in replayed)
 
     @staticmethod
     def _decoded(shards: list[bytes], unsealed: list[GameRecord]) -> Iterator[GameRecord]:
@@ -413,6 +462,10 @@ class GameStore:
     def _append_line(self, kind: str, entry: dict[str, Any]) -> None:
         with synced(self._path(MANIFEST), os.O_WRONLY | os.O_APPEND) as file:
             write_all(file, manifest_line(kind, entry))
+
+
+def _num_positions(records: Iterable[GameRecord]) -> int:
+    return sum(record.num_positions for record in records)
 
 
 def _record_entries(record: GameRecord) -> Iterator[bytes]:

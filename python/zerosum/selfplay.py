@@ -31,7 +31,10 @@ class SelfplayConfig:
     """How games for training are played."""
 
     num_threads: int | None = setting(
-        None, "self-play threads; none is one a core, or one for a game in Python", low=1, high=256
+        None,
+        "self-play threads; none is one a core, or one for a game in Python; a deterministic run has one",
+        low=1,
+        high=256,
     )
     games_per_thread: int = setting(
         64,
@@ -148,6 +151,7 @@ class SelfplayWorker:
         self._steps = [0] * self._num_trees
         self._is_full = [True] * self._num_trees
         self._ended: list[GameRecord] = []
+        self._num_playing, self._is_closing = self._num_trees, False
         for tree in range(self._num_trees):
             self._headers.append(self._next_game(tree))
             self._begin(tree)
@@ -172,6 +176,13 @@ class SelfplayWorker:
             if is_paused():
                 time.sleep(0.01)
                 continue
+            for record in self.play_batch():
+                take(record)
+
+    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play the games under way to their ends and begin no others: this worker's last act."""
+        self._is_closing = True
+        while self._num_playing and not is_enough():
             for record in self.play_batch():
                 take(record)
 
@@ -201,6 +212,9 @@ class SelfplayWorker:
         state = self._search.state(tree)
         if game.outcome(state) is not None:
             self._finish(header, state)
+            if self._is_closing:
+                self._num_playing -= 1
+                return
             self._headers[tree] = self._next_game(tree)
         self._begin(tree)
 
@@ -276,14 +290,15 @@ class Selfplay:
     """All workers of a run, a thread each."""
 
     def __init__(self, task: SelfplayTask, *, num_threads: int, running: Iterable[RunningGame] = ()) -> None:
-        """Games under way are dealt out among the workers."""
-        games = list(running)
-        self._workers = [SelfplayWorker(task, running=games[index::num_threads]) for index in range(num_threads)]
+        """Games under way are dealt out among the workers, once they play."""
+        self._task, self._num_threads, self._running = task, num_threads, list(running)
+        self._workers: list[SelfplayWorker] = []
+        self._counted = SelfplayCounts()  # by workers that are no more
 
     @property
     def counts(self) -> SelfplayCounts:
         """What all workers have done so far."""
-        return sum((worker.counts for worker in self._workers), SelfplayCounts())
+        return sum((worker.counts for worker in self._workers), self._counted)
 
     def play(
         self,
@@ -299,6 +314,10 @@ class Selfplay:
         Raises:
             Whatever went wrong first in a worker, once all have stopped. KeyboardInterrupt stops them, too.
         """
+        if not self._workers:
+            games, self._running = self._running, []
+            shares = (games[index :: self._num_threads] for index in range(self._num_threads))
+            self._workers = [SelfplayWorker(self._task, running=share) for share in shares]
         failures: list[BaseException] = []
         stop = threading.Event()
 
@@ -322,3 +341,12 @@ class Selfplay:
                 thread.join()
         if failures:
             raise failures[0]
+
+    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play the games under way to their ends, one worker after the other, and begin no others until `play`.
+
+        Then nothing of self-play is left but its games: what `play` does next is what it does in a new process.
+        """
+        for worker in self._workers:
+            worker.play_out(is_enough, take)
+        self._counted, self._workers = self.counts, []
