@@ -22,6 +22,7 @@ ORDER = (
     "files",
     "journal",
     "shards",
+    "game_store",
     "replay",
     "search",
     "search_reference",
@@ -49,7 +50,7 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"journal", "shards", "replay", "selfplay", "learner"}
+TRAINING_HALF = {"journal", "shards", "game_store", "replay", "selfplay", "learner"}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino"}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from zerosum import replay
 from zerosum._core import Game
 from zerosum.errors import DataError, SettingsError
+from zerosum.game_store import GameStore
 from zerosum.replay import (
     GameHeader,
     GameRecord,
@@ -25,7 +26,6 @@ from zerosum.replay import (
     permuted,
     window_size,
 )
-from zerosum.shards import GameStore
 
 
 def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values=None, proven=(), start=""):

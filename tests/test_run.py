@@ -20,10 +20,10 @@ import pytest
 
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.errors import DataError, RunError, SettingsError
+from zerosum.game_store import GameStore
 from zerosum.journal import parse_journal
 from zerosum.metrics import MetricsRow, read_metrics
 from zerosum.run import progress_line, train
-from zerosum.shards import GameStore
 
 TINY = [
     "network.num_blocks=1",

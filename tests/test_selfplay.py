@@ -17,12 +17,12 @@ import pytest
 from games_for_tests import DoubleMove
 from zerosum.errors import RunError
 from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator, answer
+from zerosum.game_store import GameStore
 from zerosum.games import Leaves, Rules, adopt, make, state_after
 from zerosum.journal import RunningGame
 from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord
 from zerosum.search import Root, SearchConfig, new_search
 from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWorker, choose_action, opening_move
-from zerosum.shards import GameStore
 
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
 SEARCH = SearchConfig(num_simulations=12, root_noise_alpha=1.0)
@@ -477,6 +477,20 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
     alone = play(new_task(), 30)[1]
     assert all(same(records[i], alone[i]) for i in records.keys() & alone.keys())
     assert names == {"selfplay"}
+
+
+def test_games_are_played_out() -> None:
+    """No game is left under way, none is begun, and play goes on as in a new process."""
+    log, records = MemoryLog(), list[GameRecord]()
+    selfplay = Selfplay(new_task(log=log), num_threads=2)
+    for goal in (5, 15):
+        selfplay.play(lambda goal=goal: len(records) >= goal, records.append)  # type: ignore[misc]
+        under_way = set(log.running)
+        assert len(under_way) == 2 * CONFIG.games_per_thread
+        selfplay.play_out(lambda: False, records.append)
+        assert not log.running and under_way <= log.finished.keys()
+        assert sorted(record.game_id for record in records) == sorted(log.finished) == list(range(len(records)))
+        assert selfplay.counts.games == len(records)
 
 
 def test_running_games_are_dealt_out() -> None:

@@ -23,6 +23,7 @@ from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.config import RunConfig, new_config
 from zerosum.errors import SettingsError, nearest
 from zerosum.evaluator import Evaluator, UniformEvaluator, answer, make_evaluator
+from zerosum.game_store import GameStore
 from zerosum.games import Rules, State, make
 from zerosum.metrics import read_metrics
 from zerosum.network import initial_weights
@@ -30,7 +31,6 @@ from zerosum.run import network_shape, num_selfplay_threads, train
 from zerosum.search import new_search
 from zerosum.selfplay import SelfplayTask, SelfplayWorker
 from zerosum.settings import num_cores
-from zerosum.shards import GameStore
 
 BATCH_SIZES = (16, 32, 64, 128, 256)
 

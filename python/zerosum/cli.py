@@ -87,7 +87,16 @@ def train(
     minutes: Annotated[
         float | None, typer.Option(help="The budget, 30 if not given. A larger one makes a finished run go on.")
     ] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="The budget in learner steps, instead of minutes.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Keys every random draw of a new run.")] = None,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic",
+            metavar="",
+            help="A new run that repeats and resumes bit for bit on this machine; its budget is in --steps.",
+        ),
+    ] = False,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
@@ -97,7 +106,12 @@ def train(
     from zerosum.run import train as train_run
 
     directory = run or Path("runs") / game.rpartition(":")[2].lower()
-    train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=set_ or [])
+    overrides = [
+        *(set_ or []),
+        *([] if steps is None else [f"training.steps={steps}"]),
+        *(["training.deterministic=true"] if deterministic else []),
+    ]
+    train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
 
 
 @app.command(

@@ -53,6 +53,11 @@ class TrainingConfig:
         choices=("wall", "cpu"),
     )
     seed: int = setting(0, "keys every random draw of the run", low=0, high=(1 << 63) - 1)
+    deterministic: bool = setting(
+        False,
+        "on the same machine with the same versions, equal settings give a run that is the same bit for bit, however"
+        " often it is stopped or killed; one thread plays and learns in turn, and the budget is in steps",
+    )
     num_checkpoints: int = setting(12, "checkpoints over the budget, evenly spread", low=1, high=100_000)
     min_positions: int = setting(2000, "recorded positions before the first learner step", low=1)
     steps_per_phase: int = setting(16, "learner steps after which self-play gets the new network", low=1)
@@ -63,6 +68,11 @@ class TrainingConfig:
         check(self, "training")
         if (self.minutes is None) == (self.steps is None):
             raise SettingsError("the budget is training.minutes or training.steps, one of the two.")
+        if self.deterministic and self.steps is None:
+            raise SettingsError(
+                "training.deterministic needs a budget in learner steps, because in a given time no two runs do"
+                " the same: give one, such as --steps 2000."
+            )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The record of a game, and the journal it is written to ply by ply as it is played.
 
 The journal is an append-only file, so that a crash costs no finished game and no ply. It knows nothing of shards:
-`zerosum.shards.GameStore` decides when a journal is replaced. An entry is
+`zerosum.game_store.GameStore` decides when a journal is replaced. An entry is
 
     magic 4 | payload length u32 | kind u8 | crc32 u32 of length, kind and payload | payload
 

@@ -77,6 +77,11 @@ class Metrics:
                 replace_durably(self._path, HEADER + "\n")
         self.rows = found.entries
 
+    @property
+    def last_step(self) -> int:
+        """The learner's step in the last row; -1 if there is none."""
+        return self.rows[-1].step if self.rows else -1
+
     def add(self, row: MetricsRow) -> None:
         """Append a row.
 

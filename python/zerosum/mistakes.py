@@ -73,16 +73,20 @@ class Mistakes:
             RunError: the directory cannot be written.
         """
         strength, name = self._config.strength, self._game.spec.name
-        is_last = seconds is not None
         if strength.solved_positions == 0 or self._game.is_python or name not in solved_games():
             return
-        if self.of_step(step) and not is_last:
-            return
+        max_positions = strength.solved_positions if seconds is None else None
+        counted = {rate.set: rate.positions for rate in self.of_step(step)}
+        missing = [
+            solved
+            for solved in load_solved(name).values()
+            if counted.get(solved.name, 0) < min(max_positions or len(solved.positions), len(solved.positions))
+        ]
         search = replace(self._config.search, num_simulations=strength.solved_simulations, root_noise_fraction=0.0)
         rates = mistake_rates(
             Player(self._game, evaluator, search, name=f"step {step}"),
-            load_solved(name).values(),
-            max_positions=None if is_last else strength.solved_positions,
+            missing,
+            max_positions=max_positions,
             num_threads=num_threads,
             seconds=math.inf if seconds is None else seconds,
         )

@@ -1,7 +1,7 @@
 """What the learner learns from: the window of the newest positions, and batches drawn from it.
 
 The window keeps moves and search statistics, as a `GameRecord` does, not planes. This file knows nothing of disks
-(`zerosum.journal` and `zerosum.shards` do), of rules (the game encodes) or of networks. Start with `ReplayWindow`.
+(`zerosum.journal` and `zerosum.game_store` do), of rules (the game encodes) or of networks. Start with `ReplayWindow`.
 
 A *position* is a ply with a policy target: one the learner can learn from. Letters: B samples of a batch, C planes of
 H x W squares, A actions of the game, N entries of a sparse policy target.

@@ -256,7 +256,7 @@ def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> list[str]:
     if rows and minutes is not None and seconds is not None and 60 * rows[-1].minutes >= seconds:
         return ["--minutes", f"{2 * minutes:g}"]
     if rows and steps is not None and rows[-1].step >= steps:
-        return ["--set", f"training.steps={2 * steps}"]
+        return ["--steps", f"{2 * steps}"]
     return []
 
 

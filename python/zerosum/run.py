@@ -10,6 +10,12 @@
 
 Self-play has its threads, and learning one of its own beside them. Everything that counts is on disk when it counts,
 so a kill at any moment costs at most the learner steps since the last checkpoint, which are made up for.
+
+A deterministic run (`training.deterministic`) does one thing after the other on one thread, and what comes next follows
+from counts alone. Before each checkpoint the games under way are played to their ends, so that a checkpoint and the
+games before it are all there is to the run. After a kill it begins again there: the games since are played once more,
+come out the same, and nothing is written twice. On the same machine with the same versions, two such runs have the same
+games, networks, optimiser states, rating games and rows of metrics, bit for bit, but for what tells time.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ import contextlib
 import dataclasses
 import itertools
 import math
+import os
 import signal
 import threading
 import time
@@ -41,6 +48,7 @@ from zerosum.config import RunConfig, game_name
 from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
+from zerosum.game_store import GameStore
 from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
@@ -50,10 +58,11 @@ from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.settings import num_cores
-from zerosum.shards import GameStore
 from zerosum.strength import Strength
 
 REPORT_SECONDS = 10.0
+REPORTS = 100
+"""Over the budget, of a deterministic run."""
 
 Report = Callable[[str], None]
 
@@ -96,7 +105,8 @@ def train(
         config = planned()  # what another process left, now that none can change it
         write_config(directory, config)
         _describe(config, rules, directory, report)
-        Training(directory, rules, config, report, stop).run()
+        with _repeatable_torch() if config.training.deterministic else contextlib.nullcontext():
+            Training(directory, rules, config, report, stop).run()
 
 
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
@@ -106,7 +116,8 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
     budget = f"{training.minutes:g} minutes" if training.minutes is not None else f"{training.steps} learner steps"
     report(
         f"Learning {game.spec.name} in {directory} for {budget}"
-        + (f", preset {config.preset}." if config.preset else ".")
+        + (f", preset {config.preset}" if config.preset else "")
+        + (", deterministic." if training.deterministic else ".")
     )
     report(
         f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters;"
@@ -125,8 +136,27 @@ def network_shape(game: Rules) -> NetworkShape:
 
 
 def num_selfplay_threads(config: RunConfig, game: Rules) -> int:
-    """Self-play threads: as set, else one a core, or one for a game in Python (its rules run one at a time)."""
+    """Self-play threads: as set, else one a core, or one for a game in Python (its rules run one at a time).
+
+    A deterministic run has one, because which of several ends a game first is up to the operating system.
+    """
+    if config.training.deterministic:
+        return 1
     return config.selfplay.num_threads or (1 if game.is_python else num_cores())
+
+
+@contextlib.contextmanager
+def _repeatable_torch() -> Iterator[None]:
+    """Have torch take algorithms that give the same bits each time; on GPUs it has quicker ones that do not."""
+    import torch
+
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS does not repeat, and torch refuses
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 @contextlib.contextmanager
@@ -160,6 +190,11 @@ class Training:
         self._stop = stop
         self._metrics = Metrics(directory, report=report)
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
+        checkpoint, learner_state, learner_info = self._open_checkpoint()
+        first_game_id, num_matches = self._store.next_game_id, None
+        if self._is_deterministic:
+            first_game_id, num_matches = learner_info.get("games", 0), learner_info.get("rating_matches", 0)
+            self._replay_from(first_game_id, checkpoint.info.step)
         self._window = ReplayWindow(config.replay)
         # First the games, then their number: reading a damaged shard sets it aside.
         recent = list(self._store.recent(window_size(self._store.num_positions, config.replay)))
@@ -167,8 +202,8 @@ class Training:
         self._window.load(recent, total_positions=num_positions)
         self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
         self._saved_step, self._saved_progress = 0, 0.0
-        checkpoint = self._open_checkpoint()
-        self._strength = Strength(directory, game, config, report=report)
+        self._go_on_learning(checkpoint, learner_state, learner_info)
+        self._strength = Strength(directory, game, config, report=report, num_matches=num_matches)
         self._mistakes = Mistakes(directory, game, config, report=report)
         num_threads = num_selfplay_threads(config, game)
         self._evaluator = make_evaluator(
@@ -179,7 +214,8 @@ class Training:
             batch_size=config.selfplay.games_per_thread,
         )
         self._network_step = checkpoint.info.step
-        running = self._store.running
+        # A deterministic run begins them anew.
+        running = {} if self._is_deterministic else self._store.running
         task = SelfplayTask(
             game=game,
             search=config.search,
@@ -188,7 +224,7 @@ class Training:
             log=self._store,
             seed=config.training.seed,
             settings_hash=config.selfplay_hash,
-            game_ids=itertools.count(self._store.next_game_id),
+            game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
         )
         self._selfplay = Selfplay(task, num_threads=num_threads, running=running.values())
@@ -202,25 +238,34 @@ class Training:
         self._started = self._clock()
         self._reported = time.monotonic()
         self._reported_evaluations = 0
+        self._reported_progress = self._progress()
         self._steps_seen: list[StepReport] = []
+
+    @property
+    def _is_deterministic(self) -> bool:
+        return self._config.training.deterministic
 
     def run(self) -> None:
         """Train until the budget is used up or `stop` is set."""
         try:
             if self._progress() >= 1:
-                self._report("The budget is used up: give a larger one with --minutes to go on.")
+                self._report("The budget is used up: give a larger one, with --minutes or --steps, to go on.")
                 return
-            self._play_and_learn()
-            if self._stop.is_set():
-                self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
-            self._save()
-            if self._stop.is_set():
-                self._report_progress()
-                go_on = command_text("train", self._config.game, "--run", self._directory)
-                self._report(f"Stopped. To go on from here: {go_on}")
+            if self._is_deterministic:
+                self._play_and_learn_in_turn()
             else:
-                self._rate(is_last=True)
+                self._play_and_learn()
+                if self._stop.is_set():
+                    self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
+                self._save()
+                if not self._stop.is_set():
+                    self._rate(is_last=True)
                 self._report_progress()
+            if self._stop.is_set():
+                go_on = command_text("train", self._config.game, "--run", self._directory)
+                here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
+                self._report(f"Stopped. To go on from {here}: {go_on}")
+            else:
                 evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
                 self._report(f"Done. To measure it: {evaluate}\nTo play it: {play}")
         finally:
@@ -245,6 +290,21 @@ class Training:
             finally:
                 is_ended.set()
             playing.result()
+
+    def _play_and_learn_in_turn(self) -> None:
+        """As `_play_and_learn`, one after the other on this thread: what happens next depends on counts alone."""
+        num_steps = self._config.training.steps_per_phase
+        while not self._is_over():
+            self._selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._window.add)
+            self._learn()
+            if self._is_due_to_save():
+                self._selfplay.play_out(self._stop.is_set, self._window.add)
+                if not self._stop.is_set():
+                    self._rate(is_last=self._progress() >= 1)
+                    self._report_progress()
+                    self._save()
+            elif self._is_due_to_report():
+                self._report_progress()
 
     def _housekeep(self) -> None:
         if self._is_due_to_save():
@@ -281,6 +341,8 @@ class Training:
         return self._num_steps_due() > 4 * self._config.training.steps_per_phase
 
     def _is_due_to_report(self) -> bool:
+        if self._is_deterministic:
+            return int(self._progress() * REPORTS) > int(self._reported_progress * REPORTS)
         return time.monotonic() - self._reported >= REPORT_SECONDS
 
     def _is_due_to_save(self) -> bool:
@@ -336,10 +398,11 @@ class Training:
         return self._evaluations_before + self._selfplay.counts.evaluations
 
     def _save(self) -> None:
-        """Save a checkpoint, unless nothing was learned since the last one."""
+        """Save a checkpoint and the games that it has seen, unless nothing was learned since the last one."""
         self._saved_progress = self._progress()
         if self._learner.step_number == self._saved_step:
             return
+        self._store.sync()
         with writing(self._directory):
             save_checkpoint(
                 self._directory / "checkpoints",
@@ -351,23 +414,26 @@ class Training:
                     "samples": self._num_samples,
                     "samples_per_position": self._config.learner.samples_per_position,
                     "optimizer": self._config.learner.optimizer,
+                    "games": self._store.num_games,
+                    "rating_matches": len(self._strength.matches),
                 },
             )
         self._saved_step = self._learner.step_number
 
     def _rate(self, *, is_last: bool = False) -> None:
-        """Let the newest checkpoint play rating games, as far as the budget for them goes, and solved positions."""
+        """Let the network as it is now play rating games, as far as the budget for them goes, and solved positions."""
         self._strength.rate(
-            self._saved_step,
+            self._learner.step_number,
             self._evaluator,
             num_evaluations=self._num_evaluations(),
-            elapsed_s=self._elapsed(),
+            # How long it takes is not for a deterministic run to ask.
+            elapsed_s=math.inf if self._is_deterministic else self._elapsed(),
             is_last=is_last,
         )
         minutes = self._config.training.minutes
         left = math.inf if minutes is None else 60 * minutes - self._elapsed()
         self._mistakes.count(
-            self._saved_step,
+            self._learner.step_number,
             self._evaluator,
             num_threads=num_selfplay_threads(self._config, self._game) if is_last else 1,
             seconds=left if is_last else None,
@@ -377,6 +443,7 @@ class Training:
         now, evaluations = time.monotonic(), self._selfplay.counts.evaluations
         rate = (evaluations - self._reported_evaluations) / max(now - self._reported, 1e-9)
         self._reported, self._reported_evaluations = now, evaluations
+        self._reported_progress = self._progress()
         seen, self._steps_seen = self._steps_seen, []
         means = {
             field.name: sum(getattr(report, field.name) for report in seen) / len(seen)
@@ -397,12 +464,28 @@ class Training:
             mistakes_error=None if mistakes is None else mistakes[1],
             **means,
         )
-        with writing(self._directory):
-            self._metrics.add(row)
+        # What is played again after a kill has its rows already.
+        if not self._is_deterministic or self._metrics.last_step < row.step:
+            with writing(self._directory):
+                self._metrics.add(row)
         self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
 
-    def _open_checkpoint(self) -> Checkpoint:
-        """The newest whole checkpoint and a learner that goes on from it; a first one if there is none."""
+    def _replay_from(self, first_game_id: int, step: int) -> None:
+        """Have the games since the checkpoint of this step, which the first so many went before, played again."""
+        recorded = self._store.num_games
+        self._store.replay_from(first_game_id)
+        num_games = self._store.num_games
+        if num_games != first_game_id:
+            raise RunError(
+                f"{self._directory} is deterministic, and of the {first_game_id} games before its checkpoint of step"
+                f" {step} only {num_games} are there: it cannot go on as if nothing had happened. Put the missing ones"
+                " back, or go on without repeating: --set training.deterministic=false."
+            )
+        if recorded > num_games:
+            self._report(f"The {recorded - num_games:,} games since the checkpoint of step {step:,} are played again.")
+
+    def _open_checkpoint(self) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
+        """The newest whole checkpoint, a first one if there is none, and the learner's state and notes beside it."""
         directory, config = self._directory / "checkpoints", self._config
         checkpoint, damage = load_newest(directory) if directory.exists() else (None, [])
         for message in damage:
@@ -419,6 +502,11 @@ class Training:
         else:
             require_encoder(checkpoint.info, self._game.spec)
             state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
+        return checkpoint, state, info
+
+    def _go_on_learning(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
+        """A learner, and counts of what was done, that go on from a checkpoint and the games in the window."""
+        config, shape = self._config, network_shape(self._game)
         self._learner = Learner(
             config.learner, config.network, shape, checkpoint.weights, device=config.training.device
         )
@@ -435,10 +523,11 @@ class Training:
         # The table is written more often than checkpoints are: time and evaluations since the last one still count.
         last = self._metrics.rows[-1] if self._metrics.rows else None
         self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
-        self._evaluations_before = max(int(info.get("evaluations", 0)), last.evaluations if last else 0)
+        self._evaluations_before = int(info.get("evaluations", 0))
+        if last and not self._is_deterministic:
+            self._evaluations_before = max(self._evaluations_before, last.evaluations)
         self._started = self._clock()
         self._saved_step, self._saved_progress = checkpoint.info.step, self._progress()
-        return checkpoint
 
 
 def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:

@@ -31,7 +31,10 @@ class SelfplayConfig:
     """How games for training are played."""
 
     num_threads: int | None = setting(
-        None, "self-play threads; none is one a core, or one for a game in Python", low=1, high=256
+        None,
+        "self-play threads; none is one a core, or one for a game in Python; a deterministic run has one",
+        low=1,
+        high=256,
     )
     games_per_thread: int = setting(
         64,
@@ -77,7 +80,7 @@ class SelfplayConfig:
 
 
 class GameLog(Protocol):
-    """Where games are written as they are played: `zerosum.shards.GameStore`, safe from several threads."""
+    """Where games are written as they are played: `zerosum.game_store.GameStore`, safe from several threads."""
 
     def start_game(self, header: GameHeader) -> None:
         """A game begins."""
@@ -161,6 +164,7 @@ class SelfplayWorker:
         self._is_full = [True] * self._num_trees
         self._num_opening_plies = [0] * self._num_trees
         self._ended: list[GameRecord] = []
+        self._num_playing, self._is_closing = self._num_trees, False
         for tree in range(self._num_trees):
             self._headers.append(self._next_game(tree))
             self._begin(tree)
@@ -192,6 +196,13 @@ class SelfplayWorker:
             for record in self.play_batch():
                 take(record)
 
+    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play the games under way to their ends and begin no others: this worker's last act."""
+        self._is_closing = True
+        while self._num_playing and not is_enough():
+            for record in self.play_batch():
+                take(record)
+
     def _begin(self, tree: int) -> None:
         """Begin the search of a tree's next move."""
         task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
@@ -220,6 +231,9 @@ class SelfplayWorker:
         state = self._search.state(tree)
         if game.outcome(state) is not None:
             self._finish(header, state)
+            if self._is_closing:
+                self._num_playing -= 1
+                return
             self._headers[tree] = self._next_game(tree)
         self._begin(tree)
 
@@ -343,14 +357,15 @@ class Selfplay:
     """All workers of a run, a thread each."""
 
     def __init__(self, task: SelfplayTask, *, num_threads: int, running: Iterable[RunningGame] = ()) -> None:
-        """Games under way are dealt out among the workers."""
-        games = list(running)
-        self._workers = [SelfplayWorker(task, running=games[index::num_threads]) for index in range(num_threads)]
+        """Games under way are dealt out among the workers, once they play."""
+        self._task, self._num_threads, self._running = task, num_threads, list(running)
+        self._workers: list[SelfplayWorker] = []
+        self._counted = SelfplayCounts()  # by workers that are no more
 
     @property
     def counts(self) -> SelfplayCounts:
         """What all workers have done so far."""
-        return sum((worker.counts for worker in self._workers), SelfplayCounts())
+        return sum((worker.counts for worker in self._workers), self._counted)
 
     def play(
         self,
@@ -366,6 +381,10 @@ class Selfplay:
         Raises:
             Whatever went wrong first in a worker, once all have stopped. KeyboardInterrupt stops them, too.
         """
+        if not self._workers:
+            games, self._running = self._running, []
+            shares = (games[index :: self._num_threads] for index in range(self._num_threads))
+            self._workers = [SelfplayWorker(self._task, running=share) for share in shares]
         failures: list[BaseException] = []
         stop = threading.Event()
 
@@ -389,3 +408,12 @@ class Selfplay:
                 thread.join()
         if failures:
             raise failures[0]
+
+    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play the games under way to their ends, one worker after the other, and begin no others until `play`.
+
+        Then nothing of self-play is left but its games: what `play` does next is what it does in a new process.
+        """
+        for worker in self._workers:
+            worker.play_out(is_enough, take)
+        self._counted, self._workers = self.counts, []
