@@ -32,6 +32,7 @@ ORDER = (
     "openvino_graph",
     "evaluator",
     "selfplay",
+    "selfplay_processes",
     "learner",
     "elo",
     "play",
@@ -50,7 +51,7 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"journal", "shards", "game_store", "replay", "selfplay", "learner"}
+TRAINING_HALF = {"journal", "shards", "game_store", "replay", "selfplay", "selfplay_processes", "learner"}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino"}
@@ -64,6 +65,7 @@ LIGHT = {
     "network": NETWORK_LIBRARIES,
     "checkpoint": NETWORK_LIBRARIES,
     "evaluator": NETWORK_LIBRARIES,
+    "selfplay_processes": EVERY_LIBRARY,
     "play": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,
     "cli": EVERY_LIBRARY,

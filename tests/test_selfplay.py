@@ -26,7 +26,7 @@ from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWor
 
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
 SEARCH = SearchConfig(num_simulations=12, root_noise_alpha=1.0)
-CONFIG = SelfplayConfig(games_per_thread=4, temperature_plies=6, full_search_share=1.0)
+CONFIG = SelfplayConfig(games_per_worker=4, temperature_plies=6, full_search_share=1.0)
 
 
 class MemoryLog:
@@ -115,7 +115,7 @@ def test_records_are_legal_games(name: str) -> None:
         )
         assert record.header.__dict__ == expected.__dict__
     log: Any = task.log
-    assert sorted([*records, *log.running]) == list(range(len(records) + CONFIG.games_per_thread)), "ids are counted up"
+    assert sorted([*records, *log.running]) == list(range(len(records) + CONFIG.games_per_worker)), "ids are counted up"
     assert len({tuple(record.actions) for record in records.values()}) > 5, "games differ"
 
 
@@ -173,8 +173,8 @@ def test_same_seed_same_games() -> None:
 
 def test_a_game_does_not_depend_on_its_neighbours() -> None:
     """Draws are keyed by seed, game and ply, so one game at a time gives the games that many at a time give."""
-    many = play(new_task(config=replace(CONFIG, games_per_thread=9)), 12)[1]
-    alone = play(new_task(config=replace(CONFIG, games_per_thread=1)), 12)[1]
+    many = play(new_task(config=replace(CONFIG, games_per_worker=9)), 12)[1]
+    alone = play(new_task(config=replace(CONFIG, games_per_worker=1)), 12)[1]
     assert len(many.keys() & alone.keys()) > 3
     assert all(same(many[i], alone[i]) for i in many.keys() & alone.keys())
 
@@ -250,7 +250,7 @@ def test_what_another_network_said_is_forgotten() -> None:
         assert ((later == 0) | (later == 1)).all(), "a network that came between a search's begin and its root, at most"
     assert len({step for record in records for step in record.checkpoint_steps.tolist()}) > 3
     # Of one network only what several trees ask in one batch is asked twice.
-    assert max(evaluator.asked.values()) <= CONFIG.games_per_thread
+    assert max(evaluator.asked.values()) <= CONFIG.games_per_worker
 
 
 def searched(game: Rules, moves: str, num_simulations: int) -> Root:
@@ -312,10 +312,10 @@ def test_a_proven_loss_is_not_drawn_while_there_is_another_move() -> None:
 
 def test_every_setting_acts() -> None:
     evaluator = CountingEvaluator()
-    for games_per_thread in (3, 5):
+    for games_per_worker in (3, 5):
         evaluator.sizes.clear()
-        play(new_task(evaluator=evaluator, config=replace(CONFIG, games_per_thread=games_per_thread)), 6)
-        assert max(evaluator.sizes) == games_per_thread
+        play(new_task(evaluator=evaluator, config=replace(CONFIG, games_per_worker=games_per_worker)), 6)
+        assert max(evaluator.sizes) == games_per_worker
     plain = play(new_task(), 6)[1]
     for changes in (
         {"temperature": 0.3},
@@ -387,15 +387,15 @@ def test_no_move_opens_a_game_that_any_move_ends() -> None:
 
 
 def test_no_setting_is_forgotten() -> None:
-    """The number of threads is an argument of `Selfplay`: the run obeys it."""
-    tested = {"games_per_thread", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
+    """The number of workers is an argument of `Selfplay`: the run obeys it."""
+    tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
     tested |= {"opening_share", "opening_plies"}
-    assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | {"num_threads"}
+    assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | {"num_workers"}
 
 
 def test_the_networks_step_is_recorded_when_the_search_begins() -> None:
     steps = itertools.count(100)
-    _, records = play(new_task(network_step=lambda: next(steps), config=replace(CONFIG, games_per_thread=1)), 3)
+    _, records = play(new_task(network_step=lambda: next(steps), config=replace(CONFIG, games_per_worker=1)), 3)
     played = np.concatenate([records[number].checkpoint_steps for number in range(3)])
     np.testing.assert_array_equal(played, np.arange(100, 100 + len(played)))
 
@@ -424,7 +424,7 @@ def test_running_games_go_on_after_a_kill(tmp_path: Path, name: str) -> None:
         kept = {game_id: [ply.action for ply in game.plies] for game_id, game in running.items()}
         task = task_of(store, name)
         if part == 2:
-            task = replace(task, config=replace(CONFIG, games_per_thread=2))
+            task = replace(task, config=replace(CONFIG, games_per_worker=2))
         worker = SelfplayWorker(task, running=running.values())
         for _ in range(200 + 37 * part):
             for record in worker.play_batch():
@@ -468,12 +468,12 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
             records[record.game_id] = record
             names.add(threading.current_thread().name)
 
-    selfplay = Selfplay(task, num_threads=2)
+    selfplay = Selfplay(task, num_workers=2)
     for goal in (10, 30):
         selfplay.play(lambda goal=goal: len(records) >= goal, take)  # type: ignore[misc]
     log: Any = task.log
     assert selfplay.counts.games == len(records) == len(log.finished)
-    assert len(log.running) == 2 * CONFIG.games_per_thread
+    assert len(log.running) == 2 * CONFIG.games_per_worker
     alone = play(new_task(), 30)[1]
     assert all(same(records[i], alone[i]) for i in records.keys() & alone.keys())
     assert names == {"selfplay"}
@@ -482,11 +482,11 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
 def test_games_are_played_out() -> None:
     """No game is left under way, none is begun, and play goes on as in a new process."""
     log, records = MemoryLog(), list[GameRecord]()
-    selfplay = Selfplay(new_task(log=log), num_threads=2)
+    selfplay = Selfplay(new_task(log=log), num_workers=2)
     for goal in (5, 15):
         selfplay.play(lambda goal=goal: len(records) >= goal, records.append)  # type: ignore[misc]
         under_way = set(log.running)
-        assert len(under_way) == 2 * CONFIG.games_per_thread
+        assert len(under_way) == 2 * CONFIG.games_per_worker
         selfplay.play_out(lambda: False, records.append)
         assert not log.running and under_way <= log.finished.keys()
         assert sorted(record.game_id for record in records) == sorted(log.finished) == list(range(len(records)))
@@ -495,13 +495,13 @@ def test_games_are_played_out() -> None:
 
 def test_running_games_are_dealt_out() -> None:
     log = MemoryLog()
-    play(new_task(log=log, config=replace(CONFIG, games_per_thread=5)), 2)
+    play(new_task(log=log, config=replace(CONFIG, games_per_worker=5)), 2)
     running, again = list(log.running.values()), MemoryLog()
     again.running = dict(log.running)
-    task = new_task(log=again, game_ids=itertools.count(1000), config=replace(CONFIG, games_per_thread=2))
+    task = new_task(log=again, game_ids=itertools.count(1000), config=replace(CONFIG, games_per_worker=2))
     records: list[GameRecord] = []
     waited_for = {game.header.game_id for game in running}
-    selfplay = Selfplay(task, num_threads=2, running=running)
+    selfplay = Selfplay(task, num_workers=2, running=running)
     selfplay.play(lambda: waited_for <= {record.game_id for record in list(records)}, records.append)
     assert len(records) == len({record.game_id for record in records}), "a game was dealt out twice"
 
@@ -521,7 +521,7 @@ class Failing(UniformEvaluator):
 @pytest.mark.parametrize("error", [RunError("the disk is full"), RuntimeError("out of memory"), KeyboardInterrupt()])
 def test_one_workers_error_stops_all_and_is_told(error: BaseException) -> None:
     before = threading.active_count()
-    selfplay = Selfplay(new_task(evaluator=Failing(error)), num_threads=2)
+    selfplay = Selfplay(new_task(evaluator=Failing(error)), num_workers=2)
     with pytest.raises(type(error), match=str(error) or None):
         selfplay.play(lambda: False, lambda record: None)
     assert threading.active_count() == before
@@ -532,4 +532,4 @@ def test_an_error_of_who_takes_the_games_stops_all() -> None:
         raise RunError("no room for games")
 
     with pytest.raises(RunError, match="no room for games"):
-        Selfplay(new_task(), num_threads=2).play(lambda: False, take)
+        Selfplay(new_task(), num_workers=2).play(lambda: False, take)

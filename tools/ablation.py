@@ -32,7 +32,7 @@ from zerosum.solved import SolvedSet, load_solved, mistake_rates, parse_solved
 
 GAME = "connect4"
 # One thread of self-play beside the learner's: two trainings share two cores. Rating games would only take time.
-COMMON = ["training.clock=cpu", "selfplay.num_threads=1", "strength.budget_share=0", "strength.solved_positions=0"]
+COMMON = ["training.clock=cpu", "selfplay.num_workers=1", "strength.budget_share=0", "strength.solved_positions=0"]
 POSITIONS = {1: 1000, 600: 500}
 """Of each set, by simulations a move."""
 

@@ -27,7 +27,7 @@ from zerosum.game_store import GameStore
 from zerosum.games import Rules, State, make
 from zerosum.metrics import read_metrics
 from zerosum.network import initial_weights
-from zerosum.run import network_shape, num_selfplay_threads, train
+from zerosum.run import network_shape, num_selfplay_workers, train
 from zerosum.search import new_search
 from zerosum.selfplay import SelfplayTask, SelfplayWorker
 from zerosum.settings import num_cores
@@ -95,7 +95,7 @@ def bench_search(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
 def bench_evaluator(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
     """The network alone, one thread a core, at several batch sizes; and what all cores give over one."""
     config, slice_s = new_config(game, name), seconds / (2 * len(BATCH_SIZES))
-    threads = num_selfplay_threads(config, game)
+    threads = num_selfplay_workers(config)
     rates: dict[int, tuple[float, float]] = {}
     for batch_size in BATCH_SIZES:
         evaluator, leaves = _evaluator(game, config, threads, batch_size), _leaves(game, batch_size)
@@ -117,7 +117,7 @@ def bench_evaluator(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
 def bench_selfplay(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
     """Self-play with an untrained network, in slices that alternate with the evaluator alone on the same cores."""
     config = new_config(game, name)
-    threads, batch_size = num_selfplay_threads(config, game), config.selfplay.games_per_thread
+    threads, batch_size = num_selfplay_workers(config), config.selfplay.games_per_worker
     evaluator = _evaluator(game, config, threads, batch_size)
     alone = _evaluate(evaluator, _leaves(game, batch_size))
     slice_s = seconds / 10
@@ -142,7 +142,7 @@ def bench_selfplay(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
         slices = [(_rate(alone, threads, slice_s), _rate(play, threads, slice_s)) for _ in range(5)]
         plies = sum(worker.counts.plies for worker in workers)
         store.close()
-    settings = {**_network_settings(config), "threads": threads, "games_per_thread": batch_size}
+    settings = {**_network_settings(config), "threads": threads, "games_per_worker": batch_size}
     settings |= {
         "num_simulations": config.search.num_simulations,
         "full_search_share": config.selfplay.full_search_share,

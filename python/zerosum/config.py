@@ -229,7 +229,7 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
         "search": {"num_simulations": num_simulations, "root_noise_alpha": natural_noise_alpha(game)},
         "selfplay": {
             # A CPU's rate is level from batches of 32 on (docs/log.md); a GPU wants two large batches in turn.
-            **({"games_per_thread": 512, "num_threads": 2} if uses_gpu() else {"games_per_thread": 64}),
+            **({"games_per_worker": 512, "num_workers": 2} if uses_gpu() else {"games_per_worker": 64}),
             "temperature_plies": max(2, round(size.plies / 2)),
             "fast_simulations": max(num_simulations // 5, 8),
         },

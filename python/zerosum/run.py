@@ -8,8 +8,9 @@
         strength.jsonl   rating games of the checkpoints
         holder.lock      held by the process that trains
 
-Self-play has its threads, and learning one of its own beside them. Everything that counts is on disk when it counts,
-so a kill at any moment costs at most the learner steps since the last checkpoint, which are made up for.
+Self-play has its threads (or processes, for a game in Python), and learning one of its own beside them. Everything that
+counts is on disk when it counts, so a kill at any moment costs at most the learner steps since the last checkpoint,
+which are made up for.
 
 A deterministic run (`training.deterministic`) does one thing after the other on one thread, and what comes next follows
 from counts alone. Before each checkpoint the games under way are played to their ends, so that a checkpoint and the
@@ -57,6 +58,7 @@ from zerosum.network import NetworkShape, initial_weights, num_parameters
 from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
+from zerosum.selfplay_processes import SelfplayProcesses
 from zerosum.settings import num_cores
 from zerosum.strength import Strength
 
@@ -122,7 +124,6 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
     report(
         f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters;"
         f" {config.search.num_simulations} simulations a move;"
-        f" {num_selfplay_threads(config, game)} threads x {config.selfplay.games_per_thread} games;"
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
     )
     report(f"  Every setting is in {directory / 'config.toml'}.")
@@ -135,14 +136,17 @@ def network_shape(game: Rules) -> NetworkShape:
     return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
 
 
-def num_selfplay_threads(config: RunConfig, game: Rules) -> int:
-    """Self-play threads: as set, else one a core, or one for a game in Python (its rules run one at a time).
+def num_selfplay_workers(config: RunConfig) -> int:
+    """Self-play's workers: as set, else one a core.
 
     A deterministic run has one, because which of several ends a game first is up to the operating system.
     """
-    if config.training.deterministic:
-        return 1
-    return config.selfplay.num_threads or (1 if game.is_python else num_cores())
+    return 1 if config.training.deterministic else config.selfplay.num_workers or num_cores()
+
+
+def plays_in_processes(config: RunConfig, game: Rules) -> bool:
+    """Whether the workers are processes: those of a game in Python, if they are several, or else they are threads."""
+    return game.is_python and num_selfplay_workers(config) > 1
 
 
 @contextlib.contextmanager
@@ -205,13 +209,13 @@ class Training:
         self._go_on_learning(checkpoint, learner_state, learner_info)
         self._strength = Strength(directory, game, config, report=report, num_matches=num_matches)
         self._mistakes = Mistakes(directory, game, config, report=report)
-        num_threads = num_selfplay_threads(config, game)
+        num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
         self._evaluator = make_evaluator(
             checkpoint,
             backend=config.training.backend,
             device=config.training.device,
-            num_threads=num_threads,
-            batch_size=config.selfplay.games_per_thread,
+            num_threads=1 if in_processes else num_workers,
+            batch_size=config.selfplay.games_per_worker,
         )
         self._network_step = checkpoint.info.step
         # A deterministic run begins them anew.
@@ -227,14 +231,30 @@ class Training:
             game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
         )
-        self._selfplay = Selfplay(task, num_threads=num_threads, running=running.values())
+        self._selfplay: Selfplay | SelfplayProcesses
+        if in_processes:
+            self._selfplay = SelfplayProcesses(
+                task,
+                checkpoint,
+                game=config.game,
+                num_workers=num_workers,
+                running=running.values(),
+                backend=config.training.backend,
+                device=config.training.device,
+            )
+        else:
+            self._selfplay = Selfplay(task, num_workers=num_workers, running=running.values())
         if num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
                 f" {len(running)} games under way, learner step {self._learner.step_number:,},"
                 f" {self._elapsed_before / 60:.1f} minutes used."
             )
-        report(f"  self-play evaluates with {self._evaluator.description}.")
+        kind = "process" if in_processes else "thread"
+        report(
+            f"  self-play: {config.selfplay.games_per_worker} games a {kind}, {num_workers} of them;"
+            f" evaluated with {self._evaluator.description}."
+        )
         self._started = self._clock()
         self._reported = time.monotonic()
         self._reported_evaluations = 0
@@ -298,6 +318,7 @@ class Training:
             self._selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._window.add)
             self._learn()
             if self._is_due_to_save():
+                assert isinstance(self._selfplay, Selfplay), "one worker is a thread"
                 self._selfplay.play_out(self._stop.is_set, self._window.add)
                 if not self._stop.is_set():
                     self._rate(is_last=self._progress() >= 1)
@@ -374,8 +395,11 @@ class Training:
                 )
             self._steps_seen.append(report)
             self._num_samples += self._config.learner.batch_size
-        self._evaluator.update(self._checkpoint())
+        checkpoint = self._checkpoint()
+        self._evaluator.update(checkpoint)
         self._network_step = self._learner.step_number
+        if isinstance(self._selfplay, SelfplayProcesses):
+            self._selfplay.update(checkpoint)
 
     def _checkpoint(self) -> Checkpoint:
         """The network as it is now. The loss of a step says nothing yet of what that step made of the weights."""
@@ -435,7 +459,7 @@ class Training:
         self._mistakes.count(
             self._learner.step_number,
             self._evaluator,
-            num_threads=num_selfplay_threads(self._config, self._game) if is_last else 1,
+            num_threads=num_selfplay_workers(self._config) if is_last else 1,
             seconds=left if is_last else None,
         )
 

@@ -30,15 +30,16 @@ from zerosum.settings import check, setting
 class SelfplayConfig:
     """How games for training are played."""
 
-    num_threads: int | None = setting(
+    num_workers: int | None = setting(
         None,
-        "self-play threads; none is one a core, or one for a game in Python; a deterministic run has one",
+        "self-play workers, each a thread, or a process for a game in Python (of one, a thread); none is one a core; a"
+        " deterministic run has one",
         low=1,
         high=256,
     )
-    games_per_thread: int = setting(
+    games_per_worker: int = setting(
         64,
-        "games that a thread plays at a time: its batch, so the fewest that keep the evaluator busy",
+        "games that a worker plays at a time: its batch, so the fewest that keep the evaluator busy",
         low=1,
         high=65536,
     )
@@ -149,14 +150,14 @@ _PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
 
 
 class SelfplayWorker:
-    """Plays `config.games_per_thread` games at a time. For one thread at a time."""
+    """Plays `config.games_per_worker` games at a time. For one thread at a time."""
 
     def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
         """Games under way go on first; they may be more than are played at a time."""
         self.counts = SelfplayCounts()
         self._task = task
         self._waiting = list(running)
-        self._num_trees = task.config.games_per_thread
+        self._num_trees = task.config.games_per_worker
         self._search = new_search(task.game, task.search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
@@ -356,9 +357,9 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
 class Selfplay:
     """All workers of a run, a thread each."""
 
-    def __init__(self, task: SelfplayTask, *, num_threads: int, running: Iterable[RunningGame] = ()) -> None:
+    def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
         """Games under way are dealt out among the workers, once they play."""
-        self._task, self._num_threads, self._running = task, num_threads, list(running)
+        self._task, self._num_workers, self._running = task, num_workers, list(running)
         self._workers: list[SelfplayWorker] = []
         self._counted = SelfplayCounts()  # by workers that are no more
 
@@ -383,7 +384,7 @@ class Selfplay:
         """
         if not self._workers:
             games, self._running = self._running, []
-            shares = (games[index :: self._num_threads] for index in range(self._num_threads))
+            shares = (games[index :: self._num_workers] for index in range(self._num_workers))
             self._workers = [SelfplayWorker(self._task, running=share) for share in shares]
         failures: list[BaseException] = []
         stop = threading.Event()
