@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-import json
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -14,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kill_training import result
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.errors import RunError, SettingsError
-from zerosum.journal import parse_journal
 from zerosum.learner import Learner
 from zerosum.metrics import read_metrics
 from zerosum.run import Training, train
@@ -56,31 +54,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
-def content(run: Path) -> dict[str, Any]:
-    """All that a run has come to, by file, but for what tells time."""
-    files: dict[str, Any] = {}
-    for path in [*run.glob("checkpoints/*.safetensors"), *run.glob("games/*.parquet"), *run.glob("games/*.jsonl")]:
-        files[path.name] = path.read_bytes()
-    for path in list_checkpoints(run / "checkpoints"):
-        body = json.loads(path.read_text())
-        del body["created_at"], body["sha256"]
-        body["learner"].pop("elapsed_s", None)
-        body["training"].pop("minutes", None)
-        files[path.name] = body
-    for path in run.glob("games/journal-*.bin"):
-        journal = parse_journal(path.read_bytes())
-        files[path.name] = (list(journal.running), [list(vars(record).items()) for record in journal.finished])
-        files[path.name] = repr(files[path.name])
-    files["strength"] = [
-        {**json.loads(line), "seconds": 0} for line in (run / "strength.jsonl").read_text().splitlines()
-    ]
-    rows = read_metrics(run / "metrics.csv")
-    files["metrics"] = [dataclasses.replace(row, minutes=0, evaluations_per_second=0) for row in rows]
-    return files
-
-
 def assert_same(run: Path, other: Path) -> None:
-    one, two = content(run), content(other)
+    one, two = result(run), result(other)
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
 
@@ -127,7 +102,9 @@ def test_two_runs_are_the_same(whole: Path, tmp_path: Path) -> None:
     assert len(list_checkpoints(whole / "checkpoints")) == 5
     kinds = {"weights": "*0024.safetensors", "shards": "*.parquet"}
     assert all(list(whole.rglob(pattern)) for pattern in kinds.values())
-    assert len(read_metrics(whole / "metrics.csv")) == 8 and len(content(whole)["strength"]) > 5, "all kinds are there"
+    assert len(read_metrics(whole / "metrics.csv")) == 8 and len(result(whole)["strength.jsonl"]) > 5, (
+        "all kinds are there"
+    )
     go_on(tmp_path / "other", "training.seed=1")
     theirs, ours = (load_checkpoint(run).weights for run in (tmp_path / "other", whole))
     assert not np.array_equal(theirs["stem.conv.weight"], ours["stem.conv.weight"])
@@ -158,9 +135,9 @@ def test_a_used_up_run_goes_on_with_more(whole: Path, tmp_path: Path, killed_aft
     runs = [tmp_path / name for name in ("at once", "killed")]
     for run in runs:
         shutil.copytree(whole, run)
-        before = content(run)
+        before = result(run)
         go_on(run)
-        assert content(run) == before
+        assert result(run) == before
     go_on(runs[0], steps=36)
     for life in (40, 160):
         killed_after(life)
@@ -197,12 +174,12 @@ def test_what_comes_out_different_is_told(
     with pytest.raises(Killed):
         go_on(run)
     killed_after(1 << 30)
-    finished = content(run).keys()
+    finished = result(run).keys()
     with monkeypatch.context() as patch:
         patch.setattr("zerosum.selfplay.choose_action", lambda root, *_, **__: (int(root.actions[0]), False))
         with pytest.raises(RunError, match=r"Game \d+ was played again and is not the game recorded in .*=false"):
             go_on(run)
-    assert content(run).keys() == finished
+    assert result(run).keys() == finished
     shard = sorted(run.glob("games/*.parquet"))[0]
     shard.rename(tmp_path / shard.name)
     with pytest.raises(RunError, match=r"of the \d+ games before its checkpoint of step \d+ only \d+ are there"):

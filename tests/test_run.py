@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +20,6 @@ import pytest
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.errors import DataError, RunError, SettingsError
 from zerosum.game_store import GameStore
-from zerosum.journal import parse_journal
 from zerosum.metrics import MetricsRow, read_metrics
 from zerosum.run import progress_line, train
 
@@ -107,31 +105,6 @@ def wait_until(process: subprocess.Popen[str], is_so: Callable[[], bool]) -> Non
     while not is_so():
         assert process.poll() is None, process.stdout.read() if process.stdout else ""
         time.sleep(0.02)
-
-
-def newest_game(run: Path) -> int:
-    """The largest number of a finished game in the journal, which may be written to; -1 if there is none."""
-    finished = [parse_journal(path.read_bytes()).finished for path in (run / "games").glob("journal-*.bin")]
-    return max((record.game_id for records in finished for record in records), default=-1)
-
-
-def test_a_kill_loses_no_game(tmp_path: Path) -> None:
-    """Kill -9 while it plays and learns: what was finished is there, once, and the run goes on from it."""
-    run, seen = tmp_path / "run", dict[int, tuple[int, ...]]()
-    for number in range(2):
-        enough = max(seen, default=0) + 30
-        with training(run) as process:
-            wait_until(process, lambda: newest_game(run) >= enough)  # noqa: B023 (called in this round)
-            process.kill()
-        # To open a store is to mend it, which is for the run to do.
-        copy = shutil.copytree(run / "games", tmp_path / f"copy {number}" / "games").parent
-        games = games_of(copy)
-        assert len(games) > len(seen)
-        assert all(games[game_id] == actions for game_id, actions in seen.items())
-        seen = games
-    run_steps(run, load_checkpoint(run).info.step + 8)
-    games = games_of(run)
-    assert all(games[game_id] == actions for game_id, actions in seen.items())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no such signals")
