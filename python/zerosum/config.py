@@ -37,6 +37,10 @@ from zerosum.settings import (
 )
 
 DEFAULT_MINUTES = 30.0
+CACHED_POSITIONS = 1 << 16
+"""Evaluations that each self-play worker keeps."""
+LONGEST_OPENED_GAME = 80
+"""Plies of a random game, up to which self-play opens games at random."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +222,8 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
 
     Rules of thumb, measured on Connect Four (docs/log.md): blocks enough to see the whole board; filters as many as the
     time can feed; simulations that visit each legal move of a typical position some seven times; temperature for the
-    first half of a typical game.
+    first half of a typical game; nine games in ten begin with random moves, of which a random game's length and almost
+    half again is the most. Long games begin as the rules have it: random moves there have not been measured.
     """
     size = measure_game(game)
     height, width = game.spec.board_shape
@@ -226,11 +231,17 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
     num_simulations = int(min(max(7 * size.legal_actions, 32), 200))
     return {
         "training": {"minutes": minutes},
-        "search": {"num_simulations": num_simulations, "root_noise_alpha": natural_noise_alpha(game)},
+        "search": {
+            "num_simulations": num_simulations,
+            "root_noise_alpha": natural_noise_alpha(game),
+            "cache_positions": CACHED_POSITIONS,
+        },
         "selfplay": {
             # A CPU's rate is level from batches of 32 on (docs/log.md); a GPU wants two large batches in turn.
             **({"games_per_worker": 512, "num_workers": 2} if uses_gpu() else {"games_per_worker": 64}),
             "temperature_plies": max(2, round(size.plies / 2)),
+            "opening_share": 0.9 if size.plies <= LONGEST_OPENED_GAME else 0.0,
+            "opening_plies": max(1, round(1.4 * size.plies)),
             "fast_simulations": max(num_simulations // 5, 8),
         },
         "network": {
