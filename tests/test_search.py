@@ -318,6 +318,25 @@ def test_cancelled_leaves_leave_no_trace() -> None:
     assert plain.root(0).visits.tolist() == disturbed.root(0).visits.tolist()
 
 
+def test_leaves_stay_as_they_were() -> None:
+    """The search uses the memory of answered leaves again, but not of those that somebody still looks at."""
+    game = make("connect4")
+    search, kept = new_search(game, PLAIN, num_trees=3), []
+    for tree in range(3):
+        search.begin(tree, 40, noise=(0, tree, 0))
+    while len(leaves := search.gather(3)):
+        if len(kept) % 3 == 0:
+            kept.append((leaves, leaves.planes(), leaves.legal_actions, leaves.trees))
+        else:
+            kept.append(None)
+        assert leaves.ticket is not None
+        search.apply(leaves.ticket, np.zeros(len(leaves.legal_actions), np.float32), np.zeros(len(leaves), np.float32))
+    for leaves, planes, legal_actions, trees in filter(None, kept):
+        assert np.array_equal(leaves.planes(), planes) and np.array_equal(leaves.legal_actions, legal_actions)
+        assert np.array_equal(leaves.trees, trees)
+    assert len({planes.tobytes() for _, planes, _, _ in filter(None, kept)}) > 10
+
+
 def test_tickets_of_different_trees_apply_in_any_order() -> None:
     game = make("connect4")
     found = []

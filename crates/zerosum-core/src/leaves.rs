@@ -34,6 +34,18 @@ impl<G: Game> Leaves<G> {
         }
     }
 
+    /// No positions any more, in the memory that is there.
+    pub fn clear(&mut self, ticket: u64) {
+        self.ticket = ticket;
+        self.trees.clear();
+        self.players.clear();
+        self.packed_planes.clear();
+        self.constant_planes.clear();
+        self.legal_actions.clear();
+        self.legal_offsets.truncate(1);
+        self.positions.clear();
+    }
+
     /// Encodes one more position, which must not be over (its legal actions would be none) unless no search asks.
     pub fn push(&mut self, game: &G, tree: u32, position: Position<G::State>) {
         let bytes_per_plane = game.spec().bytes_per_plane();

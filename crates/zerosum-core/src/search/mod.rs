@@ -50,9 +50,27 @@ impl std::error::Error for SearchError {}
 /// Leaves that were handed out, and where in their trees they hang.
 struct InFlight<G: Game> {
     leaves: Arc<Leaves<G>>,
-    paths: Vec<Vec<u16>>,
+    paths: Paths,
     /// What the cache is to know them by, if there is one and it was not cleared since.
     keys: Vec<Key>,
+}
+
+/// For each leaf the index of the child taken at each node from the root, one leaf after the other.
+#[derive(Default)]
+struct Paths {
+    indices: Vec<u16>,
+    ends: Vec<usize>,
+}
+
+impl Paths {
+    fn end(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn of(&self, leaf: usize) -> &[u16] {
+        let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] };
+        &self.indices[start..self.ends[leaf]]
+    }
 }
 
 /// The search of many positions of one game.
@@ -63,6 +81,8 @@ pub struct Search<G: Game> {
     trees: Vec<Tree<G>>,
     in_flight: HashMap<u64, InFlight<G>>,
     next_ticket: u64,
+    /// Batches that are done with, for their memory: one more than a caller works on at a time.
+    applied: Vec<InFlight<G>>,
     cache: Option<Cache>,
     num_cached: u64,
     /// The priors of one leaf: kept to spare the allocation.
@@ -86,6 +106,7 @@ impl<G: Game> Search<G> {
             trees: (0..num_trees).map(|_| Tree::new(root.clone())).collect(),
             in_flight: HashMap::new(),
             next_ticket: 0,
+            applied: Vec::new(),
             cache: (config.cache_positions > 0).then(|| Cache::new(config.cache_positions as usize)),
             num_cached: 0,
             priors: Vec::new(),
@@ -162,27 +183,28 @@ impl<G: Game> Search<G> {
     /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are. A leaf that the
     /// cache knows is settled at once, as if it had been applied: each such simulation brings its search nearer to its end.
     pub fn gather(&mut self, max_leaves: usize) -> Arc<Leaves<G>> {
-        let mut leaves = Leaves::<G>::new(self.game.spec(), self.next_ticket);
-        let (mut paths, mut keys) = (Vec::new(), Vec::new());
+        let InFlight { leaves: mut shared, mut paths, mut keys } = self.empty_batch();
+        let leaves = Arc::get_mut(&mut shared).expect("a batch that nobody else holds");
         for offset in 0..self.trees.len() {
             let index = (self.next_tree + offset) % self.trees.len();
             let tree = &mut self.trees[index];
             while leaves.len() < max_leaves && tree.in_flight() < self.config.leaves_in_flight {
-                match tree.step(&self.game, &self.config, &self.exploration) {
-                    Step::Leaf { path, position } => {
-                        leaves.push(&self.game, index as u32, position);
+                paths.indices.truncate(paths.end());
+                let ask = |position| leaves.push(&self.game, index as u32, position);
+                match tree.step(&self.game, &self.config, &self.exploration, &mut paths.indices, ask) {
+                    Step::Leaf => {
                         if let Some(cache) = &mut self.cache {
                             let key = key_of(leaves.latest_words());
                             if let Some((priors, value)) = cache.get(key) {
                                 let actions = &leaves.legal_actions()[leaves.legal_range(leaves.len() - 1)];
-                                tree.apply(&self.config, &path, actions, priors, value);
+                                tree.apply(&self.config, &paths.indices[paths.end()..], actions, priors, value);
                                 leaves.pop(&self.game);
                                 self.num_cached += 1;
                                 continue;
                             }
                             keys.push(key);
                         }
-                        paths.push(path);
+                        paths.ends.push(paths.indices.len());
                     }
                     Step::Settled => {}
                     Step::Collision | Step::Nothing => break,
@@ -193,12 +215,26 @@ impl<G: Game> Search<G> {
                 break;
             }
         }
-        let leaves = Arc::new(leaves);
-        if !leaves.is_empty() {
-            self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&leaves), paths, keys });
+        if !shared.is_empty() {
+            self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&shared), paths, keys });
             self.next_ticket += 1;
         }
-        leaves
+        shared
+    }
+
+    /// The buffers of leaves that were applied and that nobody looks at any more, or new ones.
+    fn empty_batch(&mut self) -> InFlight<G> {
+        let unused = self.applied.iter_mut().position(|batch| Arc::get_mut(&mut batch.leaves).is_some());
+        let Some(InFlight { mut leaves, mut paths, mut keys }) = unused.map(|index| self.applied.swap_remove(index))
+        else {
+            let leaves = Arc::new(Leaves::new(self.game.spec(), self.next_ticket));
+            return InFlight { leaves, paths: Paths::default(), keys: Vec::new() };
+        };
+        Arc::get_mut(&mut leaves).expect("nobody else held it a line ago").clear(self.next_ticket);
+        paths.indices.clear();
+        paths.ends.clear();
+        keys.clear();
+        InFlight { leaves, paths, keys }
     }
 
     /// Backs up the evaluations of the leaves with this ticket, leaf by leaf in their order.
@@ -210,19 +246,22 @@ impl<G: Game> Search<G> {
             return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
         };
         check(leaves, evaluations)?;
-        let InFlight { leaves, paths, keys } = self.in_flight.remove(&ticket).expect("it was there a line ago");
-        for (leaf, path) in paths.iter().enumerate() {
+        let batch = self.in_flight.remove(&ticket).expect("it was there a line ago");
+        let InFlight { leaves, paths, keys } = &batch;
+        for leaf in 0..leaves.len() {
             let legal = leaves.legal_range(leaf);
             let tree = &mut self.trees[leaves.trees()[leaf] as usize];
             let (actions, logits) = (&leaves.legal_actions()[legal.clone()], &evaluations.logits[legal]);
             let value = ValueForMover(evaluations.values[leaf]);
             self.priors.clear();
             prior::softmax(logits, &mut self.priors);
-            tree.apply(&self.config, path, actions, &self.priors, value);
+            tree.apply(&self.config, paths.of(leaf), actions, &self.priors, value);
             if let (Some(cache), Some(key)) = (&mut self.cache, keys.get(leaf)) {
                 cache.insert(*key, &self.priors, value);
             }
         }
+        self.applied.truncate(1);
+        self.applied.push(batch);
         Ok(())
     }
 
@@ -234,8 +273,8 @@ impl<G: Game> Search<G> {
         let Some(InFlight { leaves, paths, .. }) = self.in_flight.remove(&ticket) else {
             return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
         };
-        for (path, tree) in paths.iter().zip(leaves.trees()).rev() {
-            self.trees[*tree as usize].cancel(path);
+        for leaf in (0..leaves.len()).rev() {
+            self.trees[leaves.trees()[leaf] as usize].cancel(paths.of(leaf));
         }
         Ok(())
     }

@@ -26,15 +26,10 @@ pub enum Noise {
 }
 
 /// What one attempt at a simulation came to.
-#[derive(Debug)]
-pub enum Step<S> {
-    /// This position is to be evaluated; `path` holds the index of the child taken at each node from the root.
-    Leaf {
-        /// Where the descent went.
-        path: Vec<u16>,
-        /// What it found.
-        position: Position<S>,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It found a position that is to be evaluated.
+    Leaf,
     /// The simulation is done: it met the end of a game or a proven position.
     Settled,
     /// The descent met a leaf that is in flight already.
@@ -150,8 +145,16 @@ impl<G: Game> Tree<G> {
         self.limit.is_some()
     }
 
-    /// One simulation, as far as it goes without an evaluation.
-    pub fn step(&mut self, game: &G, config: &SearchConfig, exploration: &Exploration) -> Step<G::State> {
+    /// One simulation, as far as it goes without an evaluation. If it finds a leaf, `ask` gets its position; `indices` gets
+    /// those of the children taken on the way, to a leaf or not.
+    pub fn step(
+        &mut self,
+        game: &G,
+        config: &SearchConfig,
+        exploration: &Exploration,
+        indices: &mut Vec<u16>,
+        ask: impl FnOnce(Position<G::State>),
+    ) -> Step {
         let root = self.arena.nodes[ROOT as usize];
         if !self.is_searching() || root.visits + u32::from(root.in_flight) >= self.target_visits {
             return Step::Nothing;
@@ -166,12 +169,11 @@ impl<G: Game> Tree<G> {
             return Step::Nothing;
         }
         let mut position = self.position.clone();
-        let mut indices = Vec::new();
         let mut id = ROOT;
         self.path.clear();
         self.path.push(ROOT);
         loop {
-            let node = self.arena.nodes[id as usize];
+            let node = &self.arena.nodes[id as usize];
             if node.proven().is_some() && (node.kind == NodeKind::Terminal || config.exact_bounds) {
                 break;
             }
@@ -190,12 +192,13 @@ impl<G: Game> Tree<G> {
                     for id in &self.path {
                         self.arena.nodes[*id as usize].in_flight += 1;
                     }
-                    return Step::Leaf { path: indices, position };
+                    ask(position);
+                    return Step::Leaf;
                 }
                 NodeKind::Expanded | NodeKind::Terminal => {}
             }
             let index = match config.root_selection {
-                _ if id != ROOT => select_child(&self.arena, config, exploration, &node),
+                _ if id != ROOT => select_child(&self.arena, config, exploration, node),
                 RootSelection::Puct => {
                     let forced_playouts = self.forced_playouts(config);
                     select_root_child(&self.arena, config, exploration, &self.search_priors, forced_playouts)
@@ -208,7 +211,8 @@ impl<G: Game> Tree<G> {
                     }
                 }
             };
-            let action = self.arena.edges_of(&node)[index].action();
+            let node = &self.arena.nodes[id as usize];
+            let action = self.arena.edges_of(node)[index].action();
             id = if index == usize::from(node.num_children) {
                 self.arena.add_child(id)
             } else {
@@ -235,17 +239,12 @@ impl<G: Game> Tree<G> {
         self.walk(path);
         self.leave_flight();
         let id = *self.path.last().expect("a path holds the root");
-        let mut edges: Vec<Edge> =
-            priors.iter().zip(actions).map(|(prior, action)| Edge::new(*prior, *action)).collect();
+        self.arena.expand(id, priors.iter().zip(actions).map(|(prior, action)| Edge::new(*prior, *action)));
         if id == ROOT {
             // The dense root keeps the order of actions, and its priors in full.
-            self.arena.expand(id, &edges);
             self.arena.add_all_children(ROOT);
             self.root_priors = priors.to_vec();
             self.prepare_root(config);
-        } else {
-            edges.sort_unstable_by(|a, b| b.cmp(a));
-            self.arena.expand(id, &edges);
         }
         let node = &mut self.arena.nodes[id as usize];
         let value = value.for_first(node.player);
