@@ -129,6 +129,18 @@ def test_train(zero: Command, tmp_path: Path) -> None:
     assert f"evaluate {tmp_path / 'run'}" in answer.out
 
 
+def test_train_deterministically(zero: Command, tmp_path: Path) -> None:
+    words = [word for text in SETTINGS if text != "training.steps=2" for word in ("--set", text)]
+    command = ("train", "tictactoe", "--run", tmp_path / "run", "--deterministic", *words)
+    answer = zero(*command)
+    assert answer.status == 2
+    assert answer.err.startswith("zerosum: training.deterministic needs a budget in learner steps")
+    assert not (tmp_path / "run").exists()
+    answer = zero(*command, "--steps", "3")
+    assert (answer.status, answer.err) == (0, "")
+    assert "for 3 learner steps, deterministic." in answer.out
+
+
 def test_info(zero: Command, learned: Path) -> None:
     answer = zero("info", learned)
     assert (answer.status, answer.err) == (0, "")
@@ -142,14 +154,14 @@ def test_info(zero: Command, learned: Path) -> None:
 
 
 def test_info_says_what_a_used_up_run_needs_to_go_on(zero: Command, learned: Path) -> None:
-    assert f"`zerosum train tictactoe --run {learned} --set training.steps=4` goes on." in zero("info", learned).out
+    assert f"`zerosum train tictactoe --run {learned} --steps 4` goes on." in zero("info", learned).out
 
 
 def test_a_budget_in_minutes_is_used_up_too(tmp_path: Path) -> None:
-    row = MetricsRow(minutes=4.99, step=5, games=1, positions=9, evaluations=9, evaluations_per_second=1.0)
+    row = MetricsRow(minutes=4.7, step=5, games=1, positions=9, evaluations=9, evaluations_per_second=1.0)
     config = new_config(zerosum.make("tictactoe"), "tictactoe", minutes=5)
     assert larger_budget(config, []) == larger_budget(config, [row]) == []
-    assert larger_budget(config, [replace(row, minutes=5.002)]) == ["--minutes", "10"]
+    assert larger_budget(config, [replace(row, minutes=4.76)]) == ["--minutes", "10"]
 
 
 def test_a_command_is_told_as_it_can_be_typed_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ ORDER = (
     "files",
     "journal",
     "shards",
+    "game_store",
     "replay",
     "search",
     "search_reference",
@@ -43,6 +44,7 @@ ORDER = (
     "workers",
     "metrics",
     "strength",
+    "mistakes",
     "run_directory",
     "run",
     "report",
@@ -52,7 +54,16 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"journal", "shards", "replay", "selfplay", "worker_process", "selfplay_processes", "learner"}
+TRAINING_HALF = {
+    "journal",
+    "shards",
+    "game_store",
+    "replay",
+    "selfplay",
+    "worker_process",
+    "selfplay_processes",
+    "learner",
+}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino"}

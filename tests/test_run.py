@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,16 +12,16 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE, STDOUT
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.errors import DataError, RunError, SettingsError
-from zerosum.journal import parse_journal
+from zerosum.game_store import GameStore
 from zerosum.metrics import MetricsRow, read_metrics
 from zerosum.run import progress_line, train
-from zerosum.shards import GameStore
 
 TINY = [
     "network.num_blocks=1",
@@ -106,31 +105,6 @@ def wait_until(process: subprocess.Popen[str], is_so: Callable[[], bool]) -> Non
     while not is_so():
         assert process.poll() is None, process.stdout.read() if process.stdout else ""
         time.sleep(0.02)
-
-
-def newest_game(run: Path) -> int:
-    """The largest number of a finished game in the journal, which may be written to; -1 if there is none."""
-    finished = [parse_journal(path.read_bytes()).finished for path in (run / "games").glob("journal-*.bin")]
-    return max((record.game_id for records in finished for record in records), default=-1)
-
-
-def test_a_kill_loses_no_game(tmp_path: Path) -> None:
-    """Kill -9 while it plays and learns: what was finished is there, once, and the run goes on from it."""
-    run, seen = tmp_path / "run", dict[int, tuple[int, ...]]()
-    for number in range(2):
-        enough = max(seen, default=0) + 30
-        with training(run) as process:
-            wait_until(process, lambda: newest_game(run) >= enough)  # noqa: B023 (called in this round)
-            process.kill()
-        # To open a store is to mend it, which is for the run to do.
-        copy = shutil.copytree(run / "games", tmp_path / f"copy {number}" / "games").parent
-        games = games_of(copy)
-        assert len(games) > len(seen)
-        assert all(games[game_id] == actions for game_id, actions in seen.items())
-        seen = games
-    run_steps(run, load_checkpoint(run).info.step + 8)
-    games = games_of(run)
-    assert all(games[game_id] == actions for game_id, actions in seen.items())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no such signals")
@@ -257,6 +231,19 @@ def test_a_loss_that_is_not_finite_stops_before_it_is_saved(tmp_path: Path) -> N
     with pytest.raises((RunError, DataError), match=diverged):
         run_steps(run, 400, *(f"learner.{name}={value}" for name, value in reckless.items()))
     assert all(np.isfinite(weight).all() for weight in load_checkpoint(run).weights.values())
+
+
+@pytest.mark.parametrize(("clock", "function"), [("cpu", "process_time"), ("wall", "monotonic")])
+def test_minutes_are_those_of_the_clock_that_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, function: str
+) -> None:
+    """Time goes a thousand times as fast on one clock or the other: an hour is over in seconds."""
+    real = getattr(time, function)
+    fast = SimpleNamespace(**vars(time) | {function: lambda: 1000 * real()})
+    monkeypatch.setattr("zerosum.run.time", fast)
+    overrides = [*TINY, f"training.clock={clock}"]
+    train("tictactoe", tmp_path / "run", minutes=60, overrides=overrides, report=lambda _: None)
+    assert 57 <= read_metrics(tmp_path / "run" / "metrics.csv")[-1].minutes < 120
 
 
 def test_equal_seeds_begin_alike_and_others_do_not(tmp_path: Path) -> None:

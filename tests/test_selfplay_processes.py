@@ -21,6 +21,7 @@ from runs_for_tests import SETTINGS
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.errors import GameError, RunError, ZerosumError
 from zerosum.evaluator import UniformEvaluator
+from zerosum.game_store import GameStore
 from zerosum.games import make
 from zerosum.journal import GameHeader, GameRecord, PlyRecord, RunningGame
 from zerosum.network import NetworkConfig, initial_weights
@@ -28,7 +29,6 @@ from zerosum.run import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, SelfplayWorker
 from zerosum.selfplay_processes import SelfplayProcesses
-from zerosum.shards import GameStore
 
 NETWORK = NetworkConfig(num_blocks=0, num_filters=4)
 
@@ -101,7 +101,7 @@ def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
     """An untrained network has no opinion, and a game depends on its number alone."""
     log, taken = MemoryLog(), list[GameRecord]()
     selfplay = new_selfplay(game, log, first_game_id=10)
-    selfplay.play(lambda: len(taken) >= 30 and {number % 2 for number in log.finished} == {0, 1}, taken.append)
+    selfplay.play(lambda: len(taken) >= 30 and {number % 2 for number in list(log.finished)} == {0, 1}, taken.append)
     assert {record.game_id for record in taken} == log.finished.keys()
     assert len(taken) == len(log.finished) == selfplay.counts.games
     numbers = [*log.finished, *log.running]

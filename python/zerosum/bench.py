@@ -43,6 +43,7 @@ from zerosum.evaluator import (
     make_evaluator,
     uses_gpu,
 )
+from zerosum.game_store import GameStore
 from zerosum.games import Leaves, Rules, make
 from zerosum.metrics import read_metrics
 from zerosum.network import initial_weights
@@ -51,7 +52,6 @@ from zerosum.search import new_search
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
 from zerosum.settings import num_cores
-from zerosum.shards import GameStore
 from zerosum.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 
 ROUNDS = 5

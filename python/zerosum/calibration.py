@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerosum.checkpoint import Checkpoint
@@ -208,6 +208,7 @@ def searching(game: Rules, config: SearchConfig, evaluator: Evaluator, *, num_tr
     It is what self-play does, but that no moves are made. Answers how many positions were evaluated.
     """
     lines = list(random_lines(game, num=num_trees, seed=1))
+    config = replace(config, cache_positions=0)  # the same positions come again and again
     searches = [new_search(game, config, num_trees=num_trees) for _ in range(num_threads)]
 
     def begin(search: Search, tree: int) -> None:

@@ -91,14 +91,28 @@ def train(
     minutes: Annotated[
         float | None, typer.Option(help="The budget, 30 if not given. A larger one makes a finished run go on.")
     ] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="The budget in learner steps, instead of minutes.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Keys every random draw of a new run.")] = None,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic",
+            metavar="",
+            help="A new run that repeats and resumes bit for bit on this machine; its budget is in --steps.",
+        ),
+    ] = False,
     set_: Overrides = None,
 ) -> None:
     """Learn a game from its rules alone, or go on with a run that stopped."""
     from zerosum.run import train as train_run
 
     directory = run or Path("runs") / game.rpartition(":")[2].lower()
-    train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=set_ or [])
+    overrides = [
+        *(set_ or []),
+        *([] if steps is None else [f"training.steps={steps}"]),
+        *(["training.deterministic=true"] if deterministic else []),
+    ]
+    train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
 
 
 @app.command(
@@ -112,13 +126,16 @@ def play(
     game: Annotated[str, typer.Option(help="The game, where the player does not say it.")] = "",
     second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds a move, instead of simulations.")] = None,
 ) -> None:
     """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
-    from zerosum.play.player import open_player
+    from zerosum.play.player import open_player, require_seconds
     from zerosum.play.terminal import play_in_terminal
 
+    if seconds is not None:
+        require_seconds(seconds)
     opponent = open_player(player, game=game or None, num_simulations=simulations)
-    play_in_terminal(opponent, human_side=1 if second else 0)
+    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds)
 
 
 @app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")

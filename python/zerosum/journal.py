@@ -1,7 +1,7 @@
 """The record of a game, and the journal it is written to ply by ply as it is played.
 
 The journal is an append-only file, so that a crash costs no finished game and no ply. It knows nothing of shards:
-`zerosum.shards.GameStore` decides when a journal is replaced. An entry is
+`zerosum.game_store.GameStore` decides when a journal is replaced. An entry is
 
     magic 4 | payload length u32 | kind u8 | crc32 u32 of length, kind and payload | payload
 
@@ -46,6 +46,8 @@ class PlyFlag(enum.IntFlag):
     """The search value is exact."""
     SAMPLED = 8
     """The move was drawn at random from the visits, not the best one taken."""
+    OPENING = 16
+    """The move is one of the random ones that open a game: nothing was searched."""
 
 
 # Of each column: what `PlyRecord` calls one ply's entry, and the dtype. The journal and the shards keep the same types.

@@ -12,6 +12,12 @@
 Self-play has its threads (or processes, for a game in Python), and learning one of its own beside them. Everything that
 counts is on disk when it counts, so a kill at any moment costs at most the learner steps since the last checkpoint,
 which are made up for.
+
+A deterministic run (`training.deterministic`) does one thing after the other on one thread, and what comes next follows
+from counts alone. Before each checkpoint the games under way are played to their ends, so that a checkpoint and the
+games before it are all there is to the run. After a kill it begins again there: the games since are played once more,
+come out the same, and nothing is written twice. On the same machine with the same versions, two such runs have the same
+games, networks, optimiser states, rating games and rows of metrics, bit for bit, but for what tells time.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ import contextlib
 import dataclasses
 import itertools
 import math
+import os
 import signal
 import threading
 import time
@@ -43,19 +50,22 @@ from zerosum.config import RunConfig, game_name
 from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
+from zerosum.game_store import GameStore
 from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
+from zerosum.mistakes import Mistakes
 from zerosum.network import NetworkShape, initial_weights, num_parameters
 from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
-from zerosum.selfplay import SelfplayTask
+from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
-from zerosum.shards import GameStore
 from zerosum.strength import Strength
 from zerosum.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 
 REPORT_SECONDS = 10.0
+REPORTS = 100
+"""Over the budget, of a deterministic run."""
 
 Report = Callable[[str], None]
 
@@ -98,7 +108,8 @@ def train(
         config = planned()  # what another process left, now that none can change it
         write_config(directory, config)
         _describe(config, rules, directory, report)
-        Training(directory, rules, config, report, stop).run()
+        with _repeatable_torch() if config.training.deterministic else contextlib.nullcontext():
+            Training(directory, rules, config, report, stop).run()
 
 
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
@@ -108,7 +119,8 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
     budget = f"{training.minutes:g} minutes" if training.minutes is not None else f"{training.steps} learner steps"
     report(
         f"Learning {game.spec.name} in {directory} for {budget}"
-        + (f", preset {config.preset}." if config.preset else ".")
+        + (f", preset {config.preset}" if config.preset else "")
+        + (", deterministic." if training.deterministic else ".")
     )
     report(
         f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters;"
@@ -123,6 +135,20 @@ def network_shape(game: Rules) -> NetworkShape:
     spec = game.spec
     height, width = spec.board_shape
     return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
+
+
+@contextlib.contextmanager
+def _repeatable_torch() -> Iterator[None]:
+    """Have torch take algorithms that give the same bits each time; on GPUs it has quicker ones that do not."""
+    import torch
+
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS does not repeat, and torch refuses
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 @contextlib.contextmanager
@@ -156,15 +182,22 @@ class Training:
         self._stop = stop
         self._metrics = Metrics(directory, report=report)
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
+        checkpoint, learner_state, learner_info = self._open_checkpoint()
+        first_game_id, num_matches = self._store.next_game_id, None
+        if self._is_deterministic:
+            first_game_id, num_matches = learner_info.get("games", 0), learner_info.get("rating_matches", 0)
+            self._replay_from(first_game_id, checkpoint.info.step)
         self._window = ReplayWindow(config.replay)
         # First the games, then their number: reading a damaged shard sets it aside.
         recent = list(self._store.recent(window_size(self._store.num_positions, config.replay)))
         num_positions = self._store.num_positions
         self._window.load(recent, total_positions=num_positions)
         self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
+        self._workers_cpu_s: Callable[[], float] = lambda: 0.0  # of processes that play
         self._saved_step, self._saved_progress = 0, 0.0
-        checkpoint = self._open_checkpoint()
-        self._strength = Strength(directory, game, config, report=report)
+        self._go_on_learning(checkpoint, learner_state, learner_info)
+        self._strength = Strength(directory, game, config, report=report, num_matches=num_matches)
+        self._mistakes = Mistakes(directory, game, config, report=report)
         num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
         num_games, why = choose_games(directory, game, checkpoint, config, report=report)
         self._evaluator = make_evaluator(
@@ -175,7 +208,8 @@ class Training:
             batch_size=num_games,
         )
         self._network_step = checkpoint.info.step
-        running = self._store.running
+        # A deterministic run begins them anew.
+        running = {} if self._is_deterministic else self._store.running
         task = SelfplayTask(
             game=game,
             search=config.search,
@@ -184,10 +218,12 @@ class Training:
             log=self._store,
             seed=config.training.seed,
             settings_hash=config.selfplay_hash,
-            game_ids=itertools.count(self._store.next_game_id),
+            game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
         )
         self._selfplay = new_selfplay(task, checkpoint, config, running=running.values())
+        if isinstance(processes := self._selfplay, SelfplayProcesses):
+            self._workers_cpu_s = lambda: processes.cpu_s
         if num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
@@ -199,28 +235,37 @@ class Training:
             f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
             f" {self._evaluator.description}."
         )
-        self._started = time.monotonic()
-        self._reported = self._started
+        self._started = self._clock()
+        self._reported = time.monotonic()
         self._reported_evaluations = 0
+        self._reported_progress = self._progress()
         self._steps_seen: list[StepReport] = []
+
+    @property
+    def _is_deterministic(self) -> bool:
+        return self._config.training.deterministic
 
     def run(self) -> None:
         """Train until the budget is used up or `stop` is set."""
         try:
             if self._progress() >= 1:
-                self._report("The budget is used up: give a larger one with --minutes to go on.")
+                self._report("The budget is used up: give a larger one, with --minutes or --steps, to go on.")
                 return
-            self._play_and_learn()
-            if self._stop.is_set():
-                self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
-            self._save()
-            if self._stop.is_set():
-                self._report_progress()
-                go_on = command_text("train", self._config.game, "--run", self._directory)
-                self._report(f"Stopped. To go on from here: {go_on}")
+            if self._is_deterministic:
+                self._play_and_learn_in_turn()
             else:
-                self._rate(is_last=True)
+                self._play_and_learn()
+                if self._stop.is_set():
+                    self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
+                self._save()
+                if not self._stop.is_set():
+                    self._rate(is_last=True)
                 self._report_progress()
+            if self._stop.is_set():
+                go_on = command_text("train", self._config.game, "--run", self._directory)
+                here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
+                self._report(f"Stopped. To go on from {here}: {go_on}")
+            else:
                 evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
                 self._report(f"Done. To measure it: {evaluate}\nTo play it: {play}")
         finally:
@@ -246,6 +291,22 @@ class Training:
                 is_ended.set()
             playing.result()
 
+    def _play_and_learn_in_turn(self) -> None:
+        """As `_play_and_learn`, one after the other on this thread: what happens next depends on counts alone."""
+        num_steps = self._config.training.steps_per_phase
+        while not self._is_over():
+            self._selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._window.add)
+            self._learn()
+            if self._is_due_to_save():
+                assert isinstance(self._selfplay, Selfplay), "one worker is a thread"
+                self._selfplay.play_out(self._stop.is_set, self._window.add)
+                if not self._stop.is_set():
+                    self._rate(is_last=self._progress() >= 1)
+                    self._report_progress()
+                    self._save()
+            elif self._is_due_to_report():
+                self._report_progress()
+
     def _housekeep(self) -> None:
         if self._is_due_to_save():
             self._save()
@@ -254,14 +315,19 @@ class Training:
             self._report_progress()
 
     def _elapsed(self) -> float:
-        return self._elapsed_before + time.monotonic() - self._started
+        return self._elapsed_before + self._clock() - self._started
+
+    def _clock(self) -> float:
+        """Seconds, of the clock that the budget is counted by."""
+        if self._config.training.clock == "cpu":
+            return time.process_time() + self._workers_cpu_s()
+        return time.monotonic()
 
     def _progress(self) -> float:
         """The share of the budget that is used, from 0 to 1."""
-        training = self._config.training
-        if training.minutes is not None:
-            return min(self._elapsed() / (60 * training.minutes), 1.0)
-        return min(self._learner.step_number / (training.steps or 1), 1.0)
+        if (seconds := self._config.learning_seconds) is not None:
+            return min(self._elapsed() / seconds, 1.0)
+        return min(self._learner.step_number / (self._config.training.steps or 1), 1.0)
 
     def _is_over(self) -> bool:
         return self._stop.is_set() or self._progress() >= 1
@@ -278,6 +344,8 @@ class Training:
         return self._num_steps_due() > 4 * self._config.training.steps_per_phase
 
     def _is_due_to_report(self) -> bool:
+        if self._is_deterministic:
+            return int(self._progress() * REPORTS) > int(self._reported_progress * REPORTS)
         return time.monotonic() - self._reported >= REPORT_SECONDS
 
     def _is_due_to_save(self) -> bool:
@@ -336,10 +404,11 @@ class Training:
         return self._evaluations_before + self._selfplay.counts.evaluations
 
     def _save(self) -> None:
-        """Save a checkpoint, unless nothing was learned since the last one."""
+        """Save a checkpoint and the games that it has seen, unless nothing was learned since the last one."""
         self._saved_progress = self._progress()
         if self._learner.step_number == self._saved_step:
             return
+        self._store.sync()
         with writing(self._directory):
             save_checkpoint(
                 self._directory / "checkpoints",
@@ -351,31 +420,43 @@ class Training:
                     "samples": self._num_samples,
                     "samples_per_position": self._config.learner.samples_per_position,
                     "optimizer": self._config.learner.optimizer,
+                    "games": self._store.num_games,
+                    "rating_matches": len(self._strength.matches),
                 },
             )
         self._saved_step = self._learner.step_number
 
     def _rate(self, *, is_last: bool = False) -> None:
-        """Let the newest checkpoint play rating games, as far as the budget for them goes."""
+        """Let the network as it is now play rating games, as far as the budget for them goes, and solved positions."""
         self._strength.rate(
-            self._saved_step,
+            self._learner.step_number,
             self._evaluator,
             num_evaluations=self._num_evaluations(),
-            elapsed_s=self._elapsed(),
+            # How long it takes is not for a deterministic run to ask.
+            elapsed_s=math.inf if self._is_deterministic else self._elapsed(),
             is_last=is_last,
+        )
+        minutes = self._config.training.minutes
+        left = math.inf if minutes is None else 60 * minutes - self._elapsed()
+        self._mistakes.count(
+            self._learner.step_number,
+            self._evaluator,
+            num_threads=num_selfplay_workers(self._config) if is_last else 1,
+            seconds=left if is_last else None,
         )
 
     def _report_progress(self) -> None:
         now, evaluations = time.monotonic(), self._selfplay.counts.evaluations
         rate = (evaluations - self._reported_evaluations) / max(now - self._reported, 1e-9)
         self._reported, self._reported_evaluations = now, evaluations
+        self._reported_progress = self._progress()
         seen, self._steps_seen = self._steps_seen, []
         means = {
             field.name: sum(getattr(report, field.name) for report in seen) / len(seen)
             for field in dataclasses.fields(StepReport)
             if seen
         }
-        rating = self._strength.newest
+        rating, mistakes = self._strength.newest, self._mistakes.newest
         row = MetricsRow(
             minutes=self._elapsed() / 60,
             step=self._learner.step_number,
@@ -385,14 +466,32 @@ class Training:
             evaluations_per_second=rate,
             elo=None if rating is None else rating.elo,
             elo_error=None if rating is None else rating.error,
+            mistakes=None if mistakes is None else mistakes[0],
+            mistakes_error=None if mistakes is None else mistakes[1],
             **means,
         )
-        with writing(self._directory):
-            self._metrics.add(row)
+        # What is played again after a kill has its rows already.
+        if not self._is_deterministic or self._metrics.last_step < row.step:
+            with writing(self._directory):
+                self._metrics.add(row)
         self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
 
-    def _open_checkpoint(self) -> Checkpoint:
-        """The newest whole checkpoint and a learner that goes on from it; a first one if there is none."""
+    def _replay_from(self, first_game_id: int, step: int) -> None:
+        """Have the games since the checkpoint of this step, which the first so many went before, played again."""
+        recorded = self._store.num_games
+        self._store.replay_from(first_game_id)
+        num_games = self._store.num_games
+        if num_games != first_game_id:
+            raise RunError(
+                f"{self._directory} is deterministic, and of the {first_game_id} games before its checkpoint of step"
+                f" {step} only {num_games} are there: it cannot go on as if nothing had happened. Put the missing ones"
+                " back, or go on without repeating: --set training.deterministic=false."
+            )
+        if recorded > num_games:
+            self._report(f"The {recorded - num_games:,} games since the checkpoint of step {step:,} are played again.")
+
+    def _open_checkpoint(self) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
+        """The newest whole checkpoint, a first one if there is none, and the learner's state and notes beside it."""
         directory, config = self._directory / "checkpoints", self._config
         checkpoint, damage = load_newest(directory) if directory.exists() else (None, [])
         for message in damage:
@@ -409,6 +508,11 @@ class Training:
         else:
             require_encoder(checkpoint.info, self._game.spec)
             state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
+        return checkpoint, state, info
+
+    def _go_on_learning(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
+        """A learner, and counts of what was done, that go on from a checkpoint and the games in the window."""
+        config, shape = self._config, network_shape(self._game)
         self._learner = Learner(
             config.learner, config.network, shape, checkpoint.weights, device=config.training.device
         )
@@ -425,10 +529,11 @@ class Training:
         # The table is written more often than checkpoints are: time and evaluations since the last one still count.
         last = self._metrics.rows[-1] if self._metrics.rows else None
         self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
-        self._evaluations_before = max(int(info.get("evaluations", 0)), last.evaluations if last else 0)
-        self._started = time.monotonic()
+        self._evaluations_before = int(info.get("evaluations", 0))
+        if last and not self._is_deterministic:
+            self._evaluations_before = max(self._evaluations_before, last.evaluations)
+        self._started = self._clock()
         self._saved_step, self._saved_progress = checkpoint.info.step, self._progress()
-        return checkpoint
 
 
 def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:
@@ -443,4 +548,6 @@ def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:
         parts.append(f"policy {row.policy_loss:.2f} (best {row.policy_entropy:.2f}), value {row.value_error:.3f}")
     if row.elo is not None and row.elo_error is not None:
         parts.append(f"Elo {row.elo:.0f} ± {row.elo_error:.0f}")
+    if row.mistakes is not None and row.mistakes_error is not None:
+        parts.append(f"mistakes {row.mistakes:.1%} ± {row.mistakes_error:.1%}")
     return "\n".join([*lines, "      " + " | ".join([*parts, f"learning? {verdict}"])])

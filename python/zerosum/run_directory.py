@@ -15,7 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from zerosum.checkpoint import DamagedCheckpointError, list_checkpoints, load_checkpoint, require_encoder
+from zerosum.checkpoint import (
+    DamagedCheckpointError,
+    checkpoint_path,
+    list_checkpoints,
+    load_checkpoint,
+    require_encoder,
+)
 from zerosum.config import RunConfig, asked_settings, changed, dump_config, load_config, new_config
 from zerosum.errors import RunError, SettingsError
 from zerosum.evaluator import torch_device
@@ -130,7 +136,22 @@ def _changed_config(
     after = dataclasses.replace(changed(before, asked), game=name)
     if after.network != before.network or after.training.seed != before.training.seed:
         raise SettingsError(f"{directory}: the network's settings and the seed stay as the run began; start a new run.")
+    _require_repeatable(directory, before, after)
     return after
+
+
+def _require_repeatable(directory: Path, before: RunConfig, after: RunConfig) -> None:
+    """Refuse changes after which a deterministic run would not be what it is without an interruption."""
+    if not after.training.deterministic or dataclasses.replace(before, game=after.game) == after:
+        return
+    if not before.training.deterministic:
+        raise SettingsError(f"{directory} began without training.deterministic: start a new run for it.")
+    checkpoints = list_checkpoints(directory / "checkpoints")
+    if checkpoints and checkpoints[-1] != checkpoint_path(directory / "checkpoints", before.training.steps or 0):
+        raise SettingsError(
+            f"{directory} is deterministic: its settings stay until its budget of {before.training.steps} steps is used"
+            " up. Go on without repeating, --set training.deterministic=false, or start a new run."
+        )
 
 
 def _require_fit(directory: Path, game: Rules) -> None:

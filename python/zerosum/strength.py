@@ -20,7 +20,7 @@ from zerosum.arena import play_match
 from zerosum.checkpoint import checkpoint_path, load_checkpoint
 from zerosum.config import RunConfig
 from zerosum.elo import PairScore, Rating, fit_elo, is_stronger
-from zerosum.errors import DataError
+from zerosum.errors import DataError, RunError
 from zerosum.evaluator import Evaluator, make_evaluator
 from zerosum.files import append_line, read_lines, repair_lines
 from zerosum.games import Rules, measure_game
@@ -66,12 +66,21 @@ class Strength:
     """The ratings of a run's checkpoints."""
 
     def __init__(
-        self, directory: Path, game: Rules, config: RunConfig, *, report: Callable[[str], None] | None = None
+        self,
+        directory: Path,
+        game: Rules,
+        config: RunConfig,
+        *,
+        report: Callable[[str], None] | None = None,
+        num_matches: int | None = None,
     ) -> None:
         """Read what was played so far.
 
         With `report` it is the trainer's: damaged lines are taken out of the file, and `report` gets a sentence of it.
         Without, nothing is ever written; damaged lines are left out of what is read.
+
+        With `num_matches` only so many count. The others are those that are to be played again: when their turn comes
+        they are taken from the file.
 
         Raises:
             RunError: the directory cannot be written.
@@ -81,7 +90,7 @@ class Strength:
         found = read_lines(self._path, _parse_match)
         if report is not None:
             repair_lines(self._path, found, report=report)
-        self.matches = found.entries
+        self.matches, self._recorded = found.entries[:num_matches], found.entries[len(found.entries[:num_matches]) :]
         self._verdict = ""
         self._fit()
 
@@ -210,16 +219,17 @@ class Strength:
 
     def _anchor(self, count: int, until_s: float) -> Contestant:
         """Pure MCTS with so many simulations. It meets the next weaker anchor, which ties the ratings together."""
-        # Rollouts draw on with every call: each match has its own stream.
-        anchor = rollouts(self._game, count, seed=self._config.training.seed + len(self.matches))
-        num_played = sum(match.num_games for match in self.matches if match.player == anchor.name)
-        if num_played < LINK_GAMES:
-            weaker = [other for other in self._config.strength.rollout_simulations if other < count]
+        weaker = [other for other in self._config.strength.rollout_simulations if other < count]
+        num_played = sum(match.num_games for match in self.matches if match.player == f"rollouts@{count}")
+        while num_played < LINK_GAMES and (num_played == 0 or self._has_time(until_s)):
             opponent = self._anchor(max(weaker), until_s) if weaker else RANDOM
-            while num_played < LINK_GAMES and (num_played == 0 or self._has_time(until_s)):
-                self._play(anchor, opponent, num_games=CHUNK)
-                num_played += CHUNK
-        return anchor
+            self._play(self._rollouts(count), opponent, num_games=CHUNK)
+            num_played += CHUNK
+        return self._rollouts(count)
+
+    def _rollouts(self, count: int) -> Contestant:
+        # Rollouts draw on with every call, so each match has its own: it is the same whatever was played before it.
+        return rollouts(self._game, count, seed=self._config.training.seed + len(self.matches))
 
     def _load(self, step: int) -> Contestant | None:
         """The checkpoint of this step; None, and a sentence, if it cannot be read."""
@@ -277,6 +287,16 @@ class Strength:
         return measure_game(self._game, num_games=10).plies
 
     def _play(self, player: Contestant, opponent: Contestant, *, num_games: int) -> None:
+        if self._recorded:
+            match = self._recorded.pop(0)
+            if (match.player, match.opponent) != (player.name, opponent.name):
+                raise RunError(
+                    f"{player.name} is to meet {opponent.name} again, and in {self._path} {match.player} met"
+                    f" {match.opponent}: the machine, a version or a file has changed. Go on as it was then, or"
+                    " without repeating: --set training.deterministic=false."
+                )
+            self.matches.append(match)
+            return
         started = time.monotonic()
         result = play_match(
             self._game,

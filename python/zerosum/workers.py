@@ -14,10 +14,16 @@ from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
 from zerosum.settings import num_cores
 
+DETERMINISTIC_GAMES = 64
+"""Games at a time of a deterministic run that says nothing else: what is measured differs from one time to the next."""
+
 
 def num_selfplay_workers(config: RunConfig) -> int:
-    """Self-play's workers: as set, else one a core."""
-    return config.selfplay.num_workers or num_cores()
+    """Self-play's workers: as set, else one a core.
+
+    A deterministic run has one, because which of several ends a game first is up to the operating system.
+    """
+    return 1 if config.training.deterministic else config.selfplay.num_workers or num_cores()
 
 
 def plays_in_processes(config: RunConfig, game: Rules) -> bool:
@@ -31,6 +37,8 @@ def choose_games(
     """How many games a worker plays at a time, as asked for or as measured, and in words why."""
     if config.selfplay.games_per_worker is not None:
         return config.selfplay.games_per_worker, ""
+    if config.training.deterministic:
+        return DETERMINISTIC_GAMES, ""
     calibration = calibrate(
         directory / "calibration.json",
         game,

@@ -19,8 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerosum.errors import DataError, RunError
+from zerosum.game_store import GameStore
 from zerosum.journal import GameHeader, GameRecord, PlyFlag, PlyRecord, begin_entry, parse_journal
-from zerosum.shards import FORMAT, MANIFEST, GameStore, decode_shard, encode_shard, read_manifest, read_shard
+from zerosum.shards import FORMAT, MANIFEST, decode_shard, encode_shard, read_manifest, read_shard
 
 
 def ply_of(game_id: int, index: int) -> PlyRecord:
@@ -200,6 +201,38 @@ def test_it_seals_by_itself_and_empties_the_journal(tmp_path: Path):
         journal = parse_journal((tmp_path / "journal-000004.bin").read_bytes())
         assert (journal.number, journal.running, journal.finished) == (4, {}, [])
         assert games_in(store) == list(range(7))
+
+
+def test_games_that_a_kill_kept_from_being_sealed_are_sealed_at_once(tmp_path: Path):
+    filled(tmp_path)
+    with opened(tmp_path, games_per_shard=3) as (store, messages):
+        assert [seal.num_games for seal in read_manifest(tmp_path).seals] == [2, 2, 3]
+        assert (games_in(store), plies_in(store)) == FILLED
+        assert not messages
+
+
+def test_games_from_a_number_on_are_played_again(tmp_path: Path):
+    """They count when they have ended again, nothing is written for them, and one that differs is refused."""
+    with opened(tmp_path, games_per_shard=2) as (store, _):
+        for game_id in range(5):
+            play(store, game_id)
+        start(store, 5, 3)
+    before = {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)}
+    with opened(tmp_path, games_per_shard=2) as (store, _):
+        store.replay_from(3)
+        assert games_in(store) == [0, 1, 2]
+        for game_id in (4, 3):
+            play(store, game_id)
+        assert games_in(store) == [0, 1, 2, 3, 4]
+        assert before == {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)}
+        assert plies_in(store) == {5: 3}
+        play(store, 5)
+    with opened(tmp_path) as (store, _):
+        assert (games_in(store), plies_in(store)) == ([0, 1, 2, 3, 4, 5], {})
+        store.replay_from(2)
+        start(store, 2, record_of(2).num_plies)
+        with pytest.raises(RunError, match="Game 2 was played again and is not the game recorded in"):
+            store.finish_game(2, outcome=0.5, ending="ending 2")
 
 
 def test_recent_games_come_oldest_first_from_as_few_shards_as_needed(tmp_path: Path):
