@@ -29,6 +29,8 @@ SETTINGS = (
     "training.num_checkpoints=4",
     "network.num_blocks=1",
     "network.num_filters=8",
+    "search.cache_positions=20",
+    "selfplay.opening_share=0.2",
     "search.num_simulations=8",
     "selfplay.games_per_worker=4",
     "learner.batch_size=16",
@@ -120,7 +122,7 @@ def test_interruptions_change_nothing(whole: Path, tmp_path: Path, killed_after:
             signal.raise_signal(signal.SIGINT)
 
     while not said or not said[-1].startswith("Stopped. To go on from the checkpoint of step "):
-        killed_after(int(generator.integers(1000)))
+        killed_after(int(generator.integers(600)))
         try:
             go_on(run, report=take)
         except Killed:
