@@ -114,7 +114,7 @@ def test_two_runs_are_the_same(whole: Path, tmp_path: Path) -> None:
 
 def test_interruptions_change_nothing(whole: Path, tmp_path: Path, killed_after: Callable[[int], None]) -> None:
     """Killed at places drawn at random, and stopped once by Ctrl-C."""
-    run, generator, num_kills, said = tmp_path / "run", np.random.default_rng(0), 0, list[str]()
+    run, generator, num_kills, said = tmp_path / "run", np.random.default_rng(1), 0, list[str]()
 
     def take(line: str) -> None:
         said.append(line)
@@ -122,7 +122,7 @@ def test_interruptions_change_nothing(whole: Path, tmp_path: Path, killed_after:
             signal.raise_signal(signal.SIGINT)
 
     while not said or not said[-1].startswith("Stopped. To go on from the checkpoint of step "):
-        killed_after(int(generator.integers(600)))
+        killed_after(int(generator.integers(1000)))
         try:
             go_on(run, report=take)
         except Killed:
