@@ -26,6 +26,8 @@ from zerosum.run import progress_line, train
 TINY = [
     "network.num_blocks=1",
     "network.num_filters=8",
+    "search.cache_positions=20",
+    "strength.budget_share=0.5",  # of the evaluations of a short run, which are few
     "search.num_simulations=8",
     "learner.batch_size=32",
     "selfplay.games_per_worker=4",

@@ -75,12 +75,8 @@ class Metrics:
         if not found.content:
             with writing(directory):
                 replace_durably(self._path, HEADER + "\n")
-        self.rows = found.entries
-
-    @property
-    def last_step(self) -> int:
-        """The learner's step in the last row; -1 if there is none."""
-        return self.rows[-1].step if self.rows else -1
+        self.last = found.entries[-1] if found.entries else None
+        """The newest row."""
 
     def add(self, row: MetricsRow) -> None:
         """Append a row.
@@ -88,7 +84,7 @@ class Metrics:
         Raises:
             RunError: the directory cannot be written.
         """
-        self.rows.append(row)
+        self.last = row
         append_line(self._path, _line(row))
         with writing(self._directory):
             if self._writer is None:

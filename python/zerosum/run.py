@@ -471,7 +471,8 @@ class Training:
             **means,
         )
         # What is played again after a kill has its rows already.
-        if not self._is_deterministic or self._metrics.last_step < row.step:
+        last = self._metrics.last
+        if not self._is_deterministic or last is None or last.step < row.step:
             with writing(self._directory):
                 self._metrics.add(row)
         self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
@@ -527,7 +528,7 @@ class Training:
         is_same_rate = info.get("samples_per_position") == config.learner.samples_per_position
         self._num_samples = min(float(info["samples"]), owed) if is_same_rate else owed if info else 0.0
         # The table is written more often than checkpoints are: time and evaluations since the last one still count.
-        last = self._metrics.rows[-1] if self._metrics.rows else None
+        last = self._metrics.last
         self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
         self._evaluations_before = int(info.get("evaluations", 0))
         if last and not self._is_deterministic:

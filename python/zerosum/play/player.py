@@ -169,7 +169,8 @@ class Player:
         if seconds is not None:
             require_seconds(seconds)
             leaves = max(config.leaves_in_flight, LEAVES_IN_FLIGHT_BY_TIME)
-            config = replace(config, num_simulations=MOST_SIMULATIONS, leaves_in_flight=leaves)
+            # Sequential halving has to know how many simulations there will be.
+            config = replace(config, num_simulations=MOST_SIMULATIONS, leaves_in_flight=leaves, root_selection="puct")
         elif num_simulations is not None:
             config = replace(config, num_simulations=num_simulations)
         if isinstance(state, str):
