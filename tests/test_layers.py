@@ -31,7 +31,9 @@ ORDER = (
     "checkpoint",
     "openvino_graph",
     "evaluator",
+    "calibration",
     "selfplay",
+    "worker_process",
     "selfplay_processes",
     "learner",
     "elo",
@@ -39,6 +41,7 @@ ORDER = (
     "arena",
     "solved",
     "config",
+    "workers",
     "metrics",
     "strength",
     "mistakes",
@@ -51,7 +54,16 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"journal", "shards", "game_store", "replay", "selfplay", "selfplay_processes", "learner"}
+TRAINING_HALF = {
+    "journal",
+    "shards",
+    "game_store",
+    "replay",
+    "selfplay",
+    "worker_process",
+    "selfplay_processes",
+    "learner",
+}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino"}
@@ -65,7 +77,7 @@ LIGHT = {
     "network": NETWORK_LIBRARIES,
     "checkpoint": NETWORK_LIBRARIES,
     "evaluator": NETWORK_LIBRARIES,
-    "selfplay_processes": EVERY_LIBRARY,
+    "worker_process": EVERY_LIBRARY,
     "play": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,
     "cli": EVERY_LIBRARY,

@@ -237,8 +237,8 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
             "cache_positions": CACHED_POSITIONS,
         },
         "selfplay": {
-            # A CPU's rate is level from batches of 32 on (docs/log.md); a GPU wants two large batches in turn.
-            **({"games_per_worker": 512, "num_workers": 2} if uses_gpu() else {"games_per_worker": 64}),
+            # On a CPU the run measures it; a GPU wants two large batches in turn.
+            **({"games_per_worker": 512, "num_workers": 2} if uses_gpu() else {}),
             "temperature_plies": max(2, round(size.plies / 2)),
             "opening_share": 0.9 if size.plies <= LONGEST_OPENED_GAME else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)),

@@ -2,6 +2,7 @@
 
     runs/connect4/
         config.toml      what was asked and every default
+        calibration.json how many games a worker plays at a time, as measured
         games/           finished games in Parquet shards, running ones in a journal
         checkpoints/     networks, with what the learner needs to go on
         metrics.csv      a row every few seconds; tensorboard/ has the same as events
@@ -59,8 +60,8 @@ from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
-from zerosum.settings import num_cores
 from zerosum.strength import Strength
+from zerosum.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 
 REPORT_SECONDS = 10.0
 REPORTS = 100
@@ -136,19 +137,6 @@ def network_shape(game: Rules) -> NetworkShape:
     return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
 
 
-def num_selfplay_workers(config: RunConfig) -> int:
-    """Self-play's workers: as set, else one a core.
-
-    A deterministic run has one, because which of several ends a game first is up to the operating system.
-    """
-    return 1 if config.training.deterministic else config.selfplay.num_workers or num_cores()
-
-
-def plays_in_processes(config: RunConfig, game: Rules) -> bool:
-    """Whether the workers are processes: those of a game in Python, if they are several, or else they are threads."""
-    return game.is_python and num_selfplay_workers(config) > 1
-
-
 @contextlib.contextmanager
 def _repeatable_torch() -> Iterator[None]:
     """Have torch take algorithms that give the same bits each time; on GPUs it has quicker ones that do not."""
@@ -210,12 +198,13 @@ class Training:
         self._strength = Strength(directory, game, config, report=report, num_matches=num_matches)
         self._mistakes = Mistakes(directory, game, config, report=report)
         num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
+        num_games, why = choose_games(directory, game, checkpoint, config, report=report)
         self._evaluator = make_evaluator(
             checkpoint,
             backend=config.training.backend,
             device=config.training.device,
             num_threads=1 if in_processes else num_workers,
-            batch_size=config.selfplay.games_per_worker,
+            batch_size=num_games,
         )
         self._network_step = checkpoint.info.step
         # A deterministic run begins them anew.
@@ -223,7 +212,7 @@ class Training:
         task = SelfplayTask(
             game=game,
             search=config.search,
-            config=config.selfplay,
+            config=dataclasses.replace(config.selfplay, games_per_worker=num_games),
             evaluator=self._evaluator,
             log=self._store,
             seed=config.training.seed,
@@ -231,19 +220,7 @@ class Training:
             game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
         )
-        self._selfplay: Selfplay | SelfplayProcesses
-        if in_processes:
-            self._selfplay = SelfplayProcesses(
-                task,
-                checkpoint,
-                game=config.game,
-                num_workers=num_workers,
-                running=running.values(),
-                backend=config.training.backend,
-                device=config.training.device,
-            )
-        else:
-            self._selfplay = Selfplay(task, num_workers=num_workers, running=running.values())
+        self._selfplay = new_selfplay(task, checkpoint, config, running=running.values())
         if num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
@@ -252,8 +229,8 @@ class Training:
             )
         kind = "process" if in_processes else "thread"
         report(
-            f"  self-play: {config.selfplay.games_per_worker} games a {kind}, {num_workers} of them;"
-            f" evaluated with {self._evaluator.description}."
+            f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
+            f" {self._evaluator.description}."
         )
         self._started = self._clock()
         self._reported = time.monotonic()

@@ -37,9 +37,9 @@ class SelfplayConfig:
         low=1,
         high=256,
     )
-    games_per_worker: int = setting(
-        64,
-        "games that a worker plays at a time: its batch, so the fewest that keep the evaluator busy",
+    games_per_worker: int | None = setting(
+        None,
+        "games that a worker plays at a time: its batch; none is the fewest that keep the evaluator busy, measured",
         low=1,
         high=65536,
     )
@@ -157,6 +157,7 @@ class SelfplayWorker:
         self.counts = SelfplayCounts()
         self._task = task
         self._waiting = list(running)
+        assert task.config.games_per_worker is not None, "the run has measured it"
         self._num_trees = task.config.games_per_worker
         self._search = new_search(task.game, task.search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
