@@ -39,6 +39,7 @@ def test_processes_are_measured_too() -> None:
     """A game in Python has them; what a change of networks costs is not seen from here."""
     game = f"{Path(__file__).parent / 'games_for_tests.py'}:DoubleMove"
     settings = ["selfplay.num_workers=2", "selfplay.games_per_worker=4", "network.num_blocks=1"]
+    settings += ["search.cache_positions=0"]  # or soon nothing is left to evaluate
     figures = list(run_bench("selfplay", game, seconds=0.3, overrides=settings))
     assert {figure.metric for figure in figures} == METRICS["selfplay"] - {"swap_stall_ms"}
     for figure in figures:

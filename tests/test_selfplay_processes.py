@@ -101,7 +101,7 @@ def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
     """An untrained network has no opinion, and a game depends on its number alone."""
     log, taken = MemoryLog(), list[GameRecord]()
     selfplay = new_selfplay(game, log, first_game_id=10)
-    selfplay.play(lambda: len(taken) >= 30 and {number % 2 for number in log.finished} == {0, 1}, taken.append)
+    selfplay.play(lambda: len(taken) >= 30 and {number % 2 for number in list(log.finished)} == {0, 1}, taken.append)
     assert {record.game_id for record in taken} == log.finished.keys()
     assert len(taken) == len(log.finished) == selfplay.counts.games
     numbers = [*log.finished, *log.running]

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerosum.checkpoint import Checkpoint
@@ -205,8 +205,10 @@ class Busy:
 def searching(game: Rules, config: SearchConfig, evaluator: Evaluator, *, num_trees: int, num_threads: int) -> Work:
     """Work for `Busy`: one batch of a search of so many positions, each thread its own, again and again.
 
-    It is what self-play does, but that no moves are made. Answers how many positions were evaluated.
+    It is what self-play does, but that no moves are made and nothing is remembered: the same positions come again.
+    Answers how many were evaluated.
     """
+    config = replace(config, cache_positions=0)
     lines = list(random_lines(game, num=num_trees, seed=1))
     searches = [new_search(game, config, num_trees=num_trees) for _ in range(num_threads)]
 

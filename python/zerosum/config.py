@@ -53,7 +53,7 @@ class TrainingConfig:
     steps: int | None = setting(None, "budget: learner steps, instead of minutes", low=1, high=1 << 40)
     clock: str = setting(
         "wall",
-        "how minutes are counted: 'wall', or 'cpu', CPU-minutes of this process, which compare on a busy machine",
+        "how minutes are counted: 'wall', or 'cpu', CPU-minutes of all processes, which compare on a busy machine",
         choices=("wall", "cpu"),
     )
     seed: int = setting(0, "keys every random draw of the run", low=0, high=(1 << 63) - 1)

@@ -193,6 +193,7 @@ class Training:
         num_positions = self._store.num_positions
         self._window.load(recent, total_positions=num_positions)
         self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
+        self._workers_cpu_s: Callable[[], float] = lambda: 0.0  # of processes that play
         self._saved_step, self._saved_progress = 0, 0.0
         self._go_on_learning(checkpoint, learner_state, learner_info)
         self._strength = Strength(directory, game, config, report=report, num_matches=num_matches)
@@ -221,6 +222,8 @@ class Training:
             network_step=lambda: self._network_step,
         )
         self._selfplay = new_selfplay(task, checkpoint, config, running=running.values())
+        if isinstance(processes := self._selfplay, SelfplayProcesses):
+            self._workers_cpu_s = lambda: processes.cpu_s
         if num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
@@ -316,7 +319,9 @@ class Training:
 
     def _clock(self) -> float:
         """Seconds, of the clock that the budget is counted by."""
-        return time.process_time() if self._config.training.clock == "cpu" else time.monotonic()
+        if self._config.training.clock == "cpu":
+            return time.process_time() + self._workers_cpu_s()
+        return time.monotonic()
 
     def _progress(self) -> float:
         """The share of the budget that is used, from 0 to 1."""

@@ -39,7 +39,8 @@ class SelfplayConfig:
     )
     games_per_worker: int | None = setting(
         None,
-        "games that a worker plays at a time: its batch; none is the fewest that keep the evaluator busy, measured",
+        "games that a worker plays at a time: its batch; none is the fewest that keep the evaluator busy, measured (64"
+        " in a deterministic run)",
         low=1,
         high=65536,
     )

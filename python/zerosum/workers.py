@@ -14,8 +14,8 @@ from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
 from zerosum.settings import num_cores
 
-GAMES_UNMEASURED = 64
-"""Games at a time where nothing may depend on how fast the machine is."""
+DETERMINISTIC_GAMES = 64
+"""Games at a time of a deterministic run that says nothing else: what is measured differs from one time to the next."""
 
 
 def num_selfplay_workers(config: RunConfig) -> int:
@@ -38,7 +38,7 @@ def choose_games(
     if config.selfplay.games_per_worker is not None:
         return config.selfplay.games_per_worker, ""
     if config.training.deterministic:
-        return GAMES_UNMEASURED, ", as always in a deterministic run"
+        return DETERMINISTIC_GAMES, ""
     calibration = calibrate(
         directory / "calibration.json",
         game,
