@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+from tensorboard.compat.proto.event_pb2 import Event
 
 from zerosum.errors import DataError, RunError
 from zerosum.metrics import HEADER, Metrics, MetricsRow, read_metrics
@@ -29,6 +32,17 @@ def test_rows_come_back(tmp_path: Path) -> None:
     assert Metrics(tmp_path, report=messages.append).last == ROWS[-1]
     assert messages == []
     assert read_metrics(tmp_path / "nowhere.csv") == []
+
+
+def test_tensorboard_reads_the_same(tmp_path: Path) -> None:
+    filled(tmp_path)
+    (path,) = (tmp_path / "tensorboard").iterdir()
+    assert path.name.startswith("events.out.tfevents.")
+    version, *events = RawEventFileLoader(str(path)).Load()
+    assert Event.FromString(version).file_version == "brain.Event:2"
+    assert [Event.FromString(event).step for event in events] == [row.step for row in ROWS]
+    told = [{value.tag: value.simple_value for value in Event.FromString(event).summary.value} for event in events]
+    assert told == [{name: value for name, value in asdict(row).items() if value is not None} for row in ROWS]
 
 
 @pytest.mark.parametrize("damage", [b"\xff\xfe\x00", b"", b"0.5,two,2,3,4,5.0,,,,,,,", b"1,2", HEADER.encode()])

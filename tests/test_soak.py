@@ -18,7 +18,7 @@ from zerosum.game_store import GameStore
 
 @pytest.fixture
 def traced() -> Iterator[None]:
-    for name in ("torch.utils.tensorboard", "openvino"):
+    for name in ("torch", "openvino"):
         if importlib.util.find_spec(name):
             importlib.import_module(name)
     gc.freeze()  # what is loaded need not be looked through again and again

@@ -93,7 +93,9 @@ def run_bench(name: str, game: str, *, seconds: float = 5.0, overrides: Sequence
 def bench_search(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
     """The search alone, with equal priors and values: 256 trees of 11 positions on one thread, 800 simulations each."""
     num_trees, num_simulations = 256, 800
-    config = dataclasses.replace(new_config(game, name, overrides=overrides).search, reuse_tree=False)
+    config = new_config(game, name, overrides=overrides).search
+    # Every position is asked about: what is measured is the search, not what it remembers.
+    config = dataclasses.replace(config, reuse_tree=False, cache_positions=0)
     search, evaluator = new_search(game, config, num_trees=num_trees), UniformEvaluator()
     lines = [[], *random_lines(game, num=10, seed=0)]
     done = last_round = num_bytes = 0

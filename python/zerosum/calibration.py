@@ -205,10 +205,11 @@ class Busy:
 def searching(game: Rules, config: SearchConfig, evaluator: Evaluator, *, num_trees: int, num_threads: int) -> Work:
     """Work for `Busy`: one batch of a search of so many positions, each thread its own, again and again.
 
-    It is what self-play does, but that no moves are made. Answers how many positions were evaluated.
+    It is what self-play does, but that no moves are made and nothing is remembered: the same positions come again.
+    Answers how many were evaluated.
     """
+    config = replace(config, cache_positions=0)
     lines = list(random_lines(game, num=num_trees, seed=1))
-    config = replace(config, cache_positions=0)  # the same positions come again and again
     searches = [new_search(game, config, num_trees=num_trees) for _ in range(num_threads)]
 
     def begin(search: Search, tree: int) -> None:

@@ -197,8 +197,21 @@ def checkpoint_path(directory: Path, step: int) -> Path:
 
 
 def list_checkpoints(directory: Path) -> list[Path]:
-    """The JSON files of a directory's checkpoints, by ascending step; whether they are whole is found on loading."""
-    return sorted((path for path in directory.glob("step-*.json") if _FILE_NAME.fullmatch(path.name)), key=_step)
+    """The JSON files of a directory's checkpoints, by ascending step; whether they are whole is found on loading.
+
+    Raises:
+        DataError: the directory is there and cannot be read.
+    """
+    try:
+        paths = list(directory.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise DataError(
+            f"The checkpoints in {directory} cannot be read: {error.strerror}. Check that it is a directory and may be"
+            " read."
+        ) from error
+    return sorted((path for path in paths if _FILE_NAME.fullmatch(path.name)), key=_step)
 
 
 def _print_error(message: str) -> None:

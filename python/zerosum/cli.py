@@ -50,6 +50,11 @@ def main() -> None:
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(1) from None
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"zerosum: {error.filename} cannot be used: {error.strerror}. See that it can be.", file=sys.stderr)
+        raise SystemExit(2) from None
 
 
 def _print_version(is_asked: bool) -> None:

@@ -84,7 +84,8 @@ def writing(directory: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunError(
-            f"{directory} cannot be written: {error.strerror or error}. What was saved is whole; make room and go on."
+            f"{directory} cannot be written: {error.strerror or error}. What was saved is whole. Free space there or"
+            " make it writable, then start again to go on."
         ) from error
 
 

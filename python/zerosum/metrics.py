@@ -6,16 +6,16 @@ taken out by who trains, who says so.
 
 from __future__ import annotations
 
+import os
+import socket
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from zerosum.errors import DataError
 from zerosum.files import Lines, append_line, read_lines, repair_lines, replace_durably, writing
-
-if TYPE_CHECKING:
-    from torch.utils.tensorboard import SummaryWriter
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Metrics:
         """
         self._path = directory / "metrics.csv"
         self._directory = directory
-        self._writer: SummaryWriter | None = None
+        self._events: _EventFile | None = None
         found = _read(self._path)
         repair_lines(self._path, found, report=report, header=HEADER)
         if not found.content:
@@ -87,23 +87,41 @@ class Metrics:
         self.last = row
         append_line(self._path, _line(row))
         with writing(self._directory):
-            if self._writer is None:
-                from torch.utils.tensorboard import SummaryWriter
-
-                self._writer = SummaryWriter(str(self._directory / "tensorboard"))
-            for name, value in asdict(row).items():
-                if value is not None:
-                    self._writer.add_scalar(name, value, row.step, walltime=None)
+            if self._events is None:
+                self._events = _EventFile(self._directory / "tensorboard")
+            self._events.add(row)
 
     def close(self) -> None:
-        """Write out what is buffered.
+        """Close the file of events, if there is one. Everything is written already."""
+        if self._events is not None:
+            self._events.close()
 
-        Raises:
-            RunError: the directory cannot be written.
-        """
-        if self._writer is not None:
-            with writing(self._directory):
-                self._writer.close()
+
+class _EventFile:
+    """Rows as TensorBoard reads them. Torch's writer has a thread of its own, which can only print what fails in it."""
+
+    def __init__(self, directory: Path) -> None:
+        """Begin a file of this process in the directory, which is made if need be. Raises OSError."""
+        from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
+
+        directory.mkdir(exist_ok=True)
+        name = f"events.out.tfevents.{time.time():.0f}.{socket.gethostname()}.{os.getpid()}"
+        self._records = RecordWriter((directory / name).open("ab"))
+        self._write(file_version="brain.Event:2")
+
+    def add(self, row: MetricsRow) -> None:
+        """Write a row's numbers. Raises OSError."""
+        values = [{"tag": name, "simple_value": value} for name, value in asdict(row).items() if value is not None]
+        self._write(step=row.step, summary={"value": values})
+
+    def close(self) -> None:
+        self._records.close()
+
+    def _write(self, **content: Any) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[import-untyped]
+
+        self._records.write(Event(wall_time=time.time(), **content).SerializeToString())
+        self._records.flush()
 
 
 def read_metrics(path: Path) -> list[MetricsRow]:

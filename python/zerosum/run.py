@@ -494,7 +494,7 @@ class Training:
     def _open_checkpoint(self) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
         """The newest whole checkpoint, a first one if there is none, and the learner's state and notes beside it."""
         directory, config = self._directory / "checkpoints", self._config
-        checkpoint, damage = load_newest(directory) if directory.exists() else (None, [])
+        checkpoint, damage = load_newest(directory)
         for message in damage:
             self._report(message)
         shape = network_shape(self._game)

@@ -10,6 +10,7 @@ import dataclasses
 import json
 import os
 import socket
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,6 +32,9 @@ from zerosum.shards import read_manifest
 
 # What a kill in the first moments can leave of a run that has no settings yet.
 _BEFORE_SETTINGS = {"holder.lock", "holder.json", f".config.toml{UNFINISHED}"}
+
+
+_PARTS = ("games", "checkpoints", "tensorboard")
 
 
 @contextlib.contextmanager
@@ -58,10 +62,23 @@ def hold(directory: Path) -> Iterator[None]:
             f"{directory} cannot be written ({error.strerror}): name another directory with --run."
         ) from error
     try:
+        for part in _PARTS:
+            _require_writable(directory / part)
         yield
     finally:
         note.unlink(missing_ok=True)
         lock.release()
+
+
+def _require_writable(directory: Path) -> None:
+    """Refuse at once what would end the training later, when it seals or saves there for the first time."""
+    try:
+        if directory.exists():
+            tempfile.TemporaryFile(dir=directory).close()
+    except OSError as error:
+        raise RunError(
+            f"{directory} cannot be written ({error.strerror}): make it writable, or name another run with --run."
+        ) from error
 
 
 def _holder(directory: Path) -> str:
@@ -161,7 +178,7 @@ def _require_fit(directory: Path, game: Rules) -> None:
         DataError: it is.
     """
     checkpoints = directory / "checkpoints"
-    for path in reversed(list_checkpoints(checkpoints) if checkpoints.exists() else []):
+    for path in reversed(list_checkpoints(checkpoints)):
         try:
             return require_encoder(load_checkpoint(path).info, game.spec)
         except DamagedCheckpointError:

@@ -71,10 +71,12 @@ def read_settings(path: Path) -> dict[str, Any]:
     """The values of a run's `config.toml`, its format version taken off.
 
     Raises:
-        DataError: it is damaged, or of a newer format.
+        DataError: it is damaged, or of a newer format, or cannot be read.
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Check that it is a file and may be read.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}. Mend it by hand, or start a new run.") from error
     version = values.pop("format_version", None)

@@ -176,10 +176,15 @@ def read_manifest(directory: Path) -> Manifest:
     The first line keeps its form in every format, {"kind":"format","format":1,"crc":"..."}.
 
     Raises:
-        DataError: the format is newer than this version of zerosum knows.
+        DataError: the format is newer than this version of zerosum knows, or the file cannot be read.
     """
     path = directory / MANIFEST
-    data = path.read_bytes() if path.exists() else b""
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        data = b""
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Check that it is a file and may be read.") from error
     manifest = Manifest(whole_size=data.rfind(b"\n") + 1)
     for number, line in enumerate(data[: manifest.whole_size].split(b"\n")[:-1], start=1):
         entry = _parse_line(line)
