@@ -390,7 +390,7 @@ def test_batches_stay_full_while_searches_end() -> None:
     """Searches that end without asking about another position leave no row empty (31.1 of 32 without spare games)."""
     evaluator = CountingEvaluator()
     config = replace(CONFIG, games_per_worker=32)
-    worker, _ = play(new_task("tictactoe", evaluator=evaluator, config=config), 200)
+    play(new_task("tictactoe", evaluator=evaluator, config=config), 200)
     assert max(evaluator.sizes) == 32 and np.mean(evaluator.sizes) > 31.6
 
 
