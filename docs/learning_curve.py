@@ -11,6 +11,7 @@ from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.config import load_config
 from zerosum.games import make
 from zerosum.metrics import read_metrics
+from zerosum.mistakes import Mistakes, mean_rate
 from zerosum.strength import Strength, player_name
 
 
@@ -21,7 +22,8 @@ def main() -> None:
 
     run = Path(sys.argv[1])
     config = load_config(run / "config.toml")
-    ratings = Strength(run, make(config.game), config).ratings
+    game = make(config.game)
+    ratings, mistakes = Strength(run, game, config).ratings, Mistakes(run, game, config)
     infos = [load_checkpoint(path).info for path in list_checkpoints(run / "checkpoints")]
     rated = [
         (info.training.get("minutes", 0.0), ratings[player_name(info.step)])
@@ -29,7 +31,8 @@ def main() -> None:
         if player_name(info.step) in ratings
     ]
     rows = read_metrics(run / "metrics.csv")
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.6), constrained_layout=True)
+    num_parts = 3 if mistakes.rates else 2
+    figure, (left, *middle, right) = pyplot.subplots(1, num_parts, figsize=(5 * num_parts, 3.6), layout="constrained")
     minutes, elos = [at for at, _ in rated], [rating.elo for _, rating in rated]
     left.errorbar(minutes, elos, yerr=[rating.error for _, rating in rated], marker="o", capsize=3)
     lines = {"random play": 0.0} | {
@@ -48,6 +51,17 @@ def main() -> None:
         }
         left.annotate(text, **place, color="grey", bbox={"color": "white", "pad": 1})
     left.set(xlabel="minutes", ylabel="Elo (95 % error bars)", title=f"{config.game}: strength of the checkpoints")
+    for axes in middle:
+        counted = [
+            (info.training.get("minutes", 0.0), *mean_rate(rates))
+            for info in infos
+            if (rates := mistakes.of_step(info.step))
+        ]
+        at, means, errors = zip(*counted, strict=True)
+        axes.errorbar(at, [100 * mean for mean in means], yerr=[100 * error for error in errors], marker="o", capsize=3)
+        simulations = mistakes.rates[-1].num_simulations
+        axes.set(xlabel="minutes", ylabel="% (95 % error bars)", title=f"mistakes at {simulations} simulations")
+        axes.set_ylim(bottom=0)
     at = [row.minutes for row in rows if row.policy_loss is not None]
     right.plot(at, [row.policy_loss for row in rows if row.policy_loss is not None], label="policy loss")
     right.plot(

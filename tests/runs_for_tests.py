@@ -14,8 +14,8 @@ SETTINGS = (
     "training.steps_per_phase=1",
     "learner.batch_size=8",
     "search.num_simulations=4",
-    "selfplay.games_per_thread=4",
-    "selfplay.num_threads=1",
+    "selfplay.games_per_worker=4",
+    "selfplay.num_workers=1",
     "strength.rollout_simulations=1",
 )
 

@@ -253,6 +253,36 @@ def test_a_network_is_replaced_under_way(make):
     np.testing.assert_allclose(answers[-1], expected[1], atol=F32_TOLERANCE, rtol=F32_TOLERANCE)
 
 
+def test_a_new_network_is_ready_for_every_size_that_the_old_one_was_asked_for(monkeypatch):
+    """Or else a thread that evaluates would have to compile it."""
+    from zerosum import openvino_graph
+
+    compiled, build = [], openvino_graph.build_graph
+
+    def build_graph(*arguments, batch_size):
+        compiled.append(batch_size)
+        return build(*arguments, batch_size=batch_size)
+
+    monkeypatch.setattr(openvino_graph, "build_graph", build_graph)
+    info = make_info(SMALL)
+    evaluator = OpenVinoEvaluator(make_checkpoint(info), batch_size=64)
+
+    def compiled_by(act):
+        compiled.clear()
+        act()
+        return sorted(compiled)
+
+    def evaluate():
+        for size in (64, 40, 3):
+            evaluator.evaluate(make_leaves(info, size))
+
+    assert compiled_by(evaluate) == [4]
+    assert compiled_by(lambda: evaluator.update(make_checkpoint(info, seed=1))) == [4, 64]
+    assert compiled_by(evaluate) == []
+    assert compiled_by(lambda: evaluator.update(make_checkpoint(info, seed=2))) == [4, 64]
+    assert compiled_by(lambda: evaluator.update(make_checkpoint(info, seed=3))) == [64], "nobody asked since"
+
+
 def test_an_update_may_change_the_size_of_the_network():
     small = make_checkpoint(make_info(SMALL))
     larger = make_checkpoint(make_info(dataclasses.replace(SMALL, num_blocks=3, value_head="scalar")))

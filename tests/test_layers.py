@@ -31,15 +31,20 @@ ORDER = (
     "checkpoint",
     "openvino_graph",
     "evaluator",
+    "calibration",
     "selfplay",
+    "worker_process",
+    "selfplay_processes",
     "learner",
     "elo",
     "play",
     "arena",
     "solved",
     "config",
+    "workers",
     "metrics",
     "strength",
+    "mistakes",
     "run_directory",
     "run",
     "report",
@@ -49,7 +54,16 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"journal", "shards", "game_store", "replay", "selfplay", "learner"}
+TRAINING_HALF = {
+    "journal",
+    "shards",
+    "game_store",
+    "replay",
+    "selfplay",
+    "worker_process",
+    "selfplay_processes",
+    "learner",
+}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino"}
@@ -63,6 +77,7 @@ LIGHT = {
     "network": NETWORK_LIBRARIES,
     "checkpoint": NETWORK_LIBRARIES,
     "evaluator": NETWORK_LIBRARIES,
+    "worker_process": EVERY_LIBRARY,
     "play": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,
     "cli": EVERY_LIBRARY,

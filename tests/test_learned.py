@@ -31,7 +31,7 @@ def results_against_everything(player: zerosum.Player, *, side: int) -> set[floa
 def test_tictactoe_is_never_lost(tmp_path: Path) -> None:
     """After some seconds of learning by the command's own path, with few simulations, so that the network matters."""
     run = tmp_path / "run"
-    overrides = ["training.steps=400", "selfplay.num_threads=1", "learner.samples_per_position=12"]
+    overrides = ["training.steps=400", "selfplay.num_workers=1", "learner.samples_per_position=12"]
     zerosum.train("tictactoe", run, preset="tictactoe", overrides=overrides, report=lambda _: None)
     player = zerosum.load(run, num_simulations=25)
     assert results_against_everything(player, side=0) <= {0.0, 1.0}

@@ -16,7 +16,7 @@ import torch
 from zerosum.checkpoint import Checkpoint, CheckpointInfo, load_checkpoint, load_learner_state, save_checkpoint
 from zerosum.errors import SettingsError
 from zerosum.games import make
-from zerosum.learner import Learner, LearnerConfig, learning_rate, policy_loss, value_loss
+from zerosum.learner import LAST_WEIGHTS, Learner, LearnerConfig, learning_rate, policy_loss, value_loss
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
 from zerosum.replay import Batch
 
@@ -201,6 +201,7 @@ SETTINGS = [
     ({}, {"value_weight": 3.0}),
     ({}, {"mask_illegal": False}),
     ({}, {"precision": "bf16"}),
+    ({}, {"average_steps": 2}),
 ]
 
 
@@ -218,6 +219,20 @@ def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> Non
 def test_no_setting_is_forgotten() -> None:
     names = {field.name for field in dataclasses.fields(LearnerConfig)}
     assert names == OBEYED_BY_THE_RUN | ABOUT_SPEED | {name for _, change in SETTINGS for name in change}
+
+
+def test_the_average_is_that_of_the_weights_so_far() -> None:
+    """A plain mean at first, then one in which old weights fade; the learning itself goes on as without."""
+    plain, averaging = new_learner(), new_learner(replace(PLAIN, average_steps=2))
+    name = "stem.conv.weight"
+    mean = initial_weights(SMALL, SHAPE, seed=0)[name].astype(np.float64)
+    for step in range(1, 7):
+        assert plain.step(BATCH, progress=0.1) == averaging.step(BATCH, progress=0.1)
+        share = max(1 / 3, 1 / (1 + step))
+        mean = (1 - share) * mean + share * plain.weights()[name]
+        np.testing.assert_allclose(averaging.weights()[name], mean, atol=1e-6)
+    last = {path.rpartition("/")[0]: value for path, value in averaging.state().items() if path.endswith(LAST_WEIGHTS)}
+    assert_same(last, plain.weights())
 
 
 def test_the_learner_takes_as_many_threads_as_set() -> None:
@@ -280,11 +295,21 @@ def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
+@pytest.mark.parametrize("average_steps", [0, 3])
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-def test_resuming_from_a_checkpoint_changes_no_bit(tmp_path: Path, optimizer: str, value_head: str) -> None:
+def test_resuming_from_a_checkpoint_changes_no_bit(
+    tmp_path: Path, optimizer: str, value_head: str, average_steps: int
+) -> None:
     network = replace(SMALL, value_head=value_head, num_filters=12)
-    config = replace(PLAIN, optimizer=optimizer, warmup_steps=5, schedule="steps", schedule_steps=(6,))
+    config = replace(
+        PLAIN,
+        optimizer=optimizer,
+        warmup_steps=5,
+        schedule="steps",
+        schedule_steps=(6,),
+        average_steps=average_steps,
+    )
     learner = new_learner(config, network)
     for seed in range(4):
         learner.step(make_batch(9, seed), progress=0.1)

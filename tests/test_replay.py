@@ -21,13 +21,14 @@ from zerosum.replay import (
     ReplayConfig,
     ReplayWindow,
     Samples,
+    lambda_returns,
     make_batch,
     permuted,
     window_size,
 )
 
 
-def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values=None, start=""):
+def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values=None, proven=(), start=""):
     """A game; `targets` has {action: share} for each ply, empty for one that is not to be learned from."""
     header = GameHeader(
         game_id=game_id, game="connect4", game_version=1, options="", start=start, settings_hash="", seed=0
@@ -41,7 +42,7 @@ def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values
             search_value=values[index] if values else 0.0,
             net_value=0.0,
             num_simulations=1,
-            flags=PlyFlag.FULL_SEARCH,
+            flags=PlyFlag.FULL_SEARCH | (PlyFlag.PROVEN if index in proven else PlyFlag(0)),
             target_actions=np.array(list(targets[index]), np.uint16),
             target_probabilities=np.array(list(targets[index].values()), np.float16),
             target_visits=np.ones(len(targets[index]), np.uint32),
@@ -314,6 +315,30 @@ def test_values_flip_by_who_moves_not_by_ply():
     for ply in range(5):
         assert (samples.outcomes[plies == ply] == [-1, -1, 1, 1, 1][ply]).all()
         assert (samples.search_values[plies == ply] == values[ply]).all()
+
+
+@pytest.mark.parametrize("value_lambda", [0.0, 0.5, 1.0])
+def test_returns_reach_back_as_far_as_lambda_says(value_lambda: float):
+    """Against the forward view: a ply gives its own value the weight 1 - lambda and passes the rest on."""
+    players, values, outcome = [0, 0, 1, 1, 0, 1], [-0.5, -0.25, 0.25, 1.0, 0.5, 0.75], -1.0
+    record = record_of(0, [0, 1, 2, 3, 4, 5], outcome=outcome, players=players, values=values, proven=[3])
+    returns = lambda_returns(record, value_lambda=value_lambda)
+    signed = [value if player == 0 else -value for player, value in zip(players, values, strict=True)]
+    for ply in range(6):
+        expected, weight = 0.0, 1.0
+        for later in range(ply, 6):
+            own = 1.0 if later == 3 else 1 - value_lambda  # what is proven needs no outcome
+            expected += weight * own * signed[later]
+            weight *= 1 - own
+        assert returns[ply] == pytest.approx(expected + weight * outcome)
+
+
+def test_the_window_takes_the_returns():
+    window = ReplayWindow(ReplayConfig(value_lambda=0.5))
+    window.add(record_of(0, [0, 1], outcome=1.0, values=[0.5, -0.5]))
+    samples = window.sample(50, seed=0, step=0)
+    returns = dict(zip(np.diff(samples.action_offsets).tolist(), samples.outcomes.tolist(), strict=True))
+    assert returns == {0: 0.5 * 0.5 + 0.5 * 0.75, 1: -0.75}
 
 
 def test_a_target_or_a_move_against_the_rules_is_refused():

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE, STDOUT
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,10 +26,12 @@ from zerosum.run import progress_line, train
 TINY = [
     "network.num_blocks=1",
     "network.num_filters=8",
+    "search.cache_positions=20",
+    "strength.budget_share=0.5",  # of the evaluations of a short run, which are few
     "search.num_simulations=8",
     "learner.batch_size=32",
-    "selfplay.games_per_thread=4",
-    "selfplay.num_threads=1",
+    "selfplay.games_per_worker=4",
+    "selfplay.num_workers=1",
     "training.min_positions=50",
     "training.steps_per_phase=4",
     "training.num_checkpoints=3",
@@ -230,6 +233,19 @@ def test_a_loss_that_is_not_finite_stops_before_it_is_saved(tmp_path: Path) -> N
     with pytest.raises((RunError, DataError), match=diverged):
         run_steps(run, 400, *(f"learner.{name}={value}" for name, value in reckless.items()))
     assert all(np.isfinite(weight).all() for weight in load_checkpoint(run).weights.values())
+
+
+@pytest.mark.parametrize(("clock", "function"), [("cpu", "process_time"), ("wall", "monotonic")])
+def test_minutes_are_those_of_the_clock_that_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, function: str
+) -> None:
+    """Time goes a thousand times as fast on one clock or the other: an hour is over in seconds."""
+    real = getattr(time, function)
+    fast = SimpleNamespace(**vars(time) | {function: lambda: 1000 * real()})
+    monkeypatch.setattr("zerosum.run.time", fast)
+    overrides = [*TINY, f"training.clock={clock}"]
+    train("tictactoe", tmp_path / "run", minutes=60, overrides=overrides, report=lambda _: None)
+    assert 57 <= read_metrics(tmp_path / "run" / "metrics.csv")[-1].minutes < 120
 
 
 def test_equal_seeds_begin_alike_and_others_do_not(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import zlib
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 
 from games_for_tests import DoubleMove, Loop
 from zerosum import _core
+from zerosum.errors import SettingsError
 from zerosum.games import Rules, State, adopt, make, state_after
 from zerosum.search import Search, SearchConfig, new_search
 from zerosum.search_reference import ReferenceSearch
@@ -88,6 +90,8 @@ def random_position(game: Rules, generator: random.Random) -> State:
 
 
 def random_config(generator: random.Random) -> SearchConfig:
+    root_selection, policy_target = generator.choice(["puct", "gumbel"]), generator.choice(["visits", "completed-q"])
+    is_plain = (root_selection, policy_target) == ("puct", "visits")
     return SearchConfig(
         num_simulations=generator.choice([1, 2, 7, 40, 120]),
         c_init=generator.choice([0.5, 1.25, 2.5, 2.1]),
@@ -97,11 +101,18 @@ def random_config(generator: random.Random) -> SearchConfig:
         unvisited_reduction=generator.choice([0.0, 0.2, 0.5]),
         root_noise_fraction=generator.choice([0.0, 0.25]),
         root_noise_alpha=ALPHA,
+        root_selection=root_selection,
+        gumbel_actions=generator.choice([2, 4, 16]),
+        gumbel_visit_scale=generator.choice([10.0, 50.0]),
+        gumbel_value_scale=generator.choice([0.02, 0.1, 1.0]),
+        policy_target=policy_target,
+        forced_playouts=generator.choice([0.0, 2.0, 9.0]) if is_plain else 0.0,
         exact_bounds=generator.random() < 0.5,
         reuse_tree=generator.random() < 0.5,
         count_reused_visits=generator.random() < 0.5,
         leaves_in_flight=generator.choice([1, 1, 2, 5]),
         virtual_loss=generator.choice([0.5, 1.0, 3.0]),
+        cache_positions=generator.choice([0, 1 << 14]),
     )
 
 
@@ -116,7 +127,7 @@ GAMES = {
 def test_visits_equal_the_twins(game_name: str) -> None:
     game = GAMES[game_name]()
     generator = random.Random(len(game_name))
-    for seed in range(60):
+    for seed in range(100):
         config, state = random_config(generator), random_position(game, generator)
         fast, twin = new_search(game, config), ReferenceSearch(game, config, noise_alpha=ALPHA)
         fast.reset(0, state)
@@ -135,8 +146,11 @@ def test_visits_equal_the_twins(game_name: str) -> None:
             assert root.num_simulations == twin.root.visits - 1, place
             assert root.value == pytest.approx(twin.root.sign * float(twin._q(twin.root)), abs=1e-6)
             assert root.proven == (twin.root.sign * twin.root.lower if twin.root.is_proven else None)
+            target = twin.policy_target()
+            np.testing.assert_allclose(root.policy_target(), list(target.values()), atol=1e-6, err_msg=place)
             action = root.best_action
-            assert action is not None
+            assert action == twin.best_action(), place
+            assert action == next(iter(fast.best_line(0)), action), place
             fast.advance(0, action, keep=config.reuse_tree)
             twin.advance(action, keep=config.reuse_tree)
             if not game.legal_actions(fast.state(0)):
@@ -245,6 +259,19 @@ def test_a_proven_loss_gets_no_visits_and_no_target() -> None:
     assert root.best_action not in lost
 
 
+def test_a_proven_draw_is_played_where_it_is_proven() -> None:
+    """X holds the draw by a2 or by c2; a1 was visited most, and is only known not to win."""
+    game = make("tictactoe")
+    search = new_search(game, replace(PLAIN, num_simulations=400))
+    search.reset(0, state_after(game, "b2 a3 b3 b1 c1 c3"))
+    search.begin(0, 400)
+    Recorder(game, 3411).finish(search)
+    root = search.root(0)
+    played = root.actions == root.best_action
+    assert root.proven == 0 and root.lower[played] == 0
+    assert root.visits[played] < root.visits.max()
+
+
 def test_without_exact_bounds_nothing_is_proven() -> None:
     game = make("tictactoe")
     search = new_search(game, replace(PLAIN, exact_bounds=False))
@@ -289,6 +316,25 @@ def test_cancelled_leaves_leave_no_trace() -> None:
             break
     Recorder(game, 5).finish(plain)
     assert plain.root(0).visits.tolist() == disturbed.root(0).visits.tolist()
+
+
+def test_leaves_stay_as_they_were() -> None:
+    """The search uses the memory of answered leaves again, but not of those that somebody still looks at."""
+    game = make("connect4")
+    search, kept = new_search(game, PLAIN, num_trees=3), []
+    for tree in range(3):
+        search.begin(tree, 40, noise=(0, tree, 0))
+    while len(leaves := search.gather(3)):
+        if len(kept) % 3 == 0:
+            kept.append((leaves, leaves.planes(), leaves.legal_actions, leaves.trees))
+        else:
+            kept.append(None)
+        assert leaves.ticket is not None
+        search.apply(leaves.ticket, np.zeros(len(leaves.legal_actions), np.float32), np.zeros(len(leaves), np.float32))
+    for leaves, planes, legal_actions, trees in filter(None, kept):
+        assert np.array_equal(leaves.planes(), planes) and np.array_equal(leaves.legal_actions, legal_actions)
+        assert np.array_equal(leaves.trees, trees)
+    assert len({planes.tobytes() for _, planes, _, _ in filter(None, kept)}) > 10
 
 
 def test_tickets_of_different_trees_apply_in_any_order() -> None:
@@ -369,23 +415,28 @@ def test_misuse_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value"),
+    ("setting", "value", "others"),
     [
-        ("c_init", 0.7), ("c_base", 20.0), ("c_factor", 60.0), ("unvisited_value", "zero"), ("unvisited_value", "loss"),
-        ("unvisited_reduction", 0.0), ("root_noise_fraction", 0.6), ("root_noise_alpha", 0.05), ("exact_bounds", False),
-        ("leaves_in_flight", 6), ("max_nodes", 1024),
+        ("c_init", 0.7, {}), ("c_base", 20.0, {}), ("c_factor", 60.0, {}), ("unvisited_value", "zero", {}),
+        ("unvisited_value", "loss", {}), ("unvisited_reduction", 0.0, {}), ("root_noise_fraction", 0.6, {}),
+        ("root_noise_alpha", 0.05, {}), ("exact_bounds", False, {}), ("leaves_in_flight", 6, {}),
+        ("max_nodes", 1024, {}), ("forced_playouts", 2.0, {}), ("root_selection", "gumbel", {}),
+        ("gumbel_actions", 3, {"root_selection": "gumbel"}),
+        ("gumbel_visit_scale", 0.0, {"root_selection": "gumbel"}), ("policy_target", "completed-q", {}),
+        ("gumbel_value_scale", 1.0, {"root_selection": "gumbel"}),
+        ("gumbel_value_scale", 1.0, {"policy_target": "completed-q"}),
     ],
 )  # fmt: skip
-def test_every_setting_acts(setting: str, value: Any) -> None:
+def test_every_setting_acts(setting: str, value: Any, others: dict[str, Any]) -> None:
     game = make("connect4")
-    visits = []
-    for config in (PLAIN, replace(PLAIN, **{setting: value})):
+    targets = []
+    for config in (replace(PLAIN, **others), replace(PLAIN, **others, **{setting: value})):
         search = new_search(game, config)
         search.reset(0, state_after(game, "4 4 3 3" if setting == "exact_bounds" else "4 4 4 4 2 3"))
         search.begin(0, 2000 if setting == "max_nodes" else 200, noise=(1, 0, 0))
         Recorder(game, 8).finish(search)
-        visits.append(search.root(0).visits.tolist())
-    assert visits[0] != visits[1]
+        targets.append(search.root(0).policy_target().tolist())
+    assert targets[0] != targets[1]
 
 
 def test_virtual_loss_spreads_leaves() -> None:
@@ -409,13 +460,20 @@ def test_the_cores_defaults_are_these() -> None:
         "c_init",
         "c_base",
         "c_factor",
+        "gumbel_actions",
+        "gumbel_visit_scale",
+        "gumbel_value_scale",
+        "forced_playouts",
         "exact_bounds",
         "count_reused_visits",
         "leaves_in_flight",
         "virtual_loss",
+        "cache_positions",
     ):
         value = getattr(SearchConfig(), name)
         assert f"{name}: {str(value).lower()}," in defaults, name
+    assert "RootSelection::Puct" in defaults and SearchConfig().root_selection == "puct"
+    assert "PolicyTarget::Visits" in defaults and SearchConfig().policy_target == "visits"
     assert f"Parent {{ reduction: {SearchConfig().unvisited_reduction} }}" in defaults
 
 
@@ -430,3 +488,215 @@ def test_without_exact_bounds_the_root_knows_visits_alone() -> None:
     assert (root.lower == -1).all()
     assert (root.upper == 1).all()
     assert root.best_action == int(root.actions[root.visits.argmax()])
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("cache_positions", [2, 64, 1 << 16])
+def test_a_cache_changes_nothing_but_the_number_of_evaluations(game_name: str, cache_positions: int) -> None:
+    """Many trees of like positions over several plies, kept and forgotten trees: visit by visit what it was without."""
+    game = GAMES[game_name]()
+    found, asked, cached = [], [], []
+    for config in (PLAIN, replace(PLAIN, cache_positions=cache_positions)):
+        search, recorder = new_search(game, config, num_trees=6), Recorder(game, 3)
+        found.append([])
+        for ply in range(3):
+            for tree in range(6):
+                if game.legal_actions(search.state(tree)):
+                    search.begin(tree, 30 + 10 * tree, noise=(1, tree, ply))
+            recorder.finish(search, 4)
+            assert search.finished().tolist() == list(range(6)), "no tree waits for another"
+            for tree in range(6):
+                root = search.root(tree)
+                found[-1].append((root.visits.tolist(), root.value, root.net_value, root.priors.tolist()))
+                if root.best_action is not None:
+                    search.advance(tree, root.best_action, keep=tree % 2 == 0)
+        asked.append(recorder.num_evaluations)
+        cached.append(search.num_cached)
+    assert found[0] == found[1]
+    assert asked[0] == asked[1] + cached[1] and cached[0] == 0
+    assert cached[1] > (0 if cache_positions == 2 else asked[0] // 5)
+
+
+def test_a_search_of_known_positions_asks_nothing() -> None:
+    game = make("connect4")
+    search, recorder = new_search(game, replace(PLAIN, cache_positions=10_000), num_trees=2), Recorder(game, 3)
+    visits = []
+    for tree in range(2):
+        search.begin(tree, 300)
+        recorder.finish(search, 1)
+        assert search.finished().tolist() == list(range(tree + 1))
+        visits.append(search.root(tree).visits.tolist())
+    assert visits[0] == visits[1]
+    before, num_bytes = recorder.num_evaluations, search.num_bytes
+    assert before < 300
+    search.reset(0, game.initial_state())
+    search.begin(0, 300)
+    assert len(search.gather(1)) == 0 and search.finished().tolist() == [0, 1], "the first gather settles it"
+    search.clear_cache()
+    search.reset(0, game.initial_state())
+    search.begin(0, 300)
+    recorder.finish(search, 1)
+    assert recorder.num_evaluations == 2 * before, "all is asked again"
+    assert search.num_bytes >= num_bytes > new_search(game, PLAIN, num_trees=2).num_bytes + 40 * before
+
+
+def test_evaluations_on_their_way_are_not_kept_by_a_cleared_cache() -> None:
+    """They are the old network's, whenever they arrive."""
+    game = make("tictactoe")
+    search = new_search(game, replace(PLAIN, cache_positions=1000), num_trees=2)
+    search.begin(0, 10)
+    leaves = search.gather(1)
+    search.clear_cache()
+    assert leaves.ticket is not None
+    search.apply(leaves.ticket, np.zeros(9, np.float32), np.zeros(1, np.float32))
+    search.begin(1, 10)
+    assert 1 in search.gather(2).trees
+
+
+def test_the_cache_knows_positions_by_what_the_network_sees() -> None:
+    """1 2 3 and 3 2 1 are one question; the same stones the other way round, or another stone, are another."""
+    game = make("connect4")
+    search, recorder = new_search(game, replace(PLAIN, cache_positions=1000)), Recorder(game, 3)
+    questions = ("1 2 3", True), ("3 2 1", False), ("1 2 3 4", True), ("2 1 4 3", True), ("3 4 1 2", False)
+    for moves, is_new in questions:
+        before = recorder.num_evaluations
+        search.reset(0, state_after(game, moves))
+        search.begin(0, 0)
+        recorder.finish(search)
+        assert recorder.num_evaluations == before + is_new, moves
+
+
+def test_forced_playouts_are_made_and_not_learned() -> None:
+    """A move that only noise proposes gets its sqrt(k * P * N) visits, and the target forgets them."""
+    game, k, noise = make("connect4"), 4.0, (2, 0, 0)
+    visits: dict[tuple[bool, bool], list[int]] = {}
+    for forced_playouts, key in ((0.0, None), (k, None), (0.0, noise), (k, noise)):
+        search = new_search(game, replace(PLAIN, forced_playouts=forced_playouts, c_init=0.1, c_factor=0.0))
+        search.begin(0, 400, noise=key)
+        Recorder(game, 1).finish(search)
+        root = search.root(0)
+        visits[forced_playouts > 0, key is not None] = root.visits.tolist()
+        learned = root.visit_policy()
+        assert learned.tolist() == root.policy_target().tolist()
+        if key is None or forced_playouts == 0:
+            np.testing.assert_allclose(learned, root.visits / root.visits.sum(), rtol=1e-6)
+    assert visits[False, False] == visits[True, False], "without noise nothing is forced"
+    assert visits[False, True] != visits[True, True]
+    # The last search is the one that forced its playouts.
+    counted = learned / learned.max() * root.visits.max()
+    owed = np.sqrt(k * (0.75 * root.priors + 0.25 * _core.dirichlet_noise(*noise, ALPHA, 7)) * root.visits.sum())
+    seen = root.visits > 0
+    assert (root.visits[seen] >= np.floor(owed[seen])).all()
+    assert (counted <= root.visits + 1e-3).all() and (counted >= root.visits - owed - 1 - 1e-3).all()
+    assert counted.sum() < root.visits.sum() - 10
+    assert not ((counted > 0.5) & (counted < 1.5)).any(), "a single visit goes as well"
+
+
+@pytest.mark.parametrize("other", [{"root_selection": "gumbel"}, {"policy_target": "completed-q"}])
+def test_forced_playouts_are_for_puct_and_visits(other: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=r"forced_playouts is 2.0, which is for root_selection 'puct'"):
+        SearchConfig(forced_playouts=2.0, **other)
+
+
+GUMBEL = replace(PLAIN, root_selection="gumbel", policy_target="completed-q")
+
+
+def considered_visits(num_actions: int, num_simulations: int) -> list[int]:
+    """The visit count that each simulation's move has to have: the table of mctx (seq_halving.py), written anew."""
+    rounds, visits, sequence = math.ceil(math.log2(num_actions)), [0] * num_actions, list[int]()
+    num_left = num_actions
+    while len(sequence) < num_simulations:
+        for _ in range(max(1, num_simulations // (rounds * num_left))):
+            sequence += visits[:num_left]
+            visits[:num_left] = [count + 1 for count in visits[:num_left]]
+        num_left = max(2, num_left // 2)
+    return sequence[:num_simulations]
+
+
+@pytest.mark.parametrize("num_actions", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize("num_simulations", [1, 5, 16, 50, 100, 131])
+def test_halving_keeps_the_published_schedule(num_actions: int, num_simulations: int) -> None:
+    game = make("connect4")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=num_actions, exact_bounds=False))
+    search.begin(0, num_simulations, noise=(1, 2, 3))
+    Recorder(game, num_simulations).finish(search)
+    counts = [0] * 7
+    for visits in considered_visits(num_actions, num_simulations):
+        counts[counts.index(visits)] += 1
+    assert sorted(search.root(0).visits.tolist()) == sorted(counts)
+
+
+def test_a_reused_tree_is_halved_by_its_new_visits() -> None:
+    """Each of two moves gets half of what this search adds, whatever they had."""
+    game = make("connect4")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=2, exact_bounds=False, count_reused_visits=False))
+    search.begin(0, 200)
+    Recorder(game, 2).finish(search)
+    search.advance(0, search.root(0).best_action or 0, keep=True)
+    before = search.root(0).visits.astype(int)
+    search.begin(0, 60)
+    Recorder(game, 2).finish(search)
+    assert sorted((search.root(0).visits - before).tolist()) == [0, 0, 0, 0, 0, 30, 30]
+
+
+def test_the_improved_policy_is_the_papers() -> None:
+    """softmax(logit + sigma(q)) with the mixed value of equation 33, by hand, from what the root tells of itself."""
+    game = make("connect4")
+    for config in (GUMBEL, replace(GUMBEL, root_selection="puct")):
+        search = new_search(game, config)
+        search.begin(0, 5, noise=(1, 1, 1))
+        Recorder(game, 4).finish(search)
+        root = search.root(0)
+        priors, visits, q = (column.astype(float) for column in (root.priors, root.visits, root.q))
+        seen = visits > 0
+        assert not seen.all()
+        mean_q = (priors[seen] * q[seen]).sum() / priors[seen].sum()
+        mixed_value = (root.net_value + visits.sum() * mean_q) / (1 + visits.sum())
+        sigma = (50 + visits.max()) * 0.1 * np.where(seen, q, mixed_value)
+        weights = priors * np.exp(sigma)
+        np.testing.assert_allclose(root.policy_target(), weights / weights.sum(), rtol=1e-4)
+        if config is GUMBEL:
+            scores = np.log(priors) + sigma + _core.gumbel_noise(1, 1, 1, 7)
+            assert root.best_action == int(root.actions[np.where(seen, scores, -np.inf).argmax()])
+        np.testing.assert_allclose(root.visit_policy(), visits / visits.sum(), rtol=1e-6)
+
+
+def test_gumbel_noise_draws_from_the_policy() -> None:
+    """Gumbel's trick: where q weighs nothing, the move played is a draw from the priors."""
+    game, num_games = make("connect4"), 3000
+    search = new_search(game, replace(GUMBEL, gumbel_value_scale=0.0), num_trees=num_games)
+    for tree in range(num_games):
+        search.begin(tree, 4, noise=(11, tree, 0))
+    Recorder(game, 4).finish(search)
+    roots = [search.root(tree) for tree in range(num_games)]
+    played = np.bincount([root.best_action or 0 for root in roots], minlength=7) / num_games
+    assert np.abs(played - roots[0].priors).max() < 0.03
+    assert all(root.has_gumbel_noise for root in roots)
+    search.reset(0, game.initial_state())
+    search.begin(0, 4)
+    Recorder(game, 4).finish(search)
+    assert not search.root(0).has_gumbel_noise
+    assert search.root(0).best_action == int(search.root(0).priors.argmax())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("leaves_in_flight", [1, 4])
+def test_halving_begins_anew_where_all_considered_moves_lose(seed: int, leaves_in_flight: int) -> None:
+    """O has to block at a1, whatever the noise makes it consider first."""
+    game = make("tictactoe")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=2, leaves_in_flight=leaves_in_flight))
+    search.reset(0, state_after(game, "a3 b2 a2"))
+    search.begin(0, 300, noise=(seed, 0, 0))
+    Recorder(game, 2).finish(search)
+    root = search.root(0)
+    assert root.best_action is not None and game.action_text(search.state(0), root.best_action) == "a1"
+    assert root.policy_target()[root.actions == root.best_action] == 1
+
+
+def test_halving_visits_a_single_move() -> None:
+    game = make("tictactoe")
+    search = new_search(game, replace(GUMBEL, exact_bounds=False))
+    search.reset(0, state_after(game, "b2 a1 a2 c2 c3 b3 b1 a3"))
+    search.begin(0, 9)
+    Recorder(game, 1).finish(search)
+    assert search.root(0).visits.tolist() == [9]

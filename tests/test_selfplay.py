@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import shutil
 import threading
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,11 @@ from zerosum.games import Leaves, Rules, adopt, make, state_after
 from zerosum.journal import RunningGame
 from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord
 from zerosum.search import Root, SearchConfig, new_search
-from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWorker, choose_action
+from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWorker, choose_action, opening_move
 
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
 SEARCH = SearchConfig(num_simulations=12, root_noise_alpha=1.0)
-CONFIG = SelfplayConfig(games_per_thread=4, temperature_plies=6, full_search_share=1.0)
+CONFIG = SelfplayConfig(games_per_worker=4, temperature_plies=6, full_search_share=1.0)
 
 
 class MemoryLog:
@@ -114,7 +115,7 @@ def test_records_are_legal_games(name: str) -> None:
         )
         assert record.header.__dict__ == expected.__dict__
     log: Any = task.log
-    assert sorted([*records, *log.running]) == list(range(len(records) + CONFIG.games_per_thread)), "ids are counted up"
+    assert sorted([*records, *log.running]) == list(range(len(records) + CONFIG.games_per_worker)), "ids are counted up"
     assert len({tuple(record.actions) for record in records.values()}) > 5, "games differ"
 
 
@@ -172,8 +173,8 @@ def test_same_seed_same_games() -> None:
 
 def test_a_game_does_not_depend_on_its_neighbours() -> None:
     """Draws are keyed by seed, game and ply, so one game at a time gives the games that many at a time give."""
-    many = play(new_task(config=replace(CONFIG, games_per_thread=9)), 12)[1]
-    alone = play(new_task(config=replace(CONFIG, games_per_thread=1)), 12)[1]
+    many = play(new_task(config=replace(CONFIG, games_per_worker=9)), 12)[1]
+    alone = play(new_task(config=replace(CONFIG, games_per_worker=1)), 12)[1]
     assert len(many.keys() & alone.keys()) > 3
     assert all(same(many[i], alone[i]) for i in many.keys() & alone.keys())
 
@@ -196,6 +197,60 @@ def test_after_temperature_plies_the_best_move_is_played() -> None:
     ]
     assert all(all(game[CONFIG.temperature_plies :]) for game in is_best)
     assert not all(all(game[: CONFIG.temperature_plies]) for game in is_best)
+
+
+def test_a_gumbel_root_plays_its_best_move_and_is_learned_from() -> None:
+    """Its noise needs no share of Dirichlet's, and its draw no temperature; moves without noise are drawn as ever."""
+    search = replace(
+        SEARCH, root_selection="gumbel", policy_target="completed-q", root_noise_fraction=0.0, reuse_tree=False
+    )
+    task = new_task(search=search, config=replace(CONFIG, full_search_share=0.5, fast_simulations=6))
+    game_id, record = play(task, 6)[1].popitem()
+    again = new_search(task.game, search)
+    for index in range(record.num_plies):
+        ply = record.ply(index)
+        is_full = bool(ply.flags & PlyFlag.FULL_SEARCH)
+        again.begin(0, 12 if is_full else 6, noise=(task.seed, game_id, index) if is_full else None)
+        while answer(again, task.evaluator, 1):
+            pass
+        root = again.root(0)
+        assert bool(ply.flags & PlyFlag.NOISE) == is_full == root.has_gumbel_noise
+        assert bool(ply.flags & PlyFlag.SAMPLED) == (not is_full and index < CONFIG.temperature_plies)
+        if is_full:
+            assert ply.action == root.best_action
+            target = root.policy_target().astype(np.float16)
+            assert ply.target_actions.tolist() == root.actions[target > 0].tolist()
+            assert ply.target_probabilities.tolist() == target[target > 0].tolist()
+        again.advance(0, ply.action, keep=False)
+    assert {bool(flag & PlyFlag.NOISE) for flag in map(PlyFlag, record.flags.tolist())} == {True, False}
+
+
+class StepEvaluator(UniformEvaluator):
+    """Values that tell the step of the network that gave them, and how often each position was asked about."""
+
+    def __init__(self) -> None:
+        self.step, self.asked = 0, Counter[tuple[int, bytes]]()
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        self.asked.update((self.step, planes.tobytes()) for planes in leaves.packed_planes)
+        answers = super().evaluate(leaves)
+        return Evaluations(leaves, answers.logits, np.full_like(answers.values, self.step / 1000))
+
+
+def test_what_another_network_said_is_forgotten() -> None:
+    evaluator = StepEvaluator()
+    search = replace(SEARCH, cache_positions=100_000, reuse_tree=False)
+    task = new_task(search=search, evaluator=evaluator, network_step=lambda: evaluator.step)
+    worker, records = SelfplayWorker(task), list[GameRecord]()
+    for batch in range(300):
+        evaluator.step = batch // 30
+        records += worker.play_batch()
+    for record in records:
+        later = np.round(record.net_values * 1000) - record.checkpoint_steps
+        assert ((later == 0) | (later == 1)).all(), "a network that came between a search's begin and its root, at most"
+    assert len({step for record in records for step in record.checkpoint_steps.tolist()}) > 3
+    # Of one network only what several trees ask in one batch is asked twice.
+    assert max(evaluator.asked.values()) <= CONFIG.games_per_worker
 
 
 def searched(game: Rules, moves: str, num_simulations: int) -> Root:
@@ -257,12 +312,17 @@ def test_a_proven_loss_is_not_drawn_while_there_is_another_move() -> None:
 
 def test_every_setting_acts() -> None:
     evaluator = CountingEvaluator()
-    for games_per_thread in (3, 5):
+    for games_per_worker in (3, 5):
         evaluator.sizes.clear()
-        play(new_task(evaluator=evaluator, config=replace(CONFIG, games_per_thread=games_per_thread)), 6)
-        assert max(evaluator.sizes) == games_per_thread
+        play(new_task(evaluator=evaluator, config=replace(CONFIG, games_per_worker=games_per_worker)), 6)
+        assert max(evaluator.sizes) == games_per_worker
     plain = play(new_task(), 6)[1]
-    for changes in ({"temperature": 0.3}, {"temperature_plies": 2}, {"full_search_share": 0.5}):
+    for changes in (
+        {"temperature": 0.3},
+        {"temperature_plies": 2},
+        {"full_search_share": 0.5},
+        {"opening_share": 1.0},
+    ):
         changed = play(new_task(config=replace(CONFIG, **changes)), 6)[1]
         assert any(not np.array_equal(plain[i].actions, changed[i].actions) for i in plain.keys() & changed.keys())
 
@@ -283,15 +343,59 @@ def test_only_full_searches_are_learned_from() -> None:
     assert len({tuple(record.flags & PlyFlag.FULL_SEARCH) for record in records}) > 20
 
 
+@pytest.mark.parametrize("name", GAMES)
+def test_a_share_of_the_games_opens_with_random_moves(name: str) -> None:
+    """So many as drawn, none that ends the game; no search stands behind them, and nothing is learned from them."""
+    config = replace(CONFIG, opening_share=0.5, opening_plies=5, full_search_share=0.1)
+    records = play(new_task(name, config=config), 60)[1].values()
+    lengths = []
+    for record in records:
+        is_opening = (record.flags & PlyFlag.OPENING) > 0
+        lengths.append(int(is_opening.sum()))
+        assert is_opening[: lengths[-1]].all(), "they come first"
+        assert lengths[-1] < record.num_plies, "the game is played out"
+        assert not record.num_simulations[is_opening].any() and record.num_simulations[~is_opening].all()
+        assert not np.diff(record.target_offsets)[is_opening].any()
+        if lengths[-1]:
+            assert record.flags[lengths[-1]] & PlyFlag.FULL_SEARCH, "the position is new"
+        state = GAMES[name].initial_state()
+        for ply in range(record.num_plies):
+            assert record.players[ply] == GAMES[name].player(state)
+            state = GAMES[name].play(state, int(record.actions[ply]))
+    assert set(lengths) == set(range(6)), "every number of moves occurs"
+    assert 0.3 < np.mean([length > 0 for length in lengths]) < 0.7
+    opened = [tuple(record.actions[:2].tolist()) for record in records if record.flags[0] & PlyFlag.OPENING]
+    assert len(set(opened)) > len(opened) / 3, "each game has its own"
+
+
+def test_moves_that_open_a_game_are_drawn_with_equal_chances() -> None:
+    game = GAMES["connect4"]
+    # X wins with 1: the five others and no more are as likely as each other.
+    state = state_after(game, "1 2 1 2 1 7")
+    drawn = [opening_move(game, state, seed=3, game_id=number, ply=6) for number in range(3000)]
+    actions = [move[0] for move in drawn if move is not None]
+    counts = np.bincount(actions, minlength=7)
+    assert len(actions) == 3000 and counts[0] == 0
+    assert (np.abs(counts[1:] - 500) < 100).all()
+    assert all(game.draw(move[1]) == game.draw(game.play(state, move[0])) for move in drawn[:20] if move is not None)
+
+
+def test_no_move_opens_a_game_that_any_move_ends() -> None:
+    game = GAMES["tictactoe"]
+    states = [state_after(game, "b2 a1 c1 a3 a2 c2 b1 b3")]
+    assert [opening_move(game, state, seed=0, game_id=0, ply=8) for state in states] == [None]
+
+
 def test_no_setting_is_forgotten() -> None:
-    """The number of threads is an argument of `Selfplay`: the run obeys it."""
-    tested = {"games_per_thread", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
-    assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | {"num_threads"}
+    """The number of workers is an argument of `Selfplay`: the run obeys it."""
+    tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
+    tested |= {"opening_share", "opening_plies"}
+    assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | {"num_workers"}
 
 
 def test_the_networks_step_is_recorded_when_the_search_begins() -> None:
     steps = itertools.count(100)
-    _, records = play(new_task(network_step=lambda: next(steps), config=replace(CONFIG, games_per_thread=1)), 3)
+    _, records = play(new_task(network_step=lambda: next(steps), config=replace(CONFIG, games_per_worker=1)), 3)
     played = np.concatenate([records[number].checkpoint_steps for number in range(3)])
     np.testing.assert_array_equal(played, np.arange(100, 100 + len(played)))
 
@@ -320,7 +424,7 @@ def test_running_games_go_on_after_a_kill(tmp_path: Path, name: str) -> None:
         kept = {game_id: [ply.action for ply in game.plies] for game_id, game in running.items()}
         task = task_of(store, name)
         if part == 2:
-            task = replace(task, config=replace(CONFIG, games_per_thread=2))
+            task = replace(task, config=replace(CONFIG, games_per_worker=2))
         worker = SelfplayWorker(task, running=running.values())
         for _ in range(200 + 37 * part):
             for record in worker.play_batch():
@@ -364,12 +468,12 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
             records[record.game_id] = record
             names.add(threading.current_thread().name)
 
-    selfplay = Selfplay(task, num_threads=2)
+    selfplay = Selfplay(task, num_workers=2)
     for goal in (10, 30):
         selfplay.play(lambda goal=goal: len(records) >= goal, take)  # type: ignore[misc]
     log: Any = task.log
     assert selfplay.counts.games == len(records) == len(log.finished)
-    assert len(log.running) == 2 * CONFIG.games_per_thread
+    assert len(log.running) == 2 * CONFIG.games_per_worker
     alone = play(new_task(), 30)[1]
     assert all(same(records[i], alone[i]) for i in records.keys() & alone.keys())
     assert names == {"selfplay"}
@@ -378,11 +482,11 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
 def test_games_are_played_out() -> None:
     """No game is left under way, none is begun, and play goes on as in a new process."""
     log, records = MemoryLog(), list[GameRecord]()
-    selfplay = Selfplay(new_task(log=log), num_threads=2)
+    selfplay = Selfplay(new_task(log=log), num_workers=2)
     for goal in (5, 15):
         selfplay.play(lambda goal=goal: len(records) >= goal, records.append)  # type: ignore[misc]
         under_way = set(log.running)
-        assert len(under_way) == 2 * CONFIG.games_per_thread
+        assert len(under_way) == 2 * CONFIG.games_per_worker
         selfplay.play_out(lambda: False, records.append)
         assert not log.running and under_way <= log.finished.keys()
         assert sorted(record.game_id for record in records) == sorted(log.finished) == list(range(len(records)))
@@ -391,13 +495,13 @@ def test_games_are_played_out() -> None:
 
 def test_running_games_are_dealt_out() -> None:
     log = MemoryLog()
-    play(new_task(log=log, config=replace(CONFIG, games_per_thread=5)), 2)
+    play(new_task(log=log, config=replace(CONFIG, games_per_worker=5)), 2)
     running, again = list(log.running.values()), MemoryLog()
     again.running = dict(log.running)
-    task = new_task(log=again, game_ids=itertools.count(1000), config=replace(CONFIG, games_per_thread=2))
+    task = new_task(log=again, game_ids=itertools.count(1000), config=replace(CONFIG, games_per_worker=2))
     records: list[GameRecord] = []
     waited_for = {game.header.game_id for game in running}
-    selfplay = Selfplay(task, num_threads=2, running=running)
+    selfplay = Selfplay(task, num_workers=2, running=running)
     selfplay.play(lambda: waited_for <= {record.game_id for record in list(records)}, records.append)
     assert len(records) == len({record.game_id for record in records}), "a game was dealt out twice"
 
@@ -417,7 +521,7 @@ class Failing(UniformEvaluator):
 @pytest.mark.parametrize("error", [RunError("the disk is full"), RuntimeError("out of memory"), KeyboardInterrupt()])
 def test_one_workers_error_stops_all_and_is_told(error: BaseException) -> None:
     before = threading.active_count()
-    selfplay = Selfplay(new_task(evaluator=Failing(error)), num_threads=2)
+    selfplay = Selfplay(new_task(evaluator=Failing(error)), num_workers=2)
     with pytest.raises(type(error), match=str(error) or None):
         selfplay.play(lambda: False, lambda record: None)
     assert threading.active_count() == before
@@ -428,4 +532,4 @@ def test_an_error_of_who_takes_the_games_stops_all() -> None:
         raise RunError("no room for games")
 
     with pytest.raises(RunError, match="no room for games"):
-        Selfplay(new_task(), num_threads=2).play(lambda: False, take)
+        Selfplay(new_task(), num_workers=2).play(lambda: False, take)

@@ -58,10 +58,12 @@ GAME = "tictactoe"
 SETTINGS = (
     "network.num_blocks=1",
     "network.num_filters=8",
+    "search.cache_positions=20",
+    "strength.budget_share=0.5",  # of the evaluations of a short run, which are few
     "search.num_simulations=8",
     "learner.batch_size=16",
     "learner.samples_per_position=4",
-    "selfplay.games_per_thread=4",
+    "selfplay.games_per_worker=4",
     "replay.games_per_shard=16",
     "training.min_positions=50",
     "training.steps_per_phase=2",
@@ -435,7 +437,7 @@ def training_words(run: Path, *, seed: int, kills: int, deterministic: bool) -> 
     steps = STEPS_A_KILL * kills if deterministic else 100_000
     settings = [*SETTINGS, f"training.num_checkpoints={steps // STEPS_A_CHECKPOINT}"]
     if not deterministic:
-        settings.append("selfplay.num_threads=2")
+        settings.append("selfplay.num_workers=2")
     words = ["train", GAME, "--run", str(run), "--steps", str(steps), "--seed", str(seed)]
     words += ["--deterministic"] if deterministic else []
     return words + [word for text in settings for word in ("--set", text)]

@@ -21,6 +21,7 @@ __all__ = [
     "__version__",
     "core_game_names",
     "dirichlet_noise",
+    "gumbel_noise",
     "round_prior",
     "uniform",
 ]
@@ -38,6 +39,9 @@ def uniform(seed: int, game: int, ply: int, purpose: str) -> float:
 
 def dirichlet_noise(seed: int, game: int, ply: int, alpha: float, size: int) -> NDArray[np.float32]:
     """Dir(alpha) of `size` entries that sum to 1: the root noise that a search keyed (seed, game, ply) mixes in."""
+
+def gumbel_noise(seed: int, game: int, ply: int, size: int) -> NDArray[np.float32]:
+    """`size` standard Gumbel numbers: the noise of a Gumbel root in a search keyed (seed, game, ply)."""
 
 def round_prior(priors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Priors as the tree keeps them below the root: float32 rounded to nearest even at 16 bits. Shape kept."""
@@ -205,10 +209,17 @@ class Search:
         unvisited_reduction: float,
         noise_fraction: float,
         noise_alpha: float,
+        root_selection: str,
+        gumbel_actions: int,
+        gumbel_visit_scale: float,
+        gumbel_value_scale: float,
+        policy_target: str,
+        forced_playouts: float,
         exact_bounds: bool,
         count_reused_visits: bool,
         leaves_in_flight: int,
         virtual_loss: float,
+        cache_positions: int,
         max_nodes: int,
     ) -> Search: ...
     @property
@@ -217,13 +228,16 @@ class Search:
     def num_trees(self) -> int: ...
     @property
     def num_bytes(self) -> int:
-        """Memory that the trees hold."""
+        """Memory that the trees and the cache hold."""
+    @property
+    def num_cached(self) -> int:
+        """Leaves, since the search was made, that were not asked about because the cache knew them."""
     def reset(self, tree: int, state: State) -> None:
         """Put a position at the tree's root and forget what the tree knew."""
     def advance(self, tree: int, action: int, *, keep: bool) -> None:
         """Make a legal move at the root; with `keep`, what is known below it stays."""
     def begin(self, tree: int, num_simulations: int, *, noise: tuple[int, int, int] | None = None) -> None:
-        """Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet draw."""
+        """Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel draw."""
     def gather(self, max_leaves: int) -> Leaves:
         """Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about."""
     def apply(self, ticket: int, logits: NDArray[np.float32], values: NDArray[np.float32]) -> None:
@@ -233,6 +247,11 @@ class Search:
         """
     def cancel(self, ticket: int) -> None:
         """Take the leaves with this ticket back as if they had never been asked for."""
+    def clear_cache(self) -> None:
+        """Forget the evaluations that were kept: to be called when the network changes.
+
+        What is in flight is not kept either.
+        """
     def finished(self) -> NDArray[np.uint32]:
         """The trees whose search is over, ascending."""
     def root(self, tree: int) -> Root:
@@ -284,8 +303,24 @@ class Root:
     @property
     def limit(self) -> str | None:
         """Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on."""
+    @property
+    def has_gumbel_noise(self) -> bool:
+        """True if `best_action` is a draw from the improved policy, by the Gumbel noise that the search asked for."""
+    def visit_policy(self) -> NDArray[np.float32]:
+        """[L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses.
+
+        Visits that were only forced (`forced_playouts`) do not count.
+        """
     def policy_target(self) -> NDArray[np.float32]:
-        """[L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses."""
+        """[L], sums to 1, what the policy is to learn: `visit_policy`, or softmax(logit + sigma(completed q)).
+
+        The latter (`policy_target` = "completed-q" in the settings) is uniform over proven wins if there are any, and
+        has no share for a proven loss while another move exists.
+        """
     @property
     def best_action(self) -> int | None:
-        """The move to play: a proven win first, a proven loss last, else the most visited."""
+        """The move to play: a proven win first, a proven loss last, else the most visited.
+
+        At a root whose result is proven, one of the moves that are certain to reach it.
+        With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + sigma(q).
+        """

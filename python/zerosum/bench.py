@@ -6,33 +6,56 @@ CPU-second (of all threads of the process), and what is compared is measured in 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import json
-import random
 import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zerosum._core import Leaves
+from zerosum.calibration import (
+    BATCH_SIZES,
+    Busy,
+    Rate,
+    evaluating,
+    measure_rates,
+    random_leaves,
+    random_lines,
+    state_of,
+)
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
-from zerosum.config import RunConfig, new_config
+from zerosum.config import RunConfig, changed, game_name, new_config
 from zerosum.errors import SettingsError, nearest
-from zerosum.evaluator import Evaluator, UniformEvaluator, answer, make_evaluator
+from zerosum.evaluator import (
+    Evaluations,
+    Evaluator,
+    NetworkEvaluator,
+    UniformEvaluator,
+    answer,
+    make_evaluator,
+    uses_gpu,
+)
 from zerosum.game_store import GameStore
-from zerosum.games import Rules, State, make
+from zerosum.games import Leaves, Rules, make
 from zerosum.metrics import read_metrics
 from zerosum.network import initial_weights
-from zerosum.run import network_shape, num_selfplay_threads, train
+from zerosum.run import network_shape, train
 from zerosum.search import new_search
-from zerosum.selfplay import SelfplayTask, SelfplayWorker
+from zerosum.selfplay import SelfplayTask
+from zerosum.selfplay_processes import SelfplayProcesses
 from zerosum.settings import num_cores
+from zerosum.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 
-BATCH_SIZES = (16, 32, 64, 128, 256)
+ROUNDS = 5
+"""Slices of each of the things that are measured in turns."""
 
 
 @dataclass(frozen=True)
@@ -55,22 +78,24 @@ class Figure:
         return f"{self.bench:<10} {self.metric:<32} {self.value:>14,.3f} {self.unit:<4} ({settings})"
 
 
-def run_bench(name: str, game: str, *, seconds: float = 5.0) -> Iterator[Figure]:
-    """Measure for about so many seconds.
+def run_bench(name: str, game: str, *, seconds: float = 5.0, overrides: Sequence[str] = ()) -> Iterator[Figure]:
+    """Measure for about so many seconds, with settings as a new run has them but for `overrides` (section.name=value).
 
     Raises:
-        SettingsError: there is no bench of this name.
+        SettingsError: there is no bench of this name, or no such setting.
     """
     benches = {"search": bench_search, "evaluator": bench_evaluator, "selfplay": bench_selfplay, "train": bench_train}
     if name not in benches:
         raise SettingsError(f"unknown bench {name!r}: {nearest(name, benches)}.")
-    yield from benches[name](make(game), game, seconds)
+    yield from benches[name](make(game), game, seconds, overrides)
 
 
-def bench_search(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
+def bench_search(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
     """The search alone, with equal priors and values: 256 trees of 11 positions on one thread, 800 simulations each."""
     num_trees, num_simulations = 256, 800
-    config = dataclasses.replace(new_config(game, name).search, reuse_tree=False)
+    config = new_config(game, name, overrides=overrides).search
+    # Every position is asked about: what is measured is the search, not what it remembers.
+    config = dataclasses.replace(config, reuse_tree=False, cache_positions=0)
     search, evaluator = new_search(game, config, num_trees=num_trees), UniformEvaluator()
     lines = [[], *random_lines(game, num=10, seed=0)]
     done = last_round = num_bytes = 0
@@ -92,80 +117,210 @@ def bench_search(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
     yield Figure("search", name, "bytes_per_simulation", num_bytes / last_round, "B", settings)
 
 
-def bench_evaluator(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
+def bench_evaluator(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
     """The network alone, one thread a core, at several batch sizes; and what all cores give over one."""
-    config, slice_s = new_config(game, name), seconds / (2 * len(BATCH_SIZES))
-    threads = num_selfplay_threads(config, game)
-    rates: dict[int, tuple[float, float]] = {}
-    for batch_size in BATCH_SIZES:
-        evaluator, leaves = _evaluator(game, config, threads, batch_size), _leaves(game, batch_size)
-        rates[batch_size] = _rate(_evaluate(evaluator, leaves), threads, slice_s)
-    best = max(rates, key=lambda batch_size: rates[batch_size][0])
-    settings = {**_network_settings(config), "evaluator": evaluator.description, "threads": threads}
-    for batch_size, (per_second, per_cpu_second) in rates.items():
-        at = {**settings, "batch_size": batch_size, "is_best": batch_size == best}
-        yield Figure("evaluator", name, "evaluations_per_second", per_second, "1/s", at)
-        yield Figure("evaluator", name, "evaluations_per_cpu_second", per_cpu_second, "1/s", at)
-    evaluator, leaves = _evaluator(game, config, threads, best), _leaves(game, best)
-    ratios = []
-    for _ in range(5):
-        one, every = (_rate(_evaluate(evaluator, leaves), count, slice_s)[1] for count in (1, threads))
-        ratios.append(every / one)
-    yield Figure("evaluator", name, "core_efficiency", statistics.median(ratios), "", {**settings, "batch_size": best})
+    config = new_config(game, name, overrides=overrides)
+    threads, slice_s = num_selfplay_workers(config), seconds / (2 * ROUNDS * len(BATCH_SIZES))
+    evaluators = {size: _evaluator(game, config, size) for size in BATCH_SIZES}
+    work = {size: evaluating(evaluators[size], random_leaves(game, size)) for size in BATCH_SIZES}
+    settings = {**_network_settings(config), "evaluator": evaluators[16].description, "threads": threads}
+    with Busy(threads) as all_cores, Busy(1) as one_core:
+        for size in BATCH_SIZES:
+            all_cores.rate(work[size], seconds=0)  # the first evaluation of a thread makes what it needs
+        rounds = [{size: all_cores.rate(work[size], seconds=slice_s) for size in BATCH_SIZES} for _ in range(ROUNDS)]
+        per_second = {size: statistics.median(rates[size].per_second for rates in rounds) for size in BATCH_SIZES}
+        best = max(per_second, key=per_second.__getitem__)
+        for size in BATCH_SIZES:
+            at = {**settings, "batch_size": size, "is_best": size == best}
+            per_cpu_second = statistics.median(rates[size].per_cpu_second for rates in rounds)
+            yield Figure("evaluator", name, "evaluations_per_second", per_second[size], "1/s", at)
+            yield Figure("evaluator", name, "evaluations_per_cpu_second", per_cpu_second, "1/s", at)
+        slice_s = seconds / (4 * ROUNDS)
+        one_core.rate(work[best], seconds=0)
+        efficiency = _median_ratio(
+            (busy.rate(work[best], seconds=slice_s).per_cpu_second for busy in (all_cores, one_core))
+            for _ in range(ROUNDS)
+        )
+    yield Figure("evaluator", name, "core_efficiency", efficiency, "", {**settings, "batch_size": best})
 
 
-def bench_selfplay(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
-    """Self-play with an untrained network, in slices that alternate with the evaluator alone on the same cores."""
-    config = new_config(game, name)
-    threads, batch_size = num_selfplay_threads(config, game), config.selfplay.games_per_thread
-    evaluator = _evaluator(game, config, threads, batch_size)
-    alone = _evaluate(evaluator, _leaves(game, batch_size))
-    slice_s = seconds / 10
+def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
+    """Self-play with an untrained network, in turns with the evaluator alone, at its best batch size on the same cores.
+
+    Only positions that the network was asked about count: no empty rows of a batch, no results of the rules.
+    """
+    config = new_config(game, game_name(name), overrides=overrides)
+    workers = num_selfplay_workers(config)
     with tempfile.TemporaryDirectory() as directory:
-        store = GameStore(Path(directory) / "games", report=lambda _: None)
+        num_games, _ = choose_games(Path(directory), game, _checkpoint(game, config, seed=0), config, report=print)
+    config = changed(config, {"selfplay": {"games_per_worker": num_games}})
+    work = {size: evaluating(_evaluator(game, config, size), random_leaves(game, size)) for size in BATCH_SIZES}
+    rates = measure_rates(work.__getitem__, num_threads=workers, on_gpu=_on_gpu(config))
+    best = max(rates, key=rates.__getitem__)
+    alone = work[best]
+    with Busy(workers) as busy, _Playing(game, config) as playing:
+        busy.rate(alone, seconds=0)
+        playing.warm_up()
+        slices = [(busy.rate(alone, seconds=seconds / 20), playing.rates(seconds=seconds / 20)) for _ in range(ROUNDS)]
+        stalls = [] if plays_in_processes(config, game) else playing.stalls(seconds=seconds / 4)
+    settings = {
+        **_network_settings(config),
+        "workers": f"{workers} {'processes' if plays_in_processes(config, game) else 'threads'}",
+        "games_per_worker": num_games,
+        "num_simulations": config.search.num_simulations,
+        "full_search_share": config.selfplay.full_search_share,
+    }
+    for metric, value in (
+        ("evaluations_per_second", statistics.median(played.evaluations.per_second for _, played in slices)),
+        ("evaluations_per_cpu_second", statistics.median(played.evaluations.per_cpu_second for _, played in slices)),
+        ("positions_per_second", statistics.median(played.plies.per_second for _, played in slices)),
+    ):
+        yield Figure("selfplay", name, metric, value, "1/s", settings)
+    about = {
+        "evaluator_batch_size": best,
+        "per_cpu_second": _median_ratio(
+            (played.evaluations.per_cpu_second, rate.per_cpu_second) for rate, played in slices
+        ),
+    }
+    share = _median_ratio((played.evaluations.per_second, rate.per_second) for rate, played in slices)
+    yield Figure("selfplay", name, "share_of_evaluator", share, "", settings | about)
+    if stalls:
+        with_update, without = (sorted(1000 * seconds for seconds in column) for column in zip(*stalls, strict=True))
+        about = {"updates": len(stalls), "worst": with_update[-1], "without_an_update": statistics.median(without)}
+        yield Figure("selfplay", name, "swap_stall_ms", statistics.median(with_update), "ms", settings | about)
+
+
+@dataclass(frozen=True)
+class _Played:
+    """What self-play did in a slice of time."""
+
+    evaluations: Rate
+    plies: Rate
+
+
+class _Timed:
+    """An evaluator that notes when each thread had its answers."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self.times: defaultdict[int, list[float]] = defaultdict(list)
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """As the evaluator's own."""
+        evaluations = self._evaluator.evaluate(leaves)
+        self.times[threading.get_ident()].append(time.perf_counter())
+        return evaluations
+
+
+class _Playing:
+    """A run's self-play, without the learning, that waits but for the slices of time in which it is measured."""
+
+    def __init__(self, game: Rules, config: RunConfig) -> None:
+        self._directory = tempfile.TemporaryDirectory()
+        self._store = GameStore(Path(self._directory.name) / "games", report=lambda _: None)
+        assert config.selfplay.games_per_worker is not None
+        self._evaluator = _evaluator(game, config, config.selfplay.games_per_worker)
+        self._timed = _Timed(self._evaluator)
+        self._checkpoints = itertools.cycle([_checkpoint(game, config, seed=seed) for seed in range(2)])
         task = SelfplayTask(
             game=game,
             search=config.search,
             config=config.selfplay,
-            evaluator=evaluator,
-            log=store,
+            evaluator=self._timed,
+            log=self._store,
             seed=0,
             settings_hash=config.selfplay_hash,
         )
-        workers = [SelfplayWorker(task) for _ in range(threads)]
+        self._selfplay = new_selfplay(task, next(self._checkpoints), config)
+        self._num_games = config.selfplay.games_per_worker * num_selfplay_workers(config)
+        self._is_paused, self._is_over = True, threading.Event()
+        self._pool = ThreadPoolExecutor(1)
+        self._playing = self._pool.submit(
+            self._selfplay.play, self._is_over.is_set, lambda _: None, is_paused=lambda: self._is_paused
+        )
 
-        def play(worker: int) -> int:
-            before = workers[worker].counts.evaluations
-            workers[worker].play_batch()
-            return workers[worker].counts.evaluations - before
+    def __enter__(self) -> _Playing:
+        return self
 
-        slices = [(_rate(alone, threads, slice_s), _rate(play, threads, slice_s)) for _ in range(5)]
-        plies = sum(worker.counts.plies for worker in workers)
-        store.close()
-    settings = {**_network_settings(config), "threads": threads, "games_per_thread": batch_size}
-    settings |= {
-        "num_simulations": config.search.num_simulations,
-        "full_search_share": config.selfplay.full_search_share,
-    }
-    playing = [rates for _, rates in slices]
-    figures = {
-        "evaluations_per_second": statistics.median(rate for rate, _ in playing),
-        "evaluations_per_cpu_second": statistics.median(rate for _, rate in playing),
-        "positions_per_second": plies / (5 * slice_s),
-    }
-    for metric, value in figures.items():
-        yield Figure("selfplay", name, metric, value, "1/s", settings)
-    share = statistics.median(playing[0] / alone[0] for alone, playing in slices)
-    yield Figure("selfplay", name, "share_of_evaluator", share, "", settings)
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._pool.shutdown()
+        self._store.close()
+        self._directory.cleanup()
+
+    def warm_up(self) -> None:
+        """Let it play until every worker is under way."""
+        with self._let_go():
+            while self._selfplay.counts.plies < self._num_games:
+                self._wait(0.01)
+
+    def rates(self, *, seconds: float) -> _Played:
+        """Let it play for so long, and then until it waits again."""
+        with self._let_go():
+            before, cpu_before, started = self._selfplay.counts, self._cpu_s(), time.perf_counter()
+            self._wait(seconds)
+            after, cpu_s, elapsed = self._selfplay.counts, self._cpu_s() - cpu_before, time.perf_counter() - started
+        evaluations, plies = after.evaluations - before.evaluations, after.plies - before.plies
+        return _Played(Rate(evaluations / elapsed, evaluations / cpu_s), Rate(plies / elapsed, plies / cpu_s))
+
+    def stalls(self, *, seconds: float) -> list[tuple[float, float]]:
+        """Bring new networks for so long, once or more.
+
+        Returns of each by how many seconds the longest time between two evaluations of a thread was above the usual
+        one: around the change, and in an equal time without one.
+        """
+        spans, until = list[tuple[float, float]](), time.perf_counter() + seconds
+        with self._let_go():
+            while not spans or time.perf_counter() < until:
+                begun = time.perf_counter()
+                self._evaluator.update(next(self._checkpoints))
+                spans.append((begun, time.perf_counter()))
+                self._wait(0.1 + 2 * (spans[-1][1] - begun))
+            self._wait(0.1)
+        gaps = [gap for times in self._timed.times.values() for gap in itertools.pairwise(times)]
+        usual = statistics.median(after - before for before, after in gaps)
+
+        def longest(begin: float, end: float) -> float:
+            """Of the times between two evaluations that fall into this time, or overlap it."""
+            return (
+                max((after - before for before, after in gaps if before < end and after > begin), default=0.0) - usual
+            )
+
+        # A thread meets the new network at its next evaluation, after the one under way.
+        changes = [(begun, ended + 2 * usual) for begun, ended in spans]
+        return [(longest(begin, end), longest(end, 2 * end - begin)) for begin, end in changes]
+
+    @contextlib.contextmanager
+    def _let_go(self) -> Iterator[None]:
+        before, self._is_paused = self._selfplay.counts, False
+        while self._selfplay.counts == before:
+            self._wait(0.005)
+        self._wait(0.02)  # within which every worker has looked whether it may play
+        yield
+        self._is_paused = True
+        while before != self._selfplay.counts:
+            before = self._selfplay.counts
+            self._wait(0.2)
+
+    def _wait(self, seconds: float) -> None:
+        """Sleep, unless self-play has failed: then its error is raised."""
+        with contextlib.suppress(TimeoutError):
+            self._playing.result(timeout=seconds)
+
+    def _cpu_s(self) -> float:
+        """CPU-seconds of this process and of the workers, if they are others."""
+        workers = self._selfplay.cpu_s if isinstance(self._selfplay, SelfplayProcesses) else 0.0
+        return time.process_time() + workers
 
 
-def bench_train(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
+def bench_train(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
     """The whole loop, from nothing: what it evaluates, records and learns a second."""
     with tempfile.TemporaryDirectory() as directory:
         run = Path(directory) / "run"
-        train(name, run, minutes=seconds / 60, overrides=["training.min_positions=256"], report=lambda _: None)
+        early = ["training.min_positions=256", *overrides]
+        train(name, run, minutes=seconds / 60, overrides=early, report=lambda _: None)
         last = read_metrics(run / "metrics.csv")[-1]
-    config = new_config(game, name, minutes=seconds / 60)
+    config = new_config(game, name, minutes=seconds / 60, overrides=overrides)
     settings = {**_network_settings(config), "batch_size": config.learner.batch_size, "seconds": seconds}
     elapsed = 60 * last.minutes
     figures = {
@@ -177,59 +332,28 @@ def bench_train(game: Rules, name: str, seconds: float) -> Iterator[Figure]:
         yield Figure("train", name, metric, value, "1/s", settings)
 
 
-def random_lines(game: Rules, *, num: int, seed: int) -> list[list[int]]:
-    """Moves that lead to positions that are not over: random numbers of moves of random games."""
-    generator, lines = random.Random(seed), list[list[int]]()
-    while len(lines) < num:
-        state, line = game.initial_state(), list[int]()
-        while legal := game.legal_actions(state):
-            line.append(generator.choice(legal))
-            state = game.play(state, line[-1])
-        lines.append(line[: generator.randrange(len(line))])
-    return lines
-
-
-def state_of(game: Rules, line: list[int]) -> State:
-    """The position after these moves."""
-    state = game.initial_state()
-    for action in line:
-        state = game.play(state, action)
-    return state
-
-
-def _rate(work: Callable[[int], int], num_threads: int, seconds: float) -> tuple[float, float]:
-    """How much work threads get done: a wall second, and a CPU-second. `work(thread)` answers how much it did."""
-    done = [0] * num_threads
-    started, cpu_started = time.perf_counter(), time.process_time()
-
-    def loop(index: int) -> None:
-        while time.perf_counter() - started < seconds:
-            done[index] += work(index)
-
-    threads = [threading.Thread(target=loop, args=(index,)) for index in range(num_threads)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sum(done) / (time.perf_counter() - started), sum(done) / (time.process_time() - cpu_started)
-
-
-def _evaluate(evaluator: Evaluator, leaves: Leaves) -> Callable[[int], int]:
-    def work(_: int) -> int:
-        evaluator.evaluate(leaves)
-        return len(leaves)
-
-    return work
-
-
-def _leaves(game: Rules, num: int) -> Leaves:
-    return game.encode([state_of(game, line) for line in random_lines(game, num=num, seed=1)])
-
-
-def _evaluator(game: Rules, config: RunConfig, threads: int, batch_size: int) -> Any:
+def _checkpoint(game: Rules, config: RunConfig, *, seed: int) -> Checkpoint:
     info = CheckpointInfo.describe(game.spec, config.network, step=0)
-    checkpoint = Checkpoint(info=info, weights=initial_weights(config.network, network_shape(game), seed=0))
-    return make_evaluator(checkpoint, num_threads=threads, batch_size=batch_size)
+    return Checkpoint(info=info, weights=initial_weights(config.network, network_shape(game), seed=seed))
+
+
+def _evaluator(game: Rules, config: RunConfig, batch_size: int) -> NetworkEvaluator:
+    return make_evaluator(
+        _checkpoint(game, config, seed=0),
+        backend=config.training.backend,
+        device=config.training.device,
+        num_threads=num_selfplay_workers(config),
+        batch_size=batch_size,
+    )
+
+
+def _median_ratio(pairs: Iterable[Iterable[float]]) -> float:
+    """Of each pair, measured one after the other, the first over the second; the median of all."""
+    return statistics.median(one / other for one, other in pairs)
+
+
+def _on_gpu(config: RunConfig) -> bool:
+    return config.training.backend != "openvino" and uses_gpu(config.training.device)
 
 
 def _network_settings(config: RunConfig) -> dict[str, Any]:

@@ -32,6 +32,10 @@ RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpo
 Simulations = Annotated[
     int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; the run's own if not given.")
 ]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures alone, one JSON object a line.")]
 
 
@@ -102,10 +106,7 @@ def train(
             help="A new run that repeats and resumes bit for bit on this machine; its budget is in --steps.",
         ),
     ] = False,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
-    ] = None,
+    set_: Overrides = None,
 ) -> None:
     """Learn a game from its rules alone, or go on with a run that stopped."""
     from zerosum.run import train as train_run
@@ -130,13 +131,16 @@ def play(
     game: Annotated[str, typer.Option(help="The game, where the player does not say it.")] = "",
     second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds a move, instead of simulations.")] = None,
 ) -> None:
     """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
-    from zerosum.play.player import open_player
+    from zerosum.play.player import open_player, require_seconds
     from zerosum.play.terminal import play_in_terminal
 
+    if seconds is not None:
+        require_seconds(seconds)
     opponent = open_player(player, game=game or None, num_simulations=simulations)
-    play_in_terminal(opponent, human_side=1 if second else 0)
+    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds)
 
 
 @app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")
@@ -229,10 +233,11 @@ def bench(
     name: Annotated[str, typer.Argument(help="`search`, `evaluator`, `selfplay` or `train`.", show_default=False)],
     game: Annotated[str, typer.Option(help="A game's name, or your own as `path.py:Class`.")] = "connect4",
     seconds: Annotated[float, typer.Option(min=0.1, help="About how long to measure.")] = 5.0,
+    set_: Overrides = None,
     json: Json = False,
 ) -> None:
     """Measure how fast this machine searches, evaluates, plays and learns."""
     from zerosum.bench import run_bench
 
-    for figure in run_bench(name, game, seconds=seconds):
+    for figure in run_bench(name, game, seconds=seconds, overrides=set_ or []):
         print(figure.json() if json else figure)

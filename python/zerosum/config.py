@@ -37,6 +37,10 @@ from zerosum.settings import (
 )
 
 DEFAULT_MINUTES = 30.0
+CACHED_POSITIONS = 1 << 16
+"""Evaluations that each self-play worker keeps."""
+LONGEST_OPENED_GAME = 80
+"""Plies of a random game, up to which self-play opens games at random."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,11 @@ class TrainingConfig:
         None, "budget: minutes of training, resumed ones counted together", low=0.01, high=1e7
     )
     steps: int | None = setting(None, "budget: learner steps, instead of minutes", low=1, high=1 << 40)
+    clock: str = setting(
+        "wall",
+        "how minutes are counted: 'wall', or 'cpu', CPU-minutes of all processes, which compare on a busy machine",
+        choices=("wall", "cpu"),
+    )
     seed: int = setting(0, "keys every random draw of the run", low=0, high=(1 << 63) - 1)
     deterministic: bool = setting(
         False,
@@ -86,6 +95,14 @@ class StrengthConfig:
     rollout_simulations: tuple[int, ...] = setting(
         (10, 100, 1000), "anchors: pure MCTS with rollouts at so many simulations"
     )
+    solved_positions: int = setting(
+        50,
+        "positions of each solved set, where the game has such sets, that a checkpoint is tried on while training; the"
+        " last one takes all; 0 is none at all",
+        low=0,
+        high=1_000_000,
+    )
+    solved_simulations: int = setting(600, "simulations a move there (AlphaZero.jl: 600)", low=1, high=1 << 24)
     opening_plies: int = setting(
         2, "random plies that open a rating game; each opening is played from both sides", low=0, high=100
     )
@@ -113,6 +130,12 @@ class RunConfig:
     network: NetworkConfig
     learner: LearnerConfig
     strength: StrengthConfig
+
+    @property
+    def learning_seconds(self) -> float | None:
+        """A budget in minutes less the time, three minutes at most, in which the last checkpoint is measured."""
+        minutes = self.training.minutes
+        return None if minutes is None else 60 * minutes - min(self.strength.budget_share * 60 * minutes, 180.0)
 
     @property
     def selfplay_hash(self) -> str:
@@ -202,7 +225,8 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
 
     Rules of thumb, measured on Connect Four (docs/log.md): blocks enough to see the whole board; filters as many as the
     time can feed; simulations that visit each legal move of a typical position some seven times; temperature for the
-    first half of a typical game.
+    first half of a typical game; nine games in ten begin with random moves, of which a random game's length and almost
+    half again is the most. Long games begin as the rules have it: random moves there have not been measured.
     """
     size = measure_game(game)
     height, width = game.spec.board_shape
@@ -210,11 +234,17 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
     num_simulations = int(min(max(7 * size.legal_actions, 32), 200))
     return {
         "training": {"minutes": minutes},
-        "search": {"num_simulations": num_simulations, "root_noise_alpha": natural_noise_alpha(game)},
+        "search": {
+            "num_simulations": num_simulations,
+            "root_noise_alpha": natural_noise_alpha(game),
+            "cache_positions": CACHED_POSITIONS,
+        },
         "selfplay": {
-            # A CPU's rate is level from batches of 32 on (docs/log.md); a GPU wants two large batches in turn.
-            **({"games_per_thread": 512, "num_threads": 2} if uses_gpu() else {"games_per_thread": 64}),
+            # On a CPU the run measures it; a GPU wants two large batches in turn.
+            **({"games_per_worker": 512, "num_workers": 2} if uses_gpu() else {}),
             "temperature_plies": max(2, round(size.plies / 2)),
+            "opening_share": 0.9 if size.plies <= LONGEST_OPENED_GAME else 0.0,
+            "opening_plies": max(1, round(1.4 * size.plies)),
             "fast_simulations": max(num_simulations // 5, 8),
         },
         "network": {

@@ -220,7 +220,8 @@ class OpenVinoEvaluator:
     A compiled network takes a fixed number of positions and costs the same for fewer. So there is one for `batch_size`
     and, made when first needed, one for a quarter of it, a sixteenth and so on; leaves go to the smallest that holds
     them, and more than `batch_size` are evaluated in several runs. Each calling thread has its own requests and input
-    buffers.
+    buffers. A new network is compiled in the thread that brings it, on one core and without the interpreter lock, and
+    for all sizes that the one before was asked for, so that threads which evaluate never wait for it.
     """
 
     def __init__(
@@ -253,7 +254,7 @@ class OpenVinoEvaluator:
             "INFERENCE_PRECISION_HINT": self._precision,
         }
         self._of_thread = threading.local()
-        self.update(checkpoint)
+        self._compiled = self._compile(checkpoint, set())
 
     @property
     def description(self) -> str:
@@ -262,6 +263,9 @@ class OpenVinoEvaluator:
 
     def update(self, checkpoint: Checkpoint) -> None:
         """As `NetworkEvaluator.update`."""
+        self._compiled = self._compile(checkpoint, self._compiled.asked_for)
+
+    def _compile(self, checkpoint: Checkpoint, sizes: set[int]) -> _CompiledSizes:
         from zerosum.openvino_graph import build_graph
 
         def compile_for(size: int) -> openvino.CompiledModel:
@@ -269,7 +273,7 @@ class OpenVinoEvaluator:
             graph = build_graph(info.network, info.shape, checkpoint.weights, batch_size=size)
             return self._core.compile_model(graph, "CPU", self._options)
 
-        self._compiled = _CompiledSizes(self._batch_size, compile_for)
+        return _CompiledSizes(self._batch_size, compile_for, sizes)
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
         """As `Evaluator.evaluate`."""
@@ -305,14 +309,18 @@ class OpenVinoEvaluator:
 
 
 class _CompiledSizes:
-    """One network compiled for `largest` positions, a quarter of that and so on down to 1, each when first needed."""
+    """One network compiled for `largest` positions, a quarter of that and so on down to 1.
 
-    def __init__(self, largest: int, compile_for: Callable[[int], openvino.CompiledModel]) -> None:
+    For `largest` and `at_once` it is compiled now, for the others when first needed.
+    """
+
+    def __init__(self, largest: int, compile_for: Callable[[int], openvino.CompiledModel], at_once: set[int]) -> None:
+        self.asked_for: set[int] = set()
         self._sizes = [largest]
         while self._sizes[-1] > 1:
             self._sizes.append(max(self._sizes[-1] // 4, 1))
         self._compile_for, self._lock = compile_for, threading.Lock()
-        self._compiled = {largest: compile_for(largest)}
+        self._compiled = {size: compile_for(size) for size in {largest} | at_once}
 
     def size_for(self, num_leaves: int) -> int:
         """The smallest that holds so many leaves, at most `largest`."""
@@ -320,6 +328,7 @@ class _CompiledSizes:
 
     def of(self, size: int) -> openvino.CompiledModel:
         with self._lock:
+            self.asked_for.add(size)
             if size not in self._compiled:
                 self._compiled[size] = self._compile_for(size)
             return self._compiled[size]

@@ -46,6 +46,8 @@ class PlyFlag(enum.IntFlag):
     """The search value is exact."""
     SAMPLED = 8
     """The move was drawn at random from the visits, not the best one taken."""
+    OPENING = 16
+    """The move is one of the random ones that open a game: nothing was searched."""
 
 
 # Of each column: what `PlyRecord` calls one ply's entry, and the dtype. The journal and the shards keep the same types.
@@ -243,6 +245,41 @@ class RunningGame:
     plies: list[PlyRecord] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
+class BeginEntry:
+    """The first entry of a journal."""
+
+    number: int
+    """Of the journal."""
+    format_version: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlyEntry:
+    """A move of a running game."""
+
+    game_id: int
+    index: int
+    """How many plies came before it."""
+    ply: PlyRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndEntry:
+    """A game is over."""
+
+    game_id: int
+    index: int
+    """How many plies it had."""
+    outcome: float
+    """The first player's result, in [-1, 1]."""
+    ending: str
+
+
+Entry = BeginEntry | GameHeader | PlyEntry | EndEntry
+"""What one entry says; a `GameHeader` is a game's start."""
+
+
 @dataclass(kw_only=True)
 class JournalContents:
     """What a journal holds, and what is wrong with it."""
@@ -312,7 +349,7 @@ def parse_journal(data: bytes) -> JournalContents:
             contents.holes.append((position, resumed))
             position = resumed
         else:
-            _take_in(contents, data[position:end])
+            _take_in(contents, _parse_entry(data[position:end]))
             contents.whole_size = position = end
     return contents
 
@@ -337,27 +374,48 @@ def _next_entry(data: bytes, start: int) -> int | None:
     return None
 
 
-def _take_in(contents: JournalContents, entry: bytes) -> None:
+def _take_in(contents: JournalContents, entry: Entry) -> None:
+    if isinstance(entry, BeginEntry):
+        contents.format_version, contents.number = entry.format_version, entry.number
+        return
+    if isinstance(entry, GameHeader):
+        contents.lost_games.discard(entry.game_id)
+        contents.running[entry.game_id] = RunningGame(header=entry)
+        return
+    game = contents.running.get(entry.game_id)
+    if game is None or len(game.plies) != entry.index:
+        contents.running.pop(entry.game_id, None)
+        contents.lost_games.add(entry.game_id)
+    elif isinstance(entry, PlyEntry):
+        game.plies.append(entry.ply)
+    else:
+        del contents.running[entry.game_id]
+        record = GameRecord.from_plies(game.header, game.plies, outcome=entry.outcome, ending=entry.ending)
+        contents.finished.append(record)
+
+
+def read_entries(data: bytes) -> Iterator[Entry]:
+    """What entries say that lie one after the other, all of them whole: how games travel between processes."""
+    position = 0
+    while position < len(data):
+        end = _entry_end(data, position)
+        assert end is not None, "what comes through a pipe is whole"
+        yield _parse_entry(data[position:end])
+        position = end
+
+
+def _parse_entry(entry: bytes) -> Entry:
     kind, payload = entry[_MAGIC_SIZE + _HEAD.size - 1], entry[_PAYLOAD:]
     if kind == _Kind.BEGIN:
-        contents.format_version, contents.number = _BEGIN.unpack(payload)
-        return
+        version, number = _BEGIN.unpack(payload)
+        return BeginEntry(number=number, format_version=version)
     if kind == _Kind.START:
-        header = GameHeader(**json.loads(payload))
-        contents.lost_games.discard(header.game_id)
-        contents.running[header.game_id] = RunningGame(header=header)
-        return
-    game_id, index = _PLY_KEY.unpack_from(payload)  # END begins with the same two
-    game = contents.running.get(game_id)
-    if game is None or len(game.plies) != index:
-        contents.running.pop(game_id, None)
-        contents.lost_games.add(game_id)
-    elif kind == _Kind.PLY:
-        game.plies.append(_parse_ply(payload))
-    else:
-        (*_, outcome), ending = _END.unpack_from(payload), payload[_END.size :].decode()
-        del contents.running[game_id]
-        contents.finished.append(GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending))
+        return GameHeader(**json.loads(payload))
+    if kind == _Kind.PLY:
+        game_id, index = _PLY_KEY.unpack_from(payload)
+        return PlyEntry(game_id=game_id, index=index, ply=_parse_ply(payload))
+    game_id, index, outcome = _END.unpack_from(payload)
+    return EndEntry(game_id=game_id, index=index, outcome=outcome, ending=payload[_END.size :].decode())
 
 
 def _parse_ply(payload: bytes) -> PlyRecord:

@@ -61,6 +61,13 @@ class LearnerConfig:
         low=0.01,
         high=1e3,
     )
+    average_steps: int = setting(
+        0,
+        "the network that plays is an exponential moving average of the weights over about so many steps; 0 is the last"
+        " weights (paper: 0; Polyak and Juditsky 1992, as Leela Chess Zero and KataGo do)",
+        low=0,
+        high=1 << 20,
+    )
     precision: str = setting(
         "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 where the device has it", choices=("auto", "bf16", "f32")
     )
@@ -75,6 +82,10 @@ class LearnerConfig:
 
     def __post_init__(self) -> None:
         check(self, "learner")
+
+
+LAST_WEIGHTS = "last weights"
+"""Beside the optimiser's state, where the weights of a checkpoint are averaged ones."""
 
 
 def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float:
@@ -132,6 +143,7 @@ class Learner:
         self._network.to(self._device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._autocast = _autocast(config.precision, self._device)
         self._optimizer = self._make_optimizer()
+        self._average = self._tensors(weights) if config.average_steps else None
 
     def step(self, batch: Batch, *, progress: float) -> StepReport:
         """Learn from one batch, at `progress` in [0, 1] through the run's budget."""
@@ -157,6 +169,7 @@ class Learner:
         total.backward()  # type: ignore[no-untyped-call]
         self._optimizer.step()
         self.step_number += 1
+        self._add_to_average()
         with torch.no_grad():
             entropy = -torch.xlogy(policy_target_BA, policy_target_BA).sum(dim=1)
             error = (output.values_B - value_target_B) ** 2
@@ -171,8 +184,10 @@ class Learner:
         )
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """A copy of the weights."""
-        return self._network.weights()
+        """A copy of the weights that play: averaged ones, if `average_steps` asks for that."""
+        if self._average is None:
+            return self._network.weights()
+        return {name: np.array(tensor.cpu().numpy()) for name, tensor in self._average.items()}
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What the optimiser remembers, by parameter; with `weights` and `step_number` all that training needs."""
@@ -181,6 +196,8 @@ class Learner:
             for key, value in self._optimizer.state.get(parameter, {}).items():
                 if value is not None:
                     state[f"{name}/{key}"] = np.array(value.detach().float().cpu().numpy())
+        if self._average is not None:
+            state |= {f"{name}/{LAST_WEIGHTS}": weight for name, weight in self._network.weights().items()}
         return state
 
     def load_state(self, state: dict[str, NDArray[Any]], *, step_number: int) -> None:
@@ -188,13 +205,38 @@ class Learner:
         import torch
 
         parameters = dict(self._network.named_parameters())
+        last = {
+            path.removesuffix(f"/{LAST_WEIGHTS}"): value
+            for path, value in state.items()
+            if path.endswith(f"/{LAST_WEIGHTS}")
+        }
+        if last:
+            self._network.load_weights(last)
         for path, value in state.items():
             name, key = path.rsplit("/", 1)
+            if key == LAST_WEIGHTS:
+                continue
             tensor = torch.from_numpy(np.array(value))
             # A step counter stays on the CPU, as torch's own optimisers have it.
             device = self._device if tensor.ndim else torch.device("cpu")
             self._optimizer.state[parameters[name]][key] = tensor.to(device)
         self.step_number = step_number
+
+    def _tensors(self, weights: dict[str, NDArray[np.float32]]) -> dict[str, Tensor]:
+        import torch
+
+        return {name: torch.tensor(weight, device=self._device) for name, weight in weights.items()}
+
+    def _add_to_average(self) -> None:
+        """Move the average towards the weights; at first quickly, or it would hold on to those it began with."""
+        import torch
+
+        if self._average is None:
+            return
+        share = max(1 / (1 + self.config.average_steps), 1 / (1 + self.step_number))
+        with torch.no_grad():
+            state = self._network.state_dict()
+            torch._foreach_lerp_(list(self._average.values()), [state[name].float() for name in self._average], share)
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
         import torch

@@ -46,6 +46,10 @@ class MetricsRow:
     """Of the newest rated checkpoint; random play is 0."""
     elo_error: float | None = None
     """Half of its 95 % interval."""
+    mistakes: float | None = None
+    """Of the newest checkpoint, in solved positions where the game has them: the mean of the sets' rates, in [0, 1]."""
+    mistakes_error: float | None = None
+    """Half of its 95 % interval."""
 
 
 _NAMES = [field.name for field in fields(MetricsRow)]

@@ -52,6 +52,13 @@ class ReplayConfig:
         high=1.0,
     )
 
+    value_lambda: float = setting(
+        1.0,
+        "How far the outcome reaches back: a ply's target is (1 - lambda) times the search's value and lambda times the"
+        " next ply's target, at the end the outcome (TD(lambda); the paper: 1).",
+        low=0.0,
+        high=1.0,
+    )
     use_symmetries: bool = setting(
         True,
         "Learn from a random image of each sample, where the game has symmetries (AlphaGo Zero; AlphaZero: false).",
@@ -281,7 +288,7 @@ class ReplayWindow:
         if len(self._blocks[-1]) >= _BLOCK_POSITIONS:
             self._blocks[-1].close()
             self._blocks.append(_Block())
-        num_added = self._blocks[-1].append(record)
+        num_added = self._blocks[-1].append(record, value_lambda=self._config.value_lambda)
         self._num_positions += num_added
         return num_added
 
@@ -290,6 +297,21 @@ class ReplayWindow:
         num_outside = sum(len(block) for block in self._blocks) - self._num_positions
         while len(self._blocks) > 1 and len(self._blocks[0]) <= num_outside:
             num_outside -= len(self._blocks.pop(0))
+
+
+def lambda_returns(record: GameRecord, *, value_lambda: float) -> NDArray[np.float32]:
+    """[P], the value target of each ply, for the first player: what the search found there and later, and the outcome.
+
+    G(t) = (1 - lambda) * v(t) + lambda * G(t + 1), with the outcome behind the last ply (Sutton and Barto,
+    Reinforcement Learning, section 12.1). A proven value is exact, so nothing that was played later changes it.
+    """
+    values = np.where(record.players == 0, record.search_values, -record.search_values).tolist()
+    is_proven = (record.flags & int(PlyFlag.PROVEN)).tolist()
+    following = record.outcome
+    for ply in range(len(values) - 1, -1, -1):
+        weight = 0.0 if is_proven[ply] else value_lambda
+        following = values[ply] = (1 - weight) * values[ply] + weight * following
+    return np.array(values, np.float32)
 
 
 _BLOCK_POSITIONS = 65_536  # some 10 MB in chess: small beside a window, and few enough blocks to find one's way
@@ -319,7 +341,7 @@ class _Block:
     def __len__(self) -> int:
         return self.rows.size
 
-    def append(self, record: GameRecord) -> int:
+    def append(self, record: GameRecord, *, value_lambda: float) -> int:
         """Take in a game; returns how many positions it has."""
         sizes = np.diff(record.target_offsets)
         plies = np.flatnonzero(sizes)
@@ -327,7 +349,8 @@ class _Block:
         rows["game_id"] = record.game_id
         rows["first_action"] = self.actions.size
         rows["ply"] = plies
-        rows["outcome"] = np.where(record.players[plies] == 0, record.outcome, -record.outcome)
+        returns = lambda_returns(record, value_lambda=value_lambda)[plies]
+        rows["outcome"] = np.where(record.players[plies] == 0, returns, -returns)
         rows["search_value"] = record.search_values[plies]
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]

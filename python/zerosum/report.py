@@ -14,10 +14,12 @@ from zerosum.elo import Rating, fit_elo
 from zerosum.errors import DataError, command_text
 from zerosum.games import ENDING_OF_PYTHON_GAMES, Rules, make
 from zerosum.metrics import MetricsRow, read_metrics
+from zerosum.mistakes import Mistakes, mean_rate
 from zerosum.network import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
 from zerosum.run import network_shape
-from zerosum.solved import MistakeRate, load_solved, mistake_rate, solved_games, wilson_error
+from zerosum.settings import num_cores
+from zerosum.solved import MistakeRate, load_solved, mistake_rates, solved_games, wilson_error
 from zerosum.strength import Strength, player_name
 
 Write = Callable[[str], None]
@@ -123,10 +125,11 @@ def _count_mistakes(
     name = player.game.spec.name
     if player.game.is_python or name not in solved_games():
         return []
-    rates = []
-    for solved in load_solved(name).values():
-        rates.append(mistake_rate(player, solved, max_positions=num_positions, seed=seed))
-        write_json(_figure_json("mistake_rate", player=player.name, **asdict(rates[-1])))
+    rates = mistake_rates(
+        player, load_solved(name).values(), max_positions=num_positions, seed=seed, num_threads=num_cores()
+    )
+    for rate in rates:
+        write_json(_figure_json("mistake_rate", player=player.name, **asdict(rate)))
     write(mistake_table(rates))
     return rates
 
@@ -225,13 +228,22 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, game, config)
     write("  learning? " + strength.verdict())
-    write("  checkpoints, Elo with random play at 0:")
+    mistakes = Mistakes(run, game, config)
+    write("  checkpoints, Elo with random play at 0" + (", mistakes in solved positions:" if mistakes.rates else ":"))
     for path in list_checkpoints(run / "checkpoints"):
         step = int(path.stem.partition("-")[2])
-        rating = strength.ratings.get(player_name(step))
-        write(f"    {path.name}  {'not rated' if rating is None else str(rating)}")
+        rating, rates = strength.ratings.get(player_name(step)), mistakes.of_step(step)
+        line = f"    {path.name}  {'not rated' if rating is None else str(rating)}"
         if rating is not None:
             write_json(_elo_json(str(path), rating))
+        if rates:
+            mean, error = mean_rate(rates)
+            line += f"  {mean:.1%} ± {error:.1%} at {rates[0].num_simulations} simulations"
+        write(line)
+        for rate in rates:
+            write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
+    if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
+        write(mistake_table(rates))
     write(
         f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
         f" `{command_text('train', config.game, '--run', run, *larger_budget(config, rows))}` goes on."
@@ -240,8 +252,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
 
 def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> list[str]:
     """What a training has to be told to go on: twice the budget, if it is used up."""
-    minutes, steps = config.training.minutes, config.training.steps
-    if rows and minutes is not None and rows[-1].minutes >= minutes:
+    minutes, seconds, steps = config.training.minutes, config.learning_seconds, config.training.steps
+    if rows and minutes is not None and seconds is not None and 60 * rows[-1].minutes >= seconds:
         return ["--minutes", f"{2 * minutes:g}"]
     if rows and steps is not None and rows[-1].step >= steps:
         return ["--steps", f"{2 * steps}"]

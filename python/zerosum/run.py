@@ -2,14 +2,16 @@
 
     runs/connect4/
         config.toml      what was asked and every default
+        calibration.json how many games a worker plays at a time, as measured
         games/           finished games in Parquet shards, running ones in a journal
         checkpoints/     networks, with what the learner needs to go on
         metrics.csv      a row every few seconds; tensorboard/ has the same as events
         strength.jsonl   rating games of the checkpoints
         holder.lock      held by the process that trains
 
-Self-play has its threads, and learning one of its own beside them. Everything that counts is on disk when it counts,
-so a kill at any moment costs at most the learner steps since the last checkpoint, which are made up for.
+Self-play has its threads (or processes, for a game in Python), and learning one of its own beside them. Everything that
+counts is on disk when it counts, so a kill at any moment costs at most the learner steps since the last checkpoint,
+which are made up for.
 
 A deterministic run (`training.deterministic`) does one thing after the other on one thread, and what comes next follows
 from counts alone. Before each checkpoint the games under way are played to their ends, so that a checkpoint and the
@@ -52,12 +54,14 @@ from zerosum.game_store import GameStore
 from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
+from zerosum.mistakes import Mistakes
 from zerosum.network import NetworkShape, initial_weights, num_parameters
 from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
-from zerosum.settings import num_cores
+from zerosum.selfplay_processes import SelfplayProcesses
 from zerosum.strength import Strength
+from zerosum.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 
 REPORT_SECONDS = 10.0
 REPORTS = 100
@@ -121,7 +125,6 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
     report(
         f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters;"
         f" {config.search.num_simulations} simulations a move;"
-        f" {num_selfplay_threads(config, game)} threads x {config.selfplay.games_per_thread} games;"
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
     )
     report(f"  Every setting is in {directory / 'config.toml'}.")
@@ -132,16 +135,6 @@ def network_shape(game: Rules) -> NetworkShape:
     spec = game.spec
     height, width = spec.board_shape
     return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
-
-
-def num_selfplay_threads(config: RunConfig, game: Rules) -> int:
-    """Self-play threads: as set, else one a core, or one for a game in Python (its rules run one at a time).
-
-    A deterministic run has one, because which of several ends a game first is up to the operating system.
-    """
-    if config.training.deterministic:
-        return 1
-    return config.selfplay.num_threads or (1 if game.is_python else num_cores())
 
 
 @contextlib.contextmanager
@@ -200,16 +193,19 @@ class Training:
         num_positions = self._store.num_positions
         self._window.load(recent, total_positions=num_positions)
         self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
+        self._workers_cpu_s: Callable[[], float] = lambda: 0.0  # of processes that play
         self._saved_step, self._saved_progress = 0, 0.0
         self._go_on_learning(checkpoint, learner_state, learner_info)
         self._strength = Strength(directory, game, config, report=report, num_matches=num_matches)
-        num_threads = num_selfplay_threads(config, game)
+        self._mistakes = Mistakes(directory, game, config, report=report)
+        num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
+        num_games, why = choose_games(directory, game, checkpoint, config, report=report)
         self._evaluator = make_evaluator(
             checkpoint,
             backend=config.training.backend,
             device=config.training.device,
-            num_threads=num_threads,
-            batch_size=config.selfplay.games_per_thread,
+            num_threads=1 if in_processes else num_workers,
+            batch_size=num_games,
         )
         self._network_step = checkpoint.info.step
         # A deterministic run begins them anew.
@@ -217,7 +213,7 @@ class Training:
         task = SelfplayTask(
             game=game,
             search=config.search,
-            config=config.selfplay,
+            config=dataclasses.replace(config.selfplay, games_per_worker=num_games),
             evaluator=self._evaluator,
             log=self._store,
             seed=config.training.seed,
@@ -225,16 +221,22 @@ class Training:
             game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
         )
-        self._selfplay = Selfplay(task, num_threads=num_threads, running=running.values())
+        self._selfplay = new_selfplay(task, checkpoint, config, running=running.values())
+        if isinstance(processes := self._selfplay, SelfplayProcesses):
+            self._workers_cpu_s = lambda: processes.cpu_s
         if num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
                 f" {len(running)} games under way, learner step {self._learner.step_number:,},"
                 f" {self._elapsed_before / 60:.1f} minutes used."
             )
-        report(f"  self-play evaluates with {self._evaluator.description}.")
-        self._started = time.monotonic()
-        self._reported = self._started
+        kind = "process" if in_processes else "thread"
+        report(
+            f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
+            f" {self._evaluator.description}."
+        )
+        self._started = self._clock()
+        self._reported = time.monotonic()
         self._reported_evaluations = 0
         self._reported_progress = self._progress()
         self._steps_seen: list[StepReport] = []
@@ -296,6 +298,7 @@ class Training:
             self._selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._window.add)
             self._learn()
             if self._is_due_to_save():
+                assert isinstance(self._selfplay, Selfplay), "one worker is a thread"
                 self._selfplay.play_out(self._stop.is_set, self._window.add)
                 if not self._stop.is_set():
                     self._rate(is_last=self._progress() >= 1)
@@ -312,14 +315,19 @@ class Training:
             self._report_progress()
 
     def _elapsed(self) -> float:
-        return self._elapsed_before + time.monotonic() - self._started
+        return self._elapsed_before + self._clock() - self._started
+
+    def _clock(self) -> float:
+        """Seconds, of the clock that the budget is counted by."""
+        if self._config.training.clock == "cpu":
+            return time.process_time() + self._workers_cpu_s()
+        return time.monotonic()
 
     def _progress(self) -> float:
         """The share of the budget that is used, from 0 to 1."""
-        training = self._config.training
-        if training.minutes is not None:
-            return min(self._elapsed() / (60 * training.minutes), 1.0)
-        return min(self._learner.step_number / (training.steps or 1), 1.0)
+        if (seconds := self._config.learning_seconds) is not None:
+            return min(self._elapsed() / seconds, 1.0)
+        return min(self._learner.step_number / (self._config.training.steps or 1), 1.0)
 
     def _is_over(self) -> bool:
         return self._stop.is_set() or self._progress() >= 1
@@ -369,8 +377,11 @@ class Training:
                 )
             self._steps_seen.append(report)
             self._num_samples += self._config.learner.batch_size
-        self._evaluator.update(self._checkpoint())
+        checkpoint = self._checkpoint()
+        self._evaluator.update(checkpoint)
         self._network_step = self._learner.step_number
+        if isinstance(self._selfplay, SelfplayProcesses):
+            self._selfplay.update(checkpoint)
 
     def _checkpoint(self) -> Checkpoint:
         """The network as it is now. The loss of a step says nothing yet of what that step made of the weights."""
@@ -416,7 +427,7 @@ class Training:
         self._saved_step = self._learner.step_number
 
     def _rate(self, *, is_last: bool = False) -> None:
-        """Let the network as it is now play rating games, as far as the budget for them goes."""
+        """Let the network as it is now play rating games, as far as the budget for them goes, and solved positions."""
         self._strength.rate(
             self._learner.step_number,
             self._evaluator,
@@ -424,6 +435,14 @@ class Training:
             # How long it takes is not for a deterministic run to ask.
             elapsed_s=math.inf if self._is_deterministic else self._elapsed(),
             is_last=is_last,
+        )
+        minutes = self._config.training.minutes
+        left = math.inf if minutes is None else 60 * minutes - self._elapsed()
+        self._mistakes.count(
+            self._learner.step_number,
+            self._evaluator,
+            num_threads=num_selfplay_workers(self._config) if is_last else 1,
+            seconds=left if is_last else None,
         )
 
     def _report_progress(self) -> None:
@@ -437,7 +456,7 @@ class Training:
             for field in dataclasses.fields(StepReport)
             if seen
         }
-        rating = self._strength.newest
+        rating, mistakes = self._strength.newest, self._mistakes.newest
         row = MetricsRow(
             minutes=self._elapsed() / 60,
             step=self._learner.step_number,
@@ -447,6 +466,8 @@ class Training:
             evaluations_per_second=rate,
             elo=None if rating is None else rating.elo,
             elo_error=None if rating is None else rating.error,
+            mistakes=None if mistakes is None else mistakes[0],
+            mistakes_error=None if mistakes is None else mistakes[1],
             **means,
         )
         # What is played again after a kill has its rows already.
@@ -512,7 +533,7 @@ class Training:
         self._evaluations_before = int(info.get("evaluations", 0))
         if last and not self._is_deterministic:
             self._evaluations_before = max(self._evaluations_before, last.evaluations)
-        self._started = time.monotonic()
+        self._started = self._clock()
         self._saved_step, self._saved_progress = checkpoint.info.step, self._progress()
 
 
@@ -528,4 +549,6 @@ def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:
         parts.append(f"policy {row.policy_loss:.2f} (best {row.policy_entropy:.2f}), value {row.value_error:.3f}")
     if row.elo is not None and row.elo_error is not None:
         parts.append(f"Elo {row.elo:.0f} ± {row.elo_error:.0f}")
+    if row.mistakes is not None and row.mistakes_error is not None:
+        parts.append(f"mistakes {row.mistakes:.1%} ± {row.mistakes_error:.1%}")
     return "\n".join([*lines, "      " + " | ".join([*parts, f"learning? {verdict}"])])

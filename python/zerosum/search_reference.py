@@ -34,6 +34,7 @@ class Node:
     player: int = 0
     visits: int = 0
     value_sum: float = 0.0
+    net_value: float = 0.0
     lower: float = -1.0
     upper: float = 1.0
     in_flight: int = 0
@@ -72,7 +73,12 @@ class ReferenceSearch:
             c_init=float(number(config.c_init)),
             c_base=float(number(config.c_base)),
             c_factor=float(number(config.c_factor)),
+            forced_playouts=float(number(config.forced_playouts)),
+            gumbel_visit_scale=float(number(config.gumbel_visit_scale)),
+            gumbel_value_scale=float(number(config.gumbel_value_scale)),
         )
+        self.cache: dict[tuple[bytes, ...], tuple[Sequence[float], float]] = {}
+        """What the network said of positions, by what it was asked. All of them, while the fast search's is bounded."""
         self.reset(game.initial_state())
 
     def reset(self, state: State) -> None:
@@ -80,6 +86,7 @@ class ReferenceSearch:
         self.root = Node(prior=self.number(1), state=state)
         self.root_priors: dict[int, Any] = {}
         self.noise: tuple[int, int, int] | None = None
+        self.halving = Halving()
         self.target_visits = 0
 
     def advance(self, action: int, *, keep: bool) -> None:
@@ -97,7 +104,7 @@ class ReferenceSearch:
         self.target_visits = 1 + num_simulations + (0 if self.config.count_reused_visits else reused)
         self.noise = noise
         if self.root.children:
-            self._mix_noise()
+            self._prepare_root()
 
     @property
     def is_finished(self) -> bool:
@@ -113,16 +120,19 @@ class ReferenceSearch:
             if is_proven or self.root.visits + self.root.in_flight >= self.target_visits:
                 break
             path = self._descend()
-            leaf = path[-1]
-            if leaf.is_pending:
+            if path is None or path[-1].is_pending:
                 break
+            leaf = path[-1]
             if leaf.is_terminal or (self.config.exact_bounds and leaf.is_proven):
                 self._backup(path, leaf.lower)
                 continue
             leaf.is_pending = True
             for node in path:
                 node.in_flight += 1
-            paths.append(path)
+            if self.config.cache_positions and (question := self._question(leaf)) in self.cache:
+                self.apply(path, *self.cache[question])
+            else:
+                paths.append(path)
         return paths
 
     def apply(self, path: list[Node], logits: Sequence[float], value: float) -> None:
@@ -135,9 +145,12 @@ class ReferenceSearch:
             priors = _core.round_prior(priors)
         for action, prior in zip(self.game.legal_actions(leaf.state), priors, strict=True):
             leaf.children[action] = Node(prior=self.number(prior))
+        leaf.net_value = leaf.sign * value
         if leaf is self.root:
-            self._mix_noise()
-        self._backup(path, leaf.sign * value)
+            self._prepare_root()
+        if self.config.cache_positions:
+            self.cache.setdefault(self._question(leaf), (logits, value))
+        self._backup(path, leaf.net_value)
 
     def cancel(self, path: list[Node]) -> None:
         """Take a leaf back as if it had never been asked for."""
@@ -149,11 +162,69 @@ class ReferenceSearch:
         """N(s, a) of the root's legal actions, ascending."""
         return [child.visits for child in self.root.children.values()]
 
-    def _descend(self) -> list[Node]:
-        """Follow the best moves to a node that has not been evaluated, is over or is proven."""
+    def best_action(self) -> int:
+        """The move to play: a proven win (or what the root is worth) first, a proven loss last, else the most visited.
+
+        With a Gumbel root, the best of what halving left in the place of the most visited.
+        """
+        logits, sign, exact_bounds = self._improved_logits(), self.root.sign, self.config.exact_bounds
+        worst = {0: "lower", 1: "upper"}[self.root.player]
+
+        def rank(action: int) -> tuple[Any, ...]:
+            child = self.root.children[action]
+            result = sign * child.lower if child.is_proven and exact_bounds else 0.0
+            least = sign * getattr(child, worst)
+            is_certain = result > 0 or (exact_bounds and self.root.is_proven and least >= sign * self.root.lower)
+            if self.config.root_selection == "gumbel":
+                is_left = action in self.halving.survivors
+                first, second = 2 * is_left + (child.visits > 0), self.halving.gumbels[action] + logits[action]
+            else:
+                first, second = child.visits, self.number(sign) * self._q(child) if child.visits else self.number(-1)
+            certainty = 2 if is_certain else int(result >= 0)
+            return certainty, least if is_certain else 0.0, first, second, self._prior(action), -action
+
+        return max(self.root.children, key=rank)
+
+    def policy_target(self) -> dict[int, float]:
+        """What the policy is to learn, by action: it sums to 1."""
+        sign, children = self.root.sign, self.root.children
+        is_proven = {action: child.is_proven and self.config.exact_bounds for action, child in children.items()}
+        if self.config.exact_bounds and self.root.is_proven and sign * self.root.lower > 0:
+            best = [action for action in children if is_proven[action] and children[action].lower == self.root.lower]
+            return {action: (action in best) / len(best) for action in children}
+        is_lost = {action: is_proven[action] and sign * children[action].lower < 0 for action in children}
+        left = [action for action in children if not is_lost[action]]
+        weights = dict.fromkeys(children, 0.0)
+        if self.config.policy_target == "completed-q":
+            logits = self._improved_logits()
+            left = left or list(children)
+            weights.update({action: math.exp(logits[action] - max(logits[a] for a in left)) for action in left})
+        else:
+            unforced = self._unforced_visits()
+            weights.update({action: float(unforced[action]) for action in left})
+            if sum(weights.values()) == 0:
+                weights.update({action: float(self._prior(action)) for action in left})
+            if sum(weights.values()) == 0:
+                weights.update({action: float(child.visits) for action, child in children.items()})
+        return {action: weight / sum(weights.values()) for action, weight in weights.items()}
+
+    def _question(self, node: Node) -> tuple[bytes, ...]:
+        """What the network is asked about a position."""
+        assert node.state is not None
+        return self.game.planes(node.state).tobytes(), np.array(self.game.legal_actions(node.state)).tobytes()
+
+    def _prior(self, action: int) -> Any:
+        """The network's prior at the root, without noise."""
+        return self.root.children[action].prior
+
+    def _descend(self) -> list[Node] | None:
+        """Follow the best moves to a node that has not been evaluated, is over or is proven; none if halving waits."""
         node, path = self.root, [self.root]
         while node.children and not (self.config.exact_bounds and node.is_proven and node is not self.root):
-            action = self._select(node)
+            is_halving = node is self.root and self.config.root_selection == "gumbel"
+            action = self._select_by_halving() if is_halving else self._select(node)
+            if action is None:
+                return None
             child = node.children[action]
             if child.state is None:
                 assert node.state is not None
@@ -182,9 +253,41 @@ class ReferenceSearch:
             child = node.children[action]
             if self.config.exact_bounds and child.is_proven and node.sign * child.lower < 0:
                 continue
+            if is_root and child.is_visited and child.visits + child.in_flight < self._forced_visits(action):
+                scores[action] = self.number(np.inf)
+                continue
             q, visits = self._child_q(child, node.sign) if child.is_visited else (unvisited, self.number(0))
             scores[action] = q + rate * priors[action] / (self.number(1) + visits)
         return max(scores, key=lambda action: (scores[action], priors[action], -action))
+
+    def _forced_visits(self, action: int) -> Any:
+        """What a visited move of the root is owed, sqrt(k * P * N): 0 without noise."""
+        k = self.number(self.config.forced_playouts if self.noise is not None else 0)
+        visits = self.number(self.root.visits + self.root.in_flight) - self.number(1)
+        return np.sqrt(k * self.root_priors[action] * visits)
+
+    def _unforced_visits(self) -> dict[int, int]:
+        """The visits of the root's moves, less those that PUCT would not have made by itself."""
+        children, rate = self.root.children, self._exploration(self.root.visits + self.root.in_flight)
+        visits = {action: child.visits for action, child in children.items()}
+
+        def score(action: int) -> Any:
+            q = self.number(self.root.sign) * self._q(children[action])
+            return q + rate * self.root_priors[action] / (self.number(1) + self.number(visits[action]))
+
+        left = [action for action in children if not self._is_lost(action)]
+        best = max(left, key=lambda action: (visits[action], self.root_priors[action], -action), default=None)
+        for action, child in children.items():
+            if best is None or action == best:
+                continue
+            for _ in range(min(int(self._forced_visits(action)), child.visits)):
+                visits[action] -= 1
+                if score(action) >= score(best):
+                    visits[action] += 1
+                    break
+            if visits[action] == 1 < child.visits:
+                visits[action] = 0
+        return visits
 
     def _exploration(self, visits: int) -> Any:
         """c(s) * sqrt(N(s))."""
@@ -228,14 +331,98 @@ class ReferenceSearch:
             node.visits += 1
             node.value_sum += value
 
-    def _mix_noise(self) -> None:
-        """(1 - fraction) * prior + fraction * Dir(alpha) at the root."""
+    def _prepare_root(self) -> None:
+        """Noise, (1 - fraction) * prior + fraction * Dir(alpha) or Gumbel's, and the beginning of halving."""
         self.root_priors = {action: child.prior for action, child in self.root.children.items()}
-        if self.noise is not None:
+        if self.config.root_selection == "gumbel":
+            noise = np.zeros(len(self.root_priors), np.float32)
+            if self.noise is not None:
+                noise = _core.gumbel_noise(*self.noise, len(self.root_priors))
+            self.halving.gumbels = dict(zip(self.root_priors, map(self.number, noise), strict=True))
+            self._begin_halving(max(self.target_visits - max(self.root.visits, 1), 0))
+        elif self.noise is not None:
             noise = _core.dirichlet_noise(*self.noise, self.noise_alpha, len(self.root_priors))
             fraction = self.number(self.config.root_noise_fraction)
             for (action, prior), draw in zip(self.root_priors.items(), noise, strict=True):
                 self.root_priors[action] = (self.number(1) - fraction) * prior + fraction * self.number(draw)
+
+    def _begin_halving(self, num_simulations: int) -> None:
+        """Consider the m best moves that are not proven to lose."""
+        order = self._halving_order()
+        considered = [action for action in order if not self._is_lost(action)][: self.config.gumbel_actions]
+        self.halving.survivors = considered
+        self.halving.num_simulations = num_simulations
+        self.halving.num_rounds = math.ceil(math.log2(max(len(considered), 1)))
+        self.halving.visits_before = {action: child.visits for action, child in self.root.children.items()}
+        self.halving.visits_to_make = self.halving.visits_a_round()
+
+    def _select_by_halving(self) -> int | None:
+        """The survivor with the fewest visits; none while the last visits of a round are in flight."""
+        halving = self.halving
+        halving.survivors = [action for action in halving.survivors if not self._is_lost(action)]
+        if not halving.survivors:
+            self._begin_halving(self.target_visits - self.root.visits - self.root.in_flight)
+
+        def visits_made(action: int) -> int:
+            child = self.root.children[action]
+            return child.visits + child.in_flight - halving.visits_before[action]
+
+        ranking = [action for action in self._halving_order() if action in halving.survivors]
+        if len(ranking) > 2 and all(visits_made(action) >= halving.visits_to_make for action in ranking):
+            if self.root.in_flight:
+                return None
+            halving.survivors = ranking = ranking[: max(2, len(ranking) // 2)]
+            halving.visits_to_make += halving.visits_a_round()
+        return min(ranking, key=visits_made)
+
+    def _is_lost(self, action: int) -> bool:
+        child = self.root.children[action]
+        return self.config.exact_bounds and child.is_proven and self.root.sign * child.lower < 0
+
+    def _halving_order(self) -> list[int]:
+        """All moves, better ones first: by g + logit + sigma(q); ties go to the higher prior, then the lower action."""
+        logits, gumbels = self._improved_logits(), self.halving.gumbels
+        return sorted(logits, key=lambda action: (-(logits[action] + gumbels[action]), -self._prior(action), action))
+
+    def _improved_logits(self) -> dict[int, Any]:
+        """Of the root's moves, logit + sigma(completed q)."""
+        number, sign, children = self.number, self.number(self.root.sign), self.root.children
+        least = number(np.float32(1e-30))
+        visits, prior_sum, q_sum = 0, number(0), number(0)
+        for child in children.values():
+            if child.visits:
+                prior = max(child.prior, least)
+                visits += child.visits
+                prior_sum = prior_sum + prior
+                q_sum = q_sum + prior * (sign * self._q(child))
+        mixed_value = sign * number(self.root.net_value)
+        if visits:
+            mixed_value = (mixed_value + number(visits) * (q_sum / prior_sum)) / (number(1) + number(visits))
+        most_visits = number(max(child.visits for child in children.values()))
+        scale = (number(self.config.gumbel_visit_scale) + most_visits) * number(self.config.gumbel_value_scale)
+        return {
+            action: number(math.log(float(max(child.prior, least))))
+            + scale * (sign * self._q(child) if child.visits else mixed_value)
+            for action, child in children.items()
+        }
+
+
+@dataclass
+class Halving:
+    """Sequential halving over the root's moves: see `SearchConfig`."""
+
+    survivors: list[int] = field(default_factory=list)
+    gumbels: dict[int, Any] = field(default_factory=dict)
+    visits_before: dict[int, int] = field(default_factory=dict)
+    """Of all moves, when this halving began."""
+    num_simulations: int = 0
+    num_rounds: int = 0
+    visits_to_make: int = 0
+    """Of each survivor since then, at which the round ends."""
+
+    def visits_a_round(self) -> int:
+        """Visits for each survivor, in one round."""
+        return max(1, self.num_simulations // max(1, self.num_rounds * len(self.survivors)))
 
 
 def softmax(logits: Sequence[float]) -> NDArray[np.float32]:

@@ -30,15 +30,17 @@ from zerosum.settings import check, setting
 class SelfplayConfig:
     """How games for training are played."""
 
-    num_threads: int | None = setting(
+    num_workers: int | None = setting(
         None,
-        "self-play threads; none is one a core, or one for a game in Python; a deterministic run has one",
+        "self-play workers, each a thread, or a process for a game in Python (of one, a thread); none is one a core; a"
+        " deterministic run has one",
         low=1,
         high=256,
     )
-    games_per_thread: int = setting(
-        64,
-        "games that a thread plays at a time: its batch, so the fewest that keep the evaluator busy",
+    games_per_worker: int | None = setting(
+        None,
+        "games that a worker plays at a time: its batch; none is the fewest that keep the evaluator busy, measured (64"
+        " in a deterministic run)",
         low=1,
         high=65536,
     )
@@ -53,6 +55,17 @@ class SelfplayConfig:
         "after this many plies the best move is played (paper's pseudocode: 30; its text: all moves)",
         low=0,
         high=65535,
+    )
+
+    opening_share: float = setting(
+        0.0,
+        "share of games that begin with random moves, so that the network learns positions which it would not play into"
+        " (as KataGo, section 5.1 of its methods, and Go-Exploit, arXiv 2302.12359, vary the start; the paper: 0)",
+        low=0.0,
+        high=1.0,
+    )
+    opening_plies: int = setting(
+        8, "how many random moves: from 1 to so many, each number as likely", low=1, high=65535
     )
 
     full_search_share: float = setting(
@@ -132,24 +145,27 @@ class SelfplayCounts:
         )
 
 
+_NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uint32)
 _FULL_SEARCH, _NOISE = int(PlyFlag.FULL_SEARCH), int(PlyFlag.NOISE)
 _PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
-_NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uint32)
 
 
 class SelfplayWorker:
-    """Plays `config.games_per_thread` games at a time. For one thread at a time."""
+    """Plays `config.games_per_worker` games at a time. For one thread at a time."""
 
     def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
         """Games under way go on first; they may be more than are played at a time."""
         self.counts = SelfplayCounts()
         self._task = task
         self._waiting = list(running)
-        self._num_trees = task.config.games_per_thread
+        assert task.config.games_per_worker is not None, "the run has measured it"
+        self._num_trees = task.config.games_per_worker
         self._search = new_search(task.game, task.search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
+        self._cached_step = -1
         self._is_full = [True] * self._num_trees
+        self._num_opening_plies = [0] * self._num_trees
         self._ended: list[GameRecord] = []
         self._num_playing, self._is_closing = self._num_trees, False
         for tree in range(self._num_trees):
@@ -158,6 +174,10 @@ class SelfplayWorker:
 
     def play_batch(self) -> list[GameRecord]:
         """One batch of evaluations and the moves that it decides. Answers the games that ended."""
+        if self._task.search.cache_positions and self._cached_step != (step := self._task.network_step()):
+            # What the search remembers was said by another network.
+            self._search.clear_cache()
+            self._cached_step = step
         self.counts.evaluations += answer(self._search, self._task.evaluator, self._num_trees)
         for tree in self._search.finished().tolist():
             self._move(tree)
@@ -190,8 +210,10 @@ class SelfplayWorker:
         """Begin the search of a tree's next move."""
         task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
         share = task.config.full_search_share
-        is_full = share == 1.0 or uniform(task.seed, header.game_id, ply, "full search") < share
-        has_noise = is_full and task.search.root_noise_fraction > 0
+        # A position that chance led to is new: it is always learned from.
+        is_full = share == 1.0 or 0 < ply == self._num_opening_plies[tree]
+        is_full = is_full or uniform(task.seed, header.game_id, ply, "full search") < share
+        has_noise = is_full and task.search.has_root_noise
         self._is_full[tree], self._steps[tree] = is_full, task.network_step()
         self._search.begin(
             tree,
@@ -221,14 +243,15 @@ class SelfplayWorker:
     def _record(self, tree: int, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
         is_full = self._is_full[tree]
         if is_full:
-            target = root.policy_target()
+            # In 16 bits the least shares of a softmax vanish.
+            target = root.policy_target().astype(np.float16)
             kept = np.flatnonzero(target)
-            target_columns = root.actions[kept], target[kept].astype(np.float16), root.visits[kept]
+            target_columns = root.actions[kept], target[kept], root.visits[kept]
         else:
             target_columns = _NO_TARGET
         # As plain numbers: combining flags by name costs more than the rest of the record.
         flags = is_full * _FULL_SEARCH + is_sampled * _SAMPLED + (root.proven is not None) * _PROVEN
-        flags += (is_full and self._task.search.root_noise_fraction > 0) * _NOISE
+        flags += (is_full and self._task.search.has_root_noise) * _NOISE
         return PlyRecord(
             action=action,
             player=root.player,
@@ -258,26 +281,73 @@ class SelfplayWorker:
                 state = game.play(state, ply.action)
             if game.outcome(state) is None:
                 self._search.reset(tree, state)
+                self._num_opening_plies[tree] = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
                 return running.header
             # The process ended between the last ply and the game's end.
             self._finish(running.header, state)
         header = self._task.new_header()
         self._task.log.start_game(header)
-        self._search.reset(tree, game.initial_state())
+        state = self._play_opening(header)
+        self._search.reset(tree, state)
+        self._num_opening_plies[tree] = state.plies
         return header
+
+    def _play_opening(self, header: GameHeader) -> State:
+        """The position in which a new game's first search begins, after its random moves, if it has any."""
+        task, game, config = self._task, self._task.game, self._task.config
+        state = game.initial_state()
+        if uniform(task.seed, header.game_id, 0, "has opening") >= config.opening_share:
+            return state
+        for ply in range(1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)):
+            ahead = opening_move(game, state, seed=task.seed, game_id=header.game_id, ply=ply)
+            if ahead is None:
+                break
+            action, after = ahead
+            task.log.add_ply(header.game_id, opening_record(action, game.player(state)))
+            state = after
+        return state
+
+
+def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int) -> tuple[int, State] | None:
+    """A move drawn with equal chances among those that do not end the game, and where it leads; None if all do."""
+    actions = game.legal_actions(state)
+    for attempt in range(len(actions)):
+        drawn = int(uniform(seed, game_id, ply, f"opening {attempt}") * (len(actions) - attempt))
+        after = game.play(state, actions[drawn])
+        if game.outcome(after) is None:
+            return actions[drawn], after
+        actions[drawn] = actions[len(actions) - attempt - 1]
+    return None
+
+
+def opening_record(action: int, player: int) -> PlyRecord:
+    """The record of a random move that opens a game: nothing was searched, nothing is to be learned."""
+    return PlyRecord(
+        action=action,
+        player=player,
+        checkpoint_step=0,
+        search_value=0.0,
+        net_value=0.0,
+        num_simulations=0,
+        flags=PlyFlag.OPENING,
+        target_actions=_NO_TARGET[0],
+        target_probabilities=_NO_TARGET[1],
+        target_visits=_NO_TARGET[2],
+    )
 
 
 def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
     """The move to play, and whether it was drawn at random rather than the best one taken.
 
-    Drawn from the policy target, which has no proven loss while another move exists, to the power of 1 / temperature.
+    Drawn from the shares of the visits (`Root.visit_policy`), which have no proven loss while another move exists, to
+    the power of 1 / temperature. A Gumbel root with noise has drawn its move already: the best one.
     """
     best = root.best_action
     assert best is not None, "a game that goes on has a move"
-    if config.temperature == 0 or ply >= config.temperature_plies:
+    if config.temperature == 0 or ply >= config.temperature_plies or root.has_gumbel_noise:
         return best, False
     # Plain lists: for the few moves of a position they are quicker than arrays.
-    weights = root.policy_target().tolist()
+    weights = root.visit_policy().tolist()
     if config.temperature != 1.0:
         largest = max(weights)
         weights = [(weight / largest) ** (1 / config.temperature) for weight in weights]
@@ -289,9 +359,9 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
 class Selfplay:
     """All workers of a run, a thread each."""
 
-    def __init__(self, task: SelfplayTask, *, num_threads: int, running: Iterable[RunningGame] = ()) -> None:
+    def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
         """Games under way are dealt out among the workers, once they play."""
-        self._task, self._num_threads, self._running = task, num_threads, list(running)
+        self._task, self._num_workers, self._running = task, num_workers, list(running)
         self._workers: list[SelfplayWorker] = []
         self._counted = SelfplayCounts()  # by workers that are no more
 
@@ -316,7 +386,7 @@ class Selfplay:
         """
         if not self._workers:
             games, self._running = self._running, []
-            shares = (games[index :: self._num_threads] for index in range(self._num_threads))
+            shares = (games[index :: self._num_workers] for index in range(self._num_workers))
             self._workers = [SelfplayWorker(self._task, running=share) for share in shares]
         failures: list[BaseException] = []
         stop = threading.Event()

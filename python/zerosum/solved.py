@@ -9,7 +9,9 @@ from __future__ import annotations
 import csv
 import math
 import random
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import resources
 
@@ -23,6 +25,8 @@ from zerosum.search import new_search
 FILE_ENDING = "-solved.csv"
 POSITIONS_AT_ONCE = 64
 """Positions searched side by side: each batch has a leaf of each."""
+POSITIONS_A_TASK = 200
+"""Positions that a thread takes on at a time."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,11 @@ def load_solved(game: str) -> dict[str, SolvedSet]:
     if game not in solved_games():
         raise SettingsError(f"{game!r} has no solved positions: {nearest(game, solved_games())}.")
     text = resources.files("zerosum").joinpath("data", f"{game}{FILE_ENDING}").read_text(encoding="utf-8")
+    return parse_solved(game, text)
+
+
+def parse_solved(game: str, text: str) -> dict[str, SolvedSet]:
+    """The sets in the text of a file like those in `data/`."""
     sets: dict[str, list[SolvedPosition]] = {}
     for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("#")):
         # A move is one character in these files.
@@ -110,42 +119,90 @@ def mistake_rate(
     max_positions: int | None = None,
     seed: int = 0,
 ) -> MistakeRate:
+    """`mistake_rates` of one set."""
+    (rate,) = mistake_rates(player, [solved], num_simulations=num_simulations, max_positions=max_positions, seed=seed)
+    return rate
+
+
+def mistake_rates(
+    player: Player,
+    sets: Iterable[SolvedSet],
+    *,
+    num_simulations: int | None = None,
+    max_positions: int | None = None,
+    seed: int = 0,
+    num_threads: int = 1,
+    seconds: float = math.inf,
+) -> list[MistakeRate]:
     """Let a player choose a move in solved positions, each searched from scratch and without noise.
 
     Args:
         player: Who is measured.
-        solved: The positions.
+        sets: The positions.
         num_simulations: A move; the player's own if not given.
-        max_positions: Take a sample of so many; all if not given.
+        max_positions: Of each set, take a sample of so many; all if not given.
         seed: Keys the sample.
+        num_threads: That search, each its own positions.
+        seconds: After which no more positions are begun, beyond the first of each set.
 
     Raises:
         SettingsError: the positions are of another game, or a number is out of range.
     """
-    if (name := player.game.spec.name) != solved.game:
-        raise SettingsError(f"{player.name} plays {name!r}, these solved positions are of {solved.game!r}.")
+    sets = list(sets)
+    for solved in sets:
+        if (name := player.game.spec.name) != solved.game:
+            raise SettingsError(f"{player.name} plays {name!r}, these solved positions are of {solved.game!r}.")
     if max_positions is not None and max_positions < 1:
         raise SettingsError(f"max_positions is {max_positions}, allowed is at least 1.")
     if num_simulations is not None:
-        player = Player(
-            player.game, player.evaluator, replace(player.config, num_simulations=num_simulations), name=player.name
+        config = replace(player.config, num_simulations=num_simulations)
+        player = Player(player.game, player.evaluator, config, name=player.name)
+    started = time.monotonic()
+
+    def count(task: tuple[int, Sequence[SolvedPosition], bool]) -> tuple[int, int, int, int]:
+        index, positions, is_first = task
+        if not is_first and time.monotonic() - started > seconds:
+            return index, 0, 0, 0
+        return index, len(positions), *_count_mistakes(player, positions)
+
+    tasks = [
+        (start, index, positions[start : start + POSITIONS_A_TASK])
+        for index, solved in enumerate(sets)
+        for positions in [solved.positions if max_positions is None else solved.sample(max_positions, seed=seed)]
+        for start in range(0, len(positions), POSITIONS_A_TASK)
+    ]
+    # The first positions of every set before the second ones of any, for the time may not be enough for all.
+    tasks.sort(key=lambda task: task[:2])
+    with ThreadPoolExecutor(num_threads) as pool:
+        counts = list(pool.map(count, [(index, positions, start == 0) for start, index, positions in tasks]))
+    rates = []
+    for index, solved in enumerate(sets):
+        num_positions, num_mistakes, evaluations = (
+            sum(row[column] for row in counts if row[0] == index) for column in (1, 2, 3)
         )
-    positions = solved.positions if max_positions is None else solved.sample(max_positions, seed=seed)
+        share = num_mistakes / num_positions
+        rates.append(
+            MistakeRate(
+                set=solved.name,
+                value=share,
+                error=wilson_error(share, num_positions),
+                positions=num_positions,
+                num_simulations=player.config.num_simulations,
+                evaluations=evaluations,
+            )
+        )
+    return rates
+
+
+def _count_mistakes(player: Player, positions: Sequence[SolvedPosition]) -> tuple[int, int]:
+    """Mistakes, and the evaluations that the moves took."""
     states = [state_after(player.game, position.moves) for position in positions]
     actions, evaluations = best_actions(player, states)
     num_mistakes = 0
     for position, state, action in zip(positions, states, actions, strict=True):
         results = dict(zip(player.game.legal_actions(state), position.results, strict=True))
         num_mistakes += results[action] < max(position.results)
-    share, num = num_mistakes / len(positions), len(positions)
-    return MistakeRate(
-        set=solved.name,
-        value=share,
-        error=wilson_error(share, num),
-        positions=num,
-        num_simulations=player.config.num_simulations,
-        evaluations=evaluations,
-    )
+    return num_mistakes, evaluations
 
 
 def best_actions(player: Player, states: Sequence[State]) -> tuple[list[int], int]:

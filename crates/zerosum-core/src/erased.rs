@@ -140,6 +140,10 @@ pub trait AnySearch: Send {
     fn best_line(&self, tree: usize) -> Vec<Action>;
     /// The position at a tree's root.
     fn state(&self, tree: usize) -> AnyState;
+    /// See [`Search::clear_cache`].
+    fn clear_cache(&mut self);
+    /// See [`Search::num_cached`].
+    fn num_cached(&self) -> u64;
     /// See [`Search::num_bytes`].
     fn num_bytes(&self) -> usize;
 }
@@ -178,6 +182,12 @@ impl<G: Game> AnySearch for Search<G> {
     }
     fn state(&self, tree: usize) -> AnyState {
         AnyState::new(self.position(tree).clone())
+    }
+    fn clear_cache(&mut self) {
+        self.clear_cache();
+    }
+    fn num_cached(&self) -> u64 {
+        self.num_cached()
     }
     fn num_bytes(&self) -> usize {
         self.num_bytes()

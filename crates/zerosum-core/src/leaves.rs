@@ -34,6 +34,18 @@ impl<G: Game> Leaves<G> {
         }
     }
 
+    /// No positions any more, in the memory that is there.
+    pub fn clear(&mut self, ticket: u64) {
+        self.ticket = ticket;
+        self.trees.clear();
+        self.players.clear();
+        self.packed_planes.clear();
+        self.constant_planes.clear();
+        self.legal_actions.clear();
+        self.legal_offsets.truncate(1);
+        self.positions.clear();
+    }
+
     /// Encodes one more position, which must not be over (its legal actions would be none) unless no search asks.
     pub fn push(&mut self, game: &G, tree: u32, position: Position<G::State>) {
         let bytes_per_plane = game.spec().bytes_per_plane();
@@ -54,6 +66,35 @@ impl<G: Game> Leaves<G> {
         self.players.push(game.player(&position.state));
         self.trees.push(tree);
         self.positions.push(position);
+    }
+
+    /// Takes the latest position back.
+    pub fn pop(&mut self, game: &G) {
+        let left = self.len() - 1;
+        self.trees.truncate(left);
+        self.players.truncate(left);
+        self.packed_planes.truncate(left * self.num_bit_planes * game.spec().bytes_per_plane());
+        self.constant_planes.truncate(left * self.num_constant_planes);
+        self.legal_offsets.truncate(left + 1);
+        self.legal_actions.truncate(self.legal_offsets[left] as usize);
+        self.positions.truncate(left);
+    }
+
+    /// What an evaluator is asked about the latest position, as words: planes and legal actions.
+    pub fn latest_words(&self) -> impl Iterator<Item = u64> {
+        let latest = self.len() - 1;
+        let bytes = self.packed_planes.len() / self.len();
+        let bits = self.packed_planes[latest * bytes..].chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        });
+        let constants = &self.constant_planes[latest * self.num_constant_planes..];
+        let constants = constants.iter().map(|constant| u64::from(constant.to_bits()));
+        let actions = &self.legal_actions[self.legal_range(latest)];
+        let packed =
+            actions.chunks(4).map(|chunk| chunk.iter().fold(0, |word, action| word << 16 | u64::from(*action)));
+        bits.chain(constants).chain(packed).chain(std::iter::once(actions.len() as u64))
     }
 
     /// How many positions.

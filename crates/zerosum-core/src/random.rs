@@ -44,6 +44,12 @@ impl Draws {
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
     }
 
+    /// A standard Gumbel number, −ln(−ln(u)) with u uniform in the open interval (0, 1).
+    fn gumbel(&mut self) -> f64 {
+        let uniform = ((self.bits() >> 11) as f64 + 0.5) * (1.0 / (1_u64 << 53) as f64);
+        -libm::log(-libm::log(uniform))
+    }
+
     /// The logarithm of a Gamma(shape, 1) number (Marsaglia and Tsang 2000; shapes below 1 are boosted, in the
     /// logarithm because shapes as small as Go's 0.03 underflow).
     fn log_gamma(&mut self, shape: f64) -> f64 {
@@ -69,9 +75,15 @@ impl Draws {
     }
 }
 
+/// The Gumbel noise of a root: its own stream of (seed, game, ply).
+pub fn gumbel_noise(seed: u64, game: u64, ply: u64, size: usize) -> Vec<f32> {
+    let draws = &mut Draws::new(seed, game, ply, "gumbel");
+    (0..size).map(|_| draws.gumbel() as f32).collect()
+}
+
 /// The finaliser of `SplitMix64`: a bijection of 64-bit words in which every input bit reaches every output bit.
 #[inline]
-fn mix(word: u64) -> u64 {
+pub(crate) fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     word ^ (word >> 31)
@@ -108,6 +120,15 @@ mod tests {
         let square = numbers.iter().map(|u| u * u).sum::<f64>() / numbers.len() as f64;
         assert!((mean - 0.5).abs() < 0.004, "{mean}");
         assert!((square - 1.0 / 3.0).abs() < 0.004, "{square}");
+    }
+
+    #[test]
+    fn gumbel_has_the_right_mean_and_variance() {
+        let numbers = gumbel_noise(7, 0, 0, 100_000);
+        let mean = numbers.iter().map(|g| f64::from(*g)).sum::<f64>() / 1e5;
+        let variance = numbers.iter().map(|g| (f64::from(*g) - mean).powi(2)).sum::<f64>() / 1e5;
+        assert!((mean - 0.577_216).abs() < 0.015, "Euler's constant, not {mean}");
+        assert!((variance / 1.644_934 - 1.0).abs() < 0.03, "a sixth of the square of pi, not {variance}");
     }
 
     #[test]

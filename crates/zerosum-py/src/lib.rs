@@ -11,7 +11,7 @@ mod search;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
-use zerosum_core::random::Draws;
+use zerosum_core::random::{self, Draws};
 
 #[pyfunction]
 fn core_game_names() -> Vec<&'static str> {
@@ -36,6 +36,11 @@ fn dirichlet_noise(
 }
 
 #[pyfunction]
+fn gumbel_noise(py: Python<'_>, seed: u64, game: u64, ply: u64, size: usize) -> Bound<'_, PyArray1<f32>> {
+    random::gumbel_noise(seed, game, ply, size).into_pyarray(py)
+}
+
+#[pyfunction]
 fn round_prior<'py>(py: Python<'py>, priors: PyReadonlyArrayDyn<'py, f32>) -> Bound<'py, numpy::PyArrayDyn<f32>> {
     let rounded = |prior: &f32| zerosum_core::search::prior_of(zerosum_core::search::round_prior(*prior));
     priors.as_array().map(rounded).into_pyarray(py)
@@ -55,6 +60,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(core_game_names, module)?)?;
     module.add_function(wrap_pyfunction!(uniform, module)?)?;
     module.add_function(wrap_pyfunction!(dirichlet_noise, module)?)?;
+    module.add_function(wrap_pyfunction!(gumbel_noise, module)?)?;
     module.add_function(wrap_pyfunction!(round_prior, module)?)?;
     Ok(())
 }

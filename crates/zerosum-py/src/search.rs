@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use zerosum_core::erased::AnySearch;
 use zerosum_core::game::Action;
-use zerosum_core::search::{self, Evaluations, Noise, SearchConfig, UnvisitedValue};
+use zerosum_core::search::{self, Evaluations, Noise, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
 
 use crate::failure::{catch, game_error, misuse};
 use crate::game::{Game, State, action_index};
@@ -52,11 +52,16 @@ impl Search {
     }
 }
 
+fn unknown_word(name: &str, word: &str, known: &str) -> PyErr {
+    PyValueError::new_err(format!("{name} is {word:?}, expected {known}"))
+}
+
 #[pymethods]
 impl Search {
     #[new]
     #[pyo3(signature = (game, num_trees, *, c_init, c_base, c_factor, unvisited_value, unvisited_reduction,
-        noise_fraction, noise_alpha, exact_bounds, count_reused_visits, leaves_in_flight, virtual_loss, max_nodes))]
+        noise_fraction, noise_alpha, root_selection, gumbel_actions, gumbel_visit_scale, gumbel_value_scale,
+        policy_target, forced_playouts, exact_bounds, count_reused_visits, leaves_in_flight, virtual_loss, cache_positions, max_nodes))]
     fn new(
         game: Py<Game>,
         num_trees: usize,
@@ -67,20 +72,34 @@ impl Search {
         unvisited_reduction: f32,
         noise_fraction: f32,
         noise_alpha: f32,
+        root_selection: &str,
+        gumbel_actions: u16,
+        gumbel_visit_scale: f32,
+        gumbel_value_scale: f32,
+        policy_target: &str,
+        forced_playouts: f32,
         exact_bounds: bool,
         count_reused_visits: bool,
         leaves_in_flight: u16,
         virtual_loss: f32,
+        cache_positions: u32,
         max_nodes: u32,
     ) -> PyResult<Self> {
         let unvisited_value = match unvisited_value {
             "loss" => UnvisitedValue::Loss,
             "zero" => UnvisitedValue::Zero,
             "parent" => UnvisitedValue::Parent { reduction: unvisited_reduction },
-            other => {
-                let message = format!("unvisited_value is {other:?}, expected loss, zero or parent");
-                return Err(PyValueError::new_err(message));
-            }
+            other => return Err(unknown_word("unvisited_value", other, "loss, zero or parent")),
+        };
+        let root_selection = match root_selection {
+            "puct" => RootSelection::Puct,
+            "gumbel" => RootSelection::Gumbel,
+            other => return Err(unknown_word("root_selection", other, "puct or gumbel")),
+        };
+        let policy_target = match policy_target {
+            "visits" => PolicyTarget::Visits,
+            "completed-q" => PolicyTarget::CompletedQ,
+            other => return Err(unknown_word("policy_target", other, "visits or completed-q")),
         };
         let config = SearchConfig {
             c_init,
@@ -89,10 +108,17 @@ impl Search {
             unvisited_value,
             noise_fraction,
             noise_alpha,
+            root_selection,
+            gumbel_actions,
+            gumbel_visit_scale,
+            gumbel_value_scale,
+            policy_target,
+            forced_playouts,
             exact_bounds,
             count_reused_visits,
             leaves_in_flight,
             virtual_loss,
+            cache_positions,
             max_nodes,
         };
         let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
@@ -116,7 +142,7 @@ impl Search {
 
     #[pyo3(signature = (tree, num_simulations, *, noise=None))]
     fn begin(&self, py: Python<'_>, tree: usize, num_simulations: u32, noise: Option<(u64, u64, u64)>) -> PyResult<()> {
-        let noise = noise.map_or(Noise::None, |(seed, game, ply)| Noise::Dirichlet { seed, game, ply });
+        let noise = noise.map_or(Noise::None, |(seed, game, ply)| Noise::Drawn { seed, game, ply });
         self.call_rules(py, |search| search.begin(tree, num_simulations, noise))?.map_err(misuse)
     }
 
@@ -159,6 +185,16 @@ impl Search {
 
     fn state(&self, py: Python<'_>, tree: usize) -> PyResult<State> {
         Ok(State { inner: self.tree(py, tree)?.state(tree) })
+    }
+
+    fn clear_cache(&self, py: Python<'_>) -> PyResult<()> {
+        self.lock(py)?.clear_cache();
+        Ok(())
+    }
+
+    #[getter]
+    fn num_cached(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.num_cached())
     }
 
     #[getter]
@@ -225,6 +261,13 @@ impl Root {
     #[getter]
     fn limit(&self) -> Option<&'static str> {
         self.inner.limit.map(search::Limit::name)
+    }
+    #[getter]
+    fn has_gumbel_noise(&self) -> bool {
+        self.inner.has_gumbel_noise
+    }
+    fn visit_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_vec(py, self.inner.visit_policy())
     }
     fn policy_target<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.policy_target())

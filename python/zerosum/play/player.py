@@ -10,6 +10,7 @@ commands take, and `zerosum.arena` gives it many boards at once.
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -61,13 +62,13 @@ class Analysis:
     """Best play from here as far as it was searched, as people write it; empty if the best move was never tried."""
     num_simulations: int
     limit: str
-    """Why the search ended: "simulations", "proven" or "memory"."""
+    """Why the search ended: "simulations", "proven", "memory" or "time"."""
 
     @classmethod
     def of(cls, search: Search, *, tree: int = 0) -> Analysis:
-        """What a finished search of a position that is not over found."""
+        """What a search of a position that is not over found; it has ended, or nothing of it is in flight."""
         game, root, state = search.game, search.root(tree), search.state(tree)
-        assert root.best_action is not None and root.limit is not None
+        assert root.best_action is not None
         line, ahead = [], state
         for action in search.best_line(tree):
             line.append(game.action_text(ahead, action))
@@ -87,7 +88,7 @@ class Analysis:
             best_action=root.best_action,
             best_line=tuple(line),
             num_simulations=root.num_simulations,
-            limit=root.limit,
+            limit=root.limit or "time",
         )
 
     @property
@@ -133,6 +134,12 @@ def _exact_word(value: float) -> str:
     return words.get(float(value), f"a result of {value:+g}")
 
 
+LEAVES_IN_FLIGHT_BY_TIME = 16
+"""Leaves that a search by time asks about together: a network answers sixteen in little more time than one."""
+MOST_SECONDS = 1_000_000
+MOST_SIMULATIONS = 1 << 24
+
+
 class Player:
     """Searches positions of one game, each from scratch. Nothing is kept between calls: threads may share it."""
 
@@ -143,15 +150,28 @@ class Player:
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
 
-    def analyse(self, state: State | str = "", *, num_simulations: int | None = None) -> Analysis:
-        """Search a position: a state, or the moves that lead there as people write them ("4 4 3").
+    def analyse(
+        self, state: State | str = "", *, num_simulations: int | None = None, seconds: float | None = None
+    ) -> Analysis:
+        """Search a position.
+
+        Args:
+            state: A state, or the moves that lead there as people write them ("4 4 3").
+            num_simulations: Instead of the player's own.
+            seconds: Search so long instead, several leaves in flight at a time: as strong as the time allows, but not
+                the same on every machine. A proven position, or a full memory, ends it earlier.
 
         Raises:
             GameError: a move is illegal, or the game is over there.
-            SettingsError: `num_simulations` (which replaces the player's own) is out of range.
+            SettingsError: a number is out of range.
         """
-        config = self.config
-        if num_simulations is not None:
+        config, started = self.config, time.monotonic()
+        if seconds is not None:
+            require_seconds(seconds)
+            leaves = max(config.leaves_in_flight, LEAVES_IN_FLIGHT_BY_TIME)
+            # Sequential halving has to know how many simulations there will be.
+            config = replace(config, num_simulations=MOST_SIMULATIONS, leaves_in_flight=leaves, root_selection="puct")
+        elif num_simulations is not None:
             config = replace(config, num_simulations=num_simulations)
         if isinstance(state, str):
             state = state_after(self.game, state)
@@ -161,8 +181,16 @@ class Player:
         search.reset(0, state)
         search.begin(0, config.num_simulations)
         while answer(search, self.evaluator, config.leaves_in_flight):
-            pass
+            if seconds is not None and time.monotonic() - started >= seconds:
+                break
         return Analysis.of(search)
+
+
+def require_seconds(seconds: float) -> float:
+    """The number itself, if a search may last so long. Raises SettingsError."""
+    if not 0 < seconds <= MOST_SECONDS:
+        raise SettingsError(f"seconds is {seconds:g}, allowed is more than 0 and at most {MOST_SECONDS:,}.")
+    return seconds
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from zerosum.errors import GameError, SettingsError
 from zerosum.games import ENDING_OF_PYTHON_GAMES, State, parse_action
-from zerosum.play.player import Player
+from zerosum.play.player import Analysis, Player, require_seconds
 
 ORDINALS = ("first", "second")
 BOTH = frozenset({0, 1})
@@ -22,7 +22,7 @@ COMMANDS = {
     "moves": "the legal moves",
     "board": "the board again",
     "side": "change sides: the computer goes on with yours",
-    "strength": "how much the computer searches; 'strength 200' sets it to 200 simulations a move",
+    "strength": "how much the computer searches; 'strength 200' sets it to 200 simulations a move, '5s' to 5 seconds",
     "help": "this list",
     "quit": "leave",
 }
@@ -32,6 +32,7 @@ def play_in_terminal(
     player: Player,
     *,
     human_side: Literal[0, 1, "both"] = 0,
+    seconds: float | None = None,
     read: Callable[[str], str] = input,
     write: Callable[[str], None] = print,
 ) -> None:
@@ -40,10 +41,11 @@ def play_in_terminal(
     Args:
         player: The opponent, who also gives the hints.
         human_side: 0 moves first, 1 second; "both" is for two people, with the player to ask for hints.
+        seconds: That the player thinks about a move, instead of its number of simulations.
         read: Answers a line, given the prompt; raises EOFError when there are no more.
         write: Shows lines.
     """
-    table = _Table(player, BOTH if human_side == "both" else frozenset({human_side}), read, write)
+    table = _Table(player, BOTH if human_side == "both" else frozenset({human_side}), seconds, read, write)
     try:
         table.play()
     except (EOFError, KeyboardInterrupt):
@@ -54,10 +56,15 @@ class _Table:
     """A board, one human (or two) and the computer."""
 
     def __init__(
-        self, player: Player, humans: frozenset[int], read: Callable[[str], str], write: Callable[[str], None]
+        self,
+        player: Player,
+        humans: frozenset[int],
+        seconds: float | None,
+        read: Callable[[str], str],
+        write: Callable[[str], None],
     ) -> None:
         self._player, self._game, self._humans = player, player.game, humans
-        self._num_simulations = player.config.num_simulations
+        self._num_simulations, self._seconds = player.config.num_simulations, seconds
         self._read, self._write = read, write
         self._states: list[State] = [self._game.initial_state()]
         self._has_quit = False
@@ -93,7 +100,7 @@ class _Table:
             self._move(action)
 
     def _computer_turn(self) -> None:
-        analysis = self._player.analyse(self._state, num_simulations=self._num_simulations)
+        analysis = self._analyse()
         self._write(f"The computer plays {analysis.best_move}. Its view: {analysis.verdict()}.")
         self._move(analysis.best_action)
 
@@ -164,7 +171,10 @@ class _Table:
         self._show()
 
     def _hint(self) -> None:
-        self._write(self._player.analyse(self._state, num_simulations=self._num_simulations).table())
+        self._write(self._analyse().table())
+
+    def _analyse(self) -> Analysis:
+        return self._player.analyse(self._state, num_simulations=self._num_simulations, seconds=self._seconds)
 
     def _moves(self) -> None:
         legal = self._game.legal_actions(self._state)
@@ -180,17 +190,22 @@ class _Table:
             self._humans = BOTH - self._humans
 
     def _strength(self, argument: str) -> None:
+        strength, seconds = self._num_simulations, self._seconds
         try:
-            strength = int(argument) if argument else self._num_simulations
-            replace(self._player.config, num_simulations=strength)
+            if argument.endswith("s"):
+                seconds = require_seconds(float(argument[:-1]))
+            elif argument:
+                strength, seconds = int(argument), None
+                replace(self._player.config, num_simulations=strength)
         except SettingsError as error:
             self._write(str(error).replace("search.num_simulations", "strength"))
             return
         except ValueError:
-            self._write(f"{argument!r} is not a number of simulations: write 'strength 200'.")
+            self._write(f"{argument!r} is not a number of simulations: write 'strength 200', or '5s' for 5 seconds.")
             return
-        self._num_simulations = strength
-        self._write(f"The computer searches {self._num_simulations} simulations a move.")
+        self._num_simulations, self._seconds = strength, seconds
+        much = f"{strength} simulations" if seconds is None else f"{seconds:g} seconds"
+        self._write(f"The computer searches {much} a move.")
 
     def _help(self) -> None:
         width = max(map(len, COMMANDS))

@@ -139,13 +139,18 @@ impl Arena {
         &self.nodes[start..start + usize::from(node.num_children)]
     }
 
-    /// Gives a node its edges, sorted already.
-    pub fn expand(&mut self, id: NodeId, edges: &[Edge]) {
+    /// Gives a node its edges, which come in the order of actions: they are sorted unless it is the root.
+    pub fn expand(&mut self, id: NodeId, edges: impl Iterator<Item = Edge>) {
+        let first_edge = self.edges.len();
+        self.edges.extend(edges);
+        let run = &mut self.edges[first_edge..];
+        if id != ROOT {
+            run.sort_unstable_by(|a, b| b.cmp(a));
+        }
         let node = &mut self.nodes[id as usize];
-        node.first_edge = self.edges.len() as u32;
-        node.num_edges = edges.len() as u16;
+        node.first_edge = first_edge as u32;
+        node.num_edges = run.len() as u16;
         node.kind = NodeKind::Expanded;
-        self.edges.extend_from_slice(edges);
     }
 
     /// Makes the child of the next edge and answers its id. Ids of the node's other children may change.

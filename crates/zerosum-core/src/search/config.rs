@@ -14,6 +14,24 @@ pub enum UnvisitedValue {
     },
 }
 
+/// How a simulation chooses its move at the root. Inside the tree it is always PUCT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootSelection {
+    /// As everywhere else, with Dirichlet noise in the priors where noise is asked for.
+    Puct,
+    /// Sequential halving among moves drawn by Gumbel noise (Danihelka et al., ICLR 2022).
+    Gumbel,
+}
+
+/// What the policy is to learn from a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyTarget {
+    /// The shares of the visits.
+    Visits,
+    /// softmax(logit + σ(completed Q)) (Danihelka et al., ICLR 2022).
+    CompletedQ,
+}
+
 /// Settings that hold for all trees of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchConfig {
@@ -29,6 +47,18 @@ pub struct SearchConfig {
     pub noise_fraction: f32,
     /// α of that noise.
     pub noise_alpha: f32,
+    /// How a simulation chooses its move at the root.
+    pub root_selection: RootSelection,
+    /// m: how many moves sequential halving begins with.
+    pub gumbel_actions: u16,
+    /// c_visit of σ(q) = (c_visit + max N) · c_scale · q.
+    pub gumbel_visit_scale: f32,
+    /// c_scale of it, for q in [−1, 1].
+    pub gumbel_value_scale: f32,
+    /// What the policy is to learn.
+    pub policy_target: PolicyTarget,
+    /// k: in a search with noise, a visited move of a PUCT root gets at least √(k · P · N) visits; 0 is off.
+    pub forced_playouts: f32,
     /// Whether proven results are exact bounds: used in selection, backup, targets and to stop.
     pub exact_bounds: bool,
     /// Whether visits that a reused tree brings along count towards the number of simulations.
@@ -37,6 +67,8 @@ pub struct SearchConfig {
     pub leaves_in_flight: u16,
     /// How many lost visits a leaf in flight counts as, where K > 1.
     pub virtual_loss: f32,
+    /// How many evaluations are kept for positions that are met again; 0 is none.
+    pub cache_positions: u32,
     /// A tree that would grow beyond this many nodes ends its search.
     pub max_nodes: u32,
 }
@@ -50,10 +82,17 @@ impl Default for SearchConfig {
             unvisited_value: UnvisitedValue::Parent { reduction: 0.2 },
             noise_fraction: 0.25,
             noise_alpha: 1.0,
+            root_selection: RootSelection::Puct,
+            gumbel_actions: 16,
+            gumbel_visit_scale: 50.0,
+            gumbel_value_scale: 0.1,
+            policy_target: PolicyTarget::Visits,
+            forced_playouts: 0.0,
             exact_bounds: true,
             count_reused_visits: true,
             leaves_in_flight: 1,
             virtual_loss: 1.0,
+            cache_positions: 0,
             max_nodes: 1 << 24,
         }
     }

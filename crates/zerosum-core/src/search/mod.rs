@@ -4,7 +4,9 @@
 //! sequential algorithm of the paper (Science 2018, supplement, "MCTS"); batches come from the number of trees.
 
 mod arena;
+mod cache;
 mod config;
+mod gumbel;
 mod prior;
 mod root;
 mod select;
@@ -16,7 +18,8 @@ use std::sync::Arc;
 
 use crate::game::{Action, Game, Position, ValueForMover};
 use crate::leaves::Leaves;
-pub use config::{SearchConfig, UnvisitedValue};
+use cache::{Cache, Key, key_of};
+pub use config::{PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
 pub use prior::{prior_of, round_prior};
 pub use root::{Limit, Root};
 use select::Exploration;
@@ -47,7 +50,27 @@ impl std::error::Error for SearchError {}
 /// Leaves that were handed out, and where in their trees they hang.
 struct InFlight<G: Game> {
     leaves: Arc<Leaves<G>>,
-    paths: Vec<Vec<u16>>,
+    paths: Paths,
+    /// What the cache is to know them by, if there is one and it was not cleared since.
+    keys: Vec<Key>,
+}
+
+/// For each leaf the index of the child taken at each node from the root, one leaf after the other.
+#[derive(Default)]
+struct Paths {
+    indices: Vec<u16>,
+    ends: Vec<usize>,
+}
+
+impl Paths {
+    fn end(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn of(&self, leaf: usize) -> &[u16] {
+        let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] };
+        &self.indices[start..self.ends[leaf]]
+    }
 }
 
 /// The search of many positions of one game.
@@ -58,6 +81,12 @@ pub struct Search<G: Game> {
     trees: Vec<Tree<G>>,
     in_flight: HashMap<u64, InFlight<G>>,
     next_ticket: u64,
+    /// Batches that are done with, for their memory: one more than a caller works on at a time.
+    applied: Vec<InFlight<G>>,
+    cache: Option<Cache>,
+    num_cached: u64,
+    /// The priors of one leaf: kept to spare the allocation.
+    priors: Vec<f32>,
     /// The tree at which the next batch begins, so that none waits for long.
     next_tree: usize,
 }
@@ -77,6 +106,10 @@ impl<G: Game> Search<G> {
             trees: (0..num_trees).map(|_| Tree::new(root.clone())).collect(),
             in_flight: HashMap::new(),
             next_ticket: 0,
+            applied: Vec::new(),
+            cache: (config.cache_positions > 0).then(|| Cache::new(config.cache_positions as usize)),
+            num_cached: 0,
+            priors: Vec::new(),
             next_tree: 0,
             game,
             config,
@@ -147,18 +180,31 @@ impl<G: Game> Search<G> {
 
     /// Runs simulations until `max_leaves` positions wait for an evaluation or no tree has another to ask about.
     ///
-    /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are.
+    /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are. A leaf that the
+    /// cache knows is settled at once, as if it had been applied: each such simulation brings its search nearer to its end.
     pub fn gather(&mut self, max_leaves: usize) -> Arc<Leaves<G>> {
-        let mut leaves = Leaves::<G>::new(self.game.spec(), self.next_ticket);
-        let mut paths = Vec::new();
+        let InFlight { leaves: mut shared, mut paths, mut keys } = self.empty_batch();
+        let leaves = Arc::get_mut(&mut shared).expect("a batch that nobody else holds");
         for offset in 0..self.trees.len() {
             let index = (self.next_tree + offset) % self.trees.len();
             let tree = &mut self.trees[index];
             while leaves.len() < max_leaves && tree.in_flight() < self.config.leaves_in_flight {
-                match tree.step(&self.game, &self.config, &self.exploration) {
-                    Step::Leaf { path, position } => {
-                        leaves.push(&self.game, index as u32, position);
-                        paths.push(path);
+                paths.indices.truncate(paths.end());
+                let ask = |position| leaves.push(&self.game, index as u32, position);
+                match tree.step(&self.game, &self.config, &self.exploration, &mut paths.indices, ask) {
+                    Step::Leaf => {
+                        if let Some(cache) = &mut self.cache {
+                            let key = key_of(leaves.latest_words());
+                            if let Some((priors, value)) = cache.get(key) {
+                                let actions = &leaves.legal_actions()[leaves.legal_range(leaves.len() - 1)];
+                                tree.apply(&self.config, &paths.indices[paths.end()..], actions, priors, value);
+                                leaves.pop(&self.game);
+                                self.num_cached += 1;
+                                continue;
+                            }
+                            keys.push(key);
+                        }
+                        paths.ends.push(paths.indices.len());
                     }
                     Step::Settled => {}
                     Step::Collision | Step::Nothing => break,
@@ -169,12 +215,26 @@ impl<G: Game> Search<G> {
                 break;
             }
         }
-        let leaves = Arc::new(leaves);
-        if !leaves.is_empty() {
-            self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&leaves), paths });
+        if !shared.is_empty() {
+            self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&shared), paths, keys });
             self.next_ticket += 1;
         }
-        leaves
+        shared
+    }
+
+    /// The buffers of leaves that were applied and that nobody looks at any more, or new ones.
+    fn empty_batch(&mut self) -> InFlight<G> {
+        let unused = self.applied.iter_mut().position(|batch| Arc::get_mut(&mut batch.leaves).is_some());
+        let Some(InFlight { mut leaves, mut paths, mut keys }) = unused.map(|index| self.applied.swap_remove(index))
+        else {
+            let leaves = Arc::new(Leaves::new(self.game.spec(), self.next_ticket));
+            return InFlight { leaves, paths: Paths::default(), keys: Vec::new() };
+        };
+        Arc::get_mut(&mut leaves).expect("nobody else held it a line ago").clear(self.next_ticket);
+        paths.indices.clear();
+        paths.ends.clear();
+        keys.clear();
+        InFlight { leaves, paths, keys }
     }
 
     /// Backs up the evaluations of the leaves with this ticket, leaf by leaf in their order.
@@ -186,13 +246,22 @@ impl<G: Game> Search<G> {
             return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
         };
         check(leaves, evaluations)?;
-        let InFlight { leaves, paths } = self.in_flight.remove(&ticket).expect("it was there a line ago");
-        for (leaf, path) in paths.iter().enumerate() {
+        let batch = self.in_flight.remove(&ticket).expect("it was there a line ago");
+        let InFlight { leaves, paths, keys } = &batch;
+        for leaf in 0..leaves.len() {
             let legal = leaves.legal_range(leaf);
             let tree = &mut self.trees[leaves.trees()[leaf] as usize];
             let (actions, logits) = (&leaves.legal_actions()[legal.clone()], &evaluations.logits[legal]);
-            tree.apply(&self.config, path, actions, logits, ValueForMover(evaluations.values[leaf]));
+            let value = ValueForMover(evaluations.values[leaf]);
+            self.priors.clear();
+            prior::softmax(logits, &mut self.priors);
+            tree.apply(&self.config, paths.of(leaf), actions, &self.priors, value);
+            if let (Some(cache), Some(key)) = (&mut self.cache, keys.get(leaf)) {
+                cache.insert(*key, &self.priors, value);
+            }
         }
+        self.applied.truncate(1);
+        self.applied.push(batch);
         Ok(())
     }
 
@@ -201,11 +270,11 @@ impl<G: Game> Search<G> {
     /// # Errors
     /// If the ticket is not in flight.
     pub fn cancel(&mut self, ticket: u64) -> Result<(), SearchError> {
-        let Some(InFlight { leaves, paths }) = self.in_flight.remove(&ticket) else {
+        let Some(InFlight { leaves, paths, .. }) = self.in_flight.remove(&ticket) else {
             return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
         };
-        for (path, tree) in paths.iter().zip(leaves.trees()).rev() {
-            self.trees[*tree as usize].cancel(path);
+        for leaf in (0..leaves.len()).rev() {
+            self.trees[leaves.trees()[leaf] as usize].cancel(paths.of(leaf));
         }
         Ok(())
     }
@@ -217,12 +286,12 @@ impl<G: Game> Search<G> {
 
     /// What a tree's search found (so far).
     pub fn root(&self, tree: usize) -> Root {
-        self.trees[tree].root(&self.config)
+        self.trees[tree].root(&self.config, &self.exploration)
     }
 
     /// A tree's line of best play, as far as it was searched.
     pub fn best_line(&self, tree: usize) -> Vec<Action> {
-        self.trees[tree].best_line(&self.config)
+        self.trees[tree].best_line(&self.config, &self.exploration)
     }
 
     /// The position at a tree's root.
@@ -230,9 +299,21 @@ impl<G: Game> Search<G> {
         self.trees[tree].position()
     }
 
-    /// Bytes that the trees hold.
+    /// Forgets the evaluations that were kept: those to come are of another network. What is in flight is not kept either.
+    pub fn clear_cache(&mut self) {
+        self.cache.iter_mut().for_each(Cache::clear);
+        self.in_flight.values_mut().for_each(|in_flight| in_flight.keys.clear());
+    }
+
+    /// How many leaves were not asked about, because the cache knew them.
+    pub fn num_cached(&self) -> u64 {
+        self.num_cached
+    }
+
+    /// Bytes that the trees and the cache hold.
     pub fn num_bytes(&self) -> usize {
-        self.trees.iter().map(Tree::num_bytes).sum()
+        let trees: usize = self.trees.iter().map(Tree::num_bytes).sum();
+        trees + self.cache.as_ref().map_or(0, Cache::num_bytes)
     }
 }
 

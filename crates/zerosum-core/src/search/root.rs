@@ -1,7 +1,8 @@
 //! What a search found about its root: statistics a move, the policy to learn, the move to play.
 
 use super::arena::{Arena, Node};
-use super::config::SearchConfig;
+use super::config::{PolicyTarget, RootSelection, SearchConfig};
+use super::gumbel::{Halving, improved_logits};
 use super::prior::Edge;
 use crate::game::{Action, Player};
 
@@ -59,42 +60,71 @@ pub struct Root {
     pub num_reused: u32,
     /// Why the search ended; `None` while it goes on or before it began.
     pub limit: Option<Limit>,
+    /// Whether the best move is itself a draw, from the improved policy, by Gumbel noise.
+    pub has_gumbel_noise: bool,
+    /// The logits of the improved policy, where it is learned or played from.
+    improved_logits: Vec<f32>,
+    /// Where halving chose: for each move, whether it is left, and its Gumbel noise.
+    halving: Vec<(bool, f32)>,
+    policy_target: PolicyTarget,
+    /// The visits without those that were only forced.
+    pub(super) unforced_visits: Vec<u32>,
 }
 
 impl Root {
-    pub(super) fn new(root: &Node, edges: &[Edge], children: &[Node], priors: &[f32], limit: Option<Limit>) -> Self {
+    /// What is known of an expanded node. Without exact bounds that is nothing but visits of a move, not even of one that
+    /// ends the game.
+    pub(super) fn new(config: &SearchConfig, root: &Node, edges: &[Edge], children: &[Node], priors: &[f32]) -> Self {
         let sign = root.player.sign();
+        let visits: Vec<u32> = children.iter().map(|child| child.visits).collect();
         let bounds = |child: &Node| match root.player {
+            _ if !config.exact_bounds => (-1.0, 1.0),
             Player::First => (child.lower, child.upper),
             Player::Second => (-child.upper, -child.lower),
         };
         Self {
             actions: edges.iter().map(|edge| edge.action()).collect(),
-            visits: children.iter().map(|child| child.visits).collect(),
+            unforced_visits: visits.clone(),
+            visits,
             q: children.iter().map(|child| if child.visits == 0 { f32::NAN } else { sign * child.q }).collect(),
             priors: priors.to_vec(),
             lower: children.iter().map(|child| bounds(child).0).collect(),
             upper: children.iter().map(|child| bounds(child).1).collect(),
             value: sign * root.q,
             net_value: sign * root.net_value,
-            proven: root.proven().map(|value| sign * value.0),
+            proven: root.proven().filter(|_| config.exact_bounds).map(|value| sign * value.0),
             player: root.player,
-            num_simulations: 0,
+            num_simulations: root.visits.saturating_sub(1),
             num_reused: 0,
-            limit,
+            limit: None,
+            has_gumbel_noise: false,
+            improved_logits: Vec::new(),
+            halving: Vec::new(),
+            policy_target: config.policy_target,
         }
     }
 
-    pub(super) fn with_simulations(self, num_simulations: u32, num_reused: u32) -> Self {
-        Self { num_simulations, num_reused, ..self }
+    pub(super) fn searched(self, num_reused: u32, limit: Option<Limit>) -> Self {
+        Self { num_reused, limit, ..self }
     }
 
-    /// Without exact bounds nothing is known of a move but its visits, not even of one that ends the game.
-    pub(super) fn knowing(mut self, config: &SearchConfig) -> Self {
-        if !config.exact_bounds {
-            self.lower.fill(-1.0);
-            self.upper.fill(1.0);
-            self.proven = None;
+    /// With what the improved policy needs, if the settings ask for it; `halving` knows nothing if none has begun.
+    pub(super) fn improved(
+        mut self,
+        config: &SearchConfig,
+        root: &Node,
+        children: &[Node],
+        halving: &Halving,
+        has_noise: bool,
+    ) -> Self {
+        if config.root_selection == RootSelection::Gumbel {
+            let is_left = |index: usize| halving.survivors.iter().any(|left| usize::from(*left) == index);
+            let gumbel = |index: usize| halving.gumbels.get(index).copied().unwrap_or(0.0);
+            self.halving = (0..children.len()).map(|index| (is_left(index), gumbel(index))).collect();
+            self.has_gumbel_noise = has_noise;
+        }
+        if config.root_selection == RootSelection::Gumbel || config.policy_target == PolicyTarget::CompletedQ {
+            self.improved_logits = improved_logits(config, root, children, &self.priors);
         }
         self
     }
@@ -107,30 +137,69 @@ impl Root {
         self.lower[index] == self.upper[index] && self.upper[index] < 0.0
     }
 
-    /// The policy to learn, sums to 1: uniform over proven wins if there are any, else the visits without the proven
-    /// losses. Where that leaves nothing, the priors without the proven losses; where every move loses, the visits.
-    pub fn policy_target(&self) -> Vec<f32> {
-        let weigh = |weight: &dyn Fn(usize) -> f32| {
-            let weights: Vec<f32> = (0..self.actions.len()).map(weight).collect();
-            let sum: f32 = weights.iter().sum();
-            (sum > 0.0).then(|| weights.iter().map(|weight| weight / sum).collect())
-        };
-        let won = self.proven.filter(|value| *value > 0.0);
-        won.and_then(|value| weigh(&|index| f32::from(self.is_proven_at(index, value))))
-            .or_else(|| weigh(&|index| if self.is_proven_loss(index) { 0.0 } else { self.visits[index] as f32 }))
-            .or_else(|| weigh(&|index| if self.is_proven_loss(index) { 0.0 } else { self.priors[index] }))
-            .or_else(|| weigh(&|index| self.visits[index] as f32))
+    /// Weights that sum to 1, or nothing if all are 0.
+    fn shares(&self, weight: impl Fn(usize) -> f32) -> Option<Vec<f32>> {
+        let weights: Vec<f32> = (0..self.actions.len()).map(weight).collect();
+        let sum: f32 = weights.iter().sum();
+        (sum > 0.0).then(|| weights.iter().map(|weight| weight / sum).collect())
+    }
+
+    /// Uniform over proven wins, if there are any.
+    fn proven_wins(&self) -> Option<Vec<f32>> {
+        let value = self.proven.filter(|value| *value > 0.0)?;
+        self.shares(|index| f32::from(self.is_proven_at(index, value)))
+    }
+
+    /// The shares of the visits, sums to 1: uniform over proven wins if there are any, else the visits without the proven
+    /// losses and without those that were only forced. Where that leaves nothing, the priors without the proven losses; where every move loses, the visits.
+    pub fn visit_policy(&self) -> Vec<f32> {
+        let without_losses = |index, weight| if self.is_proven_loss(index) { 0.0 } else { weight };
+        self.proven_wins()
+            .or_else(|| self.shares(|index| without_losses(index, self.unforced_visits[index] as f32)))
+            .or_else(|| self.shares(|index| without_losses(index, self.priors[index])))
+            .or_else(|| self.shares(|index| self.visits[index] as f32))
             .unwrap_or_default()
     }
 
-    /// The index of the move to play: a proven win first, a proven loss last, else the most visited; ties go to the
-    /// higher Q, then the higher prior, then the lower action.
+    /// softmax(logit + σ(completed Q)), sums to 1: uniform over proven wins if there are any, and without the proven
+    /// losses unless every move loses. Exact values are Q values like all others.
+    fn improved_policy(&self) -> Vec<f32> {
+        let all_lose = (0..self.actions.len()).all(|index| self.is_proven_loss(index));
+        let is_left = |index: &usize| all_lose || !self.is_proven_loss(*index);
+        let logits = (0..self.actions.len()).filter(is_left).map(|index| self.improved_logits[index]);
+        let largest = f64::from(logits.fold(f32::NEG_INFINITY, f32::max));
+        let weight = |index| libm::exp(f64::from(self.improved_logits[index]) - largest) as f32;
+        self.proven_wins()
+            .or_else(|| self.shares(|index| if is_left(&index) { weight(index) } else { 0.0 }))
+            .unwrap_or_default()
+    }
+
+    /// The policy to learn, sums to 1.
+    pub fn policy_target(&self) -> Vec<f32> {
+        match self.policy_target {
+            PolicyTarget::Visits => self.visit_policy(),
+            PolicyTarget::CompletedQ => self.improved_policy(),
+        }
+    }
+
+    /// The index of the move to play: a proven win first, or any move that is certain to reach what the root is proven to be
+    /// worth; a proven loss last; else the most visited. Ties go to the higher Q, then the higher prior, then the lower
+    /// action.
+    ///
+    /// With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + σ(Q).
     pub fn best_index(&self) -> Option<usize> {
         let rank = |index: &usize| {
             let is_win = self.lower[*index] == self.upper[*index] && self.lower[*index] > 0.0;
-            let q = if self.visits[*index] == 0 { -1.0 } else { self.q[*index] };
-            let certainty = if is_win { 2 } else { i32::from(!self.is_proven_loss(*index)) };
-            (certainty, if is_win { self.lower[*index] } else { 0.0 }, self.visits[*index], q, self.priors[*index])
+            let is_certain = is_win || self.proven.is_some_and(|value| self.lower[*index] >= value);
+            let certainty = if is_certain { 2 } else { i32::from(!self.is_proven_loss(*index)) };
+            let (visits, is_visited) = (self.visits[*index], self.visits[*index] > 0);
+            let (first, second) = match self.halving.get(*index) {
+                Some((is_left, gumbel)) => {
+                    (2 * u32::from(*is_left) + u32::from(is_visited), gumbel + self.improved_logits[*index])
+                }
+                None => (visits, if is_visited { self.q[*index] } else { -1.0 }),
+            };
+            (certainty, if is_certain { self.lower[*index] } else { 0.0 }, first, second, self.priors[*index])
         };
         (0..self.actions.len())
             .rev()
@@ -143,6 +212,6 @@ pub(super) fn best_child(arena: &Arena, config: &SearchConfig, node: &Node) -> O
     let (edges, children) = (arena.edges_of(node), arena.children_of(node));
     let priors: Vec<f32> = edges.iter().take(children.len()).map(|edge| edge.prior()).collect();
     let edges = &edges[..children.len()];
-    let best = Root::new(node, edges, children, &priors, None).knowing(config).best_index()?;
+    let best = Root::new(config, node, edges, children, &priors).best_index()?;
     (children[best].visits > 0).then(|| (edges[best].action(), children[best]))
 }

@@ -57,7 +57,7 @@ fn child_q(config: &SearchConfig, child: &Node, player: Player) -> (f32, f32) {
 
 /// Proven to lose for `player`: no visit goes there while another move exists.
 #[inline]
-fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
+pub fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
     config.exact_bounds && child.lower == child.upper && player.sign() * child.lower < 0.0
 }
 
@@ -105,8 +105,22 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
     best
 }
 
+/// The fewest visits of a root's move that was visited at all, √(k · P · N) (Wu 2019, arXiv 1902.10565, section 3.2).
+#[inline]
+fn forced_visits(forced_playouts: f32, prior: f32, root: &Node) -> f32 {
+    libm::sqrtf(forced_playouts * prior * (visits_of(root) as f32 - 1.0))
+}
+
 /// The edge to follow from the root, whose list is dense, in the order of actions, with priors of full precision.
-pub fn select_root_child(arena: &Arena, config: &SearchConfig, exploration: &Exploration, priors: &[f32]) -> usize {
+///
+/// Moves that are owed visits by `forced_playouts` come first; 0 forces none.
+pub fn select_root_child(
+    arena: &Arena,
+    config: &SearchConfig,
+    exploration: &Exploration,
+    priors: &[f32],
+    forced_playouts: f32,
+) -> usize {
     let root = &arena.nodes[ROOT as usize];
     let children = arena.children_of(root);
     let rate = exploration.at(visits_of(root));
@@ -120,13 +134,50 @@ pub fn select_root_child(arena: &Arena, config: &SearchConfig, exploration: &Exp
             continue;
         }
         let (q, visits) = if is_visited(child) { child_q(config, child, root.player) } else { (unvisited, 0.0) };
-        let score = q + rate * *prior / (1.0 + visits);
+        let is_owed = is_visited(child) && (visits_of(child) as f32) < forced_visits(forced_playouts, *prior, root);
+        let score = if is_owed { f32::INFINITY } else { q + rate * *prior / (1.0 + visits) };
         if score > best_score || (score == best_score && *prior > best_prior) {
             (best, best_score, best_prior) = (index, score, *prior);
         }
     }
     debug_assert_ne!(best, usize::MAX, "every child is a proven loss, so the search had ended");
     best
+}
+
+/// The visits of the root's moves without those that were only forced (Wu 2019, section 3.2, "policy target pruning").
+///
+/// Of a move other than the most visited one, c*, up to √(k · P · N) visits are taken off, as long as its score stays below
+/// that of c*, each with the Q that it has in the end. If that leaves a single visit, it goes as well.
+pub fn unforced_visits(
+    arena: &Arena,
+    config: &SearchConfig,
+    exploration: &Exploration,
+    priors: &[f32],
+    forced_playouts: f32,
+) -> Vec<u32> {
+    let root = &arena.nodes[ROOT as usize];
+    let children = arena.children_of(root);
+    let rate = exploration.at(visits_of(root));
+    let score = |index: usize, visits: u32| {
+        root.player.sign() * children[index].q + rate * priors[index] / (1.0 + visits as f32)
+    };
+    let rank = |index: &usize| (children[*index].visits, priors[*index]);
+    let most_visited = (0..children.len())
+        .rev()
+        .filter(|index| !is_proven_loss(config, &children[*index], root.player))
+        .max_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("no NaN among priors"));
+    let unforced = |(index, child): (usize, &Node)| match most_visited {
+        Some(best) if best != index => {
+            let forced = forced_visits(forced_playouts, priors[index], root) as u32;
+            let limit = score(best, children[best].visits);
+            let is_owed_alone = |taken: &u32| score(index, child.visits - taken) < limit;
+            let taken = (1..=forced.min(child.visits)).take_while(is_owed_alone).last().unwrap_or(0);
+            let left = child.visits - taken;
+            if taken > 0 && left == 1 { 0 } else { left }
+        }
+        _ => child.visits,
+    };
+    children.iter().enumerate().map(unforced).collect()
 }
 
 /// Backs a value up from the last node of `path` to the root, bounds first.

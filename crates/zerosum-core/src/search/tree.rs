@@ -1,20 +1,21 @@
 //! One tree: the search of one position, a simulation at a time.
 
 use super::arena::{Arena, Node, NodeId, NodeKind, ROOT};
-use super::config::SearchConfig;
-use super::prior::{self, Edge};
+use super::config::{RootSelection, SearchConfig};
+use super::gumbel::Halving;
+use super::prior::Edge;
 use super::root::{Limit, Root};
-use super::select::{Exploration, backup, select_child, select_root_child};
+use super::select::{Exploration, backup, select_child, select_root_child, unforced_visits};
 use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
-use crate::random::Draws;
+use crate::random::{Draws, gumbel_noise};
 
-/// Whether a search's root gets Dirichlet noise, and from which draws.
+/// Whether a search's root gets noise, Dirichlet's or Gumbel's by the way its moves are chosen, and from which draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
     /// The priors as they are.
     None,
-    /// Dir(α) from the stream of (seed, game, ply).
-    Dirichlet {
+    /// Noise from the stream of (seed, game, ply).
+    Drawn {
         /// The run's seed.
         seed: u64,
         /// The game's number.
@@ -25,15 +26,10 @@ pub enum Noise {
 }
 
 /// What one attempt at a simulation came to.
-#[derive(Debug)]
-pub enum Step<S> {
-    /// This position is to be evaluated; `path` holds the index of the child taken at each node from the root.
-    Leaf {
-        /// Where the descent went.
-        path: Vec<u16>,
-        /// What it found.
-        position: Position<S>,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It found a position that is to be evaluated.
+    Leaf,
     /// The simulation is done: it met the end of a game or a proven position.
     Settled,
     /// The descent met a leaf that is in flight already.
@@ -51,6 +47,8 @@ pub struct Tree<G: Game> {
     /// The same with noise, if any: what selection uses.
     search_priors: Vec<f32>,
     noise: Noise,
+    /// The root's own way to choose, where it is not PUCT.
+    halving: Halving,
     /// The root's visits at which the search ends; 0 when none was begun.
     target_visits: u32,
     reused_visits: u32,
@@ -68,6 +66,7 @@ impl<G: Game> Tree<G> {
             root_priors: Vec::new(),
             search_priors: Vec::new(),
             noise: Noise::None,
+            halving: Halving::default(),
             target_visits: 0,
             reused_visits: 0,
             limit: None,
@@ -116,6 +115,8 @@ impl<G: Game> Tree<G> {
     /// The root is another one: its search is still to begin.
     fn forget_search(&mut self) {
         self.root_priors.clear();
+        self.noise = Noise::None;
+        self.halving = Halving::default();
         self.target_visits = 0;
         self.limit = None;
     }
@@ -129,7 +130,7 @@ impl<G: Game> Tree<G> {
         self.noise = noise;
         self.limit = self.position.outcome(game).is_some().then_some(Limit::GameOver);
         if root.kind == NodeKind::Expanded {
-            self.mix_noise(config);
+            self.prepare_root(config);
             self.note_end(config);
         }
     }
@@ -144,8 +145,16 @@ impl<G: Game> Tree<G> {
         self.limit.is_some()
     }
 
-    /// One simulation, as far as it goes without an evaluation.
-    pub fn step(&mut self, game: &G, config: &SearchConfig, exploration: &Exploration) -> Step<G::State> {
+    /// One simulation, as far as it goes without an evaluation. If it finds a leaf, `ask` gets its position; `indices` gets
+    /// those of the children taken on the way, to a leaf or not.
+    pub fn step(
+        &mut self,
+        game: &G,
+        config: &SearchConfig,
+        exploration: &Exploration,
+        indices: &mut Vec<u16>,
+        ask: impl FnOnce(Position<G::State>),
+    ) -> Step {
         let root = self.arena.nodes[ROOT as usize];
         if !self.is_searching() || root.visits + u32::from(root.in_flight) >= self.target_visits {
             return Step::Nothing;
@@ -160,12 +169,11 @@ impl<G: Game> Tree<G> {
             return Step::Nothing;
         }
         let mut position = self.position.clone();
-        let mut indices = Vec::new();
         let mut id = ROOT;
         self.path.clear();
         self.path.push(ROOT);
         loop {
-            let node = self.arena.nodes[id as usize];
+            let node = &self.arena.nodes[id as usize];
             if node.proven().is_some() && (node.kind == NodeKind::Terminal || config.exact_bounds) {
                 break;
             }
@@ -184,16 +192,27 @@ impl<G: Game> Tree<G> {
                     for id in &self.path {
                         self.arena.nodes[*id as usize].in_flight += 1;
                     }
-                    return Step::Leaf { path: indices, position };
+                    ask(position);
+                    return Step::Leaf;
                 }
                 NodeKind::Expanded | NodeKind::Terminal => {}
             }
-            let index = if id == ROOT {
-                select_root_child(&self.arena, config, exploration, &self.search_priors)
-            } else {
-                select_child(&self.arena, config, exploration, &node)
+            let index = match config.root_selection {
+                _ if id != ROOT => select_child(&self.arena, config, exploration, node),
+                RootSelection::Puct => {
+                    let forced_playouts = self.forced_playouts(config);
+                    select_root_child(&self.arena, config, exploration, &self.search_priors, forced_playouts)
+                }
+                RootSelection::Gumbel => {
+                    let left = self.target_visits - root.visits - u32::from(root.in_flight);
+                    match self.halving.select(config, &self.arena, left) {
+                        Some(index) => index,
+                        None => return Step::Collision,
+                    }
+                }
             };
-            let action = self.arena.edges_of(&node)[index].action();
+            let node = &self.arena.nodes[id as usize];
+            let action = self.arena.edges_of(node)[index].action();
             id = if index == usize::from(node.num_children) {
                 self.arena.add_child(id)
             } else {
@@ -208,31 +227,24 @@ impl<G: Game> Tree<G> {
         Step::Settled
     }
 
-    /// Takes the evaluation of a leaf: expands it and backs its value up.
+    /// Takes the evaluation of a leaf, the priors and the value: expands it and backs its value up.
     pub fn apply(
         &mut self,
         config: &SearchConfig,
         path: &[u16],
         actions: &[Action],
-        logits: &[f32],
+        priors: &[f32],
         value: ValueForMover,
     ) {
         self.walk(path);
         self.leave_flight();
         let id = *self.path.last().expect("a path holds the root");
-        let mut priors = Vec::with_capacity(actions.len());
-        prior::softmax(logits, &mut priors);
-        let mut edges: Vec<Edge> =
-            priors.iter().zip(actions).map(|(prior, action)| Edge::new(*prior, *action)).collect();
+        self.arena.expand(id, priors.iter().zip(actions).map(|(prior, action)| Edge::new(*prior, *action)));
         if id == ROOT {
             // The dense root keeps the order of actions, and its priors in full.
-            self.arena.expand(id, &edges);
             self.arena.add_all_children(ROOT);
-            self.root_priors = priors;
-            self.mix_noise(config);
-        } else {
-            edges.sort_unstable_by(|a, b| b.cmp(a));
-            self.arena.expand(id, &edges);
+            self.root_priors = priors.to_vec();
+            self.prepare_root(config);
         }
         let node = &mut self.arena.nodes[id as usize];
         let value = value.for_first(node.player);
@@ -249,20 +261,34 @@ impl<G: Game> Tree<G> {
     }
 
     /// What the search found.
-    pub fn root(&self, config: &SearchConfig) -> Root {
+    pub fn root(&self, config: &SearchConfig, exploration: &Exploration) -> Root {
         let root = &self.arena.nodes[ROOT as usize];
-        Root::new(root, self.arena.edges_of(root), self.arena.children_of(root), &self.root_priors, self.limit)
-            .with_simulations(root.visits.saturating_sub(1), self.reused_visits)
-            .knowing(config)
+        let children = self.arena.children_of(root);
+        let mut found = Root::new(config, root, self.arena.edges_of(root), children, &self.root_priors)
+            .searched(self.reused_visits, self.limit)
+            .improved(config, root, children, &self.halving, self.noise != Noise::None);
+        let forced_playouts = self.forced_playouts(config);
+        if forced_playouts > 0.0 && !children.is_empty() {
+            let priors = &self.search_priors;
+            found.unforced_visits = unforced_visits(&self.arena, config, exploration, priors, forced_playouts);
+        }
+        found
     }
 
     /// The line of best play as far as it was searched: the best child by [`Root::best_index`]'s order at each node.
-    pub fn best_line(&self, config: &SearchConfig) -> Vec<Action> {
+    pub fn best_line(&self, config: &SearchConfig, exploration: &Exploration) -> Vec<Action> {
         let mut line = Vec::new();
         let mut node = self.arena.nodes[ROOT as usize];
-        while let Some((action, child)) = super::root::best_child(&self.arena, config, &node) {
+        let at_root = self
+            .root(config, exploration)
+            .best_index()
+            .filter(|index| self.arena.children_of(&node)[*index].visits > 0);
+        let mut next =
+            at_root.map(|index| (self.arena.edges_of(&node)[index].action(), self.arena.children_of(&node)[index]));
+        while let Some((action, child)) = next {
             line.push(action);
             node = child;
+            next = super::root::best_child(&self.arena, config, &node);
         }
         line
     }
@@ -320,13 +346,29 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    fn mix_noise(&mut self, config: &SearchConfig) {
-        self.search_priors.clone_from(&self.root_priors);
-        if let Noise::Dirichlet { seed, game, ply } = self.noise {
-            let draws = &mut Draws::new(seed, game, ply, "noise");
-            let noise = draws.dirichlet(config.noise_alpha.into(), self.root_priors.len());
-            for (prior, noise) in self.search_priors.iter_mut().zip(noise) {
-                *prior = (1.0 - config.noise_fraction) * *prior + config.noise_fraction * noise;
+    /// Exploration is forced only where it is asked for, by noise.
+    fn forced_playouts(&self, config: &SearchConfig) -> f32 {
+        if self.noise == Noise::None { 0.0 } else { config.forced_playouts }
+    }
+
+    /// What a search needs to know about its root before it chooses the first move there.
+    fn prepare_root(&mut self, config: &SearchConfig) {
+        let left = self.target_visits.saturating_sub(self.arena.nodes[ROOT as usize].visits.max(1));
+        let size = self.root_priors.len();
+        match (config.root_selection, self.noise) {
+            (RootSelection::Puct, Noise::None) => self.search_priors.clone_from(&self.root_priors),
+            (RootSelection::Puct, Noise::Drawn { seed, game, ply }) => {
+                let noise = Draws::new(seed, game, ply, "noise").dirichlet(config.noise_alpha.into(), size);
+                let mix =
+                    |(prior, noise): (&f32, f32)| (1.0 - config.noise_fraction) * prior + config.noise_fraction * noise;
+                self.search_priors = self.root_priors.iter().zip(noise).map(mix).collect();
+            }
+            (RootSelection::Gumbel, noise) => {
+                let gumbels = match noise {
+                    Noise::None => vec![0.0; size],
+                    Noise::Drawn { seed, game, ply } => gumbel_noise(seed, game, ply, size),
+                };
+                self.halving = Halving::new(config, &self.arena, self.root_priors.clone(), gumbels, left);
             }
         }
     }

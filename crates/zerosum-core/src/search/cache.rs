@@ -1,0 +1,197 @@
+//! Evaluations kept for positions that are met again: in another line of a tree, in another tree, in a later search.
+//!
+//! The key is a hash of what the network is asked, planes and legal actions, so positions that differ in their history or
+//! in repetitions differ here as far as the network can tell them apart. What is kept is what the network said: exact
+//! results never pass through.
+//!
+//! ```text
+//!    new ──> young ──(full)──> old ──(young is full again)──> forgotten
+//!              ^────(found)─────┘
+//! ```
+//!
+//! Two generations hold half of the positions each. Once the young one is full it becomes the old one, and what was not
+//! asked about for so long is forgotten. Their memory is used again; nothing is allocated once both have been full.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::game::ValueForMover;
+use crate::random::mix;
+
+/// What a position is known by: 128 bits, so that no two of a run are taken for one another (among 10⁹ the chance is below
+/// 10⁻²⁰).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key(u128);
+
+/// The key of a sequence of words of which each leads two independent chains of bijections on.
+pub fn key_of(words: impl Iterator<Item = u64>) -> Key {
+    let step = |(one, other): (u64, u64), word: u64| {
+        let product = (other ^ word).wrapping_mul(0xA076_1D64_78BD_642F);
+        (mix(one ^ word), product.rotate_left(32).wrapping_mul(0xE703_7ED1_A0B4_28DB))
+    };
+    let (one, other) = words.fold((0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344), step);
+    Key(u128::from(one) << 64 | u128::from(other))
+}
+
+/// A key is a hash already.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a key is one word of 128 bits");
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = (key >> 64) as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Where a position's priors lie, and its value.
+#[derive(Clone, Copy)]
+struct Entry {
+    start: usize,
+    len: u16,
+    value: ValueForMover,
+}
+
+#[derive(Default)]
+struct Generation {
+    entries: HashMap<Key, Entry, BuildHasherDefault<KeyHasher>>,
+    priors: Vec<f32>,
+}
+
+impl Generation {
+    fn insert(&mut self, key: Key, priors: &[f32], value: ValueForMover) {
+        self.entries.insert(key, Entry { start: self.priors.len(), len: priors.len() as u16, value });
+        self.priors.extend_from_slice(priors);
+    }
+
+    fn get(&self, key: Key) -> Option<(&[f32], ValueForMover)> {
+        let entry = self.entries.get(&key)?;
+        Some((&self.priors[entry.start..entry.start + usize::from(entry.len)], entry.value))
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.priors.clear();
+    }
+
+    fn num_bytes(&self) -> usize {
+        // An entry of the map takes one byte more, and an eighth of the map stays empty.
+        let a_place = size_of::<(Key, Entry)>() + 1;
+        self.entries.capacity() * 8 / 7 * a_place + self.priors.capacity() * size_of::<f32>()
+    }
+}
+
+/// The evaluations of a bounded number of positions.
+pub struct Cache {
+    young: Generation,
+    old: Generation,
+    /// Positions of one generation.
+    capacity: usize,
+}
+
+impl Cache {
+    /// An empty one of at least two positions.
+    pub fn new(num_positions: usize) -> Self {
+        Self { young: Generation::default(), old: Generation::default(), capacity: (num_positions / 2).max(1) }
+    }
+
+    /// The priors of a position's legal actions and its value, if it is known.
+    pub fn get(&mut self, key: Key) -> Option<(&[f32], ValueForMover)> {
+        if !self.young.entries.contains_key(&key) {
+            let (priors, value) = self.old.get(key)?;
+            if self.young.entries.len() == self.capacity {
+                return Some((priors, value));
+            }
+            self.young.insert(key, priors, value);
+        }
+        self.young.get(key)
+    }
+
+    /// Keeps an evaluation. One of the same position stays.
+    pub fn insert(&mut self, key: Key, priors: &[f32], value: ValueForMover) {
+        if self.young.entries.contains_key(&key) {
+            return;
+        }
+        if self.young.entries.len() == self.capacity {
+            std::mem::swap(&mut self.young, &mut self.old);
+            self.young.clear();
+        }
+        self.young.insert(key, priors, value);
+    }
+
+    /// Forgets all positions.
+    pub fn clear(&mut self) {
+        self.young.clear();
+        self.old.clear();
+    }
+
+    /// Bytes held, used or not.
+    pub fn num_bytes(&self) -> usize {
+        self.young.num_bytes() + self.old.num_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u64) -> Key {
+        key_of([number, 7].into_iter())
+    }
+
+    /// A value that tells which position it is of.
+    fn value(number: u64) -> ValueForMover {
+        ValueForMover(number as f32 / 1e6)
+    }
+
+    #[test]
+    fn keeps_the_latest_and_what_is_asked_about() {
+        let mut cache = Cache::new(1000);
+        let mut num_bytes = 0;
+        for number in 0..20_000 {
+            cache.insert(key(number), &[number as f32; 3], value(number));
+            assert!(cache.get(key(0)).is_some(), "asked about at {number}");
+            for latest in number.saturating_sub(400)..number {
+                assert_eq!(cache.get(key(latest)), Some((&[latest as f32; 3][..], value(latest))));
+            }
+            if number == 2000 {
+                num_bytes = cache.num_bytes();
+            }
+        }
+        assert!(cache.get(key(10)).is_none());
+        assert_eq!(cache.num_bytes(), num_bytes, "no memory is taken once it was full");
+        cache.clear();
+        assert!(cache.get(key(19_999)).is_none());
+    }
+
+    #[test]
+    fn an_evaluation_stays_until_it_is_forgotten() {
+        let mut cache = Cache::new(2);
+        cache.insert(key(1), &[0.5, 0.5], value(1));
+        cache.insert(key(1), &[1.0, 0.0], value(2));
+        assert_eq!(cache.get(key(1)), Some((&[0.5, 0.5][..], value(1))));
+    }
+
+    #[test]
+    fn each_word_and_its_place_count() {
+        let base = key_of([1, 2, 3].into_iter());
+        for other in [&[1, 2][..], &[1, 2, 3, 0], &[1, 3, 2], &[0, 2, 3], &[1, 2, 3 | 1 << 63]] {
+            assert_ne!(base, key_of(other.iter().copied()));
+        }
+        for half in [0, 64] {
+            let ones: u32 = (0..64).map(|bit| half_of(key_of([1 << bit].into_iter()), half).count_ones()).sum();
+            assert!((ones / 64).abs_diff(32) < 3, "{ones} of 4096 bits");
+        }
+    }
+
+    fn half_of(key: Key, shift: u32) -> u64 {
+        (key.0 >> shift) as u64
+    }
+}

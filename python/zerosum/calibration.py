@@ -1,0 +1,263 @@
+"""How many games a self-play worker plays at a time: the fewest that keep the evaluator busy, quickly measured.
+
+A batch has one position of each game that a worker plays, so games at a time are the batch size. Small batches are
+evaluated slowly, and each batch costs the search something; beyond some size nothing is gained, while every game takes
+longer and learning hears of it later. So the smallest size is taken that is within 5 % of the best one's rate. The
+answer is kept in the run's directory, `calibration.json`, for the machine that it was measured on.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from zerosum.checkpoint import Checkpoint
+from zerosum.evaluator import Evaluator, answer, make_evaluator, uses_gpu
+from zerosum.files import replace_durably, writing
+from zerosum.games import Leaves, Rules, State
+from zerosum.search import Search, SearchConfig, new_search
+from zerosum.settings import num_cores
+
+BATCH_SIZES = (16, 32, 64, 128, 256)
+Work = Callable[[int], int]
+"""What a thread does once; it is given the thread's number and answers how much it did."""
+
+NEARLY = 0.95
+"""The share of the best rate that is as good."""
+
+_SLICE_S, _NUM_ROUNDS = 0.04, 5
+_MOST_S = 1.5  # then no other round begins; no larger size is tried after half of it
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a calibration holds for."""
+
+    host: str
+    num_cores: int
+    num_threads: int
+    backend: str
+    """As asked for."""
+    device: str
+    """As asked for."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was measured."""
+
+    setup: Setup
+    rates: dict[int, float]
+    """By batch size, as `measure_rates` has them."""
+
+    @property
+    def batch_size(self) -> int:
+        """The smallest with nearly the best rate."""
+        return smallest_full(self.rates)
+
+    def __str__(self) -> str:
+        share = self.rates[self.batch_size] / max(self.rates.values())
+        return f"the fewest that keep the evaluator busy ({share:.0%} of its best rate)"
+
+
+def smallest_full(rates: Mapping[int, float]) -> int:
+    """Of rates by batch size, the smallest size with nearly the best rate.
+
+    >>> smallest_full({16: 100.0, 32: 150.0, 64: 190.0, 128: 200.0})
+    64
+    """
+    return min(size for size, rate in rates.items() if rate >= NEARLY * max(rates.values()))
+
+
+def calibrate(
+    path: Path,
+    game: Rules,
+    checkpoint: Checkpoint,
+    search: SearchConfig,
+    *,
+    num_threads: int,
+    backend: str = "auto",
+    device: str = "auto",
+    report: Callable[[str], None],
+) -> Calibration:
+    """The calibration in the file `path` if it holds for this machine, or a new one, which is written there.
+
+    Args:
+        path: The file; it need not be there.
+        game: The game that is played.
+        checkpoint: The network.
+        search: How each move is searched.
+        num_threads: Threads of this process that play at a time: one, where workers are processes.
+        backend: As `make_evaluator` takes it.
+        device: As `make_evaluator` takes it.
+        report: Gets a sentence if the file is damaged.
+
+    Raises:
+        RunError: the file cannot be written.
+        SettingsError: a backend or device that cannot be used.
+    """
+    setup = Setup(socket.gethostname(), num_cores(), num_threads, backend, device)
+    try:
+        known = _read(path)
+    except FileNotFoundError:
+        known = None
+    except (ValueError, TypeError, KeyError):
+        report(f"{path} is damaged, and what it said is measured anew.")
+        known = None
+    if known is not None and known.setup == setup:
+        return known
+
+    def new_work(size: int) -> Work:
+        evaluator = make_evaluator(checkpoint, backend=backend, device=device, num_threads=num_threads, batch_size=size)
+        return searching(game, search, evaluator, num_trees=size, num_threads=num_threads)
+
+    on_gpu = backend != "openvino" and uses_gpu(device)
+    measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads, on_gpu=on_gpu))
+    with writing(path.parent):
+        replace_durably(path, json.dumps(asdict(measured), indent=2))
+    return measured
+
+
+def _read(path: Path) -> Calibration:
+    values = json.loads(path.read_text(encoding="utf-8"))
+    rates = {int(size): float(rate) for size, rate in values["rates"].items()}
+    if not rates or min(rates.values()) <= 0:
+        raise ValueError
+    return Calibration(Setup(**values["setup"]), rates)
+
+
+def measure_rates(new_work: Callable[[int], Work], *, num_threads: int, on_gpu: bool = False) -> dict[int, float]:
+    """Evaluations a second by batch size, all threads busy: the median of short slices that alternate.
+
+    Of all threads together on a GPU, else a CPU-second: whatever else runs on the machine does not disturb that much.
+    For a network so slow that it would take longer than a second or two, the larger sizes are left out.
+
+    Args:
+        new_work: For a batch size, work for `Busy` that answers how many positions it evaluated.
+        num_threads: Threads that work at a time.
+        on_gpu: Whether a GPU evaluates.
+    """
+    started = time.perf_counter()
+    work: dict[int, Work] = {}
+    with Busy(num_threads) as busy:
+        for size in BATCH_SIZES:
+            if work and time.perf_counter() - started > _MOST_S / 2:
+                break
+            work[size] = new_work(size)
+            busy.rate(work[size], seconds=0)  # the first evaluation of a thread makes what it needs
+        slices: dict[int, list[float]] = {size: [] for size in work}
+        for number in range(_NUM_ROUNDS):
+            if number and time.perf_counter() - started > _MOST_S:
+                break
+            for size, rates in slices.items():
+                rate = busy.rate(work[size], seconds=_SLICE_S)
+                rates.append(rate.per_second if on_gpu else rate.per_cpu_second)
+    return {size: statistics.median(rates) for size, rates in slices.items()}
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How much several threads got done together."""
+
+    per_second: float
+    per_cpu_second: float
+    """A second of any thread of the process."""
+
+
+class Busy:
+    """Threads that work at the same time, as self-play's do; they stay the same from one measurement to the next."""
+
+    def __init__(self, num_threads: int) -> None:
+        self._num_threads = num_threads
+        self._pool = ThreadPoolExecutor(num_threads)
+
+    def __enter__(self) -> Busy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+
+    def rate(self, work: Work, *, seconds: float) -> Rate:
+        """How much all threads get done; each does its work once or more."""
+        start, cpu_started = threading.Barrier(self._num_threads), time.process_time()
+
+        def loop(thread: int) -> tuple[int, float]:
+            start.wait()
+            done, started = 0, time.perf_counter()
+            while True:
+                done += work(thread)
+                if (elapsed := time.perf_counter() - started) >= seconds:
+                    return done, elapsed
+
+        results = list(self._pool.map(loop, range(self._num_threads)))
+        cpu_s = time.process_time() - cpu_started
+        return Rate(sum(done / elapsed for done, elapsed in results), sum(done for done, _ in results) / cpu_s)
+
+
+def searching(game: Rules, config: SearchConfig, evaluator: Evaluator, *, num_trees: int, num_threads: int) -> Work:
+    """Work for `Busy`: one batch of a search of so many positions, each thread its own, again and again.
+
+    It is what self-play does, but that no moves are made and nothing is remembered: the same positions come again.
+    Answers how many were evaluated.
+    """
+    config = replace(config, cache_positions=0)
+    lines = list(random_lines(game, num=num_trees, seed=1))
+    searches = [new_search(game, config, num_trees=num_trees) for _ in range(num_threads)]
+
+    def begin(search: Search, tree: int) -> None:
+        search.reset(tree, state_of(game, lines[tree]))
+        search.begin(tree, config.num_simulations)
+
+    for search in searches:
+        for tree in range(num_trees):
+            begin(search, tree)
+
+    def work(thread: int) -> int:
+        search = searches[thread]
+        for tree in search.finished().tolist():
+            begin(search, tree)
+        return answer(search, evaluator, num_trees)
+
+    return work
+
+
+def evaluating(evaluator: Evaluator, leaves: Leaves) -> Work:
+    """Work for `Busy`: evaluate the same positions, and answer how many they are."""
+
+    def work(_: int) -> int:
+        evaluator.evaluate(leaves)
+        return len(leaves)
+
+    return work
+
+
+def random_leaves(game: Rules, num: int) -> Leaves:
+    """Positions of random games that are not over."""
+    return game.encode([state_of(game, line) for line in random_lines(game, num=num, seed=1)])
+
+
+def random_lines(game: Rules, *, num: int, seed: int) -> Iterator[list[int]]:
+    """Moves that lead to positions that are not over: random numbers of moves of random games."""
+    generator = random.Random(seed)
+    for _ in range(num):
+        state, line = game.initial_state(), list[int]()
+        while legal := game.legal_actions(state):
+            line.append(generator.choice(legal))
+            state = game.play(state, line[-1])
+        yield line[: generator.randrange(len(line))]
+
+
+def state_of(game: Rules, line: list[int]) -> State:
+    """The position after these moves."""
+    state = game.initial_state()
+    for action in line:
+        state = game.play(state, action)
+    return state
