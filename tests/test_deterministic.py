@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from kill_training import result
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.errors import RunError, SettingsError
 from zerosum.learner import Learner
-from zerosum.metrics import read_metrics
 from zerosum.run import Training, train
 from zerosum.selfplay import SelfplayWorker
 from zerosum.strength import Strength
@@ -30,9 +29,9 @@ SETTINGS = (
     "network.num_blocks=1",
     "network.num_filters=8",
     "search.cache_positions=20",
-    "selfplay.opening_share=0.2",
     "search.num_simulations=8",
     "selfplay.games_per_worker=4",
+    "selfplay.opening_share=0.2",
     "learner.batch_size=16",
     "learner.samples_per_position=4",
     "replay.games_per_shard=7",
@@ -66,98 +65,112 @@ class Killed(BaseException):
     """Ends a training as far as it can tell."""
 
 
+PLACES = {
+    "play_batch": (SelfplayWorker, 600),
+    "step": (Learner, 12),
+    "_play": (Strength, 6),
+    "_report_progress": (Training, 4),
+    "_save": (Training, 2),
+}
+"""What a kill may come before or after, and about how often it may from one checkpoint to the next."""
+
+Kill = Callable[[str, int], None]
+
+
 @pytest.fixture
-def killed_after(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Lets the training die after so many more batches of self-play, learner steps, rating matches and saves."""
-    left = itertools.count(1 << 30, -1)
+def kill(monkeypatch: pytest.MonkeyPatch) -> Kill:
+    """Lets the next training die after so many more befores and afters of a place; "" stands for never."""
+    place, left = "", 0
 
-    def set_left(count: int) -> None:
+    def set_kill(name: str, count: int) -> None:
+        nonlocal place, left
+        place, left = name, count
+
+    def pass_by(name: str) -> None:
         nonlocal left
-        left = itertools.count(count, -1)
+        if name == place:
+            left -= 1
+            if left < 0:
+                raise Killed
 
-    def mortal(function: Callable[..., Any]) -> Callable[..., Any]:
+    def mortal(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:
-            if next(left) == 0:
-                raise Killed
-            result = function(*arguments, **named)
-            if next(left) == 0:
-                raise Killed
-            return result
+            pass_by(name)
+            answer = function(*arguments, **named)
+            pass_by(name)
+            return answer
 
         return call
 
-    for owner, name in (
-        (SelfplayWorker, "play_batch"),
-        (Learner, "step"),
-        (Strength, "_play"),
-        (Training, "_save"),
-        (Training, "_report_progress"),
-    ):
-        monkeypatch.setattr(owner, name, mortal(getattr(owner, name)))
-    yield set_left
-    set_left(1 << 30)
+    for name, (owner, _) in PLACES.items():
+        monkeypatch.setattr(owner, name, mortal(name, getattr(owner, name)))
+    return set_kill
+
+
+def die(run: Path, kill: Kill, name: str, count: int, *, steps: int = STEPS) -> None:
+    kill(name, count)
+    with pytest.raises(Killed):
+        go_on(run, steps=steps)
+    kill("", 0)
 
 
 def test_two_runs_are_the_same(whole: Path, tmp_path: Path) -> None:
     go_on(tmp_path / "run")
     assert_same(tmp_path / "run", whole)
-    assert len(list_checkpoints(whole / "checkpoints")) == 5
-    kinds = {"weights": "*0024.safetensors", "shards": "*.parquet"}
-    assert all(list(whole.rglob(pattern)) for pattern in kinds.values())
-    assert len(read_metrics(whole / "metrics.csv")) == 8 and len(result(whole)["strength.jsonl"]) > 5, (
-        "all kinds are there"
-    )
+    files = result(whole)
+    assert [path.stem for path in list_checkpoints(whole / "checkpoints")][1:] == [
+        f"step-{step:08d}" for step in (6, 12, 18, 24)
+    ]
+    assert len(list(whole.glob("games/*.parquet"))) > 5 and len(files["strength.jsonl"]) > 5
+    assert [row.step for row in files["metrics.csv"]] == list(range(3, 25, 3))
     go_on(tmp_path / "other", "training.seed=1")
     theirs, ours = (load_checkpoint(run).weights for run in (tmp_path / "other", whole))
     assert not np.array_equal(theirs["stem.conv.weight"], ours["stem.conv.weight"])
 
 
-def test_interruptions_change_nothing(whole: Path, tmp_path: Path, killed_after: Callable[[int], None]) -> None:
-    """Killed at places drawn at random, and stopped once by Ctrl-C."""
-    run, generator, num_kills, said = tmp_path / "run", np.random.default_rng(1), 0, list[str]()
+def test_interruptions_change_nothing(whole: Path, tmp_path: Path, kill: Kill) -> None:
+    """Killed at each kind of place in turn, and stopped by Ctrl-C near the end."""
+    run, said, generator, num_kills = tmp_path / "run", list[str](), np.random.default_rng(0), 0
 
     def take(line: str) -> None:
         said.append(line)
         if "(75%)" in line:
             signal.raise_signal(signal.SIGINT)
 
-    while not said or not said[-1].startswith("Stopped. To go on from the checkpoint of step "):
-        killed_after(int(generator.integers(1000)))
+    for name, (_, limit) in itertools.cycle(PLACES.items()):
+        kill(name, int(generator.integers(limit)))
         try:
             go_on(run, report=take)
+            break
         except Killed:
             num_kills += 1
-    assert num_kills > 2 and load_checkpoint(run).info.step < STEPS
-    killed_after(1 << 30)
+    assert num_kills >= len(PLACES)
+    assert said[-1].startswith("Stopped. To go on from the checkpoint of step ")
+    assert load_checkpoint(run).info.step < STEPS
+    kill("", 0)
     go_on(run)
     assert_same(run, whole)
 
 
-def test_a_used_up_run_goes_on_with_more(whole: Path, tmp_path: Path, killed_after: Callable[[int], None]) -> None:
+def test_a_used_up_run_goes_on_with_more(whole: Path, tmp_path: Path, kill: Kill) -> None:
     runs = [tmp_path / name for name in ("at once", "killed")]
     for run in runs:
         shutil.copytree(whole, run)
-        before = result(run)
         go_on(run)
-        assert result(run) == before
+        assert_same(run, whole)
     go_on(runs[0], steps=36)
-    for life in (40, 160):
-        killed_after(life)
-        with pytest.raises(Killed):
-            go_on(runs[1], steps=36)
-    killed_after(1 << 30)
+    die(runs[1], kill, "step", 3, steps=36)
+    die(runs[1], kill, "_save", 1, steps=36)
     go_on(runs[1], steps=36)
     assert_same(*runs)
 
 
-def test_what_it_cannot_keep_is_refused(whole: Path, tmp_path: Path, killed_after: Callable[[int], None]) -> None:
+def test_what_it_cannot_keep_is_refused(whole: Path, tmp_path: Path, kill: Kill) -> None:
     run = tmp_path / "run"
     with pytest.raises(SettingsError, match="needs a budget in learner steps.*--steps 2000"):
         train("tictactoe", run, overrides=SETTINGS)
     assert not run.exists()
-    killed_after(1000)
-    with pytest.raises(Killed):
-        go_on(run)
+    die(run, kill, "step", 0)
     for change in ("learner.learning_rate=0.1", "training.steps=99"):
         with pytest.raises(SettingsError, match="its settings stay until its budget of 24 steps is used up"):
             go_on(run, change)
@@ -168,25 +181,29 @@ def test_what_it_cannot_keep_is_refused(whole: Path, tmp_path: Path, killed_afte
         go_on(free, "training.deterministic=true")
 
 
-def test_what_comes_out_different_is_told(
-    tmp_path: Path, killed_after: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_out_different_is_told(tmp_path: Path, kill: Kill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other moves when games are played again, another opponent in a rating game, a shard that is not there."""
     run = tmp_path / "run"
-    killed_after(1150)
-    with pytest.raises(Killed):
-        go_on(run)
-    killed_after(1 << 30)
-    finished = result(run).keys()
+    die(run, kill, "_save", 6)  # all is done for the fourth checkpoint, which is not there
+    before = result(run)
     with monkeypatch.context() as patch:
         patch.setattr("zerosum.selfplay.choose_action", lambda root, *_, **__: (int(root.actions[0]), False))
         with pytest.raises(RunError, match=r"Game \d+ was played again and is not the game recorded in .*=false"):
             go_on(run)
-    assert result(run).keys() == finished
+    assert result(run) == before
+    matches = run / "strength.jsonl"
+    text = matches.read_text()
+    *lines, last = text.splitlines(keepends=True)
+    matches.write_text("".join(lines) + last.replace('"step 24"', '"step 23"'))
+    with pytest.raises(RunError, match="is to meet .* again, and in .*strength.jsonl .* met .*=false"):
+        go_on(run)
+    matches.write_text(text)
     shard = sorted(run.glob("games/*.parquet"))[0]
     shard.rename(tmp_path / shard.name)
-    with pytest.raises(RunError, match=r"of the \d+ games before its checkpoint of step \d+ only \d+ are there"):
+    with pytest.raises(RunError, match=r"of the \d+ games before its checkpoint of step 18 only \d+ are there"):
         go_on(run)
     (tmp_path / shard.name).rename(shard)
-    lines = (run / "strength.jsonl").read_text().splitlines(keepends=True)
     go_on(run, "training.deterministic=false")
-    assert (run / "strength.jsonl").read_text().splitlines(keepends=True)[: len(lines)] == lines
+    assert matches.read_text().startswith(text)
+    games = {name: content for name, content in before.items() if name.endswith(".parquet")}
+    assert games.items() <= result(run).items()

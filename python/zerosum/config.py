@@ -84,7 +84,10 @@ class StrengthConfig:
     """How checkpoints are rated while training."""
 
     budget_share: float = setting(
-        0.05, "share of the run's evaluations, and of its time, for rating checkpoints", low=0.0, high=0.5
+        0.05,
+        "share of the run's evaluations, and of its time (unless it is deterministic), for rating checkpoints",
+        low=0.0,
+        high=0.5,
     )
     num_simulations: int | None = setting(
         None, "simulations a move in rating games; none is search.num_simulations", low=1
