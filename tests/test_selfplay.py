@@ -386,6 +386,14 @@ def test_no_move_opens_a_game_that_any_move_ends() -> None:
     assert [opening_move(game, state, seed=0, game_id=0, ply=8) for state in states] == [None]
 
 
+def test_batches_stay_full_while_searches_end() -> None:
+    """Searches that end without asking about another position leave no row empty (31.1 of 32 without spare games)."""
+    evaluator = CountingEvaluator()
+    config = replace(CONFIG, games_per_worker=32)
+    play(new_task("tictactoe", evaluator=evaluator, config=config), 200)
+    assert max(evaluator.sizes) == 32 and np.mean(evaluator.sizes) > 31.6
+
+
 def test_no_setting_is_forgotten() -> None:
     """The number of workers is an argument of `Selfplay`: the run obeys it."""
     tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}

@@ -129,7 +129,7 @@ def test_what_becomes_read_only_ends_a_training_that_goes_on_later(run: Path, pa
     """It is found out when the next shard is sealed, or the next checkpoint saved."""
 
     def take(line: str) -> None:
-        if line.startswith("Going on"):
+        if "self-play: " in line:
             (run / part).chmod(0o555)
 
     overrides = ("training.steps=400", "training.num_checkpoints=20", "replay.games_per_shard=20")

@@ -98,8 +98,9 @@ class PlyRecord:
         assert -1.0 <= self.net_value <= 1.0, self.net_value
         for name, dtype in TARGET_COLUMNS.items():
             _assert_column(self, name, dtype, len(self.target_actions))
-        total = self.target_probabilities.sum(dtype=np.float32)
-        assert not self.target_actions.size or abs(total - 1.0) < 0.01, total
+        if self.target_actions.size:  # or else the sum would cost more than all the rest
+            total = self.target_probabilities.sum(dtype=np.float32)
+            assert abs(total - 1.0) < 0.01, total
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,6 +8,7 @@ sequential algorithm. This file knows neither disks (a `GameLog` is told) nor tr
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import threading
 import time
@@ -151,7 +152,7 @@ _PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
 
 
 class SelfplayWorker:
-    """Plays `config.games_per_worker` games at a time. For one thread at a time."""
+    """Plays `config.games_per_worker` games at a time, and some to spare. For one thread at a time."""
 
     def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
         """Games under way go on first; they may be more than are played at a time."""
@@ -159,7 +160,9 @@ class SelfplayWorker:
         self._task = task
         self._waiting = list(running)
         assert task.config.games_per_worker is not None, "the run has measured it"
-        self._num_trees = task.config.games_per_worker
+        self._batch_size = task.config.games_per_worker
+        # A search that ends without a question leaves a row of the batch to one of the spare games.
+        self._num_trees = self._batch_size + self._batch_size // 16
         self._search = new_search(task.game, task.search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
@@ -178,7 +181,7 @@ class SelfplayWorker:
             # What the search remembers was said by another network.
             self._search.clear_cache()
             self._cached_step = step
-        self.counts.evaluations += answer(self._search, self._task.evaluator, self._num_trees)
+        self.counts.evaluations += answer(self._search, self._task.evaluator, self._batch_size)
         for tree in self._search.finished().tolist():
             self._move(tree)
         ended, self._ended = self._ended, []
@@ -320,6 +323,7 @@ def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int
     return None
 
 
+@functools.cache  # more of them than of all other plies may be recorded
 def opening_record(action: int, player: int) -> PlyRecord:
     """The record of a random move that opens a game: nothing was searched, nothing is to be learned."""
     return PlyRecord(
