@@ -21,8 +21,8 @@ from zerosum.calibration import (
     calibrate,
     evaluating,
     measure_rates,
+    playing,
     random_leaves,
-    searching,
 )
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.evaluator import Evaluations, UniformEvaluator
@@ -30,6 +30,7 @@ from zerosum.games import Leaves, make
 from zerosum.network import NetworkConfig, initial_weights
 from zerosum.run import train
 from zerosum.search import SearchConfig
+from zerosum.selfplay import SelfplayConfig
 
 GAME = make("tictactoe")
 SETUP = Setup(host="here", num_cores=2, num_threads=2, backend="auto", device="auto")
@@ -80,9 +81,10 @@ def test_a_slow_network_is_not_tried_at_every_size(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4"])
-def test_searches_go_on_for_ever_in_full_batches(name: str) -> None:
+def test_play_goes_on_for_ever_in_full_batches(name: str) -> None:
     evaluator, game = UniformEvaluator(), make(name)
-    work = searching(game, SearchConfig(num_simulations=20), evaluator, num_trees=8, num_threads=2)
+    search, config = SearchConfig(num_simulations=20, cache_positions=100), SelfplayConfig()
+    work = playing(game, search, config, evaluator, num_games=8, num_threads=2)
     done = [work(thread % 2) for thread in range(400)]
     assert max(done) == 8 and sum(done) > 1600, "a batch is not full where the rules settled a leaf or a search ended"
 
@@ -107,7 +109,9 @@ def test_it_is_measured_once_a_machine_and_anew_where_damaged(tmp_path: Path, mo
     path, said = tmp_path / "calibration.json", list[str]()
 
     def measured(num_threads: int = 2) -> dict[int, float]:
-        return calibrate(path, GAME, checkpoint, SearchConfig(), num_threads=num_threads, report=said.append).rates
+        return calibrate(
+            path, GAME, checkpoint, SearchConfig(), SelfplayConfig(), num_threads=num_threads, report=said.append
+        ).rates
 
     assert measured() == measured() == {16: 1.0, 32: 2.0}
     assert measured(num_threads=1) == {16: 3.0}

@@ -67,7 +67,19 @@ def test_the_last_checkpoint_plays_all_or_what_the_time_allows(tmp_path: Path) -
     mistakes.count(7, UniformEvaluator(), num_threads=2, seconds=1e6)
     assert [rate.positions for rate in mistakes.of_step(7)] == [1000] * 6
     mistakes.count(8, UniformEvaluator(), seconds=0.0)
-    assert [rate.positions for rate in mistakes.of_step(8)] == [200] * 6, "some of each set whatever the time"
+    assert [rate.positions for rate in mistakes.of_step(8)] == [100] * 6, "some of each set whatever the time"
+
+
+def test_samples_take_a_share_of_the_evaluations(tmp_path: Path) -> None:
+    """12 positions of 6 sets, 8 simulations each: 576 evaluations at most, of which a twentieth has to be allowed."""
+    mistakes = Mistakes(tmp_path, GAME, config_with("strength.budget_share=0.05"))
+    mistakes.count(1, UniformEvaluator(), num_evaluations=20 * 576 - 1)
+    assert not mistakes.rates
+    mistakes.count(2, UniformEvaluator(), num_evaluations=20 * 576)
+    mistakes.count(3, UniformEvaluator(), num_evaluations=20 * 577)
+    assert {rate.step for rate in mistakes.rates} == {2}
+    mistakes.count(4, UniformEvaluator(), num_evaluations=60 * 576)
+    assert {rate.step for rate in mistakes.rates} == {2, 4}
 
 
 def test_nothing_is_counted_where_nothing_is_solved_or_wanted(tmp_path: Path) -> None:

@@ -20,10 +20,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerosum.checkpoint import Checkpoint
-from zerosum.evaluator import Evaluator, answer, make_evaluator, uses_gpu
+from zerosum.evaluator import Evaluator, make_evaluator, uses_gpu
 from zerosum.files import replace_durably, writing
 from zerosum.games import Leaves, Rules, State
-from zerosum.search import Search, SearchConfig, new_search
+from zerosum.journal import GameHeader, GameRecord, PlyRecord, RunningGame
+from zerosum.search import SearchConfig
+from zerosum.selfplay import SelfplayConfig, SelfplayTask, SelfplayWorker
 from zerosum.settings import num_cores
 
 BATCH_SIZES = (16, 32, 64, 128, 256)
@@ -82,6 +84,7 @@ def calibrate(
     game: Rules,
     checkpoint: Checkpoint,
     search: SearchConfig,
+    config: SelfplayConfig,
     *,
     num_threads: int,
     backend: str = "auto",
@@ -95,6 +98,7 @@ def calibrate(
         game: The game that is played.
         checkpoint: The network.
         search: How each move is searched.
+        config: How games are played.
         num_threads: Threads of this process that play at a time: one, where workers are processes.
         backend: As `make_evaluator` takes it.
         device: As `make_evaluator` takes it.
@@ -117,7 +121,7 @@ def calibrate(
 
     def new_work(size: int) -> Work:
         evaluator = make_evaluator(checkpoint, backend=backend, device=device, num_threads=num_threads, batch_size=size)
-        return searching(game, search, evaluator, num_trees=size, num_threads=num_threads)
+        return playing(game, search, config, evaluator, num_games=size, num_threads=num_threads)
 
     on_gpu = backend != "openvino" and uses_gpu(device)
     measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads, on_gpu=on_gpu))
@@ -202,31 +206,48 @@ class Busy:
         return Rate(sum(done / elapsed for done, elapsed in results), sum(done for done, _ in results) / cpu_s)
 
 
-def searching(game: Rules, config: SearchConfig, evaluator: Evaluator, *, num_trees: int, num_threads: int) -> Work:
-    """Work for `Busy`: one batch of a search of so many positions, each thread its own, again and again.
+def playing(
+    game: Rules, search: SearchConfig, config: SelfplayConfig, evaluator: Evaluator, *, num_games: int, num_threads: int
+) -> Work:
+    """Work for `Busy`: one batch of self-play of so many games, each thread its own, which nobody keeps.
 
-    It is what self-play does, but that no moves are made and nothing is remembered: the same positions come again.
-    Answers how many were evaluated.
+    Nothing is remembered of the network's answers, so that all work is the same. Answers how many positions were
+    evaluated.
     """
-    config = replace(config, cache_positions=0)
-    lines = list(random_lines(game, num=num_trees, seed=1))
-    searches = [new_search(game, config, num_trees=num_trees) for _ in range(num_threads)]
-
-    def begin(search: Search, tree: int) -> None:
-        search.reset(tree, state_of(game, lines[tree]))
-        search.begin(tree, config.num_simulations)
-
-    for search in searches:
-        for tree in range(num_trees):
-            begin(search, tree)
+    task = SelfplayTask(
+        game=game,
+        search=replace(search, cache_positions=0),
+        config=replace(config, games_per_worker=num_games),
+        evaluator=evaluator,
+        log=_Forgetting(),
+        seed=0,
+        settings_hash="",
+    )
+    workers = [SelfplayWorker(task) for _ in range(num_threads)]
 
     def work(thread: int) -> int:
-        search = searches[thread]
-        for tree in search.finished().tolist():
-            begin(search, tree)
-        return answer(search, evaluator, num_trees)
+        before = workers[thread].counts.evaluations
+        workers[thread].play_batch()
+        return workers[thread].counts.evaluations - before
 
     return work
+
+
+class _Forgetting:
+    """A `GameLog` that remembers games until they are over."""
+
+    def __init__(self) -> None:
+        self._running: dict[int, RunningGame] = {}
+
+    def start_game(self, header: GameHeader) -> None:
+        self._running[header.game_id] = RunningGame(header=header)
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        self._running[game_id].plies.append(ply)
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        game = self._running.pop(game_id)
+        return GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
 
 
 def evaluating(evaluator: Evaluator, leaves: Leaves) -> Work:

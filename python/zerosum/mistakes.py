@@ -59,12 +59,22 @@ class Mistakes:
         """Of the newest checkpoint the mean of the sets' rates, and half its 95 % interval; None if there is none."""
         return mean_rate(self.of_step(self.rates[-1].step)) if self.rates else None
 
-    def count(self, step: int, evaluator: Evaluator, *, num_threads: int = 1, seconds: float | None = None) -> None:
+    def count(
+        self,
+        step: int,
+        evaluator: Evaluator,
+        *,
+        num_evaluations: float = math.inf,
+        num_threads: int = 1,
+        seconds: float | None = None,
+    ) -> None:
         """Let the checkpoint of this step, which `evaluator` runs, choose moves in solved positions.
 
         Args:
             step: Of the checkpoint. One that was measured is not measured again, but for the last time.
             evaluator: Runs its network.
+            num_evaluations: That the run has made so far. Samples take `strength.budget_share` of them at most, so in a
+                short run not every checkpoint is measured.
             num_threads: That search.
             seconds: Given for the last checkpoint, which takes all positions as far as so many seconds go; the others
                 take a sample.
@@ -82,6 +92,11 @@ class Mistakes:
             for solved in load_solved(name).values()
             if counted.get(solved.name, 0) < min(max_positions or len(solved.positions), len(solved.positions))
         ]
+        num_positions = sum(min(max_positions or len(solved.positions), len(solved.positions)) for solved in missing)
+        spent = sum(rate.evaluations for rate in self.rates)
+        allowed = strength.budget_share * num_evaluations
+        if seconds is None and spent + num_positions * strength.solved_simulations > allowed:
+            return
         search = replace(self._config.search, num_simulations=strength.solved_simulations, root_noise_fraction=0.0)
         rates = mistake_rates(
             Player(self._game, evaluator, search, name=f"step {step}"),

@@ -441,6 +441,7 @@ class Training:
         self._mistakes.count(
             self._learner.step_number,
             self._evaluator,
+            num_evaluations=self._num_evaluations(),
             num_threads=num_selfplay_workers(self._config) if is_last else 1,
             seconds=left if is_last else None,
         )

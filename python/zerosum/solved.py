@@ -25,7 +25,7 @@ from zerosum.search import new_search
 FILE_ENDING = "-solved.csv"
 POSITIONS_AT_ONCE = 64
 """Positions searched side by side: each batch has a leaf of each."""
-POSITIONS_A_TASK = 200
+POSITIONS_A_TASK = 100
 """Positions that a thread takes on at a time."""
 
 

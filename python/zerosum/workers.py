@@ -44,6 +44,7 @@ def choose_games(
         game,
         checkpoint,
         config.search,
+        config.selfplay,
         num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
         backend=config.training.backend,
         device=config.training.device,
