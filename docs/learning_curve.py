@@ -1,4 +1,4 @@
-"""Draw a run's learning curve: `python docs/learning_curve.py runs/demo` writes docs/learning-curve.png."""
+"""Draw a run's learning curve: `python docs/learning_curve.py runs/demo docs/learning-curve.png`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def main() -> None:
     right.set(xlabel="minutes", title="what the network still gets wrong")
     right.set_ylim(bottom=0)
     right.legend()
-    target = Path(__file__).parent / "learning-curve.png"
+    target = Path(sys.argv[2])
     figure.savefig(target, dpi=100)
     print(f"wrote {target}")
 

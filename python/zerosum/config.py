@@ -96,7 +96,7 @@ class StrengthConfig:
         (10, 100, 1000), "anchors: pure MCTS with rollouts at so many simulations"
     )
     solved_positions: int = setting(
-        50,
+        100,
         "positions of each solved set, where the game has such sets, that a checkpoint is tried on while training; the"
         " last one takes all; 0 is none at all",
         low=0,
