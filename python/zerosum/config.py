@@ -64,7 +64,9 @@ class TrainingConfig:
     )
     num_checkpoints: int = setting(12, "checkpoints over the budget, evenly spread", low=1, high=100_000)
     min_positions: int = setting(2000, "recorded positions before the first learner step", low=1)
-    steps_per_phase: int = setting(16, "learner steps after which self-play gets the new network", low=1)
+    steps_per_phase: int = setting(
+        64, "learner steps after which self-play gets the new network, which costs a compilation", low=1
+    )
     backend: str = setting("auto", "what evaluates the network", choices=("auto", "openvino", "torch"))
     device: str = setting("auto", "where: 'auto', 'cpu', 'cuda', 'mps'")
 
@@ -224,14 +226,15 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
     """Settings that fit a game's size and the time given, by section: what a run uses where nobody chose.
 
     Rules of thumb, measured on Connect Four (docs/log.md): blocks enough to see the whole board; filters as many as the
-    time can feed; simulations that visit each legal move of a typical position some seven times; temperature for the
-    first half of a typical game; nine games in ten begin with random moves, of which a random game's length and almost
-    half again is the most. Long games begin as the rules have it: random moves there have not been measured.
+    time can feed; simulations that visit each legal move of a typical position some fourteen times, which is what
+    self-play has time for while the learner is busy; temperature for the first half of a typical game; four games in
+    five begin with random moves, of which a random game's length and almost half again is the most. Long games begin as
+    the rules have it: random moves there have not been measured.
     """
     size = measure_game(game)
     height, width = game.spec.board_shape
     is_small = height * width <= 16
-    num_simulations = int(min(max(7 * size.legal_actions, 32), 200))
+    num_simulations = int(min(max(14 * size.legal_actions, 32), 200))
     return {
         "training": {"minutes": minutes},
         "search": {
@@ -243,7 +246,7 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
             # On a CPU the run measures it; a GPU wants two large batches in turn.
             **({"games_per_worker": 512, "num_workers": 2} if uses_gpu() else {}),
             "temperature_plies": max(2, round(size.plies / 2)),
-            "opening_share": 0.9 if size.plies <= LONGEST_OPENED_GAME else 0.0,
+            "opening_share": 0.8 if size.plies <= LONGEST_OPENED_GAME else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)),
             "fast_simulations": max(num_simulations // 5, 8),
         },
