@@ -240,7 +240,7 @@ def test_an_image_is_the_same_game_with_its_actions_permuted(name: str):
         assert set(image_target) <= set(game.legal_actions(state))
         num_moved += (moves, target) != (image_moves, image_target)
     assert 0 < num_moved < 300
-    for column in ("game_ids", "action_offsets", "outcomes", "search_values", "target_probabilities", "target_offsets"):
+    for column in ("game_ids", "action_offsets", "returns", "search_values", "target_probabilities", "target_offsets"):
         assert getattr(images, column) is getattr(samples, column)
 
 
@@ -313,7 +313,7 @@ def test_values_flip_by_who_moves_not_by_ply():
     samples = window.sample(200, seed=0, step=0)
     plies = np.diff(samples.action_offsets)
     for ply in range(5):
-        assert (samples.outcomes[plies == ply] == [-1, -1, 1, 1, 1][ply]).all()
+        assert (samples.returns[plies == ply] == [-1, -1, 1, 1, 1][ply]).all()
         assert (samples.search_values[plies == ply] == values[ply]).all()
 
 
@@ -337,7 +337,7 @@ def test_the_window_takes_the_returns():
     window = ReplayWindow(ReplayConfig(value_lambda=0.5))
     window.add(record_of(0, [0, 1], outcome=1.0, values=[0.5, -0.5]))
     samples = window.sample(50, seed=0, step=0)
-    returns = dict(zip(np.diff(samples.action_offsets).tolist(), samples.outcomes.tolist(), strict=True))
+    returns = dict(zip(np.diff(samples.action_offsets).tolist(), samples.returns.tolist(), strict=True))
     assert returns == {0: 0.5 * 0.5 + 0.5 * 0.75, 1: -0.75}
 
 

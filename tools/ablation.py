@@ -31,8 +31,15 @@ from zerosum.play.player import load_player
 from zerosum.solved import SolvedSet, load_solved, mistake_rates, parse_solved
 
 GAME = "connect4"
-# One thread of self-play beside the learner's: two trainings share two cores. Rating games would only take time.
-COMMON = ["training.clock=cpu", "selfplay.num_workers=1", "strength.budget_share=0", "strength.solved_positions=0"]
+# One thread of self-play beside the learner's: two trainings share two cores. Rating games would only take time, and
+# games in flight that are measured anew each time would be one more difference.
+COMMON = [
+    "training.clock=cpu",
+    "selfplay.num_workers=1",
+    "selfplay.games_per_worker=64",
+    "strength.budget_share=0",
+    "strength.solved_positions=0",
+]
 POSITIONS = {1: 1000, 600: 500}
 """Of each set, by simulations a move."""
 
@@ -47,7 +54,8 @@ VARIANTS: dict[str, list[str]] = {
     "value: the outcome alone": ["replay.search_value_weight=0"],
     "value: the search alone": ["replay.search_value_weight=1"],
     "every move searched in full": ["selfplay.full_search_share=1"],
-    "twice the simulations": ["search.num_simulations=94", "selfplay.fast_simulations=18"],
+    "twice the simulations": ["search.num_simulations=190", "selfplay.fast_simulations=38"],
+    "half of the simulations": ["search.num_simulations=47", "selfplay.fast_simulations=9"],
     "no evaluation cache": ["search.cache_positions=0"],
     "no symmetries": ["replay.use_symmetries=false"],
     "a fixed window": ["replay.window_growth_factor=0"],
@@ -145,12 +153,13 @@ def table(results: Sequence[Result]) -> str:
         "| variant | seeds | mistakes at 600 | difference | network alone | games | positions | evaluations |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    first = {result.seed: result for result in results if result.variant == results[0].variant}
-    for variant in dict.fromkeys(result.variant for result in results):
+    baseline = next(iter(VARIANTS))
+    first = {result.seed: result for result in results if result.variant == baseline}
+    for variant in sorted({result.variant for result in results}, key=list(VARIANTS).index):
         own = [result for result in results if result.variant == variant]
         gains = [mean_percent(r, 600) - mean_percent(first[r.seed], 600) for r in own if r.seed in first]
         at = {count: with_error([mean_percent(result, count) for result in own]) for count in POSITIONS}
-        difference = "" if variant == results[0].variant else with_error(gains, sign="+")
+        difference = "" if variant == baseline or not gains else with_error(gains, sign="+")
         counts = [
             statistics.mean(values)
             for values in zip(*((r.games, r.positions, r.evaluations) for r in own), strict=True)

@@ -87,7 +87,8 @@ class StrengthConfig:
 
     budget_share: float = setting(
         0.05,
-        "share of the run's evaluations, and of its time (unless it is deterministic), for rating checkpoints",
+        "share of the run's evaluations, and of its time (unless it is deterministic), for rating checkpoints; as many"
+        " evaluations again for their mistakes in solved positions",
         low=0.0,
         high=0.5,
     )

@@ -100,8 +100,8 @@ class Samples:
     """[sum of plies], the moves from the initial state to each position, one position after the other."""
     action_offsets: NDArray[np.int64]
     """[B + 1], sample b's moves are actions[action_offsets[b]:action_offsets[b + 1]]."""
-    outcomes: NDArray[np.float32]
-    """[B], the game's result for the mover, in [-1, 1]."""
+    returns: NDArray[np.float32]
+    """[B], `lambda_returns` for the mover, in [-1, 1]: with lambda 1 the game's result, unless the ply was proven."""
     search_values: NDArray[np.float32]
     """[B], for the mover, in [-1, 1]."""
     target_actions: NDArray[np.uint16]
@@ -160,7 +160,7 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
 def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:
     """Encode samples with the game's rules.
 
-    The value target is (1 - q) * outcome + q * search value with q = `search_value_weight` in [0, 1]; 0 is the paper's.
+    The value target is (1 - q) * return + q * search value with q = `search_value_weight` in [0, 1]; 0 is the paper's.
 
     Raises:
         GameError: a recorded move is illegal.
@@ -179,7 +179,7 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
     return Batch(
         planes=leaves.planes(),
         policy_target=policy_target_BA,
-        value_target=(1 - q) * samples.outcomes + q * samples.search_values,
+        value_target=(1 - q) * samples.returns + q * samples.search_values,
         legal_mask=legal_mask_BA,
         weight=np.ones(batch_size, np.float32),
     )
@@ -268,7 +268,7 @@ class ReplayWindow:
                 game_ids=rows["game_id"],
                 actions=_gather([block.actions.values for block in blocks], rows["first_action"], rows["ply"]),
                 action_offsets=_offsets(rows["ply"]),
-                outcomes=rows["outcome"],
+                returns=rows["return"],
                 search_values=rows["search_value"],
                 target_actions=_gather(
                     [block.target_actions.values for block in blocks], rows["first_target"], rows["num_targets"]
@@ -321,7 +321,7 @@ _ROW = np.dtype(
         ("game_id", np.int64),
         ("first_action", np.int64),  # of the game, in the block's `actions`
         ("ply", np.int64),
-        ("outcome", np.float32),  # for the mover
+        ("return", np.float32),  # for the mover
         ("search_value", np.float32),  # for the mover
         ("first_target", np.int64),  # in the block's target columns
         ("num_targets", np.int64),
@@ -350,7 +350,7 @@ class _Block:
         rows["first_action"] = self.actions.size
         rows["ply"] = plies
         returns = lambda_returns(record, value_lambda=value_lambda)[plies]
-        rows["outcome"] = np.where(record.players[plies] == 0, returns, -returns)
+        rows["return"] = np.where(record.players[plies] == 0, returns, -returns)
         rows["search_value"] = record.search_values[plies]
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]

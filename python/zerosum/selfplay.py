@@ -61,7 +61,7 @@ class SelfplayConfig:
     opening_share: float = setting(
         0.0,
         "share of games that begin with random moves, so that the network learns positions which it would not play into"
-        " (as KataGo, section 5.1 of its methods, and Go-Exploit, arXiv 2302.12359, vary the start; the paper: 0)",
+        " (as KataGo, arXiv 1902.10565, and Go-Exploit, arXiv 2302.12359, vary the start; the paper: 0)",
         low=0.0,
         high=1.0,
     )
