@@ -17,7 +17,7 @@ from zerosum.evaluator import Evaluator
 from zerosum.files import append_line, read_lines, repair_lines
 from zerosum.games import Rules
 from zerosum.play.player import Player
-from zerosum.solved import MistakeRate, load_solved, mistake_rates, solved_games
+from zerosum.solved import MistakeRate, mistake_rates, solved_sets
 
 FILE_NAME = "mistakes.jsonl"
 
@@ -82,16 +82,18 @@ class Mistakes:
         Raises:
             RunError: the directory cannot be written.
         """
-        strength, name = self._config.strength, self._game.spec.name
-        if strength.solved_positions == 0 or self._game.is_python or name not in solved_games():
+        strength = self._config.strength
+        if strength.solved_positions == 0:
             return
         max_positions = strength.solved_positions if seconds is None else None
         counted = {rate.set: rate.positions for rate in self.of_step(step)}
         missing = [
             solved
-            for solved in load_solved(name).values()
+            for solved in solved_sets(self._game)
             if counted.get(solved.name, 0) < min(max_positions or len(solved.positions), len(solved.positions))
         ]
+        if not missing:
+            return
         num_positions = sum(min(max_positions or len(solved.positions), len(solved.positions)) for solved in missing)
         spent = sum(rate.evaluations for rate in self.rates)
         allowed = strength.budget_share * num_evaluations

@@ -19,7 +19,7 @@ from zerosum.network import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
 from zerosum.run import network_shape
 from zerosum.settings import num_cores
-from zerosum.solved import MistakeRate, load_solved, mistake_rates, solved_games, wilson_error
+from zerosum.solved import MistakeRate, mistake_rates, solved_sets, wilson_error
 from zerosum.strength import Strength, player_name
 
 Write = Callable[[str], None]
@@ -122,12 +122,10 @@ def _play_matches(player: Player, num_games: int, seed: int, write: Write, write
 def _count_mistakes(
     player: Player, num_positions: int, seed: int, write: Write, write_json: Write
 ) -> list[MistakeRate]:
-    name = player.game.spec.name
-    if player.game.is_python or name not in solved_games():
+    sets = solved_sets(player.game)
+    if not sets:
         return []
-    rates = mistake_rates(
-        player, load_solved(name).values(), max_positions=num_positions, seed=seed, num_threads=num_cores()
-    )
+    rates = mistake_rates(player, sets, max_positions=num_positions, seed=seed, num_threads=num_cores())
     for rate in rates:
         write_json(_figure_json("mistake_rate", player=player.name, **asdict(rate)))
     write(mistake_table(rates))

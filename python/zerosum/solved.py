@@ -18,7 +18,7 @@ from importlib import resources
 from zerosum.elo import NORMAL_95
 from zerosum.errors import SettingsError, nearest
 from zerosum.evaluator import answer
-from zerosum.games import State, state_after
+from zerosum.games import Rules, State, state_after
 from zerosum.play.player import Player
 from zerosum.search import new_search
 
@@ -99,6 +99,12 @@ def load_solved(game: str) -> dict[str, SolvedSet]:
         raise SettingsError(f"{game!r} has no solved positions: {nearest(game, solved_games())}.")
     text = resources.files("zerosum").joinpath("data", f"{game}{FILE_ENDING}").read_text(encoding="utf-8")
     return parse_solved(game, text)
+
+
+def solved_sets(game: Rules) -> list[SolvedSet]:
+    """The sets of a game of the core; none if it has none, or is a user's own of the same name."""
+    name = game.spec.name
+    return [] if game.is_python or name not in solved_games() else list(load_solved(name).values())
 
 
 def parse_solved(game: str, text: str) -> dict[str, SolvedSet]:
