@@ -23,9 +23,8 @@ from zerosum.checkpoint import Checkpoint
 from zerosum.evaluator import Evaluator, make_evaluator, uses_gpu
 from zerosum.files import replace_durably, writing
 from zerosum.games import Leaves, Rules, State
-from zerosum.journal import GameHeader, GameRecord, PlyRecord, RunningGame
 from zerosum.search import SearchConfig
-from zerosum.selfplay import SelfplayConfig, SelfplayTask, SelfplayWorker
+from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 from zerosum.settings import num_cores
 
 BATCH_SIZES = (16, 32, 64, 128, 256)
@@ -219,7 +218,7 @@ def playing(
         search=replace(search, cache_positions=0),
         config=replace(config, games_per_worker=num_games),
         evaluator=evaluator,
-        log=_Forgetting(),
+        log=MemoryLog(),
         seed=0,
         settings_hash="",
     )
@@ -231,23 +230,6 @@ def playing(
         return workers[thread].counts.evaluations - before
 
     return work
-
-
-class _Forgetting:
-    """A `GameLog` that remembers games until they are over."""
-
-    def __init__(self) -> None:
-        self._running: dict[int, RunningGame] = {}
-
-    def start_game(self, header: GameHeader) -> None:
-        self._running[header.game_id] = RunningGame(header=header)
-
-    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        self._running[game_id].plies.append(ply)
-
-    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
-        game = self._running.pop(game_id)
-        return GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
 
 
 def evaluating(evaluator: Evaluator, leaves: Leaves) -> Work:

@@ -96,6 +96,27 @@ class GameLog(Protocol):
         ...
 
 
+class MemoryLog:
+    """A `GameLog` without a disk, which keeps games only while they are played."""
+
+    def __init__(self, running: dict[int, RunningGame] | None = None) -> None:
+        """Games under way, if there are any, by number."""
+        self._running = {} if running is None else running
+
+    def start_game(self, header: GameHeader) -> None:
+        """A game begins."""
+        self._running[header.game_id] = RunningGame(header=header)
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        """A move was made."""
+        self._running[game_id].plies.append(ply)
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        """A game is over; answers its record."""
+        game = self._running.pop(game_id)
+        return GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
+
+
 @dataclass(frozen=True)
 class SelfplayTask:
     """What all workers of a run share."""

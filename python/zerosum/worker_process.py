@@ -43,7 +43,7 @@ from zerosum.journal import (
 )
 from zerosum.network import NetworkConfig
 from zerosum.search import SearchConfig
-from zerosum.selfplay import SelfplayConfig, SelfplayTask, SelfplayWorker
+from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 from zerosum.settings import from_mapping
 
 GRACE_S = 10.0
@@ -131,26 +131,25 @@ def pack_weights(checkpoint: Checkpoint) -> bytes:
     return _STEP.pack(checkpoint.info.step) + safetensors.save(checkpoint.weights)
 
 
-class _PipeLog:
+class _PipeLog(MemoryLog):
     """A `GameLog` that collects journal entries until they are sent."""
 
     def __init__(self, running: dict[int, RunningGame]) -> None:
-        self._running = running
+        super().__init__(running)
         self._entries: list[bytes] = []
 
     def start_game(self, header: GameHeader) -> None:
-        self._running[header.game_id] = RunningGame(header=header)
+        super().start_game(header)
         self._entries.append(start_entry(header))
 
     def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        plies = self._running[game_id].plies
-        self._entries.append(ply_entry(game_id, len(plies), ply))
-        plies.append(ply)
+        self._entries.append(ply_entry(game_id, len(self._running[game_id].plies), ply))
+        super().add_ply(game_id, ply)
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
-        game = self._running.pop(game_id)
-        self._entries.append(end_entry(game_id, len(game.plies), outcome=outcome, ending=ending))
-        return GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
+        record = super().finish_game(game_id, outcome=outcome, ending=ending)
+        self._entries.append(end_entry(game_id, record.num_plies, outcome=outcome, ending=ending))
+        return record
 
     def take_entries(self) -> bytes:
         entries, self._entries = self._entries, []
