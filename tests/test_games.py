@@ -460,3 +460,73 @@ def test_a_file_without_a_class_gets_those_in_it(tmp_path: Path, monkeypatch: py
     Path("own.py").write_text("")
     with pytest.raises(GameError, match=r"^own.py has no class: "):
         make("own.py")
+
+
+# ---- options, positions, pictures
+
+
+def test_options_stand_in_brackets() -> None:
+    game = make("connect4(max_plies=20)")
+    assert (game.spec.name, game.spec.options, game.spec.max_plies) == ("connect4", "max_plies=20", 20)
+    assert game.spec.full_name == "connect4(max_plies=20)" and make(game.spec.full_name).spec.max_plies == 20
+    assert make("connect4(max_plies=42)").spec.full_name == "connect4"
+    for name, sentence in (
+        ("connect4(rows=9)", "has no option"),
+        ("connect4(max_plies=0)", "expected a number from 1"),
+        ("connect4(", "closing bracket"),
+        ("conect4(max_plies=9)", "did you mean 'connect4'"),
+    ):
+        with pytest.raises(GameError, match=sentence):
+            make(name)
+
+
+def test_a_soft_ending_leaves_moves_that_records_may_make() -> None:
+    game = make("connect4(max_plies=2)")
+    state = state_after(game, "4 4")
+    assert (game.outcome(state), game.ending(state), game.is_soft_ending(state)) == (0.0, "ply cap", True)
+    assert game.legal_actions(state) == [] and game.legal_actions(state, past_soft_endings=True) == list(range(7))
+    assert "X" in game.draw(game.play(state, parse_action(game, state, "4")))
+    won = state_after(make("connect4"), "1 2 1 2 1 2 1")
+    assert not game.is_soft_ending(won) and game.legal_actions(won, past_soft_endings=True) == []
+
+
+@pytest.mark.parametrize("name", CORE_GAMES)
+def test_positions_read_back(name: str) -> None:
+    game = make(name)
+    for state in random_states(game, 100, seed=3):
+        text = game.position_text(state)
+        assert text is not None
+        again = game.parse_position(text)
+        assert (again.plies, game.position_text(again)) == (0, text)
+        assert game.outcome(again) == game.outcome(state) and game.legal_actions(again) == game.legal_actions(state)
+        np.testing.assert_array_equal(game.planes(again), game.planes(state))
+
+
+def test_a_malformed_position_is_named() -> None:
+    for text, sentence in (
+        ("7/7/7/7/7 X", "has 5 rows, expected 6"),
+        ("7/7/7/7/X6/7 O", "the stone in column 1, row 5 from the top, has none below it"),
+        ("7/7/7/7/7/X6 X", "X is to move, and there are 1 X and 0 O"),
+    ):
+        with pytest.raises(GameError, match=sentence):
+            make("connect4").parse_position(text)
+
+
+def test_records_may_begin_elsewhere() -> None:
+    game = make("connect4")
+    start = game.parse_position("7/7/7/7/7/3X3 O")
+    moves = np.array([3, 3, 2], np.uint16)
+    leaves = game.encode_plies(
+        moves, np.array([0, 1, 3]), np.array([0, 1, 1]), np.array([1, 0, 2]), starts=[start, None]
+    )
+    for row, state in enumerate((game.play(start, 3), game.initial_state(), state_after(game, "4 3"))):
+        np.testing.assert_array_equal(leaves.planes()[row], game.planes(state))
+
+
+def test_the_picture_is_what_is_drawn() -> None:
+    game = make("tictactoe")
+    state = state_after(game, "b2 a1")
+    picture = game.picture(state)
+    assert picture is not None and picture.grid == "squares" and picture.column_labels == ["a", "b", "c"]
+    assert {cell: piece for cell, piece in enumerate(picture.cells) if piece} == {4: (0, "X", ""), 6: (1, "O", "")}
+    assert adopt(DoubleMove()).picture(adopt(DoubleMove()).initial_state()) is None

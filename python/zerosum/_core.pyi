@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Description",
     "Game",
     "GameSpec",
     "Leaves",
+    "Picture",
     "PlaneSpec",
     "Root",
     "Search",
@@ -29,7 +31,7 @@ __all__ = [
 __version__: str
 
 def core_game_names() -> list[str]:
-    """Names of the games in the core, as `Game(name)` takes them."""
+    """Names of the games in the core, as `Game(name)` takes them; in brackets behind each may stand its options."""
 
 def uniform(seed: int, game: int, ply: int, purpose: str) -> float:
     """A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.
@@ -61,7 +63,14 @@ class GameSpec:
     """What the program is told about a game besides its rules. Two games with equal `encoder_id` share networks."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Without options."""
+    @property
+    def options(self) -> str:
+        """The options that are not the default's, `size=9, komi=5.5`; "" if there are none."""
+    @property
+    def full_name(self) -> str:
+        """The game as commands take it: `go(size=9, komi=5.5)`."""
     @property
     def version(self) -> int:
         """Raised whenever the rules, the action indices or the planes change."""
@@ -87,6 +96,46 @@ class GameSpec:
         """Names the encoding: game, version, plane list, board shape and number of actions, hashed."""
 
 @final
+class Description:
+    """What the documentation says of a game, a paragraph each."""
+
+    @property
+    def board(self) -> str:
+        """The board and the pieces."""
+    @property
+    def rules(self) -> str:
+        """The rules, and every choice that federations differ in."""
+    @property
+    def planes(self) -> str:
+        """How positions become planes: orientation, history, scale of the counts."""
+    @property
+    def actions(self) -> str:
+        """How actions are numbered and written."""
+
+@final
+class Picture:
+    """A position to be drawn."""
+
+    @property
+    def grid(self) -> str:
+        """What the cells are: "chequered", "squares", "points" or "hexagons" (each row half a cell further right)."""
+    @property
+    def cells(self) -> list[tuple[int, str, str] | None]:
+        """Row by row from the top left: None, or (owner, text, glyph); a stone's glyph is empty."""
+    @property
+    def column_labels(self) -> list[str]:
+        """From the left."""
+    @property
+    def row_labels(self) -> list[str]:
+        """From the top; empty texts where people do not number the rows."""
+    @property
+    def last_move(self) -> list[int]:
+        """Cells of the last move."""
+    @property
+    def captions(self) -> list[str]:
+        """Said below the board, a line each."""
+
+@final
 class State:
     """An immutable position with the history its rules need. Made by `Game.initial_state` and `Game.play`."""
 
@@ -98,7 +147,8 @@ class State:
 class Game:
     """The rules of one game. A user's Python game, adopted by `adopt`, is seen through the same methods."""
 
-    def __new__(cls, name: str) -> Game: ...
+    def __new__(cls, name: str) -> Game:
+        """A game of the core with its options, `go(size=9)`. Raises GameError for an unknown name or option."""
     @staticmethod
     def adopt(
         game: object,
@@ -120,22 +170,62 @@ class Game:
     def is_python(self) -> bool:
         """True if the rules are Python: then only one thread at a time can search."""
     def initial_state(self) -> State: ...
+    @property
+    def num_starts(self) -> int:
+        """How many positions a game may begin with (960 in Chess960); the initial state is one of them."""
+    def start(self, number: int) -> State:
+        """The one with this number. Raises GameError if there is none."""
+    def parse_position(self, text: str) -> State:
+        """The position that people write like this (FEN, SFEN, rows of stones); `plies` is 0.
+
+        Raises GameError naming the token that is wrong, or if the game has no notation for positions.
+        """
+    def position_text(self, state: State) -> str | None:
+        """The position as people write it, None if the game has no notation for positions."""
     def player(self, state: State) -> int:
         """Who is to move: 0 (first) or 1 (second)."""
-    def legal_actions(self, state: State) -> list[int]:
-        """Ascending; empty if and only if the game is over."""
+    def legal_actions(self, state: State, *, past_soft_endings: bool = False) -> list[int]:
+        """Ascending; empty if and only if the game is over.
+
+        `past_soft_endings` asks for the moves that are left where the rules stop a game that could go on.
+        """
     def play(self, state: State, action: int) -> State:
-        """The position after `action`. Raises GameError if it is illegal."""
+        """The position after `action`, past a soft ending, too. Raises GameError if it is illegal."""
     def outcome(self, state: State) -> float | None:
         """The first player's result in [-1, 1], or None while the game goes on."""
     def ending(self, state: State) -> str | None:
         """How the game ended, in the words of its federation ("four in a row"), or None while it goes on."""
+    def is_soft_ending(self, state: State) -> bool:
+        """True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap."""
     def planes(self, state: State) -> NDArray[np.float32]:
         """[C, H, W], seen from the player to move."""
-    def action_text(self, state: State, action: int) -> str:
-        """A legal action as people write it."""
+    @property
+    def notations(self) -> list[str]:
+        """Names of notations, besides the game's own, that `action_text` can write."""
+    def action_text(self, state: State, action: int, notation: str | None = None) -> str:
+        """A legal action as people write it, in the game's own notation or one of `notations`.
+
+        Raises GameError if the action is illegal or the notation unknown.
+        """
+    def parse_action(self, state: State, text: str) -> int | None:
+        """The legal action, past a soft ending, too, that a text means in any of the game's notations.
+
+        None if there is not just one.
+        """
+    @property
+    def description(self) -> Description:
+        """What the documentation says of the game."""
     def draw(self, state: State) -> str:
         """The board as text, several lines."""
+    def picture(self, state: State) -> Picture | None:
+        """The board to be drawn; None where there is only its text."""
+    def perft(self, state: State, depth: int) -> int:
+        """Lines of play of `depth` plies; those that end earlier for want of a legal move do not count."""
+    def random_plies(self, num_plies: int, seed: int) -> int:
+        """Play so many plies of random games as a search does: copy, move, outcome, legal moves. For timing.
+
+        The sum of the numbers of legal moves.
+        """
     def encode(self, states: Sequence[State]) -> Leaves:
         """Positions as an evaluator takes them, outside any search (`ticket` is None)."""
     def encode_plies(
@@ -144,10 +234,13 @@ class Game:
         offsets: NDArray[np.int64],
         games: NDArray[np.int64],
         plies: NDArray[np.int64],
+        *,
+        starts: Sequence[State | None] | None = None,
     ) -> Leaves:
         """Positions of recorded games: N samples, the i-th after `plies[i]` moves of game `games[i]`.
 
-        Game g's moves are `actions[offsets[g]:offsets[g + 1]]`, played from the initial state. `ticket` is None.
+        Game g's moves are `actions[offsets[g]:offsets[g + 1]]`, played from `starts[g]`, or from the initial state
+        where that is None or missing. `ticket` is None.
         Raises GameError if there is no such ply or a recorded move is illegal.
         """
 

@@ -136,12 +136,16 @@ MISTAKES = (Exception, SystemExit)
 def make(name: str) -> Rules:
     """A game by its name, or a game written in Python as `path/to/file.py:Class`.
 
+    Options stand in brackets behind a name of the core.
+
     >>> make("connect4").spec.num_actions
     7
+    >>> make("connect4(max_plies=20)").spec.max_plies
+    20
 
     Raises:
-        GameError: the name is unknown (with the nearest ones), the file or class is not there, the class lacks
-            something that the `Game` protocol asks for, or the game is over before the first move.
+        GameError: the name or an option is unknown (with the nearest ones), the file or class is not there, the class
+            lacks something that the `Game` protocol asks for, or the game is over before the first move.
     """
     game = find_game(name)
     if isinstance(game, Rules):
@@ -156,9 +160,10 @@ def find_game(name: str) -> Rules | Game[Any]:
     path, _, class_name = (name, "", "") if name.endswith(".py") else name.rpartition(":")
     if path.endswith(".py"):
         return _load(Path(path), class_name)
-    if name not in _core.core_game_names():
+    base = name.partition("(")[0].strip()
+    if base not in _core.core_game_names():
         raise GameError(
-            f"unknown game {name!r}: {nearest(name, _core.core_game_names())}. A game of your own is path.py:Class."
+            f"unknown game {base!r}: {nearest(base, _core.core_game_names())}. A game of your own is path.py:Class."
         )
     return Rules(name)
 
@@ -316,7 +321,7 @@ def _describe(error: BaseException) -> str:
 
 
 def parse_action(game: Rules, state: State, text: str) -> int:
-    """The legal action that people write like this, whatever the case.
+    """The legal action that people write like this, in any of the game's notations.
 
     >>> game = make("connect4")
     >>> parse_action(game, game.initial_state(), "4")
@@ -325,15 +330,13 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     Raises:
         GameError: no legal action is written so; the message lists those that are near.
     """
-    texts = {game.action_text(state, action): action for action in game.legal_actions(state)}
-    if text in texts:
-        return texts[text]
-    folded = [action for name, action in texts.items() if name.lower() == text.strip().lower()]
+    action = game.parse_action(state, text)
+    if action is not None:
+        return action
+    texts = [game.action_text(state, action) for action in game.legal_actions(state, past_soft_endings=True)]
     if not texts:
         raise GameError(f"{text!r} is not a legal move here: the game is over.")
-    if len(folded) != 1:
-        raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts, word='Legal')}.")
-    return folded[0]
+    raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts, word='Legal')}.")
 
 
 def state_after(game: Rules, moves: str) -> State:

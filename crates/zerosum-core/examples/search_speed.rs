@@ -45,7 +45,7 @@ fn argument(index: usize, default: f64) -> f64 {
 
 fn main() -> Result<(), SearchError> {
     let (num_trees, seconds) = (argument(1, 1.0) as usize, argument(2, 5.0));
-    let game = std::sync::Arc::new(ConnectFour::new());
+    let game = std::sync::Arc::new(ConnectFour::default());
     let mut search = Search::new(game.clone(), SearchConfig::default(), num_trees)?;
     let zeros = vec![0.0; 7 * num_trees];
     let (mut num_simulations, mut spent) = (0_u64, 0);

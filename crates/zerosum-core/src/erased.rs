@@ -4,8 +4,10 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::game::{Action, Game, GameSpec, Outcome, PlaneKind, Player, Position};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Player, Position};
 use crate::leaves::Leaves;
+use crate::lines;
+use crate::picture::Picture;
 use crate::search::{Evaluations, Noise, Root, Search, SearchConfig, SearchError};
 
 /// A position of some game; only that game can read it.
@@ -205,12 +207,12 @@ pub trait AnyGame: Send + Sync {
     /// # Errors
     /// If the state is of another game, as for all methods here.
     fn player(&self, state: &AnyState) -> Result<Player, SearchError>;
-    /// The legal actions, ascending; empty if the game is over.
+    /// See [`Position::legal_actions`].
     ///
     /// # Errors
     /// If the state is of another game.
-    fn legal_actions(&self, state: &AnyState) -> Result<Vec<Action>, SearchError>;
-    /// The position after an action.
+    fn legal_actions(&self, state: &AnyState, past_soft_endings: bool) -> Result<Vec<Action>, SearchError>;
+    /// The position after an action, which may lead on past a soft ending.
     ///
     /// # Errors
     /// If the state is of another game, or the action is illegal.
@@ -225,23 +227,68 @@ pub trait AnyGame: Send + Sync {
     /// # Errors
     /// If the state is of another game, or the action is illegal.
     fn action_text(&self, state: &AnyState, action: Action) -> Result<String, SearchError>;
+    /// An action in one of [`Game::notations`].
+    ///
+    /// # Errors
+    /// If the state is of another game, the action is illegal or the notation unknown.
+    fn action_text_in(&self, state: &AnyState, action: Action, notation: &str) -> Result<String, SearchError>;
+    /// See [`Game::notations`].
+    fn notations(&self) -> &'static [&'static str];
+    /// The legal action, soft endings or not, that a text means in any of the game's notations; `None` if there is not just
+    /// one.
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn parse_action(&self, state: &AnyState, text: &str) -> Result<Option<Action>, SearchError>;
+    /// See [`Game::position_text`].
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn position_text(&self, state: &AnyState) -> Result<Option<String>, SearchError>;
+    /// See [`Game::parse_position`].
+    ///
+    /// # Errors
+    /// If the text is none of the game's positions.
+    fn parse_position(&self, text: &str) -> Result<AnyState, SearchError>;
+    /// See [`Game::num_starts`].
+    fn num_starts(&self) -> u32;
+    /// See [`Game::start`].
+    ///
+    /// # Errors
+    /// If there is none with this number.
+    fn start(&self, number: u32) -> Result<AnyState, SearchError>;
+    /// See [`Game::description`].
+    fn description(&self) -> Description;
     /// The board as text.
     ///
     /// # Errors
     /// If the state is of another game.
     fn draw(&self, state: &AnyState) -> Result<String, SearchError>;
+    /// See [`Game::picture`].
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn picture(&self, state: &AnyState) -> Result<Option<Picture>, SearchError>;
+    /// See [`lines::perft`].
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn perft(&self, state: &AnyState, depth: u32) -> Result<u64, SearchError>;
+    /// See [`lines::random_plies`].
+    fn random_plies(&self, num_plies: u64, seed: u64) -> u64;
     /// Positions as an evaluator takes them, outside any search.
     ///
     /// # Errors
     /// If a state is of another game.
     fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, SearchError>;
     /// Positions of recorded games: the i-th after `plies[i]` moves of game `games[i]`, whose moves are
-    /// `actions[offsets[g]..offsets[g + 1]]` from the initial state.
+    /// `actions[offsets[g]..offsets[g + 1]]` from `starts[g]`, or from the initial state where there is none.
     ///
     /// # Errors
     /// If there are not as many games as plies, an index is out of range or a recorded move is illegal.
     fn encode_plies(
         &self,
+        starts: &[Option<AnyState>],
         actions: &[Action],
         offsets: &[i64],
         games: &[i64],
@@ -265,16 +312,8 @@ impl<G: Game> Erased<G> {
         Self { game: Arc::new(game) }
     }
 
-    fn legal(&self, position: &Position<G::State>) -> Vec<Action> {
-        let mut actions = Vec::new();
-        if position.outcome(&*self.game).is_none() {
-            self.game.legal_actions(&position.state, &mut actions);
-        }
-        actions
-    }
-
     fn check_legal(&self, position: &Position<G::State>, action: Action) -> Result<(), SearchError> {
-        let legal = self.legal(position);
+        let legal = position.legal_actions(&*self.game, true);
         if legal.contains(&action) {
             return Ok(());
         }
@@ -300,8 +339,8 @@ impl<G: Game> AnyGame for Erased<G> {
         Ok(self.game.player(&state.of(&*self.game)?.state))
     }
 
-    fn legal_actions(&self, state: &AnyState) -> Result<Vec<Action>, SearchError> {
-        Ok(self.legal(state.of(&*self.game)?))
+    fn legal_actions(&self, state: &AnyState, past_soft_endings: bool) -> Result<Vec<Action>, SearchError> {
+        Ok(state.of(&*self.game)?.legal_actions(&*self.game, past_soft_endings))
     }
 
     fn play(&self, state: &AnyState, action: Action) -> Result<AnyState, SearchError> {
@@ -321,8 +360,66 @@ impl<G: Game> AnyGame for Erased<G> {
         Ok(self.game.action_text(&position.state, action))
     }
 
+    fn action_text_in(&self, state: &AnyState, action: Action, notation: &str) -> Result<String, SearchError> {
+        let position = state.of(&*self.game)?;
+        self.check_legal(position, action)?;
+        let (name, known) = (self.game.spec().name(), self.game.notations());
+        if !known.contains(&notation) {
+            return Err(SearchError(format!("{name} has no notation {notation:?}, known are {known:?}")));
+        }
+        Ok(self.game.action_text_in(&position.state, action, notation))
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        self.game.notations()
+    }
+
+    fn parse_action(&self, state: &AnyState, text: &str) -> Result<Option<Action>, SearchError> {
+        let position = state.of(&*self.game)?;
+        let legal = position.legal_actions(&*self.game, true);
+        Ok(self.game.parse_action(&position.state, &legal, text))
+    }
+
+    fn position_text(&self, state: &AnyState) -> Result<Option<String>, SearchError> {
+        Ok(self.game.position_text(&state.of(&*self.game)?.state))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<AnyState, SearchError> {
+        let state = self.game.parse_position(text).map_err(SearchError)?;
+        Ok(AnyState::new(Position { state, plies: 0 }))
+    }
+
+    fn num_starts(&self) -> u32 {
+        self.game.num_starts()
+    }
+
+    fn start(&self, number: u32) -> Result<AnyState, SearchError> {
+        let count = self.num_starts();
+        if number >= count {
+            let name = self.game.spec().name();
+            return Err(SearchError(format!("{name} has no start {number}: it has {count}, from 0")));
+        }
+        Ok(AnyState::new(Position { state: self.game.start(number), plies: 0 }))
+    }
+
+    fn description(&self) -> Description {
+        self.game.description()
+    }
+
     fn draw(&self, state: &AnyState) -> Result<String, SearchError> {
         Ok(self.game.draw(&state.of(&*self.game)?.state))
+    }
+
+    fn picture(&self, state: &AnyState) -> Result<Option<Picture>, SearchError> {
+        Ok(self.game.picture(&state.of(&*self.game)?.state))
+    }
+
+    fn perft(&self, state: &AnyState, depth: u32) -> Result<u64, SearchError> {
+        Ok(lines::perft(&*self.game, &state.of(&*self.game)?.state, depth))
+    }
+
+    fn random_plies(&self, num_plies: u64, seed: u64) -> u64 {
+        lines::random_plies(&*self.game, num_plies, seed)
     }
 
     fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, SearchError> {
@@ -335,6 +432,7 @@ impl<G: Game> AnyGame for Erased<G> {
 
     fn encode_plies(
         &self,
+        starts: &[Option<AnyState>],
         actions: &[Action],
         offsets: &[i64],
         games: &[i64],
@@ -344,8 +442,8 @@ impl<G: Game> AnyGame for Erased<G> {
             let (games, plies) = (games.len(), plies.len());
             return Err(SearchError(format!("there are {games} games and {plies} plies, expected one each a sample")));
         }
-        // One root for all samples: a Python game's states keep what was played from them.
-        let root = Position::initial(&*self.game);
+        // One initial state for all samples: a Python game's states keep what was played from them.
+        let initial = Position::initial(&*self.game);
         let mut leaves = Leaves::<G>::new(self.game.spec(), 0);
         for (sample, (game, ply)) in games.iter().zip(plies).enumerate() {
             let moves = usize::try_from(*game)
@@ -354,7 +452,8 @@ impl<G: Game> AnyGame for Erased<G> {
                 .and_then(|(start, end)| actions.get(start as usize..end as usize))
                 .and_then(|moves| moves.get(..usize::try_from(*ply).ok()?))
                 .ok_or_else(|| SearchError(format!("sample {sample}: game {game} has no ply {ply}")))?;
-            let mut position = root.clone();
+            let start = starts.get(*game as usize).and_then(Option::as_ref);
+            let mut position = start.map_or(Ok(&initial), |start| start.of(&*self.game))?.clone();
             for action in moves {
                 self.check_legal(&position, *action)
                     .map_err(|error| SearchError(format!("sample {sample}, ply {}: {error}", position.plies)))?;

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use crate::picture::Picture;
+
 /// An action's index in `0..num_actions`; the same number is the network's policy output.
 pub type Action = u16;
 
@@ -74,17 +76,25 @@ pub struct Outcome {
     pub result: ValueForFirst,
     /// In the words of the game's federation, such as "four in a row".
     pub ending: Cow<'static, str>,
+    /// False if no legal move is left (mate, a full board). True if the rules stop a game that could go on (repetition,
+    /// fifty moves, two passes, the ply cap): people's records run on past such an end, and they stay legal.
+    pub is_soft: bool,
 }
 
 impl Outcome {
-    /// `winner` wins by `ending`.
+    /// `winner` wins by `ending`, and no legal move is left.
     pub fn win(winner: Player, ending: &'static str) -> Self {
-        Self { result: ValueForFirst(winner.sign()), ending: ending.into() }
+        Self { result: ValueForFirst(winner.sign()), ending: ending.into(), is_soft: false }
     }
 
-    /// A draw by `ending`.
+    /// A draw by `ending`, and no legal move is left.
     pub fn draw(ending: &'static str) -> Self {
-        Self { result: ValueForFirst(0.0), ending: ending.into() }
+        Self { result: ValueForFirst(0.0), ending: ending.into(), is_soft: false }
+    }
+
+    /// The same, but the game could go on.
+    pub fn softly(self) -> Self {
+        Self { is_soft: true, ..self }
     }
 }
 
@@ -110,6 +120,7 @@ pub struct PlaneSpec {
 #[derive(Clone, Debug)]
 pub struct GameSpec {
     name: String,
+    options: String,
     version: u32,
     num_actions: usize,
     board_shape: (usize, usize),
@@ -143,7 +154,14 @@ impl GameSpec {
         if !(1..=u32::from(u16::MAX)).contains(&max_plies) {
             return Err(format!("{name}: max_plies is {max_plies}, allowed is 1 to {}", u16::MAX));
         }
-        Ok(Self { name: name.to_owned(), version, num_actions, board_shape, planes, max_plies, symmetries: Vec::new() })
+        let (name, options, symmetries) = (name.to_owned(), String::new(), Vec::new());
+        Ok(Self { name, options, version, num_actions, board_shape, planes, max_plies, symmetries })
+    }
+
+    /// The same with its options as [`crate::games::Options::canonical`] writes them: those that are not the default's.
+    pub fn with_options(mut self, options: String) -> Self {
+        self.options = options;
+        self
     }
 
     /// The same with symmetries: permutations of the actions, the identity left out, such that a game with its actions
@@ -169,9 +187,19 @@ impl GameSpec {
         &self.symmetries
     }
 
-    /// The game's name, as commands take it.
+    /// The game's name without its options.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The options that are not the default's, such as `size=9, komi=5.5`; "" if there are none.
+    pub fn options(&self) -> &str {
+        &self.options
+    }
+
+    /// The game as commands take it: `go(size=9, komi=5.5)`.
+    pub fn full_name(&self) -> String {
+        if self.options.is_empty() { self.name.clone() } else { format!("{}({})", self.name, self.options) }
     }
 
     /// The version of rules, actions and planes.
@@ -215,6 +243,7 @@ impl GameSpec {
     }
 
     /// Names the encoding: equal for two games if and only if one's network can read the other's planes and actions.
+    /// Options that change neither (komi) leave it as it is.
     pub fn encoder_id(&self) -> String {
         let planes: Vec<_> = self.planes.iter().map(|plane| (&plane.name, plane.kind)).collect();
         let text = format!("{}\n{}\n{}\n{:?}\n{planes:?}", self.name, self.version, self.num_actions, self.board_shape);
@@ -244,6 +273,24 @@ impl<'a> Planes<'a> {
         self.bits = rest;
     }
 
+    /// The next bit plane, for boards of at most 128 squares.
+    #[inline]
+    pub fn mask128(&mut self, mask: u128) {
+        let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
+        plane.copy_from_slice(&mask.to_le_bytes()[..self.bytes_per_plane]);
+        self.bits = rest;
+    }
+
+    /// The next bit plane, for boards of any size: word i holds the squares from 64 i on.
+    #[inline]
+    pub fn words(&mut self, words: &[u64]) {
+        let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
+        for (bytes, word) in plane.chunks_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+        }
+        self.bits = rest;
+    }
+
     /// The next bit plane from the squares that are set, for boards of any size.
     pub fn squares(&mut self, squares: impl IntoIterator<Item = usize>) {
         let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
@@ -266,13 +313,29 @@ impl<'a> Planes<'a> {
     }
 }
 
+/// What the documentation says of a game, a paragraph each. With the planes, the typical number of legal moves and the ply
+/// cap this is all that the program is told about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The board and the pieces.
+    pub board: String,
+    /// The rules, and where they come from; every choice that federations differ in.
+    pub rules: String,
+    /// How positions become planes: orientation, history, scale of the counts.
+    pub planes: String,
+    /// How actions are numbered, and how they are written.
+    pub actions: String,
+}
+
 /// The rules of one game with its options. States are values: a copy is a position that can be played on.
 ///
 /// What must hold, for every reachable state `s` (the contract tests and `zerosum check-game` hold it):
-/// - `legal_actions(s)` is ascending, below `num_actions`, and empty if and only if `outcome(s)` is some;
+/// - `legal_actions(s)` is ascending and below `num_actions`;
+/// - it is empty if and only if `outcome(s)` is some that is not soft;
 /// - `outcome(s).result` is in [−1, 1];
 /// - `encode(s)` writes every plane of the spec once, seen from `player(s)`;
-/// - `action_text(s, ·)` is different for different legal actions;
+/// - `action_text(s, ·)` is different for different legal actions, and `parse_action` reads it back;
+/// - `parse_position(position_text(s))` is `s` but for the moves that led there, where a game writes positions;
 /// - equal sequences of actions lead to equal states.
 pub trait Game: Send + Sync + 'static {
     /// A position with the history that the rules need.
@@ -287,7 +350,7 @@ pub trait Game: Send + Sync + 'static {
     /// Who is to move. Unspecified once the game is over.
     fn player(&self, state: &Self::State) -> Player;
 
-    /// Appends the legal actions, ascending. Called only while the game goes on.
+    /// Appends the legal actions, ascending. Not called where the game is over for want of them.
     fn legal_actions(&self, state: &Self::State, actions: &mut Vec<Action>);
 
     /// Makes a legal action.
@@ -303,7 +366,17 @@ pub trait Game: Send + Sync + 'static {
     fn action_text(&self, state: &Self::State, action: Action) -> String;
 
     /// The board as text, several lines.
-    fn draw(&self, state: &Self::State) -> String;
+    fn draw(&self, state: &Self::State) -> String {
+        self.picture(state).map_or_else(String::new, |picture| picture.to_string())
+    }
+
+    /// The board as an artist needs it; `None` where there is only [`Self::draw`]. One of the two is written for each game.
+    fn picture(&self, _state: &Self::State) -> Option<Picture> {
+        None
+    }
+
+    /// What the documentation says.
+    fn description(&self) -> Description;
 
     /// The same position for play that nobody comes back to (random games). A game that remembers what it worked out about
     /// positions need not do so here.
@@ -315,6 +388,53 @@ pub trait Game: Send + Sync + 'static {
     fn outcome_at_cap(&self, _state: &Self::State) -> Outcome {
         Outcome::draw("ply cap")
     }
+
+    /// How many positions a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.
+    fn num_starts(&self) -> u32 {
+        1
+    }
+
+    /// The position with this number, below [`Self::num_starts`], that a game may begin with.
+    fn start(&self, _number: u32) -> Self::State {
+        self.initial_state()
+    }
+
+    /// A position as people write it (FEN, SFEN, rows of stones); `None` if the game has no such notation.
+    fn position_text(&self, _state: &Self::State) -> Option<String> {
+        None
+    }
+
+    /// The position that people write like this. Moves that led there are not known; the game says what their planes hold.
+    ///
+    /// # Errors
+    /// A sentence: which token is wrong, and what was expected.
+    fn parse_position(&self, _text: &str) -> Result<Self::State, String> {
+        Err(format!("{} has no notation for positions: give the moves from the start", self.spec().name()))
+    }
+
+    /// Names of notations of actions, besides that of [`Self::action_text`], that [`Self::action_text_in`] knows.
+    fn notations(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// A legal action in one of [`Self::notations`].
+    fn action_text_in(&self, state: &Self::State, action: Action, _notation: &str) -> String {
+        self.action_text(state, action)
+    }
+
+    /// The one of the legal actions that a text means, in any of the game's notations; `None` if there is not just one.
+    fn parse_action(&self, state: &Self::State, legal: &[Action], text: &str) -> Option<Action> {
+        find_action(legal, text, |action| self.action_text(state, action))
+    }
+}
+
+/// The one of the actions whose text is this or, failing that, differs from it by nothing but upper and lower case.
+pub fn find_action(actions: &[Action], text: &str, write: impl Fn(Action) -> String) -> Option<Action> {
+    let text = text.trim();
+    actions.iter().copied().find(|action| write(*action) == text).or_else(|| {
+        let mut near = actions.iter().copied().filter(|action| write(*action).to_lowercase() == text.to_lowercase());
+        near.next().filter(|_| near.next().is_none())
+    })
 }
 
 /// A state and the number of plies that led to it, which the ply cap needs.
@@ -343,6 +463,16 @@ impl<S> Position<S> {
     #[inline]
     pub fn outcome<G: Game<State = S>>(&self, game: &G) -> Option<Outcome> {
         game.outcome(&self.state)
-            .or_else(|| (self.plies >= game.spec().max_plies()).then(|| game.outcome_at_cap(&self.state)))
+            .or_else(|| (self.plies >= game.spec().max_plies()).then(|| game.outcome_at_cap(&self.state).softly()))
+    }
+
+    /// The legal actions, ascending: none if the game is over. `past_soft_endings` asks for those that are left where the
+    /// rules stop a game that could go on.
+    pub fn legal_actions<G: Game<State = S>>(&self, game: &G, past_soft_endings: bool) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if self.outcome(game).is_none_or(|outcome| past_soft_endings && outcome.is_soft) {
+            game.legal_actions(&self.state, &mut actions);
+        }
+        actions
     }
 }

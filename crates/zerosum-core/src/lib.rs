@@ -7,7 +7,7 @@
 //! ```
 //! use zerosum_core::{Search, SearchConfig, games::TicTacToe, search::{Evaluations, Noise}};
 //!
-//! let mut search = Search::new(TicTacToe::new().into(), SearchConfig::default(), 1)?;
+//! let mut search = Search::new(TicTacToe::default().into(), SearchConfig::default(), 1)?;
 //! search.begin(0, 100, Noise::None)?;
 //! loop {
 //!     let leaves = search.gather(1);
@@ -25,9 +25,11 @@ pub mod erased;
 pub mod game;
 pub mod games;
 pub mod leaves;
+pub mod lines;
+pub mod picture;
 pub mod random;
 pub mod search;
 
-pub use game::{Action, Game, GameSpec, Outcome, Planes, Player, Position, ValueForFirst, ValueForMover};
+pub use game::{Action, Description, Game, GameSpec, Outcome, Planes, Player, Position, ValueForFirst, ValueForMover};
 pub use leaves::Leaves;
 pub use search::{Search, SearchConfig, SearchError};

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
 use zerosum_core::games::{self, ConnectFour, TicTacToe};
+use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
 
 /// The packed bit planes and the constants of one position. Panics if a plane is left out or there is one too many.
@@ -20,11 +21,7 @@ fn encode<G: Game>(game: &G, state: &G::State) -> (Vec<u8>, Vec<f32>) {
 }
 
 fn legal<G: Game>(game: &G, position: &Position<G::State>) -> Vec<Action> {
-    let mut actions = Vec::new();
-    if position.outcome(game).is_none() {
-        game.legal_actions(&position.state, &mut actions);
-    }
-    actions
+    position.legal_actions(game, false)
 }
 
 /// All that a position shows, to tell whether two are the same.
@@ -51,9 +48,32 @@ fn check_position<G: Game>(game: &G, position: &Position<G::State>) {
         }
         None => assert!(!actions.is_empty(), "a game that goes on has a move\n{board}"),
     }
+    if position.outcome(game).is_some_and(|outcome| outcome.is_soft) {
+        assert!(!position.legal_actions(game, true).is_empty(), "a soft end leaves a move\n{board}");
+    }
     let texts: HashSet<String> = actions.iter().map(|action| game.action_text(&position.state, *action)).collect();
     assert_eq!(texts.len(), actions.len(), "two legal actions share a text: {texts:?}\n{board}");
     assert!(texts.iter().all(|text| !text.is_empty() && !text.contains(char::is_whitespace)), "{texts:?}\n{board}");
+
+    for action in &actions {
+        for notation in std::iter::once(None).chain(game.notations().iter().map(Some)) {
+            let text = match notation {
+                None => game.action_text(&position.state, *action),
+                Some(notation) => game.action_text_in(&position.state, *action, notation),
+            };
+            let read = game.parse_action(&position.state, &actions, &text);
+            assert_eq!(read, Some(*action), "{text:?} ({notation:?}) does not read back\n{board}");
+        }
+    }
+    if let Some(text) = game.position_text(&position.state) {
+        let state = game.parse_position(&text).unwrap_or_else(|error| panic!("{text:?} does not read back: {error}"));
+        assert_eq!(game.position_text(&state).as_ref(), Some(&text));
+        let set_up = Position { state, plies: 0 };
+        if position.outcome(game).is_none_or(|outcome| !outcome.is_soft) {
+            assert_eq!(set_up.legal_actions(game, true), actions, "{text}\n{board}");
+            assert_eq!(game.player(&set_up.state), game.player(&position.state), "{text}");
+        }
+    }
 
     let (bits, _) = encode(game, &position.state);
     let unused = spec.bytes_per_plane() * 8 - spec.num_squares();
@@ -119,51 +139,43 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
 
 #[test]
 fn every_game_keeps_the_contract() {
-    let held = [keeps_the_contract(&ConnectFour::new(), 300), keeps_the_contract(&TicTacToe::new(), 300)];
+    let held = [keeps_the_contract(&ConnectFour::default(), 300), keeps_the_contract(&TicTacToe::default(), 300)];
     assert_eq!(held, games::NAMES, "each game of the core is held against the contract");
 }
 
 #[test]
 fn names_lead_to_their_games() {
     for name in games::NAMES {
-        assert_eq!(games::by_name(name).expect("a name of the core").spec().name(), name);
+        assert_eq!(game(name).spec().name(), name);
     }
-    assert!(games::by_name("chess960").is_none());
+    assert!(games::by_name("draughts").is_ok_and(|game| game.is_none()));
+    let capped = games::by_name("tictactoe(max_plies=3)").unwrap().expect("a name of the core");
+    assert_eq!((capped.spec().full_name().as_str(), capped.spec().max_plies()), ("tictactoe(max_plies=3)", 3));
+    assert_eq!(capped.spec().encoder_id(), game("tictactoe").spec().encoder_id(), "a network need not know the cap");
     let ids: HashSet<String> = games::NAMES.iter().map(|name| game(name).spec().encoder_id()).collect();
     assert_eq!(ids.len(), games::NAMES.len(), "no two games share an encoding");
 }
 
 fn game(name: &str) -> std::sync::Arc<dyn AnyGame> {
-    games::by_name(name).expect("a name of the core")
+    games::by_name(name).expect("no options").expect("a name of the core")
 }
 
-/// Lines of play of each length; a game that ended earlier is not extended.
-fn perft<G: Game>(game: &G, position: &Position<G::State>, counts: &mut [u64]) {
-    let Some((count, rest)) = counts.split_first_mut() else { return };
-    *count += 1;
-    for action in legal(game, position) {
-        let mut next = position.clone();
-        next.play(game, action);
-        perft(game, &next, rest);
-    }
+fn counts<G: Game>(game: &G, depths: std::ops::RangeInclusive<u32>) -> Vec<u64> {
+    depths.map(|depth| perft(game, &game.initial_state(), depth)).collect()
 }
 
 #[test]
 fn counts_lines_of_play() {
-    let (tictactoe, connect_four) = (TicTacToe::new(), ConnectFour::new());
-    let mut counts = [0; 10];
-    perft(&tictactoe, &Position::initial(&tictactoe), &mut counts);
-    assert_eq!(counts, [1, 9, 72, 504, 3024, 15_120, 54_720, 148_176, 200_448, 127_872]);
-    let mut counts = [0; 8];
-    perft(&connect_four, &Position::initial(&connect_four), &mut counts);
-    assert_eq!(counts, [1, 7, 49, 343, 2401, 16_807, 117_649, 823_536]);
+    let known = [9, 72, 504, 3024, 15_120, 54_720, 148_176, 200_448, 127_872, 0];
+    assert_eq!(counts(&TicTacToe::default(), 1..=10), known);
+    assert_eq!(counts(&ConnectFour::default(), 1..=8), [7, 49, 343, 2401, 16_807, 117_649, 823_536, 5_673_234]);
 }
 
 #[test]
 fn states_of_other_games_are_refused() {
     let (tictactoe, connect_four) = (game("tictactoe"), game("connect4"));
     let state = tictactoe.initial_state();
-    let error = connect_four.legal_actions(&state).expect_err("it is of another game");
+    let error = connect_four.legal_actions(&state, false).expect_err("it is of another game");
     assert_eq!(error.0, "this state is of another game, expected a state made by connect4");
     assert!(connect_four.player(&state).is_err() && connect_four.play(&state, 0).is_err());
     assert!(connect_four.outcome(&state).is_err() && connect_four.draw(&state).is_err());

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zerosum_core::erased::{AnyGame, AnyState, Erased};
 use zerosum_core::game::{self, Action, PlaneKind};
@@ -31,6 +30,14 @@ impl GameSpec {
     #[getter]
     fn name(&self) -> &str {
         self.spec.name()
+    }
+    #[getter]
+    fn options(&self) -> &str {
+        self.spec.options()
+    }
+    #[getter]
+    fn full_name(&self) -> String {
+        self.spec.full_name()
     }
     #[getter]
     fn version(&self) -> u32 {
@@ -67,6 +74,26 @@ impl GameSpec {
     fn __repr__(&self) -> String {
         format!("GameSpec({})", self.spec.encoder_id())
     }
+}
+
+/// What the documentation says of a game.
+#[pyclass(frozen, get_all, module = "zerosum._core")]
+pub struct Description {
+    board: String,
+    rules: String,
+    planes: String,
+    actions: String,
+}
+
+/// A position to be drawn.
+#[pyclass(frozen, get_all, module = "zerosum._core")]
+pub struct Picture {
+    grid: &'static str,
+    cells: Vec<Option<(usize, String, String)>>,
+    column_labels: Vec<String>,
+    row_labels: Vec<String>,
+    last_move: Vec<usize>,
+    captions: Vec<String>,
 }
 
 #[pyclass(frozen, from_py_object, module = "zerosum._core")]
@@ -109,9 +136,10 @@ pub fn action_index(py: Python<'_>, action: i64, spec: &game::GameSpec) -> PyRes
 #[pymethods]
 impl Game {
     #[new]
-    fn new(name: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, name: &str) -> PyResult<Self> {
         let inner = games::by_name(name)
-            .ok_or_else(|| PyValueError::new_err(format!("unknown game {name:?}, the core has {:?}", games::NAMES)))?;
+            .and_then(|game| game.ok_or_else(|| format!("unknown game {name:?}, the core has {:?}", games::NAMES)))
+            .map_err(|message| game_error(py, message))?;
         Ok(Self { inner, is_python: false })
     }
 
@@ -149,8 +177,28 @@ impl Game {
         Ok(catch(|| self.inner.player(&state.inner))?.map_err(misuse)?.index())
     }
 
-    fn legal_actions(&self, state: &State) -> PyResult<Vec<Action>> {
-        catch(|| self.inner.legal_actions(&state.inner))?.map_err(misuse)
+    #[getter]
+    fn num_starts(&self) -> u32 {
+        self.inner.num_starts()
+    }
+
+    fn start(&self, py: Python<'_>, number: u32) -> PyResult<State> {
+        let start = catch(|| self.inner.start(number))?;
+        Ok(State { inner: start.map_err(|error| game_error(py, error.0))? })
+    }
+
+    fn parse_position(&self, py: Python<'_>, text: &str) -> PyResult<State> {
+        let state = catch(|| self.inner.parse_position(text))?;
+        Ok(State { inner: state.map_err(|error| game_error(py, error.0))? })
+    }
+
+    fn position_text(&self, state: &State) -> PyResult<Option<String>> {
+        catch(|| self.inner.position_text(&state.inner))?.map_err(misuse)
+    }
+
+    #[pyo3(signature = (state, *, past_soft_endings = false))]
+    fn legal_actions(&self, state: &State, past_soft_endings: bool) -> PyResult<Vec<Action>> {
+        catch(|| self.inner.legal_actions(&state.inner, past_soft_endings))?.map_err(misuse)
     }
 
     fn play(&self, py: Python<'_>, state: &State, action: i64) -> PyResult<State> {
@@ -174,9 +222,58 @@ impl Game {
         expand(py, &*leaves).reshape(shape)
     }
 
-    fn action_text(&self, py: Python<'_>, state: &State, action: i64) -> PyResult<String> {
+    fn is_soft_ending(&self, state: &State) -> PyResult<bool> {
+        let outcome = catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?;
+        Ok(outcome.is_some_and(|outcome| outcome.is_soft))
+    }
+
+    #[getter]
+    fn notations(&self) -> Vec<&'static str> {
+        self.inner.notations().to_vec()
+    }
+
+    #[pyo3(signature = (state, action, notation = None))]
+    fn action_text(&self, py: Python<'_>, state: &State, action: i64, notation: Option<&str>) -> PyResult<String> {
         let action = action_index(py, action, self.inner.spec())?;
-        catch(|| self.inner.action_text(&state.inner, action))?.map_err(|error| game_error(py, error.0))
+        let text = catch(|| match notation {
+            None => self.inner.action_text(&state.inner, action),
+            Some(notation) => self.inner.action_text_in(&state.inner, action, notation),
+        })?;
+        text.map_err(|error| game_error(py, error.0))
+    }
+
+    fn parse_action(&self, state: &State, text: &str) -> PyResult<Option<Action>> {
+        catch(|| self.inner.parse_action(&state.inner, text))?.map_err(misuse)
+    }
+
+    #[getter]
+    fn description(&self) -> Description {
+        let game::Description { board, rules, planes, actions } = self.inner.description();
+        Description { board, rules, planes, actions }
+    }
+
+    fn picture(&self, state: &State) -> PyResult<Option<Picture>> {
+        let picture = catch(|| self.inner.picture(&state.inner))?.map_err(misuse)?;
+        Ok(picture.map(|picture| Picture {
+            grid: picture.grid.name(),
+            cells: picture
+                .cells
+                .into_iter()
+                .map(|cell| cell.map(|piece| (piece.owner.index(), piece.text, piece.glyph)))
+                .collect(),
+            column_labels: picture.column_labels,
+            row_labels: picture.row_labels,
+            last_move: picture.last_move,
+            captions: picture.captions,
+        }))
+    }
+
+    fn perft(&self, py: Python<'_>, state: &State, depth: u32) -> PyResult<u64> {
+        self.run(py, || self.inner.perft(&state.inner, depth))?.map_err(misuse)
+    }
+
+    fn random_plies(&self, py: Python<'_>, num_plies: u64, seed: u64) -> PyResult<u64> {
+        self.run(py, || self.inner.random_plies(num_plies, seed))
     }
 
     fn draw(&self, state: &State) -> PyResult<String> {
@@ -188,6 +285,7 @@ impl Game {
         Ok(Leaves::outside_search(catch(|| self.inner.encode(&states))?.map_err(misuse)?, self.is_python))
     }
 
+    #[pyo3(signature = (actions, offsets, games, plies, *, starts = None))]
     fn encode_plies(
         &self,
         py: Python<'_>,
@@ -195,10 +293,13 @@ impl Game {
         offsets: PyReadonlyArray1<'_, i64>,
         games: PyReadonlyArray1<'_, i64>,
         plies: PyReadonlyArray1<'_, i64>,
+        starts: Option<Vec<Option<State>>>,
     ) -> PyResult<Leaves> {
         let (actions, offsets) = (actions.as_slice()?, offsets.as_slice()?);
         let (games, plies) = (games.as_slice()?, plies.as_slice()?);
-        let leaves = self.run(py, || self.inner.encode_plies(actions, offsets, games, plies))?;
+        let starts: Vec<_> =
+            starts.unwrap_or_default().into_iter().map(|start| start.map(|state| state.inner)).collect();
+        let leaves = self.run(py, || self.inner.encode_plies(&starts, actions, offsets, games, plies))?;
         Ok(Leaves::outside_search(leaves.map_err(|error| game_error(py, error.0))?, self.is_python))
     }
 

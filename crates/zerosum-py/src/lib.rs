@@ -50,8 +50,10 @@ fn round_prior<'py>(py: Python<'py>, priors: PyReadonlyArrayDyn<'py, f32>) -> Bo
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<game::Description>()?;
     module.add_class::<game::Game>()?;
     module.add_class::<game::GameSpec>()?;
+    module.add_class::<game::Picture>()?;
     module.add_class::<game::PlaneSpec>()?;
     module.add_class::<game::State>()?;
     module.add_class::<leaves::Leaves>()?;

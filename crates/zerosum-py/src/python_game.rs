@@ -9,7 +9,7 @@ use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
-use zerosum_core::game::{Action, Game, GameSpec, Outcome, PlaneKind, Planes, Player, ValueForFirst};
+use zerosum_core::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Planes, Player, ValueForFirst};
 
 use crate::failure::{game_error, raise};
 
@@ -213,7 +213,8 @@ impl Game for PythonGame {
             }
             match answer.extract::<f32>() {
                 Ok(result) if (-1.0..=1.0).contains(&result) => {
-                    Ok(Some(Outcome { result: ValueForFirst(result), ending: "by the rules".into() }))
+                    let ending = "by the rules".into();
+                    Ok(Some(Outcome { result: ValueForFirst(result), ending, is_soft: false }))
                 }
                 _ => {
                     let message = format!("outcome(state) is {}, expected None or a number in [-1, 1]", answer.repr()?);
@@ -247,6 +248,15 @@ impl Game for PythonGame {
 
     fn action_text(&self, state: &Arc<Node>, action: Action) -> String {
         self.with(state, |py| Ok(self.action_text.bind(py).call1((&state.object, action))?.str()?.to_string()))
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            board: format!("{} rows and {} columns.", self.spec.board_shape().0, self.spec.board_shape().1),
+            rules: "Written in Python.".into(),
+            planes: "As the game's `planes` method gives them, seen from the player to move.".into(),
+            actions: "As the game's `action_text` method writes them.".into(),
+        }
     }
 
     fn draw(&self, state: &Arc<Node>) -> String {

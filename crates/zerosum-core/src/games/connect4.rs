@@ -9,7 +9,10 @@
 //!      0  1  2  3  4  5  6  (7)                         1 2 3 4 5 6 7
 //! ```
 
-use crate::game::{Action, Game, GameSpec, Outcome, PlaneKind, PlaneSpec, Planes, Player};
+use super::options::Options;
+use super::rows::{check_turn, parse_stones, write_stones};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::picture::{Grid, Picture};
 
 const COLUMNS: u32 = 7;
 const ROWS: u32 = 6;
@@ -33,20 +36,34 @@ pub struct State {
 }
 
 impl ConnectFour {
-    /// The rules.
-    pub fn new() -> Self {
-        let planes =
-            ["own stones", "opponent stones"].map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits });
+    /// The rules with these options.
+    ///
+    /// # Errors
+    /// A sentence, if an option is unknown or out of range.
+    pub fn from_options(mut options: Options) -> Result<Self, String> {
+        let max_plies = options.max_plies(COLUMNS * ROWS)?;
+        let planes = super::bit_planes(["own stones", "opponent stones"]);
         let mirrored = (0..COLUMNS as Action).rev().collect();
-        let spec = GameSpec::new("connect4", 1, 7, (ROWS as usize, COLUMNS as usize), planes.into(), 42)
-            .and_then(|spec| spec.with_symmetries(vec![mirrored]));
-        Self { spec: spec.expect("the sizes are in range") }
+        let spec = GameSpec::new("connect4", 1, 7, (ROWS as usize, COLUMNS as usize), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_symmetries(vec![mirrored])?;
+        Ok(Self { spec })
     }
 }
 
 impl Default for ConnectFour {
     fn default() -> Self {
-        Self::new()
+        Self::from_options(Options::default()).expect("no option is given")
+    }
+}
+
+impl State {
+    /// Whose stone is on a square, counted row by row from the top left.
+    fn owner(self, square: usize) -> Option<Player> {
+        let (row, column) = (square / COLUMNS as usize, square % COLUMNS as usize);
+        let bit = (ROWS as usize - 1 - row) * UP as usize + column;
+        let side = if self.own >> bit & 1 == 1 { Some(self.player) } else { None };
+        side.or_else(|| (self.opponent >> bit & 1 == 1).then(|| self.player.opponent()))
     }
 }
 
@@ -114,24 +131,46 @@ impl Game for ConnectFour {
         (action + 1).to_string()
     }
 
-    fn draw(&self, state: &State) -> String {
-        let (first, second) = match state.player {
-            Player::First => (state.own, state.opponent),
-            Player::Second => (state.opponent, state.own),
-        };
-        let mut text = String::new();
-        for row in (0..ROWS).rev() {
-            for column in 0..COLUMNS {
-                let square = row * UP + column;
-                text.push_str(match (first >> square & 1, second >> square & 1) {
-                    (1, _) => " X",
-                    (_, 1) => " O",
-                    _ => " .",
-                });
-            }
-            text.push('\n');
+    fn picture(&self, state: &State) -> Option<Picture> {
+        let columns = (1..=COLUMNS).map(|column| column.to_string()).collect();
+        let rows = vec![String::new(); ROWS as usize];
+        Some(Picture::of_stones(Grid::Squares, columns, rows, |square| state.owner(square)))
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            board: "7 columns and 6 rows, upright. The first player's stones are X, the second's O.".into(),
+            rules:
+                "In turn, a stone into a column that is not full; it falls to the lowest empty square. Four in a row, \
+                    in any direction, win; a full board is a draw."
+                    .into(),
+            planes: "Both sides see the board the same way, the top row first.".into(),
+            actions: "The columns from the left, written 1 to 7.".into(),
         }
-        text + " 1 2 3 4 5 6 7\n"
+    }
+
+    fn position_text(&self, state: &State) -> Option<String> {
+        Some(write_stones(ROWS as usize, COLUMNS as usize, |square| state.owner(square), state.player))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, String> {
+        let (height, width) = (ROWS as usize, COLUMNS as usize);
+        let (stones, player) = parse_stones(text, height, width)?;
+        check_turn(&stones, player)?;
+        if let Some(square) = (0..(height - 1) * width).find(|s| stones[*s].is_some() && stones[s + width].is_none()) {
+            let (row, column) = (square / width + 1, square % width + 1);
+            return Err(format!("the stone in column {column}, row {row} from the top, has none below it"));
+        }
+        let mut state = State { own: 0, opponent: 0, player };
+        for (square, owner) in stones.iter().enumerate() {
+            let bit = 1 << ((height - 1 - square / width) * UP as usize + square % width);
+            match owner {
+                Some(owner) if *owner == player => state.own |= bit,
+                Some(_) => state.opponent |= bit,
+                None => {}
+            }
+        }
+        Ok(state)
     }
 }
 
@@ -140,39 +179,12 @@ mod tests {
     use super::*;
 
     fn after(columns: &[Action]) -> (ConnectFour, State) {
-        let game = ConnectFour::new();
+        let game = ConnectFour::default();
         let mut state = game.initial_state();
         for column in columns {
             game.play(&mut state, column - 1);
         }
         (game, state)
-    }
-
-    /// Counts the lines of play of a length; known values from John Tromp's tables for a 7×6 board.
-    fn perft(game: &ConnectFour, state: State, depth: u32) -> u64 {
-        if depth == 0 {
-            return 1;
-        }
-        if game.outcome(&state).is_some() {
-            return 0;
-        }
-        let mut actions = Vec::new();
-        game.legal_actions(&state, &mut actions);
-        actions
-            .iter()
-            .map(|action| {
-                let mut next = state;
-                game.play(&mut next, *action);
-                perft(game, next, depth - 1)
-            })
-            .sum()
-    }
-
-    #[test]
-    fn counts_lines_of_play() {
-        let game = ConnectFour::new();
-        let counts: Vec<u64> = (0..=8).map(|depth| perft(&game, game.initial_state(), depth)).collect();
-        assert_eq!(counts, [1, 7, 49, 343, 2401, 16807, 117_649, 823_536, 5_673_234]);
     }
 
     #[test]

@@ -1,25 +1,41 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
 pub mod connect4;
+pub mod options;
+pub mod rows;
 pub mod tictactoe;
 
 use std::sync::Arc;
 
 use crate::erased::{AnyGame, Erased};
-use crate::game::Action;
+use crate::game::{Action, Game, PlaneKind, PlaneSpec};
 pub use connect4::ConnectFour;
+pub use options::Options;
 pub use tictactoe::TicTacToe;
 
-/// The names that [`by_name`] knows.
+/// The names that [`by_name`] knows, ascending.
 pub const NAMES: [&str; 2] = ["connect4", "tictactoe"];
 
-/// The game of this name, its type hidden.
-pub fn by_name(name: &str) -> Option<Arc<dyn AnyGame>> {
-    match name {
-        "connect4" => Some(Arc::new(Erased::new(ConnectFour::new()))),
-        "tictactoe" => Some(Arc::new(Erased::new(TicTacToe::new()))),
-        _ => None,
-    }
+/// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
+///
+/// # Errors
+/// A sentence, if the options are malformed, unknown or out of range.
+pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
+    let (name, options) = Options::parse(text)?;
+    Ok(Some(match name.as_str() {
+        "connect4" => erased(ConnectFour::from_options(options)?),
+        "tictactoe" => erased(TicTacToe::from_options(options)?),
+        _ => return Ok(None),
+    }))
+}
+
+fn erased<G: Game>(game: G) -> Arc<dyn AnyGame> {
+    Arc::new(Erased::new(game))
+}
+
+/// Bit planes with these meanings.
+pub fn bit_planes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<PlaneSpec> {
+    names.into_iter().map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits }).collect()
 }
 
 /// The seven symmetries of a square board, besides the identity, for games whose actions are its squares row by row.

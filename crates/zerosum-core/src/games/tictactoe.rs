@@ -7,7 +7,10 @@
 //!        6 7 8                            a1 b1 c1
 //! ```
 
-use crate::game::{Action, Game, GameSpec, Outcome, PlaneKind, PlaneSpec, Planes, Player};
+use super::options::Options;
+use super::rows::{check_turn, parse_stones, write_stones};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::picture::{Grid, Picture, letters, numbers_from_top};
 
 const LINES: [u16; 8] = [
     0b000_000_111,
@@ -36,19 +39,38 @@ pub struct State {
 }
 
 impl TicTacToe {
-    /// The rules.
-    pub fn new() -> Self {
-        let planes =
-            ["own stones", "opponent stones"].map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits });
-        let spec = GameSpec::new("tictactoe", 1, 9, (3, 3), planes.into(), 9)
-            .and_then(|spec| spec.with_symmetries(super::square_symmetries(3)));
-        Self { spec: spec.expect("the sizes are in range") }
+    /// The rules with these options.
+    ///
+    /// # Errors
+    /// A sentence, if an option is unknown or out of range.
+    pub fn from_options(mut options: Options) -> Result<Self, String> {
+        let max_plies = options.max_plies(9)?;
+        let planes = super::bit_planes(["own stones", "opponent stones"]);
+        let spec = GameSpec::new("tictactoe", 1, 9, (3, 3), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_symmetries(super::square_symmetries(3))?;
+        Ok(Self { spec })
     }
 }
 
 impl Default for TicTacToe {
     fn default() -> Self {
-        Self::new()
+        Self::from_options(Options::default()).expect("no option is given")
+    }
+}
+
+impl State {
+    /// The stones of the first player and of the second.
+    fn stones(self) -> [u16; 2] {
+        match self.player {
+            Player::First => [self.own, self.opponent],
+            Player::Second => [self.opponent, self.own],
+        }
+    }
+
+    fn owner(self, square: usize) -> Option<Player> {
+        let [first, second] = self.stones().map(|stones| stones >> square & 1 == 1);
+        if first { Some(Player::First) } else { second.then_some(Player::Second) }
     }
 }
 
@@ -92,23 +114,32 @@ impl Game for TicTacToe {
         format!("{}{}", ['a', 'b', 'c'][usize::from(action % 3)], 3 - action / 3)
     }
 
-    fn draw(&self, state: &State) -> String {
-        let (first, second) = match state.player {
-            Player::First => (state.own, state.opponent),
-            Player::Second => (state.opponent, state.own),
-        };
-        let mut text = String::new();
-        for row in 0..3 {
-            text.push_str(["3 ", "2 ", "1 "][row]);
-            for square in 3 * row..3 * row + 3 {
-                text.push_str(match (first >> square & 1, second >> square & 1) {
-                    (1, _) => " X",
-                    (_, 1) => " O",
-                    _ => " .",
-                });
-            }
-            text.push('\n');
+    fn picture(&self, state: &State) -> Option<Picture> {
+        Some(Picture::of_stones(Grid::Squares, letters(3), numbers_from_top(3), |square| state.owner(square)))
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            board: "3 columns and 3 rows. The first player's stones are X, the second's O.".into(),
+            rules:
+                "In turn, a stone on an empty square. Three in a row, in any direction, win; a full board is a draw."
+                    .into(),
+            planes: "Both sides see the board the same way up.".into(),
+            actions:
+                "The squares, row by row from the top left. Written as column and row: `a1` is at the bottom left."
+                    .into(),
         }
-        text + "   a b c\n"
+    }
+
+    fn position_text(&self, state: &State) -> Option<String> {
+        Some(write_stones(3, 3, |square| state.owner(square), state.player))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, String> {
+        let (stones, player) = parse_stones(text, 3, 3)?;
+        check_turn(&stones, player)?;
+        let word =
+            |side| (0..9).filter(|square| stones[*square] == Some(side)).fold(0, |word, square| word | 1 << square);
+        Ok(State { own: word(player), opponent: word(player.opponent()), player })
     }
 }

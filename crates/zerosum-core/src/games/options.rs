@@ -1,0 +1,151 @@
+//! Options of games as people write them: `go(size=7, komi=7.5)`.
+
+use std::fmt::{Display, Write};
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+/// The options in the brackets behind a game's name. A game asks for each of its options; what nobody asked for is unknown.
+#[derive(Debug, Default)]
+pub struct Options {
+    game: String,
+    given: Vec<(String, String)>,
+    known: Vec<&'static str>,
+    canonical: String,
+}
+
+impl Options {
+    /// Splits `name(option=value, …)` into the name and its options.
+    ///
+    /// # Errors
+    /// A sentence, if the brackets or an option are malformed or one is given twice.
+    pub fn parse(text: &str) -> Result<(String, Self), String> {
+        let text = text.trim();
+        let (name, inside) = match text.split_once('(') {
+            None => (text, ""),
+            Some((name, rest)) => {
+                let inside = rest.strip_suffix(')').ok_or_else(|| format!("{text:?} lacks its closing bracket"))?;
+                (name.trim(), inside)
+            }
+        };
+        let mut given: Vec<(String, String)> = Vec::new();
+        for option in inside.split(',').map(str::trim).filter(|option| !option.is_empty()) {
+            let (key, value) = option
+                .split_once('=')
+                .ok_or_else(|| format!("{name}: the option {option:?} has no value, expected name=value"))?;
+            let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
+            if given.iter().any(|(other, _)| *other == key) {
+                return Err(format!("{name}: the option {key} is given twice"));
+            }
+            given.push((key, value));
+        }
+        let options = Self { game: name.to_owned(), given, known: Vec::new(), canonical: String::new() };
+        Ok((name.to_owned(), options))
+    }
+
+    /// The value of an option, or the default's.
+    fn take<T: PartialEq + Display>(
+        &mut self,
+        name: &'static str,
+        default: T,
+        expected: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, String> {
+        self.known.push(name);
+        let Some((_, text)) = self.given.iter().find(|(key, _)| key == name) else { return Ok(default) };
+        let value = read(text).ok_or_else(|| format!("{}: {name} is {text:?}, expected {expected}", self.game))?;
+        if value != default {
+            let comma = if self.canonical.is_empty() { "" } else { ", " };
+            write!(self.canonical, "{comma}{name}={value}").expect("a string takes any text");
+        }
+        Ok(value)
+    }
+
+    /// A number in a range.
+    ///
+    /// # Errors
+    /// A sentence, if the value is none.
+    pub fn number<T: FromStr + PartialOrd + Display>(
+        &mut self,
+        name: &'static str,
+        default: T,
+        range: RangeInclusive<T>,
+    ) -> Result<T, String> {
+        let expected = format!("a number from {} to {}", range.start(), range.end());
+        self.take(name, default, &expected, |text| text.parse().ok().filter(|number| range.contains(number)))
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// A sentence, if the value is neither.
+    pub fn flag(&mut self, name: &'static str, default: bool) -> Result<bool, String> {
+        self.take(name, default, "true or false", |text| text.parse().ok())
+    }
+
+    /// One of some words; the first is the default.
+    ///
+    /// # Errors
+    /// A sentence, if the value is none of them.
+    pub fn choice(&mut self, name: &'static str, words: &[&'static str]) -> Result<&'static str, String> {
+        let expected = format!("one of {}", words.join(", "));
+        self.take(name, words[0], &expected, |text| words.iter().copied().find(|word| *word == text))
+    }
+
+    /// The ply cap, an option of every game.
+    ///
+    /// # Errors
+    /// A sentence, if the value is out of range.
+    pub fn max_plies(&mut self, default: u32) -> Result<u32, String> {
+        self.number("max_plies", default, 1..=u32::from(u16::MAX))
+    }
+
+    /// The options that are not the default's, in the order in which the game asked for them.
+    ///
+    /// # Errors
+    /// A sentence, if one is given that the game did not ask for.
+    pub fn canonical(self) -> Result<String, String> {
+        match self.given.iter().find(|(key, _)| !self.known.contains(&key.as_str())) {
+            None => Ok(self.canonical),
+            Some((key, _)) => Err(format!("{} has no option {key:?}: known are {}", self.game, self.known.join(", "))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+
+    fn canonical(text: &str) -> Result<(u32, f64, bool, &'static str, String), String> {
+        let (_, mut options) = Options::parse(text)?;
+        let size = options.number("size", 9, 5..=25)?;
+        let komi = options.number("komi", 7.5, -100.0..=100.0)?;
+        let (suicide, king) = (options.flag("suicide", false)?, options.choice("king", &["csa27", "none"])?);
+        Ok((size, komi, suicide, king, options.canonical()?))
+    }
+
+    #[test]
+    fn options_have_one_canonical_text() {
+        assert_eq!(canonical("go").unwrap(), (9, 7.5, false, "csa27", String::new()));
+        assert_eq!(canonical("go()").unwrap().4, "");
+        let (size, komi, suicide, king, text) = canonical(" go ( king=none,komi = 7 , size=9, suicide=true )").unwrap();
+        assert_eq!((size, komi, suicide, king), (9, 7.0, true, "none"));
+        assert_eq!(text, "komi=7, suicide=true, king=none", "defaults are left out, the game's order is kept");
+        assert_eq!(canonical(&format!("go({text})")).unwrap().4, text);
+    }
+
+    #[test]
+    fn malformed_options_are_named() {
+        for (text, sentence) in [
+            ("go(size=9", "\"go(size=9\" lacks its closing bracket"),
+            ("go(size)", "go: the option \"size\" has no value, expected name=value"),
+            ("go(size=4)", "go: size is \"4\", expected a number from 5 to 25"),
+            ("go(size=9, size=9)", "go: the option size is given twice"),
+            ("go(komi=NaN)", "go: komi is \"NaN\", expected a number from -100 to 100"),
+            ("go(suicide=yes)", "go: suicide is \"yes\", expected true or false"),
+            ("go(king=try)", "go: king is \"try\", expected one of csa27, none"),
+            ("go(sise=9)", "go has no option \"sise\": known are size, komi, suicide, king"),
+        ] {
+            assert_eq!(canonical(text).unwrap_err(), sentence);
+        }
+    }
+}

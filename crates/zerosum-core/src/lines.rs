@@ -1,0 +1,50 @@
+//! Lines of play: counted from a position (perft), and random ones, by which rules are timed.
+
+use crate::game::{Action, Game, Position};
+use crate::random::Draws;
+
+/// How many lines of play of `depth` plies there are: the field's test of move generation. A line that ends earlier for want
+/// of a legal move does not count; soft endings do not stop one.
+pub fn perft<G: Game>(game: &G, state: &G::State, depth: u32) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    if game.outcome(state).is_some_and(|outcome| !outcome.is_soft) {
+        return 0;
+    }
+    let mut actions = Vec::new();
+    game.legal_actions(state, &mut actions);
+    if depth == 1 {
+        return actions.len() as u64;
+    }
+    actions
+        .iter()
+        .map(|action| {
+            let mut next = state.clone();
+            game.play(&mut next, *action);
+            perft(game, &next, depth - 1)
+        })
+        .sum()
+}
+
+/// Plays uniformly random games until `num_plies` are played, as a search would: each ply copies the state, makes a move on
+/// the copy, and asks for the outcome and the legal moves. Answers the sum of the legal moves' numbers, so that none of
+/// it can be left out.
+pub fn random_plies<G: Game>(game: &G, num_plies: u64, seed: u64) -> u64 {
+    let mut draws = Draws::new(seed, 0, 0, "random plies");
+    let mut actions: Vec<Action> = Vec::new();
+    let mut num_legal = 0;
+    let mut position = Position::initial(game);
+    for _ in 0..num_plies {
+        if position.outcome(game).is_some() {
+            position = Position::initial(game);
+        }
+        actions.clear();
+        game.legal_actions(&position.state, &mut actions);
+        num_legal += actions.len() as u64;
+        let mut next = position.clone();
+        next.play(game, actions[draws.below(actions.len())]);
+        position = next;
+    }
+    num_legal
+}
