@@ -6,6 +6,7 @@ import dataclasses
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from games_for_tests import DoubleMove
@@ -30,6 +31,18 @@ def test_defaults_fit_any_game(game) -> None:
     assert config.training.minutes == 30
     assert 32 <= config.search.num_simulations <= 200
     assert config.search.root_noise_alpha is not None
+
+
+def test_actions_that_are_planes_of_squares_get_a_convolution() -> None:
+    class Wide(DoubleMove):
+        board_shape = (1, 20)
+        has_action_planes = True
+
+        def planes(self, state):
+            return np.zeros((len(self.plane_names), 1, 20))
+
+    assert new_config(adopt(DoubleMove()), "double").network.policy_head == "dense"
+    assert new_config(adopt(Wide()), "wide").network.policy_head == "planes"
 
 
 def test_larger_games_get_larger_networks() -> None:

@@ -161,8 +161,10 @@ def assert_close(found, expected, tolerance):
         ),
         make_info(SMALL, is_constant=(True, False, True, False, False), board_shape=(9, 9), num_actions=300),
         make_info(NetworkConfig(num_blocks=4, num_filters=32)),
+        make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
+        make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(9, 9), num_actions=82),
     ],
-    ids=["wdl", "scalar", "no blocks", "numbers between bits", "larger"],
+    ids=["wdl", "scalar", "no blocks", "numbers between bits", "larger", "planes", "planes and a pass"],
 )
 def test_torch_and_openvino_say_what_the_plain_network_says(info, precision):
     checkpoint = make_checkpoint(info)

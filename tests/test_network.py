@@ -14,6 +14,8 @@ from zerosum.residual_tower import NetworkOutput, ResidualTower
 
 SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
+PLANES_SHAPE = dataclasses.replace(SHAPE, num_actions=2 * 20 + 3)  # two planes of squares and three actions beyond
+PLANES = dataclasses.replace(SMALL, policy_head="planes")
 
 
 def lived_in_weights(config, shape, seed=0):
@@ -65,15 +67,24 @@ def numpy_forward(config, weights, planes):
     for block in range(config.num_blocks):
         x = relu(x + conv_norm(relu(conv_norm(x, f"blocks.{block}.first")), f"blocks.{block}.second"))
     hidden = relu(linear(relu(conv_norm(x, "value_conv")), "value_hidden"))
-    return linear(relu(conv_norm(x, "policy_conv")), "policy_out"), linear(hidden, "value_out")
+    policy = relu(conv_norm(x, "policy_conv"))
+    if config.policy_head == "dense":
+        return linear(policy, "policy_out"), linear(hidden, "value_out")
+    kernel, shift = weights["policy_out.weight"][:, :, 0, 0], weights["policy_out.bias"]
+    logits = [  # action = plane * squares + square
+        [kernel[plane] @ position[:, row, column] + shift[plane] for plane, row, column in np.ndindex(2, 4, 5)]
+        for position in policy
+    ]
+    return np.hstack([logits, linear(policy.mean(axis=(2, 3)), "policy_rest")]), linear(hidden, "value_out")
 
 
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("num_blocks", [0, 2])
-def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks):
-    config = dataclasses.replace(SMALL, value_head=value_head, num_blocks=num_blocks)
-    weights, planes = lived_in_weights(config, SHAPE), random_planes(SHAPE, 9)
-    output = forward(ResidualTower(config, SHAPE, weights).eval(), planes)
+@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
+def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, small, shape):
+    config = dataclasses.replace(small, value_head=value_head, num_blocks=num_blocks)
+    weights, planes = lived_in_weights(config, shape), random_planes(shape, 9)
+    output = forward(ResidualTower(config, shape, weights).eval(), planes)
     policy_logits, value_logits = numpy_forward(config, weights, planes)
     np.testing.assert_allclose(output.policy_logits_BA, policy_logits, atol=1e-5, rtol=1e-5)
     np.testing.assert_allclose(output.value_logits_BV, value_logits, atol=1e-5, rtol=1e-5)
@@ -90,11 +101,25 @@ def test_folding_the_norms_changes_no_answer():
     torch.testing.assert_close(after.value_logits_BV, before.value_logits_BV, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("config", [SMALL, NetworkConfig(), NetworkConfig(num_blocks=0, value_head="scalar")])
-def test_the_table_is_torchs_own_and_counts_its_parameters(config):
-    tower = ResidualTower(config, SHAPE, initial_weights(config, SHAPE, seed=0))
-    assert {name: tuple(tensor.shape) for name, tensor in tower.state_dict().items()} == weight_shapes(config, SHAPE)
-    assert num_parameters(config, SHAPE) == sum(parameter.numel() for parameter in tower.parameters())
+@pytest.mark.parametrize(
+    ("config", "shape"),
+    [
+        (SMALL, SHAPE),
+        (NetworkConfig(), SHAPE),
+        (NetworkConfig(num_blocks=0, value_head="scalar"), SHAPE),
+        (PLANES, PLANES_SHAPE),
+        (PLANES, dataclasses.replace(SHAPE, num_actions=20)),
+    ],
+)
+def test_the_table_is_torchs_own_and_counts_its_parameters(config, shape):
+    tower = ResidualTower(config, shape, initial_weights(config, shape, seed=0))
+    assert {name: tuple(tensor.shape) for name, tensor in tower.state_dict().items()} == weight_shapes(config, shape)
+    assert num_parameters(config, shape) == sum(parameter.numel() for parameter in tower.parameters())
+
+
+def test_a_policy_of_planes_needs_a_plane():
+    with pytest.raises(SettingsError, match="the game has 7 actions and 20 squares: set it to 'dense'"):
+        weight_shapes(PLANES, SHAPE)
 
 
 def test_parameters_of_a_network_counted_by_hand():
@@ -109,6 +134,7 @@ def test_every_setting_changes_the_network():
     changes = {
         "num_blocks": 3,
         "num_filters": 7,
+        "policy_head": "planes",
         "policy_filters": 4,
         "value_filters": 3,
         "value_hidden": 6,
@@ -116,7 +142,8 @@ def test_every_setting_changes_the_network():
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)}
     for name, value in changes.items():
-        assert weight_shapes(dataclasses.replace(SMALL, **{name: value}), SHAPE) != weight_shapes(SMALL, SHAPE), name
+        config = dataclasses.replace(SMALL, **{name: value})
+        assert weight_shapes(config, PLANES_SHAPE) != weight_shapes(SMALL, PLANES_SHAPE), name
 
 
 @pytest.mark.parametrize(
@@ -148,10 +175,11 @@ def test_making_a_tower_draws_nothing_from_torchs_global_generator():
 
 
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
-def test_a_new_network_has_no_opinion(value_head):
-    config = dataclasses.replace(SMALL, value_head=value_head)
+@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
+def test_a_new_network_has_no_opinion(value_head, small, shape):
+    config = dataclasses.replace(small, value_head=value_head)
     output = forward(
-        ResidualTower(config, SHAPE, initial_weights(config, SHAPE, seed=0)).eval(), random_planes(SHAPE, 4)
+        ResidualTower(config, shape, initial_weights(config, shape, seed=0)).eval(), random_planes(shape, 4)
     )
     assert not output.policy_logits_BA.any()
     assert not output.values_B.any()
@@ -191,10 +219,11 @@ def test_weights_travel_to_a_tower_and_back():
     assert (returned["policy_out.bias"] == weights["policy_out.bias"]).all()
 
 
-def test_every_weight_is_trained_once_the_first_steps_have_opened_the_way():
-    tower = ResidualTower(SMALL, SHAPE, lived_in_weights(SMALL, SHAPE)).train()
+@pytest.mark.parametrize(("config", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
+def test_every_weight_is_trained_once_the_first_steps_have_opened_the_way(config, shape):
+    tower = ResidualTower(config, shape, lived_in_weights(config, shape)).train()
     mean_before = tower.stem.norm.running_mean.clone()
-    output = tower(torch.from_numpy(random_planes(SHAPE, 32)))
+    output = tower(torch.from_numpy(random_planes(shape, 32)))
     (output.policy_logits_BA.square().mean() + output.values_B.square().mean()).backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in tower.parameters())
     assert not torch.equal(tower.stem.norm.running_mean, mean_before)

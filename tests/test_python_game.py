@@ -215,6 +215,7 @@ def test_an_error_outside_gather_ends_the_search_too(call: Callable[[Search], No
         ({"max_plies": 0}, "Broken: max_plies is 0, expected a whole number, 1 to 65535."),
         ({"symmetries": [[0, 1, 1]]}, r"symmetry 0 is \[0, 1, 1\], expected each of 0 to 2 once"),
         ({"symmetries": [[0, 1]]}, r"symmetry 0 is \[0, 1\], expected each of 0 to 2 once"),
+        ({"has_action_planes": 1}, r"Broken: has_action_planes is 1, expected True or False."),
         ({"symmetries": [3]}, r"Broken: symmetries is \[3\], expected a sequence of permutations of the actions."),
         ({"name": 3}, "Broken: name is 3, expected a word: it names the game's networks."),
         ({"name": ""}, "Broken: name is '', expected a word: it names the game's networks."),

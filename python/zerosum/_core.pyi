@@ -92,6 +92,12 @@ class GameSpec:
         Action `a` of a game is action `permutation[a]` of its image.
         """
     @property
+    def has_action_planes(self) -> bool:
+        """True if actions are planes of squares, plane * H * W + square as planes are oriented, and a few beyond.
+
+        A network may then answer by a convolution (`network.policy_head` = "planes").
+        """
+    @property
     def encoder_id(self) -> str:
         """Names the encoding: game, version, plane list, board shape and number of actions, hashed."""
 
@@ -159,6 +165,7 @@ class Game:
         planes: Sequence[tuple[str, bool]],
         max_plies: int,
         symmetries: Sequence[Sequence[int]],
+        has_action_planes: bool,
     ) -> Game:
         """See a Python object that keeps the `zerosum.games.Game` protocol as a game of the core.
 

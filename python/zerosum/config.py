@@ -254,6 +254,7 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
         "network": {
             "num_blocks": 2 if is_small else 2 + max(height, width) // 3,
             "num_filters": 32 if is_small or minutes < 15 else 64 if minutes < 240 else 96,
+            "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
         },
         "strength": {"opening_plies": 1 if is_small else 2},
     }

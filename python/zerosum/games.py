@@ -57,8 +57,10 @@ class Game(Protocol[StateT]):
     A state is any immutable value that says everything about a position, who is to move and what the rules need to
     remember included. Optional attributes: `version` (int, 1; raise it when rules, actions or planes change),
     `max_plies` (int, 512; a longer game is a draw), `constant_planes` (names of planes that hold one number
-    everywhere) and `symmetries` (permutations of the actions under which the game is the same, such as the mirror of
-    a board: the learner then learns from each game's images, too).
+    everywhere), `symmetries` (permutations of the actions under which the game is the same, such as the mirror of a
+    board: the learner then learns from each game's images, too) and `has_action_planes` (bool, False; True if action
+    k * rows * columns + square stands for a square of the board as `planes` shows it: a network's policy may then be a
+    convolution).
 
     Finished positions are asked about, too, all but `play` and `action_text`; `player` may then say either.
 
@@ -204,6 +206,7 @@ def adopt(game: Game[Any]) -> Rules:
         [(name, name in constant) for name in names],
         read_number("max_plies", 1, 65535, DEFAULT_MAX_PLIES),
         read("symmetries", _permutations, "a sequence of permutations of the actions", ()),
+        read("has_action_planes", _flag, "True or False", False),
     )
 
 
@@ -218,6 +221,12 @@ def _whole(value: Any, low: int, high: int) -> int:
 
 def _word(value: Any) -> str:
     if not isinstance(value, str) or not value:
+        raise ValueError
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
         raise ValueError
     return value
 

@@ -4,11 +4,16 @@ Two programs run the same weights: `residual_tower.py` (PyTorch: training, and G
 Neither is imported here; tests hold both against this table and each other. The network is AlphaZero's (arXiv
 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network architecture"):
 
-    planes ── stem ── block ── … ── block ─┬─ policy_conv 1x1 ── policy_out ─────────────── a logit for each action
+    planes ── stem ── block ── … ── block ─┬─ policy_conv ── policy_out ─────────────────── a logit for each action
     [C,H,W]   3x3     2 x 3x3, + its input └─ value_conv 1x1 ── value_hidden ── value_out ── who will win
 
 Every convolution is followed by batch normalisation ("norm") and has no bias of its own; ReLU follows every norm (in a
-block the second ReLU comes after the addition) and `value_hidden`.
+block the second ReLU comes after the addition) and `value_hidden`. There are two policy heads:
+
+    dense    policy_conv 1x1, policy_out a linear layer from all its squares to all actions (the paper's for Go)
+    planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
+             first K * H * W actions (the paper's for chess and shogi); the actions beyond, such as a pass, come from
+             the mean over all squares by the linear layer policy_rest. Nothing in it depends on the board's size.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.errors import SettingsError
 from zerosum.settings import check, setting
 
 Weights = Mapping[str, NDArray[np.float32]]
@@ -40,7 +46,15 @@ class NetworkConfig:
         5, "Residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads.", low=0, high=200
     )
     num_filters: int = setting(64, "Filters of the stem and of every block.", low=1, high=1024)
-    policy_filters: int = setting(32, "Filters of the policy head's 1x1 convolution.", low=1, high=1024)
+    policy_head: str = setting(
+        "dense",
+        "How logits come from squares: 'dense', a linear layer, for any game, or 'planes', a convolution, for games"
+        " whose actions are planes of squares (paper: dense for Go, planes for chess and shogi).",
+        choices=("dense", "planes"),
+    )
+    policy_filters: int = setting(
+        32, "Filters of the policy head's convolution (paper: 2 in Go, 256 in chess and shogi).", low=1, high=1024
+    )
     value_filters: int = setting(8, "Filters of the value head's 1x1 convolution.", low=1, high=1024)
     value_hidden: int = setting(64, "Units of the value head's hidden layer.", low=1, high=4096)
     value_head: str = setting(
@@ -68,11 +82,24 @@ class NetworkShape:
     width: int
     num_actions: int
 
+    @property
+    def num_policy_planes(self) -> int:
+        """K: whole planes of squares among the actions."""
+        return self.num_actions // (self.height * self.width)
+
+    @property
+    def num_rest_actions(self) -> int:
+        """Actions beyond the K planes."""
+        return self.num_actions % (self.height * self.width)
+
 
 def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
     """Name and shape of every weight, in the order of the forward pass.
 
     Convolutions are [filters out, filters in, kernel height, kernel width], linear layers [out, in].
+
+    Raises:
+        SettingsError: the policy head is of planes, and there are fewer actions than squares.
     """
     squares, filters = shape.height * shape.width, config.num_filters
     shapes: dict[str, tuple[int, ...]] = {}
@@ -88,12 +115,28 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
     for block in range(config.num_blocks):
         conv(f"blocks.{block}.first", filters, filters, 3)
         conv(f"blocks.{block}.second", filters, filters, 3)
-    conv("policy_conv", filters, config.policy_filters, 1)
-    linear("policy_out", config.policy_filters * squares, shape.num_actions)
+    if config.policy_head == "dense":
+        conv("policy_conv", filters, config.policy_filters, 1)
+        linear("policy_out", config.policy_filters * squares, shape.num_actions)
+    else:
+        _require_planes(shape)
+        conv("policy_conv", filters, config.policy_filters, 3)
+        shapes["policy_out.weight"] = (shape.num_policy_planes, config.policy_filters, 1, 1)
+        shapes["policy_out.bias"] = (shape.num_policy_planes,)
+        if shape.num_rest_actions:
+            linear("policy_rest", config.policy_filters, shape.num_rest_actions)
     conv("value_conv", filters, config.value_filters, 1)
     linear("value_hidden", config.value_filters * squares, config.value_hidden)
     linear("value_out", config.value_hidden, config.num_value_logits)
     return shapes
+
+
+def _require_planes(shape: NetworkShape) -> None:
+    if not shape.num_policy_planes:
+        raise SettingsError(
+            f"network.policy_head is 'planes', but the game has {shape.num_actions} actions and"
+            f" {shape.height * shape.width} squares: set it to 'dense'."
+        )
 
 
 def num_parameters(config: NetworkConfig, shape: NetworkShape) -> int:
@@ -108,13 +151,14 @@ def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) ->
       arXiv 1502.01852, eq. 10).
     - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
       1706.02677, section 5.1). The other norms: scale 1. All: shift 0.
-    - `policy_out` and `value_out`: 0 (as the classification layer in Fixup, Zhang et al. 2019, arXiv 1901.09321), so a
-      new network has no opinion: every action equally likely, every value 0.
+    - `policy_out`, `policy_rest` and `value_out`: 0 (as the classification layer in Fixup, Zhang et al. 2019, arXiv
+      1901.09321), so a new network has no opinion: every action equally likely, every value 0.
     """
     random = np.random.default_rng(seed)
 
     def begin(name: str, weight_shape: tuple[int, ...]) -> NDArray[np.float32]:
-        if name.endswith(("second.norm.weight", "bias", "running_mean", "policy_out.weight", "value_out.weight")):
+        last = ("policy_out.weight", "policy_rest.weight", "value_out.weight")
+        if name.endswith(("second.norm.weight", "bias", "running_mean", *last)):
             return np.zeros(weight_shape, np.float32)
         if name.endswith(("norm.weight", "running_var")):
             return np.ones(weight_shape, np.float32)

@@ -22,13 +22,15 @@ def build_graph(config: NetworkConfig, shape: NetworkShape, weights: Weights, *,
     """
     planes = opset13.parameter([batch_size, shape.num_planes, shape.height, shape.width], np.float32, name="planes")
 
-    def conv(x: Node, name: str) -> Node:
-        kernel, shift = _fold_norm(weights, name)
+    def convolve(x: Node, kernel: NDArray[np.float32], shift: NDArray[np.float32]) -> Node:
         pads = [kernel.shape[2] // 2] * 2
         y = opset13.convolution(
             x, opset13.constant(kernel), strides=[1, 1], pads_begin=pads, pads_end=pads, dilations=[1, 1]
         )
         return opset13.add(y, opset13.constant(shift.reshape(1, -1, 1, 1)))
+
+    def conv(x: Node, name: str) -> Node:
+        return convolve(x, *_fold_norm(weights, name))
 
     def linear(x: Node, name: str) -> Node:
         kernel = opset13.constant(weights[f"{name}.weight"])
@@ -42,7 +44,14 @@ def build_graph(config: NetworkConfig, shape: NetworkShape, weights: Weights, *,
     for block in range(config.num_blocks):
         first = opset13.relu(conv(x, f"blocks.{block}.first"))
         x = opset13.relu(opset13.add(conv(first, f"blocks.{block}.second"), x))
-    policy_logits = linear(flat(opset13.relu(conv(x, "policy_conv"))), "policy_out")
+    policy = opset13.relu(conv(x, "policy_conv"))
+    if config.policy_head == "dense":
+        policy_logits = linear(flat(policy), "policy_out")
+    else:
+        policy_logits = flat(convolve(policy, weights["policy_out.weight"], weights["policy_out.bias"]))
+        if shape.num_rest_actions:
+            mean = opset13.reduce_mean(policy, opset13.constant(np.array([2, 3])), keep_dims=False)
+            policy_logits = opset13.concat([policy_logits, linear(mean, "policy_rest")], axis=1)
     hidden = opset13.relu(linear(flat(opset13.relu(conv(x, "value_conv"))), "value_hidden"))
     return openvino.Model([policy_logits, linear(hidden, "value_out")], [planes], "zerosum")
 

@@ -49,8 +49,16 @@ class ResidualTower(nn.Module):
         with torch.device("meta"):
             self.stem = _ConvNorm(shape.num_planes, filters, 3)
             self.blocks = nn.Sequential(*(_Block(filters) for _ in range(config.num_blocks)))
-            self.policy_conv = _ConvNorm(filters, config.policy_filters, 1)
-            self.policy_out = nn.Linear(config.policy_filters * squares, shape.num_actions)
+            self.policy_rest: nn.Module | None = None
+            self.policy_out: nn.Module
+            if config.policy_head == "dense":
+                self.policy_conv = _ConvNorm(filters, config.policy_filters, 1)
+                self.policy_out = nn.Linear(config.policy_filters * squares, shape.num_actions)
+            else:
+                self.policy_conv = _ConvNorm(filters, config.policy_filters, 3)
+                self.policy_out = nn.Conv2d(config.policy_filters, shape.num_policy_planes, 1)
+                if shape.num_rest_actions:
+                    self.policy_rest = nn.Linear(config.policy_filters, shape.num_rest_actions)
             self.value_conv = _ConvNorm(filters, config.value_filters, 1)
             self.value_hidden = nn.Linear(config.value_filters * squares, config.value_hidden)
             self.value_out = nn.Linear(config.value_hidden, config.num_value_logits)
@@ -60,9 +68,16 @@ class ResidualTower(nn.Module):
     def forward(self, x_BCHW: Tensor) -> NetworkOutput:
         """Evaluate planes [B, C, H, W] (float, seen from the player to move)."""
         x_BFHW = self.blocks(F.relu(self.stem(x_BCHW)))
-        policy_logits_BA = self.policy_out(F.relu(self.policy_conv(x_BFHW)).flatten(1))
         hidden_BU = F.relu(self.value_hidden(F.relu(self.value_conv(x_BFHW)).flatten(1)))
-        return NetworkOutput(policy_logits_BA, self.value_out(hidden_BU))
+        return NetworkOutput(self._policy_logits(x_BFHW), self.value_out(hidden_BU))
+
+    def _policy_logits(self, x_BFHW: Tensor) -> Tensor:
+        y_BFHW = F.relu(self.policy_conv(x_BFHW))
+        is_dense = isinstance(self.policy_out, nn.Linear)
+        logits_BA: Tensor = self.policy_out(y_BFHW.flatten(1) if is_dense else y_BFHW).flatten(1)
+        if self.policy_rest is None:
+            return logits_BA
+        return torch.cat([logits_BA, self.policy_rest(y_BFHW.mean(dim=(2, 3)))], dim=1)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """A float32 copy of the weights, on the CPU, as checkpoints hold them."""

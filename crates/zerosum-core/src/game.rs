@@ -127,6 +127,7 @@ pub struct GameSpec {
     planes: Vec<PlaneSpec>,
     max_plies: u32,
     symmetries: Vec<Vec<Action>>,
+    has_action_planes: bool,
 }
 
 impl GameSpec {
@@ -154,8 +155,30 @@ impl GameSpec {
         if !(1..=u32::from(u16::MAX)).contains(&max_plies) {
             return Err(format!("{name}: max_plies is {max_plies}, allowed is 1 to {}", u16::MAX));
         }
-        let (name, options, symmetries) = (name.to_owned(), String::new(), Vec::new());
-        Ok(Self { name, options, version, num_actions, board_shape, planes, max_plies, symmetries })
+        Ok(Self {
+            name: name.to_owned(),
+            options: String::new(),
+            version,
+            num_actions,
+            board_shape,
+            planes,
+            max_plies,
+            symmetries: Vec::new(),
+            has_action_planes: false,
+        })
+    }
+
+    /// The same for a game whose actions are planes of squares: action = plane · squares + square, in the orientation of
+    /// [`Game::encode`]. Actions beyond the last whole plane (a pass) have no square. A network may then answer by a
+    /// convolution.
+    pub fn with_action_planes(mut self) -> Self {
+        self.has_action_planes = true;
+        self
+    }
+
+    /// See [`Self::with_action_planes`].
+    pub fn has_action_planes(&self) -> bool {
+        self.has_action_planes
     }
 
     /// The same with its options as [`crate::games::Options::canonical`] writes them: those that are not the default's.

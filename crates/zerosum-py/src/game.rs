@@ -68,6 +68,10 @@ impl GameSpec {
         self.spec.symmetries().to_vec()
     }
     #[getter]
+    fn has_action_planes(&self) -> bool {
+        self.spec.has_action_planes()
+    }
+    #[getter]
     fn encoder_id(&self) -> String {
         self.spec.encoder_id()
     }
@@ -154,11 +158,13 @@ impl Game {
         planes: Vec<(String, bool)>,
         max_plies: u32,
         symmetries: Vec<Vec<Action>>,
+        has_action_planes: bool,
     ) -> PyResult<Self> {
         let kind = |is_constant| if is_constant { PlaneKind::Constant } else { PlaneKind::Bits };
         let planes = planes.into_iter().map(|(name, is_constant)| game::PlaneSpec { name, kind: kind(is_constant) });
         let spec = game::GameSpec::new(name, version, num_actions, board_shape, planes.collect(), max_plies)
             .and_then(|spec| spec.with_symmetries(symmetries))
+            .map(|spec| if has_action_planes { spec.with_action_planes() } else { spec })
             .map_err(|message| game_error(py, message))?;
         let python_game = PythonGame::new(game, spec)?;
         Ok(Self { inner: Arc::new(Erased::new(python_game)), is_python: true })

@@ -48,6 +48,7 @@ impl TicTacToe {
         let planes = super::bit_planes(["own stones", "opponent stones"]);
         let spec = GameSpec::new("tictactoe", 1, 9, (3, 3), planes, max_plies)?
             .with_options(options.canonical()?)
+            .with_action_planes()
             .with_symmetries(super::square_symmetries(3))?;
         Ok(Self { spec })
     }
