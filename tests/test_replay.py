@@ -23,6 +23,7 @@ from zerosum.replay import (
     Samples,
     lambda_returns,
     make_batch,
+    needed,
     permuted,
     window_size,
 )
@@ -133,6 +134,15 @@ def test_it_holds_the_newest_positions(monkeypatch: pytest.MonkeyPatch, block: i
         assert content(window) == set(known[-window.num_positions :])
 
 
+def test_a_window_of_games_holds_the_newest_games():
+    window, records, draw = ReplayWindow(ReplayConfig(window_games=3)), [], random.Random(5)
+    for game_id in range(8):
+        records.append(random_game(game_id, draw))
+        window.add(records[-1])
+        assert content(window) == set(positions(records[-3:]))
+        assert window.total_positions == len(positions(records))
+
+
 def test_its_memory_stays_flat(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(replay, "_BLOCK_POSITIONS", 64)
     window = ReplayWindow(ReplayConfig(window_min_positions=200, window_growth_factor=0.0))
@@ -143,10 +153,11 @@ def test_its_memory_stays_flat(monkeypatch: pytest.MonkeyPatch):
     assert all(len(block.rows._buffer) == len(block) for block in closed)
 
 
-def test_a_restored_window_draws_the_same(tmp_path: Path):
+@pytest.mark.parametrize("config", [SMALL, ReplayConfig(window_games=6)], ids=["positions", "games"])
+def test_a_restored_window_draws_the_same(tmp_path: Path, config: ReplayConfig):
     draw = random.Random(6)
     records = [random_game(game_id, draw) for game_id in range(14)]
-    window = ReplayWindow(SMALL)
+    window = ReplayWindow(config)
     with_store = GameStore(tmp_path, report=print, games_per_shard=4)
     for record in records:
         window.add(record)
@@ -156,9 +167,11 @@ def test_a_restored_window_draws_the_same(tmp_path: Path):
         with_store.finish_game(record.game_id, outcome=record.outcome, ending=record.ending)
     with_store.close()
 
-    store, restored = GameStore(tmp_path, report=print), ReplayWindow(SMALL)
+    store, restored = GameStore(tmp_path, report=print), ReplayWindow(config)
     total = store.num_positions
-    restored.load(store.recent(window_size(total, SMALL)), total_positions=total)
+    recent = list(store.recent(**needed(total, config)))
+    assert len(recent) < len(records), "older games need not be read"
+    restored.load(recent, total_positions=total)
     for step in range(3):
         assert (restored.num_positions, restored.total_positions) == (window.num_positions, window.total_positions)
         one, other = window.sample(50, seed=1, step=step), restored.sample(50, seed=1, step=step)

@@ -10,6 +10,7 @@ H x W squares, A actions of the game, N entries of a sparse policy target.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,12 @@ class ReplayConfig:
         "By how much the window grows a position at first; 0 keeps its size fixed, as the paper (KataGo: 0.4).",
         low=0.0,
         high=1.0,
+    )
+    window_games: int | None = setting(
+        None,
+        "The window as a number of games, instead of positions by the three settings above (the paper's pseudocode:"
+        " 1,000,000).",
+        low=1,
     )
     search_value_weight: float = setting(
         0.5,
@@ -88,6 +95,13 @@ def window_size(total_positions: int, config: ReplayConfig) -> int:
         return total_positions
     growth = ((total_positions / smallest) ** exponent - 1) / exponent
     return int(smallest * (1 + factor * growth) + 0.5)
+
+
+def needed(total_positions: int, config: ReplayConfig) -> dict[str, int]:
+    """What `GameStore.recent` is to be asked for to fill the window."""
+    if config.window_games is not None:
+        return {"num_games": config.window_games}
+    return {"num_positions": window_size(total_positions, config)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -200,10 +214,10 @@ def _check_targets(samples: Samples, sample_of: NDArray[np.int64], legal_mask_BA
 
 
 class ReplayWindow:
-    """The newest positions of a run, as many as `window_size` says. Safe to use from several threads.
+    """The newest positions of a run, as many as `window_size` or `window_games` says. Safe to use from several threads.
 
     Which positions it holds follows from the order of the games and their number alone, so that
-    `window.load(store.recent(window_size(store.num_positions, config)), total_positions=store.num_positions)`
+    `window.load(store.recent(**needed(store.num_positions, config)), total_positions=store.num_positions)`
     restores it. Positions live in blocks of columns; a block is dropped when all of it has left the window, so at most
     one block of positions is held in vain.
     """
@@ -213,6 +227,7 @@ class ReplayWindow:
         self._blocks = [_Block()]
         self._num_positions = 0
         self._total_positions = 0
+        self._game_sizes: deque[int] = deque()  # positions of the newest games, where these are counted
         self._lock = threading.Lock()
 
     @property
@@ -290,10 +305,15 @@ class ReplayWindow:
             self._blocks.append(_Block())
         num_added = self._blocks[-1].append(record, value_lambda=self._config.value_lambda)
         self._num_positions += num_added
+        if self._config.window_games is not None:
+            self._game_sizes.append(num_added)
         return num_added
 
     def _shrink(self) -> None:
-        self._num_positions = min(self._num_positions, window_size(self._total_positions, self._config))
+        if self._config.window_games is None:
+            self._num_positions = min(self._num_positions, window_size(self._total_positions, self._config))
+        elif len(self._game_sizes) > self._config.window_games:
+            self._num_positions -= self._game_sizes.popleft()
         num_outside = sum(len(block) for block in self._blocks) - self._num_positions
         while len(self._blocks) > 1 and len(self._blocks[0]) <= num_outside:
             num_outside -= len(self._blocks.pop(0))

@@ -56,7 +56,7 @@ from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.mistakes import Mistakes
 from zerosum.network import NetworkShape, initial_weights, num_parameters
-from zerosum.replay import ReplayWindow, make_batch, permuted, window_size
+from zerosum.replay import ReplayWindow, make_batch, needed, permuted
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
@@ -189,7 +189,7 @@ class Training:
             self._replay_from(first_game_id, checkpoint.info.step)
         self._window = ReplayWindow(config.replay)
         # First the games, then their number: reading a damaged shard sets it aside.
-        recent = list(self._store.recent(window_size(self._store.num_positions, config.replay)))
+        recent = list(self._store.recent(**needed(self._store.num_positions, config.replay)))
         num_positions = self._store.num_positions
         self._window.load(recent, total_positions=num_positions)
         self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
