@@ -207,7 +207,7 @@ def _compare_game(pair: Pair, game: Rules, oracle: Any, generator: random.Random
 def _events_at_end(game: Rules, state: State, outcome: float) -> Iterator[str]:
     name = game.spec.name
     variant = ("misere, " if "misere" in game.spec.options else "normal, ") if name == "nim" else ""
-    yield f"{name}: {game.ending(state)}, {variant}{ {1.0: BOTH[0], -1.0: BOTH[1], 0.0: 'draw'}[outcome]}"
+    yield f"{name}: {game.ending(state)}, {variant}{ {1.0: BOTH[0], -1.0: BOTH[1], 0.0: 'draw'}[outcome] }"
     if name == "othello" and not game.planes(state).any(axis=(1, 2)).all():
         yield "othello: one side has no disc"
 

@@ -65,7 +65,9 @@ class GomokuTwin:
         self.mover = 1
         # Lines with a cell more at both ends, on a board with an empty frame.
         starts = itertools.product(range(size + 2), range(size + 2), ((0, 1), (1, 0), (1, 1), (1, -1)))
-        lines = [[(row + i * down, column + i * right) for i in range(length + 2)] for row, column, (down, right) in starts]
+        lines = [
+            [(row + i * down, column + i * right) for i in range(length + 2)] for row, column, (down, right) in starts
+        ]
         inside = [line for line in lines if all(0 <= row < size + 2 and 0 <= column < size + 2 for row, column in line)]
         self.lines = np.array([[row * (size + 2) + column for row, column in line] for line in inside])
 
@@ -166,7 +168,11 @@ class BreakthroughTwin:
         view, actions = self.view(), []
         for plane, row, column in np.ndindex(3, self.size, self.size):
             to = column + plane - 1
-            if view[row, column] == 1 and 0 <= to < self.size and view[row - 1, to] in ((0,) if plane == 1 else (0, -1)):
+            if (
+                view[row, column] == 1
+                and 0 <= to < self.size
+                and view[row - 1, to] in ((0,) if plane == 1 else (0, -1))
+            ):
                 actions.append(plane * self.size**2 + row * self.size + column)
         return actions
 

@@ -15,7 +15,18 @@ from games_for_tests import DoubleMove, Loop
 from small_twins import SMALL_TWINS
 from zerosum import _core
 from zerosum.errors import GameError
-from zerosum.games import GameSpec, Leaves, Rules, State, adopt, check_game, make, measure_game, parse_action, state_after
+from zerosum.games import (
+    GameSpec,
+    Leaves,
+    Rules,
+    State,
+    adopt,
+    check_game,
+    make,
+    measure_game,
+    parse_action,
+    state_after,
+)
 
 CORE_GAMES = sorted(_core.core_game_names())
 ALL_GAMES = {name: make(name) for name in CORE_GAMES} | {"double-move": adopt(DoubleMove())}
