@@ -95,7 +95,7 @@ def swap_often(game: Rules, state: State, legal: list[int], generator: random.Ra
 
 
 def hunt(victim: int) -> Chooser:
-    """One side (in Breakthrough) captures, the other brings its pieces forward, rear rows first, and spares the hunter's."""
+    """One side (in Breakthrough) captures; the other brings its pieces forward, rear rows first, and captures none."""
 
     def choose(game: Rules, state: State, legal: list[int], generator: random.Random) -> int:
         pieces, size = game.planes(state)[1].sum(), game.spec.board_shape[0]

@@ -1,7 +1,7 @@
 """Slow twins of the core's small games on numpy boards, written from the rules and not from the core.
 
-A twin is one game being played. 1 is the first player and -1 the second; a board has its top row first. Actions and planes
-are the core's: in the view of the player to move.
+A twin is one game being played. 1 is the first player and -1 the second; a board has its top row first. Actions and
+planes are the core's: in the view of the player to move.
 """
 
 from __future__ import annotations

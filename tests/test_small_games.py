@@ -170,7 +170,7 @@ def mirrored(game: Rules, state: State, *, is_hex: bool) -> State:
 
 @pytest.mark.parametrize("name", ["hex(size=5, swap=true)", "breakthrough", "breakthrough(size=5)"])
 def test_sides_see_mirrored_positions_alike(name: str) -> None:
-    """A position and its mirror with the colours changed are one to a network: planes, legal actions, the mover's result.
+    """A position and its mirror with the colours changed are one to a network: planes, actions, the mover's result.
 
     In Hex with swap both are positions of the game once there are two stones.
     """
@@ -314,8 +314,7 @@ def test_no_text_of_a_position_is_a_panic(name: str, text: str) -> None:
     game = GAMES[name]
     try:
         state = game.parse_position(text)
-    except GameError as error:
-        assert str(error)
+    except GameError:
         return
     assert game.position_text(game.parse_position(game.position_text(state) or "")) == game.position_text(state)
     assert (game.outcome(state) is None) == bool(game.legal_actions(state))
@@ -349,8 +348,7 @@ def test_no_text_of_a_move_is_a_panic(name: str, text: str) -> None:
 def test_no_text_of_options_is_a_panic(name: str, text: str) -> None:
     try:
         game = make(f"{name}({text})")
-    except GameError as error:
-        assert str(error)
+    except GameError:
         return
     assert make(game.spec.full_name).spec.encoder_id == game.spec.encoder_id
 
@@ -367,10 +365,20 @@ def test_boards_of_small_games_are_drawn() -> None:
         "   a b c d",
         "O to move",
     ]
-    assert [make(name).picture(make(name).initial_state()).grid for name in SMALL_TWINS] == [  # type: ignore[union-attr]
-        "chequered",
-        "points",
-        "hexagons",
-        "squares",
-        "squares",
-    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "grid"),
+    [
+        ("breakthrough", "chequered"),
+        ("gomoku", "points"),
+        ("hex", "hexagons"),
+        ("nim", "squares"),
+        ("othello", "squares"),
+    ],
+)
+def test_pictures_of_small_games(name: str, grid: str) -> None:
+    game = make(name)
+    picture = game.picture(game.initial_state())
+    assert picture is not None and picture.grid == grid
+    assert (len(picture.row_labels), len(picture.column_labels)) == game.spec.board_shape
