@@ -109,9 +109,10 @@ def train(
     set_: Overrides = None,
 ) -> None:
     """Learn a game from its rules alone, or go on with a run that stopped."""
+    from zerosum.config import directory_name
     from zerosum.run import train as train_run
 
-    directory = run or Path("runs") / game.rpartition(":")[2].lower()
+    directory = run or Path("runs") / directory_name(game)
     overrides = [
         *(set_ or []),
         *([] if steps is None else [f"training.steps={steps}"]),

@@ -7,6 +7,7 @@ here, then `docs/own-game.md`; the smallest complete example is in the README.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import operator
 import random
@@ -34,11 +35,13 @@ __all__ = [
     "State",
     "as_planes",
     "check_game",
+    "drawn_start",
     "make",
     "measure_game",
     "parse_action",
     "place_error",
     "start_error",
+    "start_state",
     "state_after",
 ]
 
@@ -348,22 +351,69 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts, word='Legal')}.")
 
 
-def state_after(game: Rules, moves: str) -> State:
-    """The position after moves as people write them, separated by blanks, from the initial state.
+def state_after(game: Rules, moves: str, *, position: str = "") -> State:
+    """The position after moves as people write them, separated by blanks, from the initial state or another position.
 
     >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "b2 a1")), end="")
     3  . . .
     2  . X .
     1  O . .
        a b c
+    >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "c3", position="3/3/OX1 X")), end="")
+    3  . . X
+    2  . . .
+    1  O X .
+       a b c
+
+    Raises:
+        GameError: a move is illegal or the position is none that the game can read, with what was expected.
     """
-    state = game.initial_state()
+    state = game.parse_position(position) if position else game.initial_state()
     for number, text in enumerate(moves.split(), start=1):
         try:
             state = game.play(state, parse_action(game, state, text))
         except GameError as error:
             raise GameError(f"move {number}: {error}") from error
     return state
+
+
+@functools.lru_cache(maxsize=4096)
+def start_state(game: Rules, text: str) -> State:
+    """The position that a game which was recorded with this start begins with; "" is the initial one.
+
+    One that the rules let a game begin with is found by its text, so that its history is empty; of any other position
+    the game says what the moves are that led there.
+
+    Raises:
+        GameError: the text is no position of the game.
+    """
+    if not text:
+        return game.initial_state()
+    number = _start_numbers(game).get(text)
+    return game.parse_position(text) if number is None else game.start(number)
+
+
+@functools.lru_cache(maxsize=8)
+def _start_numbers(game: Rules) -> dict[str, int]:
+    if game.num_starts == 1:
+        return {}
+    texts = {number: game.position_text(game.start(number)) for number in range(game.num_starts)}
+    return {text: number for number, text in texts.items() if text is not None}
+
+
+def drawn_start(game: Rules, *, seed: int, number: int) -> str:
+    """One of the positions that a game may begin with, as `start_state` takes it: a pure function of seed and number.
+
+    Raises:
+        GameError: the game has several starts and no notation for them.
+    """
+    if game.num_starts == 1:
+        return ""
+    start = game.start(int(_core.uniform(seed, number, 0, "start") * game.num_starts))
+    text = game.position_text(start)
+    if text is None:
+        raise GameError(f"{game.spec.full_name} has {game.num_starts} starts, and records need a text for each: none.")
+    return "" if text == game.position_text(game.initial_state()) else text
 
 
 @dataclass(frozen=True)
