@@ -60,7 +60,7 @@ def compared(game: str, *, num_positions: int, seed: int, least: int) -> list[st
         events: Counter[str] = oracle.compare(num_positions, seed)
     except AssertionError as error:
         return [f"{game}: the rules differ: {error}"]
-    wanted: Sequence[str] = getattr(oracle, "EVENTS", ())
+    wanted: list[str] = sorted(getattr(oracle, "EVENTS", ()))
     for event, count in sorted({**dict.fromkeys(wanted, 0), **events}.items()):
         print(f"  {count:>12,}  {event}")
     print(f"  {time.process_time() - started:,.0f} CPU-seconds")
