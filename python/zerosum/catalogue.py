@@ -91,7 +91,7 @@ def columns_of(entry: CatalogueEntry) -> tuple[str, ...]:
         str(entry.max_plies),
         f"{entry.legal_moves:g}",
         ", ".join(entry.notations) or "its own",
-        ", ".join(f"{name}={default}" for name, default, _ in entry.options),
+        f"= {entry.same_as}" if entry.same_as else ", ".join(name for name, _, _ in entry.options),
     )
 
 
@@ -128,7 +128,7 @@ def _section(entry: CatalogueEntry) -> Iterator[str]:
         return
     game = make(entry.name)
     description = game.description
-    yield f"**Board.** {description.board} {entry.board} squares."
+    yield f"**Board.** {description.board} Planes are {entry.board}."
     yield f"\n**Rules.** {description.rules}"
     if entry.starts > 1:
         yield f"\n{entry.starts:,} positions that a game may begin with."

@@ -228,7 +228,9 @@ def games(json: Json = False) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*COLUMNS, box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in COLUMNS:
+        table.add_column(name, no_wrap=name == "game", overflow="fold")
     for entry in catalogue():
         table.add_row(*columns_of(entry))
     Console().print(table)
