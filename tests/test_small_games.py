@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,31 +17,12 @@ from small_twins import SMALL_TWINS, VARIANTS
 from zerosum.errors import GameError
 from zerosum.games import Rules, State, check_game, make, parse_action, state_after
 
-PERFT = Path(__file__).parent / "perft"
-ENOUGH_LINES = 600_000  # of one count: some hundredths of a second
-
-
-def perft_lines() -> list[tuple[str, str, str, list[int]]]:
-    lines = [(name, line) for name in SMALL_TWINS for line in (PERFT / f"{name}.txt").read_text().splitlines()]
-    fields = [(name, *map(str.strip, line.split("|"))) for name, line in lines if not line.startswith("#")]
-    return [(game, name, position, [int(count) for count in counts.split()]) for game, name, position, counts in fields]
-
-
-@pytest.mark.parametrize(("game", "name", "position", "counts"), perft_lines())
-def test_lines_of_play_are_as_many_as_openspiel_counts(game: str, name: str, position: str, counts: list[int]) -> None:
-    rules = make(game)
-    state = rules.parse_position(position)
-    assert name != "start" or position == rules.position_text(rules.initial_state())
-    for depth, count in enumerate(counts, start=1):
-        if count < ENOUGH_LINES:
-            assert rules.perft(state, depth) == count
-
 
 def test_the_core_plays_as_openspiel() -> None:
     pytest.importorskip("pyspiel")
     from oracle_small_games import EVENTS, compare
 
-    seen = compare(20_000, seed=1)
+    seen = compare(2000, seed=1)  # of each game
     assert not EVENTS - seen.keys(), "every rule is met"
 
 
