@@ -1,7 +1,7 @@
 """The core's small games beside OpenSpiel's, an independent implementation: legal moves, who moves, texts and results.
 
-`compare` plays games on both. `python tests/oracle_small_games.py` counts lines of play by OpenSpiel into the perft tables
-of the package.
+`compare` plays games on both. `python tests/oracle_small_games.py` counts lines of play by OpenSpiel into the perft
+tables of the package.
 """
 
 from __future__ import annotations
