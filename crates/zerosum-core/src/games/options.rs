@@ -183,6 +183,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_game_asks_for_is_known() {
+        let (_, mut options) = Options::parse("go(suicide=true)").unwrap();
+        options.number("size", 9, 5..=25).unwrap();
+        options.flag("suicide", false).unwrap();
+        let option = |name, default: &str, expected: &str| OptionSpec {
+            name,
+            default: default.into(),
+            expected: expected.into(),
+        };
+        let known = vec![option("size", "9", "a number from 5 to 25"), option("suicide", "false", "true or false")];
+        assert_eq!(options.canonical().unwrap().known, known);
+    }
+
+    #[test]
     fn several_numbers_are_one_option() {
         let numbers = |text: &str| {
             let (_, mut options) = Options::parse(text)?;
@@ -195,20 +209,6 @@ mod tests {
             let sentence = format!("nim: heaps is {text:?}, expected 1 to 4 numbers from 1 to 9 such as 1-3-5-7");
             assert_eq!(numbers(&format!("nim(heaps={text})")).unwrap_err(), sentence);
         }
-    }
-
-    #[test]
-    fn what_a_game_asks_for_is_known() {
-        let (_, mut options) = Options::parse("go(suicide=true)").unwrap();
-        options.number("size", 9, 5..=25).unwrap();
-        options.flag("suicide", false).unwrap();
-        let option = |name, default: &str, expected: &str| OptionSpec {
-            name,
-            default: default.into(),
-            expected: expected.into(),
-        };
-        let known = vec![option("size", "9", "a number from 5 to 25"), option("suicide", "false", "true or false")];
-        assert_eq!(options.canonical().unwrap().known, known);
     }
 
     #[test]
