@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
-use zerosum_core::games::{self, ConnectFour, TicTacToe};
+use zerosum_core::games::chess::Variant;
+use zerosum_core::games::{self, Chess, ConnectFour, TicTacToe};
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
 
@@ -139,7 +140,12 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
 
 #[test]
 fn every_game_keeps_the_contract() {
-    let held = [keeps_the_contract(&ConnectFour::default(), 300), keeps_the_contract(&TicTacToe::default(), 300)];
+    let held = [
+        keeps_the_contract(&Chess::new(Variant::Chess), 3),
+        keeps_the_contract(&Chess::new(Variant::Chess960), 3),
+        keeps_the_contract(&ConnectFour::default(), 300),
+        keeps_the_contract(&TicTacToe::default(), 300),
+    ];
     assert_eq!(held, games::NAMES, "each game of the core is held against the contract");
 }
 

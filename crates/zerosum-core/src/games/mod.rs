@@ -1,5 +1,6 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
+pub mod chess;
 pub mod connect4;
 pub mod options;
 pub mod rows;
@@ -9,12 +10,13 @@ use std::sync::Arc;
 
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneKind, PlaneSpec};
+pub use chess::Chess;
 pub use connect4::ConnectFour;
 pub use options::Options;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 2] = ["connect4", "tictactoe"];
+pub const NAMES: [&str; 4] = ["chess", "chess960", "connect4", "tictactoe"];
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
@@ -23,6 +25,8 @@ pub const NAMES: [&str; 2] = ["connect4", "tictactoe"];
 pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
     let (name, options) = Options::parse(text)?;
     Ok(Some(match name.as_str() {
+        "chess" => erased(Chess::from_options(options, chess::Variant::Chess)?),
+        "chess960" => erased(Chess::from_options(options, chess::Variant::Chess960)?),
         "connect4" => erased(ConnectFour::from_options(options)?),
         "tictactoe" => erased(TicTacToe::from_options(options)?),
         _ => return Ok(None),
