@@ -139,9 +139,7 @@ pub fn two_steps(king: Square, rook: Square) -> Square {
 /// Appends the legal actions, ascending.
 #[inline]
 pub fn legal_actions(board: &Board, variant: Variant, policy: Policy, actions: &mut Vec<Action>) {
-    let (side, turn) = (board.side_to_move(), turn(board.side_to_move()));
-    // By plane, the squares that a legal move leaves: read in order, they are the actions in order.
-    let mut leaving = [0_u64; NUM_PLANES];
+    let (side, turn, first) = (board.side_to_move(), turn(board.side_to_move()), actions.len());
     board.generate_moves(|moves| {
         let (from, mut targets) = (moves.from as usize ^ turn, moves.to);
         if moves.piece == Piece::King && variant == Variant::Chess {
@@ -150,25 +148,20 @@ pub fn legal_actions(board: &Board, variant: Variant, policy: Policy, actions: &
             rooks.iter().for_each(|rook| targets |= two_steps(moves.from, rook).bitboard());
         }
         let planes = &PLANE_OF[from];
-        for to in targets {
-            leaving[usize::from(planes[to as usize ^ turn])] |= 1 << from;
-        }
+        actions.extend(targets.iter().map(|to| Action::from(planes[to as usize ^ turn]) * 64 + from as Action));
         if moves.piece == Piece::Pawn && from / 8 == 1 {
             for to in targets {
-                let direction = to as usize % 8 + 1 - from % 8;
-                let first = FIRST_UNDERPROMOTION + 3 * direction;
-                leaving[first..first + 3].iter_mut().for_each(|squares| *squares |= 1 << from);
+                let plane = FIRST_UNDERPROMOTION + 3 * (to as usize % 8 + 1 - from % 8);
+                actions.extend((plane..plane + 3).map(|plane| (plane * 64 + from) as Action));
             }
         }
         false
     });
-    for (plane, mut squares) in leaving.into_iter().enumerate() {
-        while squares != 0 {
-            let action = plane * 64 + squares.trailing_zeros() as usize;
-            actions.push(if policy == Policy::Flat { PLACE[action] } else { action as Action });
-            squares &= squares - 1;
-        }
+    let actions = &mut actions[first..];
+    if policy == Policy::Flat {
+        actions.iter_mut().for_each(|action| *action = PLACE[usize::from(*action)]);
     }
+    actions.sort_unstable();
 }
 
 /// The move of a legal action; a castling king takes its rook.
