@@ -22,10 +22,10 @@ fn counts_lines(name: &str, table: &str) {
 
 #[test]
 fn chess_counts_lines_of_play() {
-    counts_lines("chess", include_str!("../../../tests/perft/chess.txt"));
+    counts_lines("chess", include_str!("../../../python/zerosum/data/perft/chess.txt"));
 }
 
 #[test]
 fn chess960_counts_lines_of_play() {
-    counts_lines("chess960", include_str!("../../../tests/perft/chess960.txt"));
+    counts_lines("chess960", include_str!("../../../python/zerosum/data/perft/chess960.txt"));
 }

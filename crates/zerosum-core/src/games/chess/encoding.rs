@@ -159,7 +159,9 @@ pub fn legal_actions(board: &Board, variant: Variant, policy: Policy, actions: &
     });
     let actions = &mut actions[first..];
     if policy == Policy::Flat {
-        actions.iter_mut().for_each(|action| *action = PLACE[usize::from(*action)]);
+        for action in &mut *actions {
+            *action = PLACE[usize::from(*action)];
+        }
     }
     actions.sort_unstable();
 }
