@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerosum.errors import GameError
-from zerosum.games import Rules, State, make, parse_action
+from zerosum.games import Rules, State, check_game, make, parse_action
 
 CHESS, CHESS960 = make("chess"), make("chess960")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -104,6 +104,23 @@ def test_pgx_has_the_same_planes_and_labels() -> None:
                 continue
             action = generator.choice(legal)
             theirs, state = step(theirs, pgx_label(action)), CHESS.play(state, action)
+
+
+@pytest.mark.parametrize("game", [CHESS, CHESS960], ids=["chess", "chess960"])
+def test_the_games_keep_the_protocol(game: Rules) -> None:
+    report = check_game(game, num_games=5, seed=3)
+    assert report.num_games == 5 and set(report.results) <= {-1.0, 0.0, 1.0} and report.longest <= 512
+
+
+def test_leaves_hold_what_the_game_says() -> None:
+    for game in (CHESS, CHESS960):
+        states = [game.initial_state()]
+        for number in range(200):
+            legal = game.legal_actions(states[-1], past_soft_endings=True)
+            states.append(game.play(states[-1], legal[7 * number % len(legal)]) if legal else game.initial_state())
+        leaves = game.encode(states)
+        np.testing.assert_array_equal(leaves.planes(), np.stack([game.planes(state) for state in states]))
+        assert leaves.legal_actions.tolist() == [action for state in states for action in game.legal_actions(state)]
 
 
 # ---- endings
@@ -221,7 +238,7 @@ def test_castling_planes() -> None:
         ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq", "has 3 fields"),
         (f"{START} 7", '"7" is one field too many'),
         (START.replace("/8/8/8/8/", "/8/8/8/"), "has 7 rows, expected 8"),
-        (START.replace("/8/8/8/8/", "/8/8/44/8/"), "no two in a row"),
+        (START.replace("/8/8/8/8/", "/8/8/44/8/"), "no two side by side"),
         (START.replace("/8/8/8/8/", "/8/8/9/8/"), "expected digits 1 to 8"),
         (START.replace("/8/8/8/8/", "/8/8/7/8/"), "has 7 cells, expected 8"),
         (START.replace("rnbq", "rnbx"), "'x' is no piece"),

@@ -1,6 +1,8 @@
-//! Chess and Chess960: counts of lines of play. Everything else is held against python-chess, in `tests/test_chess.py`.
+//! Chess and Chess960: counts of lines of play, and Shredder-FEN. Everything else is in `tests/test_chess.py`.
 
+use zerosum_core::game::Game;
 use zerosum_core::games;
+use zerosum_core::games::chess::{Chess, Variant};
 
 /// Lines beyond this many are counted by `zerosum bench rules`, not here.
 const MOST_LINES: u64 = 1_000_000;
@@ -28,4 +30,21 @@ fn chess_counts_lines_of_play() {
 #[test]
 fn chess960_counts_lines_of_play() {
     counts_lines("chess960", include_str!("../../../python/zerosum/data/perft/chess960.txt"));
+}
+
+#[test]
+fn shredder_fen_names_files() {
+    let game = Chess::new(Variant::Chess960);
+    for number in 0..game.num_starts() {
+        let start = game.start(number);
+        let shredder = game.shredder_fen(&start);
+        let again = game.parse_position(&shredder).expect("our own text");
+        assert_eq!(game.position_text(&again), game.position_text(&start), "{shredder}");
+    }
+    for (xfen, shredder) in [
+        ("1r1k1r1r/8/8/8/8/8/8/R1RK3R w KCfq - 3 9", "1r1k1r1r/8/8/8/8/8/8/R1RK3R w HCfb - 3 9"),
+        ("4k3/8/8/8/8/8/8/4K3 b - - 0 1", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
+    ] {
+        assert_eq!(game.shredder_fen(&game.parse_position(xfen).expect(xfen)), shredder);
+    }
 }

@@ -30,7 +30,7 @@ pub fn of(variant: Variant) -> Description {
              on squares of one shade. A FEN's halfmove clock may be beyond 100."
         ),
         planes: format!(
-            "The AlphaZero paper's 119, with `history` other than 8 so many times 14 and 7. The board is flipped top to \
+            "The AlphaZero paper's 119: 14 for each of the `history` positions, and 7. The board is flipped top to \
              bottom for Black, so the player to move goes up; files keep their side. Positions come newest first, zero \
              before the game began; where one was set up, the older ones repeat it (before a pawn's double step, if it \
              tells of one), or are zero with `history_fill=zero`. A repetition plane is 1 if its position had occurred so \
@@ -44,7 +44,7 @@ pub fn of(variant: Variant) -> Description {
              straight ahead; 56 to 63 knight moves, clockwise from two ahead and one to the right; 64 to 72 \
              underpromotions, 64 + 3 · direction (to the left, straight, to the right) + piece (knight, bishop, rook). A \
              promotion to a queen is the queen move. {castling_action} With `policy=flat` there are 1858 actions: those \
-             of the 4672 that stay on the board, in the same order. Written in UCI; the notation `san` is standard \
+             of the 4672 that stay on the board (1456 queen moves, 336 knight moves, 66 underpromotions), in the same order. Written in UCI; the notation `san` is standard \
              algebraic."
         ),
     }

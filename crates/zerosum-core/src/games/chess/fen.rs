@@ -113,24 +113,19 @@ pub fn parse(text: &str, variant: Variant) -> Result<(Board, u32, u32), String> 
         read_counter(halfmoves, "plies since a capture or a pawn's move", 0)?,
         read_counter(moves, "the move's number", 1)?,
     );
+    // The board's own clock ends at 100; from its zero `play` tells that a move was a capture or a pawn's.
+    builder.halfmove_clock = halfmoves.min(100) as u8;
     let board = builder.build().map_err(|error| format!("{text:?} is no position of chess: {error}"))?;
     let plies = 2 * (moves - 1) + u32::from(builder.side_to_move == Color::Black);
-    Ok((with_clock(board, halfmoves), halfmoves, plies))
-}
-
-/// The board's own clock, which ends at 100, tells from zero whether a move was a capture or a pawn's.
-fn with_clock(mut board: Board, halfmoves: u32) -> Board {
-    board.set_halfmove_clock(halfmoves.min(100) as u8);
-    board
+    Ok((board, halfmoves, plies))
 }
 
 fn read_placement(text: &str, builder: &mut BoardBuilder) -> Result<(), String> {
-    let is_number = |letter: char| letter.is_ascii_digit();
-    if let Some((index, row)) = text.split('/').enumerate().find(|(_, row)| {
+    let is_odd = |row: &str| {
         row.contains(['0', '9']) || row.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_digit))
-    }) {
-        let digits: String = row.chars().filter(|letter| is_number(*letter)).collect();
-        return Err(format!("row {}, {row:?}: of {digits:?}, expected digits 1 to 8, no two in a row", index + 1));
+    };
+    if let Some((index, row)) = text.split('/').enumerate().find(|(_, row)| is_odd(row)) {
+        return Err(format!("row {}, {row:?}: expected digits 1 to 8, no two side by side", index + 1));
     }
     let read = |letter: char| {
         let piece = Piece::try_from(letter.to_ascii_lowercase()).ok()?;

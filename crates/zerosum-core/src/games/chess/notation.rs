@@ -34,13 +34,11 @@ pub fn parse(board: &Board, variant: Variant, legal: &[Move], text: &str) -> Opt
 
 /// UCI as the other of the two games has it, or with a promotion's piece in upper case.
 fn parse_other_uci(board: &Board, legal: &[Move], text: &str) -> Option<usize> {
-    let read = |squares: &str, promotion: &str| {
-        let (from, to) = (squares.get(..2)?.parse().ok()?, squares.get(2..)?.parse().ok()?);
-        let promotion = if promotion.is_empty() { None } else { Some(promotion.to_ascii_lowercase().parse().ok()?) };
-        Some(Move { from, to, promotion })
+    let promotion = match text.get(4..)? {
+        "" => None,
+        letter => Some(letter.to_ascii_lowercase().parse().ok()?),
     };
-    let squares = text.get(..4)?;
-    let wanted = read(squares, text.get(4..)?)?;
+    let wanted = Move { from: text.get(..2)?.parse().ok()?, to: text.get(2..4)?.parse().ok()?, promotion };
     let castles = |chosen: &Move| {
         castling_rook(board, *chosen).is_some_and(|rook| {
             let file = if rook > chosen.from { File::G } else { File::C };
