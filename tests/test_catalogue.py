@@ -33,11 +33,16 @@ def written_out(lines: object) -> list[tuple[str, str]]:
             assert index == str(len(planes))
             planes.append((meaning.replace(",", ""), kind))
             continue
-        where, when = meaning.removeprefix("as planes ").split(", ")
-        first, last = map(int, where.split(" to "))
-        assert index == f"{len(planes)} to {len(planes) + last - first}"
-        planes += [(f"{name} {when}", holds) for name, holds in planes[first : last + 1]]
+        where, when = meaning.removeprefix("as plane").lstrip("s ").split(", ")
+        assert (span(index)[0], len(span(index))) == (len(planes), len(span(where)))
+        planes += [(f"{name} {when}", holds) for name, holds in [planes[i] for i in span(where)]]
     return planes
+
+
+def span(text: str) -> range:
+    """Of "3" or "3 to 5"."""
+    ends = [int(end) for end in text.split(" to ")]
+    return range(ends[0], ends[-1] + 1)
 
 
 def test_frames_of_earlier_positions_are_said_once() -> None:
@@ -58,6 +63,8 @@ def test_frames_of_earlier_positions_are_said_once() -> None:
         "| 10 to 12 | as planes 1 to 3, 3 plies ago | as there |",
         "| 13 | colour | one number |",
     ]
+    single = [plane(f"own{age}") for age in ages]
+    assert list(plane_table(single))[-1] == "| 3 | as plane 0, 3 plies ago | as there |"  # type: ignore[arg-type]
     # A frame that is not as the one before is written out.
     planes[5] = plane("other, 1 ply ago")
     table = list(plane_table(planes))  # type: ignore[arg-type]

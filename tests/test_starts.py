@@ -93,6 +93,7 @@ def test_a_start_of_the_rules_has_no_missing_history() -> None:
     game: Any = Several(("first", "second"))
     assert start_state(game, "") == ("first", True)
     assert start_state(game, "second") == ("second", True)
+    assert GAME.initial_state() is not start_state(GAME, "") is not start_state(GAME, ""), "nobody keeps it"
     assert start_state(game, "somewhere") == ("somewhere", False), "what came before is for the game to say"
 
 

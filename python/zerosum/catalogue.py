@@ -154,18 +154,23 @@ def plane_table(planes: Sequence[PlaneSpec]) -> Iterator[str]:
 def _plane_rows(planes: Sequence[PlaneSpec]) -> Iterator[tuple[str, str, str]]:
     # Of each plane: what it says, the position's age in plies, and the kind.
     parsed = [(_AGE.sub("", plane.name), _age(plane.name), plane.is_constant) for plane in planes]
-    first, newest = 0, (0, 0)
+    first, newest = 0, (0, 0)  # of the frame that others are as: where it begins, and where the last of those ends
     for age, group in groupby(parsed, key=lambda plane: plane[1]):
         size = len(list(group))
         frame, before = ([(what, kind) for what, _, kind in parsed[i : i + size]] for i in (first, first - size))
         if age and first >= size and frame == before:
             newest = newest if newest[1] == first else (first - size, first)
-            reference, newest = f"{newest[0]} to {newest[0] + size - 1}", (newest[0], first + size)
-            yield f"{first} to {first + size - 1}", f"as planes {reference}, {_ago(age)}", "as there"
+            newest = (newest[0], first + size)
+            what = f"as plane{'s' * (size > 1)} {_span(newest[0], size)}, {_ago(age)}"
+            yield _span(first, size), what, "as there"
         else:
             for index in range(first, first + size):
                 yield str(index), planes[index].name, "one number" if planes[index].is_constant else "bits"
         first += size
+
+
+def _span(first: int, size: int) -> str:
+    return f"{first} to {first + size - 1}" if size > 1 else str(first)
 
 
 _AGE = re.compile(r",? *(\d+) (?:ply|plies) ago")

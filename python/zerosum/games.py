@@ -377,7 +377,6 @@ def state_after(game: Rules, moves: str, *, position: str = "") -> State:
     return state
 
 
-@functools.lru_cache(maxsize=4096)
 def start_state(game: Rules, text: str) -> State:
     """The position that a game which was recorded with this start begins with; "" is the initial one.
 
@@ -387,8 +386,12 @@ def start_state(game: Rules, text: str) -> State:
     Raises:
         GameError: the text is no position of the game.
     """
-    if not text:
-        return game.initial_state()
+    # The initial state is made anew: a state of a game in Python remembers what was played from it.
+    return _position(game, text) if text else game.initial_state()
+
+
+@functools.lru_cache(maxsize=4096)
+def _position(game: Rules, text: str) -> State:
     number = _start_numbers(game).get(text)
     return game.parse_position(text) if number is None else game.start(number)
 

@@ -117,6 +117,28 @@ impl Options {
         self.take(name, words[0], &expected, |text| words.iter().copied().find(|word| *word == text))
     }
 
+    /// Several numbers, `1-3-5-7`, as many as `count` allows.
+    ///
+    /// # Errors
+    /// A sentence, if the value is none, or a number is out of range.
+    pub fn numbers(
+        &mut self,
+        name: &'static str,
+        default: &str,
+        range: RangeInclusive<u8>,
+        count: RangeInclusive<usize>,
+    ) -> Result<Vec<u8>, String> {
+        let read = |text: &str| -> Option<Vec<u8>> {
+            let numbers: Vec<u8> = text.split('-').map(|number| number.trim().parse().ok()).collect::<Option<_>>()?;
+            (count.contains(&numbers.len()) && numbers.iter().all(|number| range.contains(number))).then_some(numbers)
+        };
+        let write = |numbers: &[u8]| numbers.iter().map(u8::to_string).collect::<Vec<_>>().join("-");
+        let (start, end, least, most) = (range.start(), range.end(), count.start(), count.end());
+        let expected = format!("{least} to {most} numbers from {start} to {end} such as {default}");
+        let text = self.take(name, default.to_owned(), &expected, |text| read(text).map(|numbers| write(&numbers)))?;
+        Ok(read(&text).expect("the default and what was taken are well formed"))
+    }
+
     /// The ply cap, an option of every game.
     ///
     /// # Errors
@@ -172,6 +194,21 @@ mod tests {
         };
         let known = vec![option("size", "9", "a number from 5 to 25"), option("suicide", "false", "true or false")];
         assert_eq!(options.canonical().unwrap().known, known);
+    }
+
+    #[test]
+    fn several_numbers_are_one_option() {
+        let numbers = |text: &str| {
+            let (_, mut options) = Options::parse(text)?;
+            let numbers = options.numbers("heaps", "1-3-5-7", 1..=9, 1..=4)?;
+            Ok::<_, String>((numbers, options.canonical()?.text))
+        };
+        assert_eq!(numbers("nim").unwrap(), (vec![1, 3, 5, 7], String::new()));
+        assert_eq!(numbers("nim(heaps = 2 - 05)").unwrap(), (vec![2, 5], "heaps=2-5".to_owned()));
+        for text in ["", "1-", "0-1", "10", "1-1-1-1-1", "1;2", "a", "256", "-1"] {
+            let sentence = format!("nim: heaps is {text:?}, expected 1 to 4 numbers from 1 to 9 such as 1-3-5-7");
+            assert_eq!(numbers(&format!("nim(heaps={text})")).unwrap_err(), sentence);
+        }
     }
 
     #[test]
