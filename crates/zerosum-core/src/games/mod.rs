@@ -1,6 +1,7 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
 pub mod breakthrough;
+pub mod chess;
 pub mod connect4;
 pub mod gomoku;
 pub mod hex;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneKind, PlaneSpec};
 pub use breakthrough::Breakthrough;
+pub use chess::Chess;
 pub use connect4::ConnectFour;
 pub use gomoku::Gomoku;
 pub use hex::Hex;
@@ -25,7 +27,8 @@ pub use othello::Othello;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 7] = ["breakthrough", "connect4", "gomoku", "hex", "nim", "othello", "tictactoe"];
+pub const NAMES: [&str; 9] =
+    ["breakthrough", "chess", "chess960", "connect4", "gomoku", "hex", "nim", "othello", "tictactoe"];
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
@@ -35,6 +38,8 @@ pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
     let (name, options) = Options::parse(text)?;
     Ok(Some(match name.as_str() {
         "breakthrough" => erased(Breakthrough::from_options(options)?),
+        "chess" => erased(Chess::from_options(options, chess::Variant::Chess)?),
+        "chess960" => erased(Chess::from_options(options, chess::Variant::Chess960)?),
         "connect4" => erased(ConnectFour::from_options(options)?),
         "gomoku" => erased(Gomoku::from_options(options)?),
         "hex" => erased(Hex::from_options(options)?),
