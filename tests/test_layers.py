@@ -19,6 +19,7 @@ ORDER = (
     "errors",
     "settings",
     "games",
+    "notation",
     "picture",
     "perft",
     "catalogue",
