@@ -7,7 +7,9 @@ the format's words to its own module.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import io
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -180,7 +182,12 @@ def game_text(record: Record, *, format: str) -> str:
     Raises:
         RecordError: the record has errors, or the format cannot say what it says.
     """
-    return _write(record, format, {"pgn": pgn.write, "sgf": sgf.write, "kif": kif.write, "csa": csa.write}[format])
+    _check_format(format)
+    return _write(record, format, {"pgn": pgn.write, "sgf": _write_sgf, "kif": kif.write, "csa": csa.write}[format])
+
+
+def _write_sgf(record: Record) -> str:
+    return sgf.write(record, size=legality.game_of(record.game).spec.board_shape[0])
 
 
 def write_game(record: Record, target: Source, *, format: str | None = None) -> None:
@@ -230,19 +237,24 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
 
 
 def _texts(records: Iterable[Record], format: str) -> Iterator[str]:
-    for index, record in enumerate(records):
+    ahead = iter(records)
+    record, following = next(ahead, None), next(ahead, None)
+    if record is None:
+        return
+    if following is None or format not in ("kif", "csa"):
+        yield game_text(record, format=format)
+    elif format == "kif":
+        raise RecordError("a KIF file holds one game: write each record into a file of its own.", record=following)
+    else:  # CSA says the version once, for all games: the one that can say everything.
+        yield _write(record, format, functools.partial(csa.write, version="V3.0"))
+    for record in itertools.chain([following] if following else [], ahead):
         if format == "csa":
-            # The version is said once, for all games: the one that can say everything.
-            yield "/\n" if index else ""
-            yield _write(record, format, lambda one, first=not index: csa.write(one, version="V3.0" if first else ""))
-        elif format == "kif" and index:
-            raise RecordError("a KIF file holds one game: write each record into a file of its own.", record=record)
+            yield "/\n" + _write(record, format, functools.partial(csa.write, version=""))
         else:
             yield game_text(record, format=format)
 
 
 def _write(record: Record, format: str, write: Callable[[Record], str]) -> str:
-    _check_format(format)
     name = record.game.partition("(")[0]
     if name not in GAMES[format]:
         raise RecordError(

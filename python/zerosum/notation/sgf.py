@@ -242,8 +242,8 @@ class _GameReader:
                 f"the board's size SZ[{':'.join([size, *sides])}]: expected {MIN_SIZE} to {MAX_SIZE}, square"
             )
         self.size = int(size)
-        self.komi = take("KM", "0")
-        if not NUMBER.fullmatch(self.komi):
+        self.komi = properties.get("KM", [""])[0].strip()
+        if self.komi and not NUMBER.fullmatch(self.komi):
             raise _SgfError(f"the komi KM[{self.komi}]: expected a number of points")
         handicap = properties.get("HA", ["0"])[0].strip() or "0"
         if not handicap.isdecimal() or len(handicap) > 3:
@@ -303,7 +303,7 @@ class _GameReader:
         is_set_up = any(self.stones.values()) or to_move == "W"
         result, ending = self.result
         return Record(
-            game=f"go(size={self.size}, komi={self.komi})" if self.is_go else "",
+            game=f"go(size={self.size}{f', komi={self.komi}' if self.komi else ''})" if self.is_go else "",
             moves=tuple(move.finish() for move in self.main),
             headers=tuple(self.headers),
             start=_position_text(self.size, self.stones, to_move) if is_set_up else "",
@@ -359,20 +359,19 @@ def _stones_of(start: str) -> tuple[Properties, str]:
 # ---- writing
 
 
-def write(record: Record) -> str:
-    """A record whose moves are points such as "dd", or "pass", as a game tree of its own.
+def write(record: Record, *, size: int) -> str:
+    """A record whose moves are points such as "dd", or "pass", as a game tree of its own; `size` is the board's side.
 
     Raises:
         RecordError: SGF cannot say what the record says; the message has what.
     """
     refuse(record, "SGF", "nags", "spent_s", "evaluation", "ending")
-    options = dict(re.findall(r"(\w+)=([-+.\d]+)", record.game))
     setup, to_move = _stones_of(record.start)
-    pieces = ["(;GM[1]FF[4]CA[UTF-8]", f"SZ[{options.get('size', '19')}]", f"KM[{options.get('komi', '0')}]"]
-    headers = list(headers_in(record, "sgf"))
-    stones = len(setup.get("AB", []))
-    if stones > 1 and "AW" not in setup and to_move == "W" and not any(name == "HA" for name, _ in headers):
-        headers.append(("HA", str(stones)))
+    pieces = [f"(;GM[1]FF[4]CA[UTF-8]SZ[{size}]"]
+    headers = headers_in(record, "sgf")
+    komi = re.search(r"komi=([-+.\d]+)", record.game)
+    if komi and record.format != "sgf":
+        headers.append(("KM", komi[1]))
     pieces.extend(_values(record, [(name, _escape(value)) for name, value in headers]))
     if result := _result_text(record):
         pieces.append(f"RE[{_escape(result)}]")
