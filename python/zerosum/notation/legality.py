@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
-from collections.abc import Callable
 
 from zerosum.errors import GameError
 from zerosum.games import Rules, State, make
@@ -17,8 +16,6 @@ from zerosum.notation.record import Move, Record, RecordError, shown
 
 NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
 """The notation of moves in each format, by the games' names for them."""
-
-Illegal = Callable[[str], None]
 
 
 @functools.lru_cache(maxsize=64)
@@ -63,7 +60,7 @@ def check_record(record: Record) -> Record:
     try:
         game, start = game_of(record.game), start_of(record)
     except GameError as error:
-        errors = (*record.errors, f"line {record.line}: {error} The record stops here")
+        errors = (*record.errors, f"line {record.line}: {str(error).rstrip('.')}; the record stops here")
         return dataclasses.replace(record, moves=(), variations=(), errors=errors)
     walk = _Walk(game, NOTATIONS[record.format], None)
     moves, variations = walk.translate(record, start)

@@ -24,6 +24,17 @@ VALUE = re.compile(r"\[((?:[^\]\\]|\\.)*)\]", re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d{1,6}(\.\d{0,6})?|\.\d{1,6})", re.ASCII)
 RESULT = re.compile(r"([BW])\+(.*)", re.DOTALL)
 WAYS = {"r": "resignation", "resign": "resignation", "t": "time", "time": "time", "f": "forfeit", "forfeit": "forfeit"}
+RULES = {
+    "japanese": "superko=simple",
+    "korean": "superko=simple",
+    "aga": "superko=situational",
+    "nz": "superko=situational, suicide=true",
+    "new zealand": "superko=situational, suicide=true",
+    "goe": "superko=simple, suicide=true",
+    "ing": "superko=simple, suicide=true",
+    "tromp-taylor": "suicide=true",
+}
+"""Options of Go by RU, in lower case: which moves the rules forbid. How they count is the result's affair."""
 SETUP = ("AE", "AB", "AW", "PL")
 MARKUP = frozenset(re.findall(r"\w+", "AR CR DD DM FG GB GW HO LB LN MA N PM SL SQ TB TR TW UC V VW"))
 """Properties of a position, which a root may have, too; what else a root says it says of the game."""
@@ -142,7 +153,8 @@ class _GameReader:
         self.root = Draft(line=scanner.line)
         self.main: list[Draft] = []
         self.headers: list[tuple[str, str]] = []
-        self.size, self.komi, self.handicap = 19, "", 0
+        self.size, self.handicap = 19, 0
+        self.options: list[str] = []
         self.result: tuple[float | None, str] = (None, "")
         self.stones: dict[str, str] = {}
         self.to_move = ""
@@ -242,9 +254,11 @@ class _GameReader:
                 f"the board's size SZ[{':'.join([size, *sides])}]: expected {MIN_SIZE} to {MAX_SIZE}, square"
             )
         self.size = int(size)
-        self.komi = properties.get("KM", [""])[0].strip()
-        if self.komi and not NUMBER.fullmatch(self.komi):
-            raise _SgfError(f"the komi KM[{self.komi}]: expected a number of points")
+        komi = properties.get("KM", [""])[0].strip()
+        if komi and not NUMBER.fullmatch(komi):
+            raise _SgfError(f"the komi KM[{komi}]: expected a number of points")
+        rules = RULES.get(properties.get("RU", [""])[0].strip().lower())
+        self.options = [*([f"komi={komi}"] if komi else []), *([rules] if rules else [])]
         handicap = properties.get("HA", ["0"])[0].strip() or "0"
         if not handicap.isdecimal() or len(handicap) > 3:
             raise _SgfError(f"the handicap HA[{handicap}]: expected a number of stones")
@@ -303,10 +317,10 @@ class _GameReader:
         is_set_up = any(self.stones.values()) or to_move == "W"
         result, ending = self.result
         return Record(
-            game=f"go(size={self.size}{f', komi={self.komi}' if self.komi else ''})" if self.is_go else "",
+            game=f"go({', '.join([f'size={self.size}', *self.options])})" if self.is_go else "",
             moves=tuple(move.finish() for move in self.main),
             headers=tuple(self.headers),
-            start=_position_text(self.size, self.stones, to_move) if is_set_up else "",
+            start=position_text(self.size, self.stones, to_move) if is_set_up else "",
             comments=tuple(self.root.comments),
             properties=tuple(self.root.properties),
             variations=self.root.finish_variations(),
@@ -336,7 +350,7 @@ def _result_of(text: str) -> tuple[float | None, str]:
     return None, "" if text == "?" else text
 
 
-def _position_text(size: int, stones: dict[str, str], to_move: str) -> str:
+def position_text(size: int, stones: dict[str, str], to_move: str) -> str:
     """A position as the game of Go writes it: rows from the top, X Black, O White, who is to move."""
     letters = {"B": "X", "W": "O", "": "."}
     rows = ("".join(letters[stones.get(column + row, "")] for column in COLUMNS[:size]) for row in COLUMNS[:size])
@@ -366,6 +380,8 @@ def write(record: Record, *, size: int) -> str:
         RecordError: SGF cannot say what the record says; the message has what.
     """
     refuse(record, "SGF", "nags", "spent_s", "evaluation", "ending")
+    if "=" in record.start:
+        raise RecordError(f"the start {record.start}: SGF has no words for a ko or passes before it.", record=record)
     setup, to_move = _stones_of(record.start)
     pieces = [f"(;GM[1]FF[4]CA[UTF-8]SZ[{size}]"]
     headers = headers_in(record, "sgf")
@@ -416,12 +432,12 @@ def _node_pieces(record: Record, comments: Iterable[str], properties: Iterable[t
 
 
 def _values(record: Record, properties: Iterable[tuple[str, str]]) -> Iterator[str]:
-    previous = ""
+    values: Properties = {}
     for name, value in properties:
         if not re.fullmatch("[A-Z]+", name) or not VALUE.fullmatch(f"[{value}]"):
             raise RecordError(f"{name}[{value}] is no property of SGF.", record=record)
-        yield f"[{value}]" if name == previous else f"{name}[{value}]"
-        previous = name
+        values.setdefault(name, []).append(f"[{value}]")
+    yield from (f"{name}{''.join(values[name])}" for name in values)
 
 
 def _escape(text: str) -> str:
