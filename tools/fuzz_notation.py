@@ -40,7 +40,26 @@ def random_record(format: str, rng: random.Random) -> Record:
 
 
 def _text(rng: random.Random, *, lines: bool = False) -> str:
-    words = ["a", "Zug!", "%x", "[b]", "[Event", "(;", "\\", '"q"', "]", "{c", ";", "1-0", "*", "投了", "é", "e4", "'", "$1"]
+    words = [
+        "a",
+        "Zug!",
+        "%x",
+        "[b]",
+        "[Event",
+        "(;",
+        "\\",
+        '"q"',
+        "]",
+        "{c",
+        ";",
+        "1-0",
+        "*",
+        "投了",
+        "é",
+        "e4",
+        "'",
+        "$1",
+    ]
     blanks = [" ", " ", "\n"] if lines else [" "]
     return "".join(rng.choice(words) + rng.choice(blanks) for _ in range(rng.randint(1, 24))).strip()
 
@@ -273,10 +292,15 @@ def read_damaged(format: str, content: bytes) -> Iterator[str]:
                 yield "a record that the format cannot say"
                 continue
             (again,) = read_games(io.StringIO(text), format=format)
-            assert again == record, f"wrote\n{text}\nof {record}\nread {again}"
+            assert _sorted(again) == _sorted(record), f"wrote\n{text}\nof {record}\nread {again}"
             yield "a record that reads again"
     except ZerosumError:
         yield "a file that is refused"
+
+
+def _sorted(record: Record) -> Record:
+    """With headers in one order: PGN's are written in the standard's."""
+    return dataclasses.replace(record, headers=tuple(sorted(record.headers)))
 
 
 def samples(format: str) -> list[bytes]:

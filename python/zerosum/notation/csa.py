@@ -88,12 +88,12 @@ class _GameReader:
 
     def read(self, text: str, number: int) -> None:
         if text.startswith("'"):
-            is_encoding = number == 1 and text.startswith("'CSA encoding=")
-            if not is_encoding:
+            if self.has_content or not text.startswith("'CSA encoding="):
                 self.has_content = True
                 (self.moves[-1] if self.moves else self.root).comments.append(text[1:])
             return
         if text.startswith("V") and not self.has_content:
+            self.has_content = True
             if text not in ("V2", "V2.1", "V2.2", "V3", "V3.0"):
                 raise _CsaError(f"the version {shown(text)}: expected V2.2 or V3.0")
             return
@@ -190,7 +190,7 @@ class _GameReader:
         start = self.position.sfen() if self.has_position else START
         if not (self.has_position and self.has_turn) and not self.errors:
             self.errors.append(
-                f"line {self.line}: a game without a position (PI, P1 … P9) and the side to move (+ or -)"
+                f"line {self.line}: a game without a position (PI, P1 to P9) and the side to move (+ or -)"
             )
         is_black = self.position.is_black == (len(self.moves) % 2 == 0)
         return Record(

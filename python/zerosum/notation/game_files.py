@@ -43,6 +43,12 @@ def read_games(source: Source, *, format: str | None = None) -> Iterator[Record]
     Raises:
         DataError: the file cannot be read, is of no known format or not in the encoding that it says.
     """
+    for record in read_raw_games(source, format=format):
+        yield legality.check_record(record)
+
+
+def read_raw_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
+    """As `read_games`, with the moves as the file has them, held against no rules."""
     _check_format(format)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
@@ -59,16 +65,15 @@ def _read(stream: IO[Any], name: str, format: str | None) -> Iterator[Record]:
     place = f"{name}, " if name else ""
     chunks = _chunks(stream)
     head = next(chunks, b"")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"{place}the text is UTF-16: save it as UTF-8.")
     format = format or _format_of(head, name)
-    parse = _Decoder(format, head, chunks, place).records
     try:
-        for record in parse():
-            checked = legality.check_record(record)
-            yield dataclasses.replace(checked, errors=tuple(f"{place}{error}" for error in checked.errors))
+        for record in _Decoder(format, head, chunks).records():
+            errors = tuple(f"{place}{error}" for error in record.errors)
+            yield dataclasses.replace(record, errors=errors, file=name)
     except DataError as error:
-        if place and not str(error).startswith(place):
-            raise DataError(f"{place}{error}") from error
-        raise
+        raise DataError(f"{place}{error}") from error
 
 
 def _chunks(stream: IO[Any]) -> Iterator[bytes]:
@@ -102,10 +107,8 @@ def _format_of(head: bytes, name: str) -> str:
 class _Decoder:
     """Bytes to text as each format has it, and text to records."""
 
-    def __init__(self, format: str, head: bytes, chunks: Iterator[bytes], place: str) -> None:
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise DataError(f"{place}the text is UTF-16: save it as UTF-8.")
-        self.format, self.place = format, place
+    def __init__(self, format: str, head: bytes, chunks: Iterator[bytes]) -> None:
+        self.format = format
         self.has_mark = head.startswith(b"\xef\xbb\xbf")
         self.head = head.removeprefix(b"\xef\xbb\xbf")
         self.chunks = chunks
@@ -138,7 +141,7 @@ class _Decoder:
             named = declared[1].decode("ascii").lower().replace("-", "_")
             known = {"utf_8": "utf-8", "utf8": "utf-8", "shift_jis": SHIFT_JIS, "sjis": SHIFT_JIS, "cp932": SHIFT_JIS}
             if named not in known:
-                raise DataError(f"{self.place}line 1: the encoding {named!r} is none of UTF-8 and Shift_JIS.")
+                raise DataError(f"line 1: the encoding {named!r} is none of UTF-8 and Shift_JIS.")
             encodings = [known[named]]
         for number, line in enumerate(self._lines(), start=1):
             yield self._decode(line, encodings, number)
@@ -150,7 +153,7 @@ class _Decoder:
             except UnicodeDecodeError:
                 continue
         names = " nor ".join("Shift_JIS" if encoding == SHIFT_JIS else "UTF-8" for encoding in encodings)
-        raise DataError(f"{self.place}line {number} is not {names}: save the file as UTF-8.")
+        raise DataError(f"line {number} is not {names}: save the file as UTF-8.")
 
     def _sgf_text(self, content: bytes) -> str:
         """In the character set that CA names; without it UTF-8, or Latin-1, which the specification assumes."""
@@ -161,9 +164,9 @@ class _Decoder:
         try:
             return content.decode(name)
         except LookupError:
-            raise DataError(f"{self.place}the character set CA[{name}] is not known: save the file as UTF-8.") from None
+            raise DataError(f"the character set CA[{name}] is not known: save the file as UTF-8.") from None
         except UnicodeError:
-            raise DataError(f"{self.place}the text is not in {name}, which CA names: save the file as UTF-8.") from None
+            raise DataError(f"the text is not in {name}, which CA names: save the file as UTF-8.") from None
 
 
 def _decode_western(content: bytes) -> str:

@@ -257,7 +257,7 @@ class _GameReader:
 
     def finish(self) -> Record:
         game = "shogi"
-        if self.num_rows not in (0, 9) or (self.handicap == "その他" and not self.num_rows):
+        if (self.num_rows not in (0, 9) or (self.handicap == "その他" and not self.num_rows)) and not self.errors:
             self.errors.append(f"line {self.line}: a board with {self.num_rows} rows: expected nine")
             game = ""
         start = self._start()

@@ -57,10 +57,11 @@ def check_record(record: Record) -> Record:
     """
     if not record.game:
         return dataclasses.replace(record, moves=(), variations=())
+    place = f"{record.file}, " if record.file else ""
     try:
         game, start = game_of(record.game), start_of(record)
     except GameError as error:
-        errors = (*record.errors, f"line {record.line}: {str(error).rstrip('.')}; the record stops here")
+        errors = (*record.errors, f"{place}line {record.line}: {str(error).rstrip('.')}; the record stops here")
         return dataclasses.replace(record, moves=(), variations=(), errors=errors)
     walk = _Walk(game, NOTATIONS[record.format], None)
     moves, variations = walk.translate(record, start)
@@ -71,7 +72,7 @@ def check_record(record: Record) -> Record:
         start="" if start_text in (None, game.position_text(game.initial_state())) else start_text,
         moves=moves,
         variations=variations,
-        errors=(*record.errors, *walk.errors),
+        errors=(*record.errors, *(f"{place}{error}" for error in walk.errors)),
     )
 
 
@@ -101,15 +102,15 @@ class _Walk:
 
     def translate(self, record: Record, start: State) -> tuple[tuple[Move, ...], tuple[tuple[Move, ...], ...]]:
         """The main line and the variations that leave it before its first move."""
-        return self._line(record.moves, start, 1), self._variations(record.variations, start, 1)
+        return self._line("record", record.moves, start, 1), self._variations(record.variations, start, 1)
 
-    def _line(self, line: tuple[Move, ...], state: State, number: int) -> tuple[Move, ...]:
+    def _line(self, what: str, line: tuple[Move, ...], state: State, number: int) -> tuple[Move, ...]:
         done: list[Move] = []
         for move in line:
             try:
                 action = _parse(self.game, state, move, number, self.read)
             except GameError as error:
-                self.errors.append(str(error))
+                self.errors.append(f"{error}; the {what} stops here")
                 break
             text = self.game.action_text(state, action, self.write)
             state, number = self.game.play(state, action), number + 1
@@ -120,7 +121,7 @@ class _Walk:
     def _variations(
         self, variations: tuple[tuple[Move, ...], ...], state: State, number: int
     ) -> tuple[tuple[Move, ...], ...]:
-        lines = (self._line(variation, state, number) for variation in variations)
+        lines = (self._line("variation", variation, state, number) for variation in variations)
         return tuple(line for line in lines if line)
 
 
@@ -143,4 +144,4 @@ def _parse(game: Rules, state: State, move: Move, number: int, notation: str | N
     else:
         expected = f"legal are {', '.join(texts[:5])}{f' and {len(texts) - 5} more' if len(texts) > 5 else ''}"
     place = f"line {move.line}: " if move.line else ""
-    raise GameError(f"{place}{shown(move.text)}, move {number}, is not legal here: {expected}; the record stops here")
+    raise GameError(f"{place}{shown(move.text)}, move {number}, is not legal here: {expected}")

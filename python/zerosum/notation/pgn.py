@@ -390,8 +390,8 @@ def _wrap(tokens: Iterable[str]) -> Iterator[str]:
     for token in tokens:
         tight = not line or line.endswith("(") or token == ")"
         joined = f"{line}{'' if tight else ' '}{token}"
-        # At the start of a line % is an escape, and [ a tag.
-        if len(joined) > 80 and line and token[0] not in "%[)" and not line.endswith("("):
+        # At the start of a line % is an escape, and a tag Event would begin the next game.
+        if len(joined) > 80 and line and not token.startswith(("%", "[Event", ")")) and not line.endswith("("):
             yield line
             joined = token
         line = joined

@@ -109,6 +109,8 @@ class Record:
     """What is wrong, on which line, and what was expected. Each line of moves ends before its first that is illegal."""
     line: int = field(default=0, compare=False, repr=False)
     """Of the file, on which the record begins, counted from 1."""
+    file: str = field(default="", compare=False, repr=False)
+    """The path that it was read from, if it has one."""
 
     def header(self, name: str, default: str = "") -> str:
         """The first value with this name, or of the name that the format has for it (see `HEADER_NAMES`)."""
