@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from zerosum.notation.record import ENDINGS, Draft, Record, RecordError, headers_in, refuse, shown
+from zerosum.notation.record import ENDINGS, Draft, Record, RecordError, headers_in, one_line, refuse, shown
 from zerosum.notation.shogi_position import NUM_PIECES, PIECES, START, ShogiPosition, result_for
 
 SPECIAL = {
@@ -237,7 +237,7 @@ def write(record: Record, *, version: str | None = None) -> str:
     if record.variations:
         raise RecordError("CSA has no words for variations: record.without('variations').", record=record)
     lines = [
-        f"{name if name in ('N+', 'N-') else f'${name}:'}{' '.join(value.splitlines())}"
+        f"{name if name in ('N+', 'N-') else f'${name}:'}{one_line(value)}"
         for name, value in sorted(headers_in(record, "csa"), key=lambda header: header[0] not in ("N+", "N-"))
     ]
     position = ShogiPosition.from_sfen(record.start or START)

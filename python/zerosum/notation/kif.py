@@ -11,7 +11,18 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from zerosum.notation.record import ENDINGS, MAX_DEPTH, Draft, Move, Record, RecordError, headers_in, refuse, shown
+from zerosum.notation.record import (
+    ENDINGS,
+    MAX_DEPTH,
+    Draft,
+    Move,
+    Record,
+    RecordError,
+    headers_in,
+    one_line,
+    refuse,
+    shown,
+)
 from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, START, ShogiPosition, result_for
 
 _REST = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
@@ -312,7 +323,7 @@ def write(record: Record) -> str:
     for name, value in headers_in(record, "kif"):
         if record.format != "kif" and handicap != "平手":
             name = {"先手": "下手", "後手": "上手"}.get(name, name)
-        lines.append(f"{name}：{' '.join(value.splitlines())}")
+        lines.append(f"{name}：{one_line(value)}")
     lines.append("手数----指手---------消費時間--")
     lines.extend(_comment_lines(record, record.comments, record.properties))
     writer = _MoveWriter(record)

@@ -21,6 +21,7 @@ from zerosum.notation.record import (
     RecordError,
     clock_text,
     headers_in,
+    one_line,
     shown,
 )
 
@@ -125,7 +126,7 @@ class _GameReader:
             if found is None:
                 self.say(number, f'{shown(text[at:])} is no tag: expected [Name "value"]')
                 return
-            name, value = found[1], re.sub(r"\\(.)", r"\1", found[2])
+            name, value = found[1], one_line(re.sub(r"\\(.)", r"\1", found[2]))
             if any(name == other for other, _ in self.tags):
                 self.say(number, f"the tag {name} stands twice: the first one counts")
             else:
@@ -310,7 +311,7 @@ def write(record: Record) -> str:
 
 
 def _tag_text(name: str, value: str) -> str:
-    escaped = " ".join(value.splitlines()).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = one_line(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'[{name} "{escaped}"]'
 
 
@@ -391,7 +392,7 @@ def _wrap(tokens: Iterable[str]) -> Iterator[str]:
         tight = not line or line.endswith("(") or token == ")"
         joined = f"{line}{'' if tight else ' '}{token}"
         # At the start of a line % is an escape, and a tag Event would begin the next game.
-        if len(joined) > 80 and line and not token.startswith(("%", "[Event", ")")) and not line.endswith("("):
+        if len(joined) > 80 and line and not token.startswith(("%", "[Event")) and not line.endswith("("):
             yield line
             joined = token
         line = joined

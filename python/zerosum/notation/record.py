@@ -13,6 +13,7 @@ variations after its last move (as KIF does after a resignation). The file forma
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -255,6 +256,11 @@ class Draft:
 def shown(text: str) -> str:
     """A piece of a file as a message quotes it."""
     return repr(text if len(text) <= 40 else f"{text[:40]}…")
+
+
+def one_line(text: str) -> str:
+    """A text for a format whose values end with their line."""
+    return re.sub(r"[\r\n]+", " ", text)
 
 
 def clock_text(seconds: float) -> str:

@@ -38,6 +38,7 @@ RULES = {
 SETUP = ("AE", "AB", "AW", "PL")
 MARKUP = frozenset(re.findall(r"\w+", "AR CR DD DM FG GB GW HO LB LN MA N PM SL SQ TB TR TW UC V VW"))
 """Properties of a position, which a root may have, too; what else a root says it says of the game."""
+ROOT_ONLY = {"FF", "GM", "CA", "SZ", "KM", "HA", "RU", "RE"}
 
 Properties = dict[str, list[str]]
 
@@ -212,6 +213,8 @@ class _GameReader:
         try:
             if is_root:
                 self._read_root(properties)
+            elif late := ROOT_ONLY & set(properties):
+                raise _SgfError(f"{' and '.join(sorted(late))} behind the first node: expected it in there")
             colours = [colour for colour in ("B", "W") if colour in properties]
             setup = [name for name in SETUP if name in properties]
             if setup and (self.main or tree.line is not self.main):
@@ -229,11 +232,15 @@ class _GameReader:
         target = tree.last if tree.line or tree.line is self.main else tree.pending
         if colours and (left := properties.pop(f"{colours[0]}L", None)):
             if NUMBER.fullmatch(left[0].strip()):
-                target.clock_s = float(left[0])
+                target.clock_s = round(float(left[0]), 3)
             else:
                 properties[f"{colours[0]}L"] = left
         target.comments.extend(text for value in properties.pop("C", []) if (text := _unescape(value)))
-        target.properties.extend((name, value) for name, values in properties.items() for value in values)
+        for name, values in properties.items():
+            if target is self.root and name not in MARKUP:
+                self.headers.extend((name, _unescape(value)) for value in values)
+            else:
+                target.properties.extend((name, value) for value in values)
 
     def _read_root(self, properties: Properties) -> None:
         """Take what is said of the whole game out of the root's properties."""
@@ -264,15 +271,14 @@ class _GameReader:
             raise _SgfError(f"the handicap HA[{handicap}]: expected a number of stones")
         self.handicap = int(handicap)
         self.result = _result_of(_unescape(take("RE", "")))
-        for name in [name for name in properties if name not in (*SETUP, "B", "W", "BL", "WL", "C", *MARKUP)]:
-            self.headers.extend((name, _unescape(value)) for value in properties.pop(name))
 
     def _set_up(self, properties: Properties) -> None:
         for name, values in properties.items():
             if name == "PL":
-                self.to_move = values[0].strip()[:1].upper()
-                if self.to_move not in ("B", "W"):
+                player = values[0].strip()[:1].upper()
+                if player not in ("B", "W"):
                     raise _SgfError(f"PL[{values[0]}]: expected B or W")
+                self.to_move = player
                 continue
             for value in values:
                 stone = {"AB": "B", "AW": "W"}.get(name, "")
