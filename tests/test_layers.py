@@ -77,6 +77,7 @@ NOT_FOR_ENGINES = {*NETWORK_LIBRARIES, *(f"zerosum.{module}" for module in TRAIN
 LIGHT = {
     "": EVERY_LIBRARY,
     "games": NETWORK_LIBRARIES,
+    "notation": EVERY_LIBRARY,
     "replay": NETWORK_LIBRARIES,
     "search": NETWORK_LIBRARIES,
     "network": NETWORK_LIBRARIES,

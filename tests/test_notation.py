@@ -548,6 +548,7 @@ def test_formats_and_encodings_are_found(content: bytes, name: str) -> None:
         ("(;GM[1])".encode("utf-16"), "the text is UTF-16: save it as UTF-8."),
         (b"(;CA[klingon])", "the character set CA[klingon] is not known: save the file as UTF-8."),
         (b"#KIF version=2.0 encoding=EUC-JP\n", "line 1: the encoding 'euc_jp' is none of UTF-8 and Shift_JIS."),
+        ("先手：棋士\n".encode() + "後手：棋士\n".encode("cp932"), "line 2 is not UTF-8: save the file as UTF-8."),
         (b"#KIF encoding=UTF-8\n\n\x8b\x8b\n", "line 3 is not UTF-8: save the file as UTF-8."),
     ],
 )

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from fuzz_notation import DATA
-from zerosum import _core
 from zerosum.errors import GameError
 from zerosum.games import Rules, State, make, state_after
 from zerosum.notation import (
@@ -33,9 +32,7 @@ GAMES = {
     "go(size=21)": ["sgf"],
     "shogi": ["kif", "csa"],
 }
-KNOWN = {name: formats for name, formats in GAMES.items() if name.partition("(")[0] in _core.core_game_names()}
-each_game = pytest.mark.parametrize("name", KNOWN)
-HAS_SHOGI = "shogi" in KNOWN
+each_game = pytest.mark.parametrize("name", GAMES)
 
 
 def random_line(game: Rules, state: State, length: int, depth: int, rng: random.Random) -> tuple[Move, ...]:
@@ -73,7 +70,7 @@ def random_record(name: str, rng: random.Random) -> Record:
 def test_random_games_come_back(name: str) -> None:
     for number in range(60):
         record = random_record(name, random.Random(f"{name} {number}"))
-        for format in KNOWN[name]:
+        for format in GAMES[name]:
             sent = record.without("variations") if format == "csa" else record
             if format == "csa" and sent.start:
                 sent = dataclasses.replace(sent, start=sent.start.rpartition(" ")[0] + " 1")
@@ -88,8 +85,6 @@ def test_random_games_come_back(name: str) -> None:
 
 @pytest.mark.parametrize("path", sorted(DATA.iterdir()), ids=lambda path: path.name)
 def test_the_samples_read_and_write(path: Path, tmp_path: Path) -> None:
-    if path.suffix not in (".pgn", ".sgf") and not HAS_SHOGI:
-        pytest.skip("shogi is not in the core")
     records = list(read_games(path))
     assert records and not any(record.errors for record in records)
     again = tmp_path / path.name
@@ -163,6 +158,22 @@ def test_go_records_follow_the_rules_that_they_name() -> None:
         assert (not record.errors) == is_legal
     (record,) = read_games(io.StringIO("(;SZ[9]KM[1000000];B[aa])"))
     assert "komi" in record.errors[0] and not record.moves
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "sentence"),
+    [
+        ("kif", "1 ７六銀(77)", "line 1: '７六銀(77)', move 1, is not legal here: near are ７六歩(77), "),
+        ("kif", "1 ７六歩(77)\n2 ７五歩(77)", "line 2: '７五歩(77)', move 2, is not legal here: "),
+        ("kif", "手合割：二枚落ち\n1 ７六歩(77)", "line 2: '７六歩(77)', move 1, is not legal here: "),
+        ("kif", "|" + " 歩" * 9 + "|\n" * 9, "line 1: "),
+        ("csa", "PI\n+\n-3334FU", "line 3: '-3334FU', move 1, is not legal here: "),
+        ("csa", "PI\n+\n+7776TO", "line 3: '+7776TO', move 1, is not legal here: near are +7776FU"),
+    ],
+)
+def test_illegal_shogi(format: str, text: str, sentence: str) -> None:
+    (record,) = read_games(io.StringIO(text), format=format)
+    assert record.errors[-1].startswith(sentence) and record.errors[-1].endswith("; the record stops here")
 
 
 def test_what_cannot_be_written() -> None:
@@ -256,3 +267,18 @@ def test_sgfmill_reads_the_same() -> None:
         columns = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
         names = ["pass" if point is None else f"{columns[point[1]]}{point[0] + 1}" for _, point in moves]
         assert names == [move.text for move in record.moves]
+
+
+def test_cshogi_reads_the_same() -> None:
+    cshogi_kif, cshogi_csa = pytest.importorskip("cshogi.KIF"), pytest.importorskip("cshogi.CSA")
+    cshogi = pytest.importorskip("cshogi")
+    for number in range(60):
+        record = random_record("shogi", random.Random(f"cshogi {number}")).without("variations")
+        if record.start:
+            record = dataclasses.replace(record, start=record.start.rpartition(" ")[0] + " 1")
+        expected = [move.text for move in record.moves]
+        (theirs,) = cshogi_csa.Parser.parse_str(game_text(record, format="csa"))
+        assert [cshogi.move_to_usi(move) for move in theirs.moves] == expected
+        if not record.start:
+            theirs = cshogi_kif.Parser.parse_str(game_text(record, format="kif"))
+            assert [cshogi.move_to_usi(move) for move in theirs.moves] == expected

@@ -126,15 +126,17 @@ class _Decoder:
         yield from self.chunks
 
     def _lines(self) -> Iterator[bytes]:
+        """Whatever system ended them."""
         rest = b""
         for piece in self._bytes():
             *lines, rest = (rest + piece).split(b"\n")
-            yield from lines
+            for line in lines:
+                yield from line.removesuffix(b"\r").split(b"\r")
         if rest:
-            yield rest
+            yield from rest.removesuffix(b"\r").split(b"\r")
 
     def _japanese_lines(self) -> Iterator[str]:
-        """In the encoding that the first line names, else line by line in UTF-8 or Shift-JIS."""
+        """In the encoding that the first line names, else in UTF-8 or Shift-JIS, which the first other letter tells."""
         declared = re.match(rb"(?:#KIF|'CSA)[^\r\n]*encoding=([\w-]+)", self.head)
         encodings = ["utf-8"] if self.has_mark else ["utf-8", SHIFT_JIS]
         if declared and not self.has_mark:
@@ -144,16 +146,10 @@ class _Decoder:
                 raise DataError(f"line 1: the encoding {named!r} is none of UTF-8 and Shift_JIS.")
             encodings = [known[named]]
         for number, line in enumerate(self._lines(), start=1):
-            yield self._decode(line, encodings, number)
-
-    def _decode(self, line: bytes, encodings: list[str], number: int) -> str:
-        for encoding in encodings:
-            try:
-                return line.decode(encoding)
-            except UnicodeDecodeError:
-                continue
-        names = " nor ".join("Shift_JIS" if encoding == SHIFT_JIS else "UTF-8" for encoding in encodings)
-        raise DataError(f"line {number} is not {names}: save the file as UTF-8.")
+            text, encoding = _decode_first(line, encodings, number)
+            # Both would read some lines of the other; no file is in two.
+            encodings = encodings if text.isascii() else [encoding]
+            yield text
 
     def _sgf_text(self, content: bytes) -> str:
         """In the character set that CA names; without it UTF-8, or Latin-1, which the specification assumes."""
@@ -167,6 +163,17 @@ class _Decoder:
             raise DataError(f"the character set CA[{name}] is not known: save the file as UTF-8.") from None
         except UnicodeError:
             raise DataError(f"the text is not in {name}, which CA names: save the file as UTF-8.") from None
+
+
+def _decode_first(line: bytes, encodings: list[str], number: int) -> tuple[str, str]:
+    """A line in the first encoding that fits, and that encoding."""
+    for encoding in encodings:
+        try:
+            return line.decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    names = " nor ".join("Shift_JIS" if encoding == SHIFT_JIS else "UTF-8" for encoding in encodings)
+    raise DataError(f"line {number} is not {names}: save the file as UTF-8.")
 
 
 def _decode_western(content: bytes) -> str:

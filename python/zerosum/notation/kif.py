@@ -75,7 +75,7 @@ MOVE = re.compile(
 )
 NUMBERED = re.compile(r"[ 　]*(\d{1,5})[ 　]+(.*)", re.ASCII)
 TIME = re.compile(r"[(（] *(\d{1,6}):(\d{1,2})(?:/[ \d:]*)?[)）][ 　]*\+?[ 　]*", re.ASCII)
-HEADER = re.compile(r"([^：:]{1,40})[：:](.*)")
+HEADER = re.compile(r"([^：:#*&|+][^：:]{0,39})[：:](.*)")
 BRANCH = re.compile(r"変化[：:][ 　]*(\d{1,5})手", re.ASCII)
 SUMMARY = re.compile(r"まで、?(?:\d+手)?で?(.*)")
 HANDS = {"先手の持駒": True, "下手の持駒": True, "後手の持駒": False, "上手の持駒": False}
@@ -90,7 +90,7 @@ def parse(lines: Iterable[str]) -> Iterator[Record]:
     """The one game of a file. What is wrong with it is in its `errors`."""
     reader = _GameReader()
     for number, line in enumerate(lines, start=1):
-        text = line.rstrip("\r\n　 ")
+        text = line.strip("\r\n　 ")
         if not text or text.startswith("#"):
             continue
         reader.line = reader.line or number
@@ -148,7 +148,7 @@ class _GameReader:
             self._branch(int(found[1]))
         elif found := NUMBERED.fullmatch(text):
             self._read_move(int(found[1]), found[2], number)
-        elif text.startswith(("手数--", "手数ーー", "+-", "  ９")):
+        elif text.startswith(("手数--", "手数ーー", "+-", "９")):
             return
         elif found := SUMMARY.match(text):
             if len(self.lines) == 1:
@@ -379,7 +379,8 @@ class _Point:
 
     def after(self, move: Move) -> _Point:
         mine, other = self.spent_s
-        return _Point(self.number + 1, move.text[:2], (other, mine + int(move.spent_s or 0)))
+        square = self.square if move.text.startswith("同") else move.text[:2]
+        return _Point(self.number + 1, square, (other, mine + int(move.spent_s or 0)))
 
 
 class _MoveWriter:

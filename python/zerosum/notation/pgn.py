@@ -50,7 +50,7 @@ GLYPHS = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6, "=": 10, "∞": 13
 GLYPHS |= {"±": 16, "+/-": 16, "∓": 17, "-/+": 17, "+-": 18, "-+": 19, "N": 146}
 """Signs that stand for themselves after a move; those of ! and ? also at its end."""
 
-TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
+TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"([^"\\]*(?:\\.[^"\\]*)*)"\s*\]')
 TOKEN = re.compile(r"\{|;.*|\(|\)|\$\d+|[^\s(){};$]+|\$")
 NUMBER = re.compile(r"\d+\.+|\d+$|\.+")
 SIGNS = re.compile(r"[!?]+$")

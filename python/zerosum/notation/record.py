@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,10 +126,10 @@ class Record:
 
     def lines(self) -> Iterator[tuple[tuple[Move, ...], tuple[Move, ...]]]:
         """(moves before it, line) for the main line and every variation, the deeper ones after theirs."""
-        ahead: list[tuple[tuple[Move, ...], tuple[Move, ...]]] = [((), line) for line in self.variations]
-        ahead = [((), self.moves), *ahead]
+        ahead = deque[tuple[tuple[Move, ...], tuple[Move, ...]]]()
+        ahead.extend(((), line) for line in (self.moves, *self.variations))
         while ahead:
-            before, line = ahead.pop(0)
+            before, line = ahead.popleft()
             yield before, line
             for number, move in enumerate(line, start=1):
                 ahead.extend(((*before, *line[:number]), variation) for variation in move.variations)

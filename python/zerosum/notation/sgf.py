@@ -20,7 +20,7 @@ MIN_SIZE, MAX_SIZE = 5, 25
 PASS = "pass"
 
 PROPERTY = re.compile(r"([A-Za-z]+)\s*(?=\[)")
-VALUE = re.compile(r"\[((?:[^\]\\]|\\.)*)\]", re.DOTALL)
+VALUE = re.compile(r"\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d{1,6}(\.\d{0,6})?|\.\d{1,6})", re.ASCII)
 RESULT = re.compile(r"([BW])\+(.*)", re.DOTALL)
 WAYS = {"r": "resignation", "resign": "resignation", "t": "time", "time": "time", "f": "forfeit", "forfeit": "forfeit"}
@@ -36,8 +36,9 @@ RULES = {
 }
 """Options of Go by RU, in lower case: which moves the rules forbid. How they count is the result's affair."""
 SETUP = ("AE", "AB", "AW", "PL")
-MARKUP = frozenset(re.findall(r"\w+", "AR CR DD DM FG GB GW HO LB LN MA N PM SL SQ TB TR TW UC V VW"))
-"""Properties of a position, which a root may have, too; what else a root says it says of the game."""
+OF_NODES = {"AR", "BL", "BM", "CR", "DD", "DM", "DO", "FG", "GB", "GW", "HO", "IT", "KO", "LB", "LN", "MA", "MN", "N"}
+OF_NODES |= {"OB", "OW", "PM", "SL", "SQ", "TB", "TE", "TR", "TW", "UC", "V", "VW", "WL"}
+"""Properties of a node, which a root may have, too; what else a root says it says of the game."""
 ROOT_ONLY = {"FF", "GM", "CA", "SZ", "KM", "HA", "RU", "RE"}
 
 Properties = dict[str, list[str]]
@@ -214,7 +215,7 @@ class _GameReader:
             if is_root:
                 self._read_root(properties)
             elif late := ROOT_ONLY & set(properties):
-                raise _SgfError(f"{' and '.join(sorted(late))} behind the first node: expected it in there")
+                raise _SgfError(f"{' and '.join(sorted(late))} behind the first node: expected in it")
             colours = [colour for colour in ("B", "W") if colour in properties]
             setup = [name for name in SETUP if name in properties]
             if setup and (self.main or tree.line is not self.main):
@@ -237,40 +238,41 @@ class _GameReader:
                 properties[f"{colours[0]}L"] = left
         target.comments.extend(text for value in properties.pop("C", []) if (text := _unescape(value)))
         for name, values in properties.items():
-            if target is self.root and name not in MARKUP:
+            if (is_root or target is self.root) and name not in OF_NODES:
                 self.headers.extend((name, _unescape(value)) for value in values)
             else:
                 target.properties.extend((name, value) for value in values)
+        # A property that several nodes have becomes one with several values, as it will be written.
+        names = [name for name, _ in target.properties]
+        target.properties.sort(key=lambda pair: names.index(pair[0]))
 
     def _read_root(self, properties: Properties) -> None:
         """Take what is said of the whole game out of the root's properties."""
 
-        def take(name: str, default: str) -> str:
-            values = properties.pop(name, [default])
-            return values[0].strip() or default
+        def value(name: str, default: str) -> str:
+            return _unescape(properties.get(name, [""])[0]) or default
 
-        take("FF", ""), take("CA", "")
-        if (kind := take("GM", "1")) != "1":
+        if (kind := value("GM", "1")) != "1":
             self.is_go = False
             raise _SgfError(f"GM[{kind}] is another game: expected GM[1], Go")
-        sides = {part.strip() for part in take("SZ", "19").split(":")}
-        size = sides.pop()
-        if sides or not size.isdecimal() or not MIN_SIZE <= int(size[:6]) <= MAX_SIZE:
+        size = value("SZ", "19")
+        sides = re.fullmatch(r"(\d{1,3})(?:\s*:\s*\1)?", size, re.ASCII)
+        if not sides or not MIN_SIZE <= int(sides[1]) <= MAX_SIZE:
             self.is_go = False
-            raise _SgfError(
-                f"the board's size SZ[{':'.join([size, *sides])}]: expected {MIN_SIZE} to {MAX_SIZE}, square"
-            )
-        self.size = int(size)
-        komi = properties.get("KM", [""])[0].strip()
+            raise _SgfError(f"the board's size SZ[{size}]: expected {MIN_SIZE} to {MAX_SIZE}, square")
+        self.size = int(sides[1])
+        komi = value("KM", "")
         if komi and not NUMBER.fullmatch(komi):
             raise _SgfError(f"the komi KM[{komi}]: expected a number of points")
-        rules = RULES.get(properties.get("RU", [""])[0].strip().lower())
+        rules = RULES.get(value("RU", "").lower())
         self.options = [*([f"komi={komi}"] if komi else []), *([rules] if rules else [])]
-        handicap = properties.get("HA", ["0"])[0].strip() or "0"
-        if not handicap.isdecimal() or len(handicap) > 3:
+        handicap = value("HA", "0")
+        if not re.fullmatch(r"\d{1,3}", handicap, re.ASCII):
             raise _SgfError(f"the handicap HA[{handicap}]: expected a number of stones")
         self.handicap = int(handicap)
-        self.result = _result_of(_unescape(take("RE", "")))
+        self.result = _result_of(value("RE", ""))
+        for name in ("FF", "CA", "GM", "SZ", "RE"):
+            properties.pop(name, None)
 
     def _set_up(self, properties: Properties) -> None:
         for name, values in properties.items():
