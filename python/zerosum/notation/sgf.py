@@ -191,8 +191,8 @@ class _GameReader:
             self.scanner.skip_game(len(open_trees))
         return self._finish()
 
-    def _say(self, line: int, what: object) -> None:
-        self.errors.append(f"line {line}: {what}; the record stops here")
+    def _say(self, line: int, what: object, *, ended: str = "record") -> None:
+        self.errors.append(f"line {line}: {what}; the {ended} stops here")
 
     def _read_node(self) -> Properties:
         """The properties behind a semicolon."""
@@ -227,7 +227,7 @@ class _GameReader:
             if colours:
                 self._add_move(tree, colours[0], properties.pop(colours[0]), line)
         except _SgfError as error:
-            self._say(line, error)
+            self._say(line, error, ended="variation" if tree.depth else "record")
             tree.is_stopped = True
             return
         target = tree.last if tree.line or tree.line is self.main else tree.pending
