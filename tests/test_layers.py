@@ -20,6 +20,7 @@ ORDER = (
     "settings",
     "openspiel",
     "games",
+    "notation",
     "picture",
     "perft",
     "catalogue",
@@ -77,6 +78,7 @@ NOT_FOR_ENGINES = {*NETWORK_LIBRARIES, *(f"zerosum.{module}" for module in TRAIN
 LIGHT = {
     "": EVERY_LIBRARY,
     "games": NETWORK_LIBRARIES,
+    "notation": EVERY_LIBRARY,
     "replay": NETWORK_LIBRARIES,
     "search": NETWORK_LIBRARIES,
     "network": NETWORK_LIBRARIES,

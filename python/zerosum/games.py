@@ -7,6 +7,7 @@ here, then `docs/own-game.md`; the smallest complete example is in the README.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib.util
 import operator
@@ -347,10 +348,23 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     action = game.parse_action(state, text)
     if action is not None:
         return action
-    texts = [game.action_text(state, action) for action in game.legal_actions(state, past_soft_endings=True)]
-    if not texts:
+    legal = game.legal_actions(state, past_soft_endings=True)
+    if not legal:
         raise GameError(f"{text!r} is not a legal move here: the game is over.")
-    raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts, word='Legal')}.")
+    raise GameError(f"{text!r} is not a legal move here: {_near_moves(game, state, legal, text)}.")
+
+
+_MANY_MOVES = 20
+
+
+def _near_moves(game: Rules, state: State, legal: list[int], text: str) -> str:
+    """What helps after a move that is not legal: those that are written nearly so, and, if they are not many, all."""
+    own = [game.action_text(state, action) for action in legal]
+    if len(legal) <= _MANY_MOVES:
+        return nearest(text, own, word="Legal")
+    others = (game.action_text(state, action, notation) for action in legal for notation in game.notations)
+    near = difflib.get_close_matches(text, {*own, *others}, n=5, cutoff=0.4)
+    return f"{len(legal)} others are legal, such as {', '.join(near or sorted(own)[:5])}"
 
 
 def state_after(game: Rules, moves: str, *, position: str = "") -> State:
