@@ -363,7 +363,7 @@ def _near_moves(game: Rules, state: State, legal: list[int], text: str) -> str:
     if len(legal) <= _MANY_MOVES:
         return nearest(text, own, word="Legal")
     others = (game.action_text(state, action, notation) for action in legal for notation in game.notations)
-    near = difflib.get_close_matches(text, {*own, *others}, n=5, cutoff=0.4)
+    near = difflib.get_close_matches(text, sorted({*own, *others}), n=5, cutoff=0.4)
     return f"{len(legal)} others are legal, such as {', '.join(near or sorted(own)[:5])}"
 
 
