@@ -1,6 +1,7 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
 pub mod connect4;
+pub mod go;
 pub mod options;
 pub mod rows;
 pub mod tictactoe;
@@ -10,20 +11,30 @@ use std::sync::Arc;
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneKind, PlaneSpec};
 pub use connect4::ConnectFour;
+pub use go::Go;
 pub use options::Options;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 2] = ["connect4", "tictactoe"];
+pub const NAMES: [&str; 6] = ["connect4", "go", "go13", "go19", "go9", "tictactoe"];
+
+/// Names for a game with some of its options: its own name, and the options.
+const SHORT_FORMS: [(&str, &str, &[(&str, &str)]); 3] =
+    [("go9", "go", &[("size", "9")]), ("go13", "go", &[("size", "13")]), ("go19", "go", &[("size", "19")])];
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
 /// # Errors
 /// A sentence, if the options are malformed, unknown or out of range.
 pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
-    let (name, options) = Options::parse(text)?;
+    let (mut name, mut options) = Options::parse(text)?;
+    if let Some((_, game, implied)) = SHORT_FORMS.iter().find(|(short, ..)| *short == name) {
+        (*game).clone_into(&mut name);
+        options.give(implied)?;
+    }
     Ok(Some(match name.as_str() {
         "connect4" => erased(ConnectFour::from_options(options)?),
+        "go" => go::Variant::from_options(options)?.game(),
         "tictactoe" => erased(TicTacToe::from_options(options)?),
         _ => return Ok(None),
     }))

@@ -42,6 +42,33 @@ impl Options {
         Ok((name.to_owned(), options))
     }
 
+    /// Adds options, as if they stood in the brackets.
+    ///
+    /// # Errors
+    /// A sentence, if one is given already.
+    pub fn give(&mut self, more: &[(&str, &str)]) -> Result<(), String> {
+        for (key, value) in more {
+            if self.given.iter().any(|(other, _)| other == key) {
+                return Err(format!("{}: the option {key} is given twice: {key}={value} is implied", self.game));
+            }
+            self.given.push(((*key).to_owned(), (*value).to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Where an option is given that is a word for others, puts those in its place.
+    ///
+    /// # Errors
+    /// A sentence, if it has another value, or one of the others is given, too.
+    pub fn replace(&mut self, name: &str, word: &str, others: &[(&str, &str)]) -> Result<(), String> {
+        let Some(index) = self.given.iter().position(|(key, _)| key == name) else { return Ok(()) };
+        let (_, value) = self.given.remove(index);
+        if value != word {
+            return Err(format!("{}: {name} is {value:?}, expected {word}", self.game));
+        }
+        self.give(others)
+    }
+
     /// The value of an option, or the default's.
     fn take<T: PartialEq + Display>(
         &mut self,
