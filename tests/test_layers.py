@@ -42,6 +42,7 @@ ORDER = (
     "solved",
     "config",
     "workers",
+    "forecast",
     "metrics",
     "strength",
     "mistakes",

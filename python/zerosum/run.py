@@ -50,6 +50,7 @@ from zerosum.config import RunConfig, game_name
 from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
+from zerosum.forecast import forecast
 from zerosum.game_store import GameStore
 from zerosum.games import Rules, adopt, check_game, find_game
 from zerosum.learner import Learner, StepReport
@@ -235,6 +236,8 @@ class Training:
             f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
             f" {self._evaluator.description}."
         )
+        if config.training.steps is not None and not self._is_deterministic:
+            report(f"  {forecast(config, game, checkpoint, self._evaluator, num_games=num_games)}.")
         self._started = self._clock()
         self._reported = time.monotonic()
         self._reported_evaluations = 0

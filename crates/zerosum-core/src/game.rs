@@ -498,9 +498,14 @@ impl<S> Position<S> {
     /// rules stop a game that could go on.
     pub fn legal_actions<G: Game<State = S>>(&self, game: &G, past_soft_endings: bool) -> Vec<Action> {
         let mut actions = Vec::new();
-        if self.outcome(game).is_none_or(|outcome| past_soft_endings && outcome.is_soft) {
+        if self.outcome(game).is_none() || past_soft_endings && self.has_move(game) {
             game.legal_actions(&self.state, &mut actions);
         }
         actions
+    }
+
+    /// True if a legal move is left, be it past a soft ending.
+    pub fn has_move<G: Game<State = S>>(&self, game: &G) -> bool {
+        game.outcome(&self.state).is_none_or(|outcome| outcome.is_soft)
     }
 }
