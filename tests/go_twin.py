@@ -1,4 +1,4 @@
-"""Go as a textbook has it, slowly: sets of points, whole boards remembered. The oracle of the core's Go, and its examples.
+"""Go as a textbook has it, slowly: sets of points, whole boards remembered. The oracle of the core's Go.
 
 Colours are 1 (Black, the first player) and -1; a board is a tuple of them and zeros, row by row from the top left.
 """
@@ -114,8 +114,10 @@ class GoTwin:
         return [point for point, stone in self.stones().items() if not self.is_repeated(stone)] + [self.pass_]
 
     def banned(self) -> list[int]:
-        """Points that ko alone forbids, but for suicides that change nothing."""
-        return [p for p, stone in self.stones().items() if self.is_repeated(stone) and stone.board != self.board]
+        """Points that ko alone forbids, but for suicides that repeat the very position they are played in."""
+        now = self.situation(self.board, self.mover)
+        found = {p: stone for p, stone in self.stones().items() if self.is_repeated(stone)}
+        return [p for p, stone in found.items() if self.situation(stone.board, -self.mover) != now]
 
     def play(self, action: int) -> None:
         before, self.last_taken = self.board, frozenset()

@@ -92,7 +92,7 @@ class Variant:
 
 SENDING_TWO = "1O1O1/XXOOO/1XXO1/XXXOO/1XOO1 O"
 """White sends a second stone to the corner, Black takes two, White takes one: the board is as before."""
-THREE_KOS = "XXXOOOO/1X1XO1O/XXXOOOO/1XO1O1O/XXXOOOO/1X1XO1O/XXXOOOO X"
+THREE_KOS = "XXXOOOO/1X1XO1O/XXXOOOO/1XO1O1O/XXXOOOO/1X1XO1O/XXXOOOO O"
 LARGE_EYES = "2XO1/XXXOO/1XOO1/XXOOO/1XO2 X"
 """Two stones one after the other in an eye of two points are gone."""
 
@@ -100,7 +100,7 @@ VARIANTS = (
     Variant(5, 20, max_plies=300, komi=0.5),
     Variant(5, 14, max_plies=200, suicide=True, komi=3),
     Variant(5, 8, max_plies=200, superko="situational"),
-    Variant(5, 4, max_plies=120, superko="situational", suicide=True),
+    Variant(5, 8, max_plies=120, superko="situational", suicide=True),
     Variant(5, 8, max_plies=200, superko="simple", komi=25),
     Variant(5, 6, superko="simple", suicide=True, komi=-25),
     Variant(5, 12, komi=0),
@@ -112,7 +112,7 @@ VARIANTS = (
     Variant(7, 5, opening=THREE_KOS, komi=-5),
     Variant(7, 2, opening=THREE_KOS, superko="situational"),
     Variant(9, 4, stride=4, komi=7),
-    Variant(9, 2, stride=5, suicide=True, handicap=9),
+    Variant(9, 3, stride=5, suicide=True, handicap=9),
     Variant(13, 1, stride=40, history=1),
     Variant(19, 1, stride=180),
     Variant(25, 1, stride=400),
@@ -185,7 +185,8 @@ class Oracles:
     @staticmethod
     def _sgf(name: str, points: list[int], twin: GoTwin) -> str:
         letters = "abcdefghijklmnopqrstuvwxy"
-        return points and name + "".join(f"[{letters[p % twin.size]}{letters[p // twin.size]}]" for p in points) or ""
+        places = [f"[{letters[p % twin.size]}{letters[p // twin.size]}]" for p in points]
+        return name + "".join(places) if points else ""
 
     @staticmethod
     def _low(place: tuple[int, int], variant: Variant) -> tuple[int, int]:
@@ -201,7 +202,9 @@ class Oracles:
 
     def check(self, variant: Variant, twin: GoTwin, game: Rules, state: State, legal: list[int]) -> list[str]:
         """Hold a position against both; answers what was held against what."""
-        found = [[self.board.get(variant.size - 1 - row, c) for c in range(variant.size)] for row in range(variant.size)]
+        found = [
+            [self.board.get(variant.size - 1 - row, c) for c in range(variant.size)] for row in range(variant.size)
+        ]
         assert [{"b": BLACK, "w": WHITE, None: 0}[owner] for row in found for owner in row] == list(twin.board)
         assert game.score(state) == self.board.area_score() - variant.komi, game.draw(state)
         if self.gnugo is None or twin.ply > 500:  # it remembers 500 moves
@@ -367,6 +370,29 @@ def _compare_set_up(
         action = generator.choice(_check(variant, game, state, fresh, events))
         state = game.play(state, action)
         fresh.play(action)
+
+
+def compare_pgx(num_positions: int, seed: int) -> int:
+    """Hold planes and legal moves of 9x9 against pgx; answers how many positions were compared.
+
+    pgx bans the simple ko alone, and ends a game that repeats a position: the comparison ends there.
+    """
+    pgx = importlib.import_module("pgx")
+    jax = importlib.import_module("jax")
+    env, game, generator = pgx.make("go_9x9"), make("go9"), random.Random(seed)
+    start, step = jax.jit(env.init), jax.jit(env.step)
+    compared = 0
+    while compared < num_positions:
+        state, theirs = game.initial_state(), start(jax.random.PRNGKey(0))
+        while compared < num_positions and (legal := game.legal_actions(state)) and not theirs.terminated:
+            planes = np.moveaxis(np.asarray(theirs.observation), 2, 0).astype(np.float32)
+            planes[16] = 1 - planes[16]
+            np.testing.assert_array_equal(game.planes(state), planes, game.draw(state))
+            assert set(legal) <= set(np.flatnonzero(theirs.legal_action_mask).tolist())
+            compared += 1
+            action = generator.choice(legal)
+            state, theirs = game.play(state, action), step(theirs, action)
+    return compared
 
 
 def random_states(game: Rules, num_games: int, seed: int) -> Iterator[State]:

@@ -18,9 +18,9 @@ pub use tictactoe::TicTacToe;
 /// The names that [`by_name`] knows, ascending.
 pub const NAMES: [&str; 6] = ["connect4", "go", "go13", "go19", "go9", "tictactoe"];
 
-/// Names for a game with some of its options: its own name, and the options.
-const SHORT_FORMS: [(&str, &str, &[(&str, &str)]); 3] =
-    [("go9", "go", &[("size", "9")]), ("go13", "go", &[("size", "13")]), ("go19", "go", &[("size", "19")])];
+/// Names for a game with an option: its own name, the option, the value.
+const SHORT_FORMS: [(&str, &str, &str, &str); 3] =
+    [("go9", "go", "size", "9"), ("go13", "go", "size", "13"), ("go19", "go", "size", "19")];
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
@@ -28,9 +28,9 @@ const SHORT_FORMS: [(&str, &str, &[(&str, &str)]); 3] =
 /// A sentence, if the options are malformed, unknown or out of range.
 pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
     let (mut name, mut options) = Options::parse(text)?;
-    if let Some((_, game, implied)) = SHORT_FORMS.iter().find(|(short, ..)| *short == name) {
+    if let Some((_, game, option, value)) = SHORT_FORMS.iter().find(|(short, ..)| *short == name) {
         (*game).clone_into(&mut name);
-        options.give(implied)?;
+        options.give(option, value)?;
     }
     Ok(Some(match name.as_str() {
         "connect4" => erased(ConnectFour::from_options(options)?),

@@ -42,31 +42,29 @@ impl Options {
         Ok((name.to_owned(), options))
     }
 
-    /// Adds options, as if they stood in the brackets.
+    /// Adds an option, as if it stood in the brackets.
     ///
     /// # Errors
-    /// A sentence, if one is given already.
-    pub fn give(&mut self, more: &[(&str, &str)]) -> Result<(), String> {
-        for (key, value) in more {
-            if self.given.iter().any(|(other, _)| other == key) {
-                return Err(format!("{}: the option {key} is given twice: {key}={value} is implied", self.game));
-            }
-            self.given.push(((*key).to_owned(), (*value).to_owned()));
+    /// A sentence, if it is given already.
+    pub fn give(&mut self, name: &str, value: &str) -> Result<(), String> {
+        if self.given.iter().any(|(other, _)| other == name) {
+            return Err(format!("{}: {name}={value} is implied, and the option {name} is given, too", self.game));
         }
+        self.given.push((name.to_owned(), value.to_owned()));
         Ok(())
     }
 
-    /// Where an option is given that is a word for others, puts those in its place.
+    /// Where `name=word` is given, which is another way to say `other=value`, puts that in its place.
     ///
     /// # Errors
-    /// A sentence, if it has another value, or one of the others is given, too.
-    pub fn replace(&mut self, name: &str, word: &str, others: &[(&str, &str)]) -> Result<(), String> {
+    /// A sentence, if `name` has another value, or `other` is given, too.
+    pub fn replace(&mut self, (name, word): (&str, &str), (other, value): (&str, &str)) -> Result<(), String> {
         let Some(index) = self.given.iter().position(|(key, _)| key == name) else { return Ok(()) };
-        let (_, value) = self.given.remove(index);
-        if value != word {
-            return Err(format!("{}: {name} is {value:?}, expected {word}", self.game));
+        let (_, found) = self.given.remove(index);
+        if found != word {
+            return Err(format!("{}: {name} is {found:?}, expected {word}", self.game));
         }
-        self.give(others)
+        self.give(other, value)
     }
 
     /// The value of an option, or the default's.
@@ -158,6 +156,30 @@ mod tests {
         assert_eq!((size, komi, suicide, king), (9, 7.0, true, "none"));
         assert_eq!(text, "komi=7, suicide=true, king=none", "defaults are left out, the game's order is kept");
         assert_eq!(canonical(&format!("go({text})")).unwrap().4, text);
+    }
+
+    #[test]
+    fn options_stand_for_others() {
+        let canonical = |text: &str| {
+            let (_, mut options) = Options::parse(text)?;
+            options.give("size", "9")?;
+            options.replace(("rules", "tromp-taylor"), ("suicide", "true"))?;
+            options.number("size", 19, 5..=25)?;
+            options.flag("suicide", false)?;
+            options.canonical()
+        };
+        assert_eq!(canonical("go9").unwrap(), "size=9");
+        assert_eq!(canonical("go9(rules=tromp-taylor)").unwrap(), "size=9, suicide=true");
+        for (text, sentence) in [
+            ("go9(size=13)", "go9: size=9 is implied, and the option size is given, too"),
+            ("go9(rules=chinese)", "go9: rules is \"chinese\", expected tromp-taylor"),
+            (
+                "go9(suicide=false, rules=tromp-taylor)",
+                "go9: suicide=true is implied, and the option suicide is given, too",
+            ),
+        ] {
+            assert_eq!(canonical(text).unwrap_err(), sentence);
+        }
     }
 
     #[test]

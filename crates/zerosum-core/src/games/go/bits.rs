@@ -133,7 +133,9 @@ mod tests {
 
     fn set<const W: usize>(points: &[usize]) -> Bits<W> {
         let mut bits = Bits::NONE;
-        points.iter().for_each(|point| bits.add(*point));
+        for point in points {
+            bits.add(*point);
+        }
         bits
     }
 

@@ -5,6 +5,7 @@
 //! a chain has no other liberty than a point exactly if its count is the number of its stones beside that point.
 
 use super::bits::{Bits, Geometry};
+use crate::game::Player;
 use crate::random::mix;
 
 /// Points of the largest board.
@@ -77,7 +78,7 @@ pub struct Board<const W: usize, const P: usize> {
     /// are, and some more.
     pub last_liberties: [Bits<W>; 2],
     /// Whose stone is on a point.
-    owner: [u8; P],
+    owners: [u8; P],
     /// Of the chain of which a stone is part.
     head: [u16; P],
     /// The chain's next stone.
@@ -89,18 +90,23 @@ pub struct Board<const W: usize, const P: usize> {
 impl<const W: usize, const P: usize> Board<W, P> {
     /// No stones.
     pub fn new(geometry: &Geometry<W>) -> Self {
-        let mut owner = [EMPTY; P];
-        owner[geometry.size * geometry.size] = OUTSIDE;
+        let mut owners = [EMPTY; P];
+        owners[geometry.size * geometry.size] = OUTSIDE;
         Self {
             stones: [Bits::NONE; 2],
             hash: 0,
             num_stones: 0,
             last_liberties: [Bits::NONE; 2],
-            owner,
+            owners,
             head: [NO_HEAD; P],
             next: [0; P],
             chains: [Chain::default(); P],
         }
+    }
+
+    /// Whose stone is on a point.
+    pub fn owner(&self, point: usize) -> Option<Player> {
+        [Player::First, Player::Second].into_iter().find(|player| self.stones[player.index()].has(point))
     }
 
     /// The points of a chain, from its head.
@@ -127,7 +133,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
         let mut has_liberty = false;
         let (mut own, mut taken) = ([NO_HEAD; 4], [NO_HEAD; 4]);
         for (index, neighbour) in around.into_iter().enumerate() {
-            let (owner, head) = (self.owner[neighbour], heads[index]);
+            let (owner, head) = (self.owners[neighbour], heads[index]);
             if owner == OUTSIDE {
                 continue;
             }
@@ -171,12 +177,12 @@ impl<const W: usize, const P: usize> Board<W, P> {
         self.last_liberties.iter_mut().for_each(|points| points.remove(point));
         self.hash ^= KEYS[side][point];
         self.num_stones += 1;
-        self.owner[point] = side as u8;
+        self.owners[point] = side as u8;
         self.head[point] = name;
         self.next[point] = name;
         self.chains[point] = Chain { liberties: 0, sum: 0, num_stones: 1 };
         for neighbour in around {
-            match self.owner[usize::from(neighbour)] {
+            match self.owners[usize::from(neighbour)] {
                 OUTSIDE => {}
                 EMPTY => self.add_liberty(name, neighbour),
                 _ => self.take_liberty(self.head[usize::from(neighbour)], name),
@@ -185,7 +191,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
         let mut taken = None;
         let before = self.num_stones;
         for neighbour in around.map(usize::from) {
-            if usize::from(self.owner[neighbour]) != 1 - side {
+            if usize::from(self.owners[neighbour]) != 1 - side {
                 continue;
             }
             let head = self.head[neighbour];
@@ -198,7 +204,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
         }
         let num_taken = before - self.num_stones;
         for neighbour in around.map(usize::from) {
-            if usize::from(self.owner[neighbour]) == side && self.head[neighbour] != self.head[point] {
+            if usize::from(self.owners[neighbour]) == side && self.head[neighbour] != self.head[point] {
                 self.join(self.head[neighbour], self.head[point]);
             }
         }
@@ -263,10 +269,10 @@ impl<const W: usize, const P: usize> Board<W, P> {
             self.stones[side].remove(point);
             self.hash ^= KEYS[side][point];
             self.num_stones -= 1;
-            self.owner[point] = EMPTY;
+            self.owners[point] = EMPTY;
             self.head[point] = NO_HEAD;
             for neighbour in geometry.neighbours[point].map(usize::from) {
-                if usize::from(self.owner[neighbour]) == 1 - side {
+                if usize::from(self.owners[neighbour]) == 1 - side {
                     self.add_liberty(self.head[neighbour], name);
                 }
             }

@@ -3,16 +3,16 @@
 //! `board` has stones and chains, `history` the earlier positions for superko, `state` the rules of a move, `notation` what
 //! people write; the options are read here, and the planes written.
 
-pub mod bits;
-pub mod board;
-pub mod history;
-pub mod notation;
-pub mod state;
+mod bits;
+mod board;
+mod history;
+mod notation;
+mod state;
 
 use std::sync::Arc;
 
 use self::bits::Geometry;
-use self::state::State;
+pub use self::state::State;
 use super::options::Options;
 use crate::erased::AnyGame;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, PlaneSpec, Planes, Player, ValueForFirst};
@@ -55,7 +55,7 @@ impl Variant {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        options.replace("rules", "tromp-taylor", &[("suicide", "true")])?;
+        options.replace(("rules", "tromp-taylor"), ("suicide", "true"))?;
         let size = options.number("size", 19_usize, 5..=25)?;
         let komi = options.number("komi", if size == 9 { 7.0 } else { 7.5 }, -1000.0..=1000.0)?;
         let handicap = notation::handicap_points(size, options.number("handicap", 0, 0..=9)?)?;
@@ -108,7 +108,9 @@ fn planes(history: usize) -> Vec<PlaneSpec> {
 fn symmetries(size: usize, handicap: &[usize]) -> Vec<Vec<Action>> {
     let mut symmetries = super::square_symmetries(size);
     symmetries.retain(|image| handicap.iter().all(|point| handicap.contains(&image[*point].into())));
-    symmetries.iter_mut().for_each(|image| image.push((size * size) as Action));
+    for image in &mut symmetries {
+        image.push((size * size) as Action);
+    }
     symmetries
 }
 
@@ -225,7 +227,7 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         Some(Picture {
             last_move: last.into_iter().collect(),
             captions: passed.into_iter().collect(),
-            ..Picture::of_stones(Grid::Points, columns, rows, |point| notation::owner(state, point))
+            ..Picture::of_stones(Grid::Points, columns, rows, |point| state.board.owner(point))
         })
     }
 

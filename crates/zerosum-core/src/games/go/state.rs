@@ -3,13 +3,14 @@
 use super::bits::Bits;
 use super::board::{Board, Effect, Placement, point_between};
 use super::history::History;
+use super::notation::gtp;
 use super::{Go, Superko};
 use crate::game::{Action, Player};
 
 /// Earlier boards that the planes may show.
 pub const MAX_PAST: usize = 7;
 
-/// What White to move adds to a position's hash where the side to move matters.
+/// A random word, as the stones have.
 const WHITE_TO_MOVE: u64 = 0x243F_6A88_85A3_08D3;
 
 /// The moves of a turn but for the pass.
@@ -17,7 +18,7 @@ const WHITE_TO_MOVE: u64 = 0x243F_6A88_85A3_08D3;
 pub struct Moves<const W: usize> {
     /// Points on which the player to move may put a stone.
     pub legal: Bits<W>,
-    /// Those that ko or superko alone forbids, but for suicides that leave the board as it is.
+    /// Those that ko or superko alone forbids, but for suicides that repeat the very position they are played in.
     pub banned: Bits<W>,
 }
 
@@ -39,6 +40,12 @@ pub struct State<const W: usize, const P: usize> {
     history: History,
 }
 
+/// What the side to move adds to a position's key.
+#[inline]
+fn turn(superko: Superko, mover: Player) -> u64 {
+    if superko == Superko::Situational && mover == Player::Second { WHITE_TO_MOVE } else { 0 }
+}
+
 impl<const W: usize, const P: usize> State<W, P> {
     /// The position with these stones; `banned` are points that an earlier position forbids to the player to move.
     ///
@@ -52,9 +59,9 @@ impl<const W: usize, const P: usize> State<W, P> {
                 board.place(&go.geometry, point, owner.index());
             }
         }
-        let gone = |point: &usize| stones[*point].is_some_and(|owner| !board.stones[owner.index()].has(*point));
+        let gone = |point: &usize| stones[*point].is_some() && board.owner(*point).is_none();
         if let Some(point) = (0..stones.len()).find(gone) {
-            return Err(format!("the stone on {} has no liberty", super::notation::gtp(go.variant.size, point)));
+            return Err(format!("the stone on {} has no liberty", gtp(go.variant.size, point)));
         }
         let (past, history) = ([[Bits::NONE; 2]; MAX_PAST], History::new());
         let mut state = Self { board, past, mover, passes: 0, last: None, ko: None, history };
@@ -63,7 +70,7 @@ impl<const W: usize, const P: usize> State<W, P> {
         Ok(state)
     }
 
-    /// As if the positions had been there that moves to these points would repeat.
+    /// From now on it is as if the positions had been there that moves to these points would repeat.
     fn ban(&mut self, go: &Go<W, P>, banned: &[usize]) -> Result<(), String> {
         let legal = self.moves(go).legal;
         for point in banned.iter().copied().filter(|point| legal.has(*point)) {
@@ -72,29 +79,26 @@ impl<const W: usize, const P: usize> State<W, P> {
             self.history.push(self.key_after(go, placement), placement.num_stones);
         }
         let found = self.moves(go).banned;
-        match banned.iter().find(|point| !found.has(**point)) {
-            None => Ok(()),
-            Some(point) => {
-                let text = super::notation::gtp(go.variant.size, *point);
-                Err(format!("{text} is named as forbidden by ko, and it cannot be"))
-            }
-        }
+        banned.iter().find(|point| !found.has(**point)).map_or(Ok(()), |point| {
+            let text = gtp(go.variant.size, *point);
+            Err(format!("ko is said to forbid {text}, and here it cannot"))
+        })
+    }
+
+    #[inline]
+    fn key(&self, go: &Go<W, P>) -> u64 {
+        self.board.hash ^ turn(go.variant.superko, self.mover)
     }
 
     /// The key of the position after a move of the player to move.
     #[inline]
     fn key_after(&self, go: &Go<W, P>, placement: Placement) -> u64 {
-        placement.hash ^ Self::turn(go, self.mover.opponent())
-    }
-
-    #[inline]
-    fn turn(go: &Go<W, P>, mover: Player) -> u64 {
-        if go.variant.superko == Superko::Situational && mover == Player::Second { WHITE_TO_MOVE } else { 0 }
+        placement.hash ^ turn(go.variant.superko, self.mover.opponent())
     }
 
     /// Adds the present position to the history.
     fn remember(&mut self, go: &Go<W, P>) {
-        self.history.push(self.board.hash ^ Self::turn(go, self.mover), self.board.num_stones);
+        self.history.push(self.key(go), self.board.num_stones);
     }
 
     /// Which points may be played on.
@@ -114,7 +118,7 @@ impl<const W: usize, const P: usize> State<W, P> {
             } else if placement.effect == Effect::Capture || go.variant.suicide {
                 if !self.repeats(go, point, placement) {
                     others.add(point);
-                } else if placement.hash != self.board.hash {
+                } else if self.key_after(go, placement) != self.key(go) {
                     banned.add(point);
                 }
             }
@@ -122,7 +126,7 @@ impl<const W: usize, const P: usize> State<W, P> {
         if go.variant.superko != Superko::Simple {
             // All quiet moves lead to one stone more: each such position of the past differs from this one by the
             // stone of the move that would repeat it, if there is one.
-            let present = self.board.hash ^ Self::turn(go, self.mover.opponent());
+            let present = self.board.hash ^ turn(go.variant.superko, self.mover.opponent());
             for key in self.history.keys(self.board.num_stones + 1) {
                 if let Some(point) = point_between(key ^ present, side).filter(|point| quiet.has(*point)) {
                     quiet.remove(point);
@@ -160,5 +164,90 @@ impl<const W: usize, const P: usize> State<W, P> {
         if go.variant.superko == Superko::Situational || go.variant.superko == Superko::Positional && !is_pass {
             self.remember(go);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::game::{Game, Position};
+    use crate::games::Options;
+    use crate::games::go::{Go, Variant};
+
+    /// Plays moves as GTP writes them. Answers the board and whether the last one is legal; it is played if it is.
+    fn play(options: &str, start: &str, moves: &str) -> (String, bool) {
+        let (_, options) = Options::parse(options).expect("well formed");
+        let game: Go<2, 82> = Go::new(Variant::from_options(options).expect("known options"));
+        let mut position = Position { state: game.parse_position(start).expect("a position"), plies: 0 };
+        let num_moves = moves.split_whitespace().count();
+        for (number, text) in moves.split_whitespace().enumerate() {
+            let legal = position.legal_actions(&game, true);
+            if let Some(action) = game.parse_action(&position.state, &legal, text) {
+                position.play(&game, action);
+            } else {
+                assert_eq!(number + 1, num_moves, "{text} is illegal\n{}", game.draw(&position.state));
+                return (game.position_text(&position.state).expect("it has one"), false);
+            }
+        }
+        (game.position_text(&position.state).expect("it has one"), true)
+    }
+
+    fn is_legal(options: &str, start: &str, moves: &str) -> bool {
+        play(options, start, moves).1
+    }
+
+    const KO: &str = "5/1XO2/X1XO1/1XO2/5 O";
+    const SENDING_TWO: &str = "1O1O1/XXOOO/1XXO1/XXXOO/1XOO1 O";
+    const KOS: &str = "XXXOOOO/1X1XO1O/XXXOOOO/1XO1O1O/XXXOOOO/1X1XO1O/XXXOOOO O";
+
+    #[test]
+    fn a_ko_may_be_taken_back_after_a_threat() {
+        for superko in ["positional", "situational", "simple"] {
+            let options = format!("go(size=5, superko={superko})");
+            assert_eq!(play(&options, KO, "B3").0, "5/1XO2/XO1O1/1XO2/5 X ko=C3");
+            assert!(!is_legal(&options, KO, "B3 C3"));
+            assert!(is_legal(&options, KO, "B3 E5 E1 C3") && !is_legal(&options, KO, "B3 E5 E1 C3 B3"));
+            assert!(is_legal(&options, KO, "B3 E5 A1 C3"));
+            let is_by_board = superko == "positional";
+            assert_eq!(is_legal(&options, KO, "B3 pass pass C3"), !is_by_board && superko == "simple", "{superko}");
+        }
+    }
+
+    #[test]
+    fn two_stones_sent_and_one_returned() {
+        let legal = |superko: &str, moves| is_legal(&format!("go(size=5, superko={superko})"), SENDING_TWO, moves);
+        assert!(!legal("positional", "A5 C5 B5"), "the board has been so");
+        assert!(legal("situational", "A5 C5 B5"), "but White was to move");
+        assert!(!legal("situational", "A5 C5 B5 pass A5") && legal("simple", "A5 C5 B5 pass A5"));
+        assert!(legal("positional", "A5 C5 pass pass"));
+    }
+
+    #[test]
+    fn three_kos_do_not_go_round() {
+        let cycle = "C6 D4 C2 D6 C4 D2";
+        assert_eq!(play("go(size=7, superko=simple)", KOS, cycle).0, format!("{KOS} ko=C2"));
+        let kos = |superko: &str, moves: &str| is_legal(&format!("go(size=7, superko={superko})"), KOS, moves);
+        for superko in ["positional", "situational"] {
+            assert!(!kos(superko, cycle) && kos(superko, &cycle[..cycle.len() - 3]), "{superko}");
+        }
+    }
+
+    #[test]
+    fn suicide_is_a_rule() {
+        let eye = "2XO1/XXXOO/1XOO1/XXOOO/1XO2 O";
+        assert!(!is_legal("go(size=5)", eye, "A3") && !is_legal("go(size=5)", eye, "A5 pass B5"));
+        let suicide = "go(size=5, rules=tromp-taylor)";
+        assert!(!is_legal(suicide, eye, "A3"), "one stone: the board stays as it is");
+        assert!(!is_legal(suicide, eye, "A5 pass B5"), "the board is as it was");
+        assert_eq!(play(suicide, eye, "A5 E1 B5").0, "2XO1/XXXOO/1XOO1/XXOOO/1XO1X X ko=D1");
+        assert!(is_legal("go(size=5, suicide=true, superko=simple)", eye, "A3"));
+        assert!(!is_legal("go(size=5, suicide=true, superko=situational)", eye, "A5 pass B5 pass A3"));
+    }
+
+    #[test]
+    fn a_ban_that_was_read_stays() {
+        let (text, _) = play("go(size=5)", KO, "B3");
+        assert!(!is_legal("go(size=5)", &text, "C3") && is_legal("go(size=5)", &text, "E5 E1 C3"));
+        assert!(!is_legal("go(size=5)", &text, "pass pass C3"), "the position itself is remembered");
+        assert!(is_legal("go(size=5, superko=simple)", &text, "pass pass C3"));
     }
 }
