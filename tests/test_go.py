@@ -151,18 +151,18 @@ def test_planes_by_hand() -> None:
     game = make("go(size=5)")
     planes = game.planes(state_after(game, "A5 E1 pass B5"))
     names = [plane.name for plane in game.spec.planes]
-    assert names[:4] == ["own stones", "opponent stones", "own stones 1 ply ago", "opponent stones 1 ply ago"]
-    assert names[-2:] == ["opponent stones 7 plies ago", "1 if Black is to move"]
+    assert names[:4] == ["own stones", "opponent stones", "own stones, 1 ply ago", "opponent stones, 1 ply ago"]
+    assert names[-2:] == ["opponent stones, 7 plies ago", "1 if Black is to move"]
     found = [(names[plane], "ABCDE"[column] + str(5 - row)) for plane, row, column in np.argwhere(planes[:-1])]
     assert found == [
         ("own stones", "A5"),
         ("opponent stones", "B5"),
         ("opponent stones", "E1"),
-        ("own stones 1 ply ago", "A5"),
-        ("opponent stones 1 ply ago", "E1"),
-        ("own stones 2 plies ago", "A5"),  # a pass is a position, too
-        ("opponent stones 2 plies ago", "E1"),
-        ("own stones 3 plies ago", "A5"),
+        ("own stones, 1 ply ago", "A5"),
+        ("opponent stones, 1 ply ago", "E1"),
+        ("own stones, 2 plies ago", "A5"),  # a pass is a position, too
+        ("opponent stones, 2 plies ago", "E1"),
+        ("own stones, 3 plies ago", "A5"),
     ]
     assert planes[-1].min() == 1.0 and game.planes(state_after(game, "A5"))[-1].max() == 0.0
 

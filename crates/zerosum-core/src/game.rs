@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::games::options::{Chosen, OptionSpec};
 use crate::picture::Picture;
 
 /// An action's index in `0..num_actions`; the same number is the network's policy output.
@@ -120,7 +121,7 @@ pub struct PlaneSpec {
 #[derive(Clone, Debug)]
 pub struct GameSpec {
     name: String,
-    options: String,
+    options: Chosen,
     version: u32,
     num_actions: usize,
     board_shape: (usize, usize),
@@ -157,7 +158,7 @@ impl GameSpec {
         }
         Ok(Self {
             name: name.to_owned(),
-            options: String::new(),
+            options: Chosen::default(),
             version,
             num_actions,
             board_shape,
@@ -181,8 +182,8 @@ impl GameSpec {
         self.has_action_planes
     }
 
-    /// The same with its options as [`crate::games::Options::canonical`] writes them: those that are not the default's.
-    pub fn with_options(mut self, options: String) -> Self {
+    /// The same with its options as [`crate::games::Options::canonical`] gives them.
+    pub fn with_options(mut self, options: Chosen) -> Self {
         self.options = options;
         self
     }
@@ -217,12 +218,17 @@ impl GameSpec {
 
     /// The options that are not the default's, such as `size=9, komi=5.5`; "" if there are none.
     pub fn options(&self) -> &str {
-        &self.options
+        &self.options.text
+    }
+
+    /// All options that the game has.
+    pub fn known_options(&self) -> &[OptionSpec] {
+        &self.options.known
     }
 
     /// The game as commands take it: `go(size=9, komi=5.5)`.
     pub fn full_name(&self) -> String {
-        if self.options.is_empty() { self.name.clone() } else { format!("{}({})", self.name, self.options) }
+        if self.options().is_empty() { self.name.clone() } else { format!("{}({})", self.name, self.options) }
     }
 
     /// The version of rules, actions and planes.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
-use zerosum_core::games::{self, ConnectFour, Go, Options, TicTacToe};
+use zerosum_core::games::{self, Breakthrough, ConnectFour, Go, Gomoku, Hex, Nim, Options, Othello, TicTacToe};
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
 
@@ -140,8 +140,13 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
 #[test]
 fn every_game_keeps_the_contract() {
     let held = [
+        keeps_the_contract(&Breakthrough::default(), 50),
         keeps_the_contract(&ConnectFour::default(), 300),
         keeps_the_contract(&go::<6, 362>("go"), 1),
+        keeps_the_contract(&Gomoku::default(), 2),
+        keeps_the_contract(&Hex::default(), 5),
+        keeps_the_contract(&Nim::default(), 300),
+        keeps_the_contract(&Othello::default(), 100),
         keeps_the_contract(&TicTacToe::default(), 300),
     ];
     let names: BTreeSet<String> = games::NAMES.iter().map(|name| game(name).spec().name().to_owned()).collect();
@@ -149,13 +154,12 @@ fn every_game_keeps_the_contract() {
 }
 
 fn go<const W: usize, const P: usize>(text: &str) -> Go<W, P> {
-    let (_, options) = Options::parse(text).expect("well formed");
-    Go::new(games::go::Variant::from_options(options).expect("known options"))
+    Go::new(games::go::Variant::from_options(options(text)).expect("known options"))
 }
 
 #[test]
 fn every_go_keeps_the_contract() {
-    for options in [
+    for given in [
         "size=5",
         "size=5, suicide=true, komi=0, max_plies=150",
         "size=5, superko=simple, max_plies=150",
@@ -164,10 +168,33 @@ fn every_go_keeps_the_contract() {
         "size=8, handicap=4",
         "size=9",
     ] {
-        keeps_the_contract(&go::<2, 82>(&format!("go({options})")), 20);
+        keeps_the_contract(&go::<2, 82>(&format!("go({given})")), 20);
     }
     keeps_the_contract(&go::<3, 170>("go(size=13, max_plies=200)"), 1);
     keeps_the_contract(&go::<10, 626>("go(size=25, max_plies=100)"), 1);
+}
+
+fn options(text: &str) -> Options {
+    Options::parse(text).expect("well formed").1
+}
+
+#[test]
+fn options_keep_the_contract() {
+    for game in ["gomoku(size=6, length=4)", "gomoku(size=7, exact_five=true)", "gomoku(size=3)"] {
+        keeps_the_contract(&Gomoku::from_options(options(game)).expect(game), 50);
+    }
+    for game in ["hex(size=2, swap=true)", "hex(size=5)", "hex(size=4, swap=true)"] {
+        keeps_the_contract(&Hex::from_options(options(game)).expect(game), 100);
+    }
+    for game in ["breakthrough(size=4)", "breakthrough(size=5)", "breakthrough(size=7)"] {
+        keeps_the_contract(&Breakthrough::from_options(options(game)).expect(game), 50);
+    }
+    for game in ["nim(misere=true)", "nim(heaps=2-2)", "nim(heaps=1-20-3-4-5)"] {
+        keeps_the_contract(&Nim::from_options(options(game)).expect(game), 100);
+    }
+    // Words of more than 64 squares, the last one full or not.
+    keeps_the_contract(&Hex::from_options(options("hex(size=16)")).expect("a size"), 1);
+    keeps_the_contract(&Gomoku::from_options(options("gomoku(size=25, max_plies=30)")).expect("a size"), 1);
 }
 
 #[test]
@@ -204,6 +231,9 @@ fn counts_lines_of_play() {
     let known = [9, 72, 504, 3024, 15_120, 54_720, 148_176, 200_448, 127_872, 0];
     assert_eq!(counts(&TicTacToe::default(), 1..=10), known);
     assert_eq!(counts(&ConnectFour::default(), 1..=8), [7, 49, 343, 2401, 16_807, 117_649, 823_536, 5_673_234]);
+    assert_eq!(counts(&Othello::default(), 1..=9), [4, 12, 56, 244, 1396, 8200, 55_092, 390_216, 3_005_288]);
+    let three_by_three = Gomoku::from_options(options("gomoku(size=3)")).expect("a size");
+    assert_eq!(counts(&three_by_three, 1..=10), known, "three in a row on nine points are tic-tac-toe");
 }
 
 #[test]

@@ -1,22 +1,34 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
+pub mod breakthrough;
 pub mod connect4;
 pub mod go;
+pub mod gomoku;
+pub mod hex;
+pub mod nim;
 pub mod options;
+pub mod othello;
 pub mod rows;
+pub mod squares;
 pub mod tictactoe;
 
 use std::sync::Arc;
 
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneKind, PlaneSpec};
+pub use breakthrough::Breakthrough;
 pub use connect4::ConnectFour;
 pub use go::Go;
+pub use gomoku::Gomoku;
+pub use hex::Hex;
+pub use nim::Nim;
 pub use options::Options;
+pub use othello::Othello;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 6] = ["connect4", "go", "go13", "go19", "go9", "tictactoe"];
+pub const NAMES: [&str; 11] =
+    ["breakthrough", "connect4", "go", "go13", "go19", "go9", "gomoku", "hex", "nim", "othello", "tictactoe"];
 
 /// Names for a game with an option: its own name, the option, the value.
 const SHORT_FORMS: [(&str, &str, &str, &str); 3] =
@@ -33,8 +45,13 @@ pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
         options.give(option, value)?;
     }
     Ok(Some(match name.as_str() {
+        "breakthrough" => erased(Breakthrough::from_options(options)?),
         "connect4" => erased(ConnectFour::from_options(options)?),
         "go" => go::Variant::from_options(options)?.game(),
+        "gomoku" => erased(Gomoku::from_options(options)?),
+        "hex" => erased(Hex::from_options(options)?),
+        "nim" => erased(Nim::from_options(options)?),
+        "othello" => erased(Othello::from_options(options)?),
         "tictactoe" => erased(TicTacToe::from_options(options)?),
         _ => return Ok(None),
     }))
@@ -47,6 +64,11 @@ fn erased<G: Game>(game: G) -> Arc<dyn AnyGame> {
 /// Bit planes with these meanings.
 pub fn bit_planes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<PlaneSpec> {
     names.into_iter().map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits }).collect()
+}
+
+/// A square as people write it: its column as a letter, counted from 0, and the row's number.
+fn square_text(column: usize, row_number: usize) -> String {
+    format!("{}{row_number}", char::from(b'a' + column as u8))
 }
 
 /// The seven symmetries of a square board, besides the identity, for games whose actions are its squares row by row.

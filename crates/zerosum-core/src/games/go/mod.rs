@@ -95,8 +95,8 @@ impl Variant {
 fn planes(history: usize) -> Vec<PlaneSpec> {
     let when = |age: usize| match age {
         0 => String::new(),
-        1 => " 1 ply ago".into(),
-        _ => format!(" {age} plies ago"),
+        1 => ", 1 ply ago".into(),
+        _ => format!(", {age} plies ago"),
     };
     let stones = (0..history).flat_map(|age| ["own", "opponent"].map(|side| format!("{side} stones{}", when(age))));
     let bits = stones.map(|name| PlaneSpec { name, kind: PlaneKind::Bits });
