@@ -192,7 +192,7 @@ impl Pins {
         let mut pins = Self { checkers: 0, free: [ALL; 4] };
         for slider in squares(straight | diagonal) {
             let direction = LINES.direction[king][slider];
-            let moves_so = if direction % 2 == 0 { straight } else { diagonal } >> slider & 1 == 1;
+            let moves_so = if direction.is_multiple_of(2) { straight } else { diagonal } >> slider & 1 == 1;
             if direction == UNALIGNED || !moves_so {
                 continue;
             }

@@ -82,7 +82,7 @@ impl Board {
     /// Pieces that go any distance along an axis of this parity: 0 for ranks and files.
     #[inline]
     fn sliders(&self, direction: usize) -> u32 {
-        self.kinds[QUEEN] | self.kinds[if direction % 2 == 0 { ROOK } else { BISHOP }]
+        self.kinds[QUEEN] | self.kinds[if direction.is_multiple_of(2) { ROOK } else { BISHOP }]
     }
 
     /// What the opponent's sliders do to the own king.
@@ -101,12 +101,6 @@ impl Board {
         let knights = KNIGHT_STEPS.iter().fold(0, |all, step| all | around(*step)) & self.kinds[KNIGHT];
         let [left, right] = OPPONENT_PAWN_TAKES.map(|direction| around(DIRECTIONS[direction]));
         (knights | (left | right) & self.kinds[PAWN]) & self.opponent
-    }
-
-    /// Whether the player to move is in check.
-    #[inline]
-    pub fn is_in_check(&self) -> bool {
-        self.leaping_checkers() | self.pins().checkers != 0
     }
 
     /// Squares that the opponent attacks, through the own king, which cannot hide behind itself.

@@ -82,7 +82,7 @@ pub fn parse(text: &str) -> Result<Fen, String> {
     }
     let white_sees = read_rows(rows)?;
     let board = if player == Player::First { white_sees } else { white_sees.flipped() };
-    if board.flipped().is_in_check() {
+    if Moves::of(&board.flipped()).is_check {
         let king = if player == Player::First { "Black" } else { "White" };
         return Err(format!("{rows:?}: {king}'s king could be taken, and {side} is to move"));
     }

@@ -90,7 +90,7 @@ impl Board {
     /// Pieces that go any distance along an axis of this parity: 0 for ranks and files.
     #[inline]
     fn sliders(&self, direction: usize) -> u32 {
-        let kinds = if direction % 2 == 0 { [ROOK, PROMOTED_ROOK] } else { [BISHOP, PROMOTED_BISHOP] };
+        let kinds = if direction.is_multiple_of(2) { [ROOK, PROMOTED_ROOK] } else { [BISHOP, PROMOTED_BISHOP] };
         self.kinds[kinds[0]] | self.kinds[kinds[1]]
     }
 
@@ -126,7 +126,7 @@ impl Board {
         })
     }
 
-    /// Whether the player to move is in check.
+    /// Whether the player to move is in check, if the kings are not side by side.
     #[inline]
     pub fn is_in_check(&self) -> bool {
         self.close_checkers() | self.pins().checkers != 0
