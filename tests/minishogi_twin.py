@@ -1,6 +1,6 @@
 """Minishogi once more, slowly: pieces in a dict, moves by trying them, repetition by comparing whole positions.
 
-Independent of the core: written from the game's description, it shares no code and no representation with it. Squares are
+Independent of the core: written from the description, it shares no code and no representation with it. Squares are
 (row, column) from the top left as Black, who begins, sees the board; sides are 1 (Black) and -1 (White).
 """
 

@@ -1,6 +1,6 @@
 """Minishogi and minichess against their twins and, where pyffish is installed, against Fairy-Stockfish.
 
-`compare` plays games in ways that lead to rare rules (repetition, perpetual check, fifty moves, mates by a dropped pawn),
+`compare` plays games in ways that lead to rare rules (repetition, perpetual check, fifty moves, mates by a pawn's drop),
 holds every position against both, and counts the rule events that it met.
 """
 
