@@ -1,6 +1,6 @@
 """Minishogi and minichess against their twins and, where pyffish is installed, against Fairy-Stockfish.
 
-`compare` plays games in ways that lead to rare rules (repetition, perpetual check, fifty moves, mates by a pawn's drop),
+`compare` plays games in ways that lead to rare rules (repetition, perpetual check, fifty moves, mates by a pawn),
 holds every position against both, and counts the rule events that it met.
 """
 
