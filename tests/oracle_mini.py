@@ -1,11 +1,12 @@
 """Minishogi and minichess against their twins and, where pyffish is installed, against Fairy-Stockfish.
 
-`compare` plays games in ways that lead to rare rules (repetition, perpetual check, fifty moves, mates by a pawn),
+`compare_game` plays games in ways that lead to rare rules (repetition, perpetual check, fifty moves, mate by a pawn),
 holds every position against both, and counts the rule events that it met.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import random
 from collections import Counter
 from types import ModuleType
@@ -24,7 +25,51 @@ FAIRY_VARIANTS = {"minichess": "gardner", "minishogi": "minishogi"}
 FAIRY_LOSS = 32000
 
 
-def compare(name: str, num_positions: int, seed: int, fairy: ModuleType | None = None) -> Counter[str]:
+MINICHESS_EVENTS = (
+    "checkmate, White wins",
+    "checkmate, Black wins",
+    "stalemate",
+    "insufficient material",
+    "threefold repetition",
+    "fifty-move rule",
+    "ply cap",
+    "double check",
+    *(f"promotion to {kind}{takes}" for kind in "QRBN" for takes in ("", " takes")),
+)
+MINISHOGI_EVENTS = (
+    "checkmate, Black wins",
+    "checkmate, White wins",
+    "no legal move, Black wins",
+    "no legal move, White wins",
+    "fourfold repetition, White wins",
+    "perpetual check, Black wins",
+    "perpetual check, White wins",
+    "ply cap",
+    "mate by a dropped pawn forbidden",
+    *(f"drop of {kind}" for kind in "GSBRP"),
+    *(f"promotion of {kind}" for kind in "SBRP"),
+    *(f"no promotion of {kind}" for kind in "SBR"),
+)
+EVENTS = frozenset(
+    {f"minichess: {event}" for event in MINICHESS_EVENTS} | {f"minishogi: {event}" for event in MINISHOGI_EVENTS}
+)
+
+
+def compare(num_positions: int, seed: int) -> Counter[str]:
+    """So many positions of each of the two games, against Fairy-Stockfish, too, if pyffish is installed.
+
+    Raises:
+        AssertionError: the core differs.
+    """
+    fairy = importlib.import_module("pyffish") if importlib.util.find_spec("pyffish") else None
+    seen = Counter[str]()
+    for name in TWINS:
+        for event, count in compare_game(name, num_positions, seed, fairy).items():
+            seen[f"{name}: {event}"] += count
+    return seen
+
+
+def compare_game(name: str, num_positions: int, seed: int, fairy: ModuleType | None = None) -> Counter[str]:
     """Play games until so many positions were compared; the rule events that were met, "positions" among them.
 
     Raises:

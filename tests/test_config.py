@@ -55,7 +55,7 @@ def test_larger_games_get_larger_networks() -> None:
 @pytest.mark.parametrize("name", preset_names())
 def test_presets_are_settings(name: str) -> None:
     config = new_config(make(name), name, preset=name)
-    for section, entries in load_preset(name).items():
+    for section, entries in load_preset(name, game=name).items():
         for key, value in entries.items():
             assert getattr(getattr(config, section), key) == value
 

@@ -125,4 +125,4 @@ def parse(arguments: list[str]) -> None:
     disarm(command)
     command(arguments, standalone_mode=False)
     if "--preset" in arguments:
-        load_preset(arguments[arguments.index("--preset") + 1])
+        load_preset(arguments[arguments.index("--preset") + 1], game=arguments[1])

@@ -700,3 +700,19 @@ def test_halving_visits_a_single_move() -> None:
     search.begin(0, 9)
     Recorder(game, 1).finish(search)
     assert search.root(0).visits.tolist() == [9]
+
+
+def test_a_root_past_a_soft_ending_is_searched() -> None:
+    """The rules stop a game there, and whoever asks about the position wants to know more than that."""
+    game = make("connect4(max_plies=3)")
+    state = state_after(game, "1 2 3")
+    assert game.ending(state) == "ply cap"
+    search = new_search(game, SearchConfig(num_simulations=30, exact_bounds=False), num_trees=1)
+    search.reset(0, state)
+    search.begin(0, 30)
+    Recorder(game, 0).finish(search)
+    root = search.root(0)
+    assert (root.limit, len(root.actions), int(root.visits.sum())) == ("simulations", 7, 30)
+    assert np.nanmax(np.abs(root.q)) == 0, "below the root a soft ending is a leaf with its result"
+    search.advance(0, 3, keep=True)
+    assert search.state(0).plies == 4

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -165,22 +166,41 @@ def preset_names() -> list[str]:
     return sorted(Path(file.name).stem for file in files if file.name.endswith(".toml"))
 
 
-def load_preset(name: str) -> dict[str, dict[str, Any]]:
-    """The settings of a preset, by section.
+def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
+    """The settings of a preset for a game, by section.
+
+    What a preset has for some games alone stands in it under `[games.NAME.section]`.
+
+    Args:
+        name: A name of `preset_names()`.
+        game: The game's name without its options.
 
     Raises:
-        SettingsError: there is none of this name.
+        SettingsError: there is no preset of this name.
     """
     if name not in preset_names():
         raise SettingsError(f"unknown preset {name!r}: {nearest(name, preset_names())}.")
     text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    values = tomllib.loads(text)
+    own = values.pop("games", {}).get(game, {})
+    _merge(values, own)
+    return values
 
 
 def game_name(text: str) -> str:
     """A game's name as a run keeps it: a path of the user's becomes absolute."""
     path, colon, class_name = text.rpartition(":")
     return f"{Path(path).resolve()}:{class_name}" if colon and path.endswith(".py") else text
+
+
+def directory_name(text: str) -> str:
+    """The name of a run's directory where nobody chose one.
+
+    >>> directory_name("go(size=7, komi=-5.5)"), directory_name("games/mine.py:MyGame")
+    ('go-size-7-komi--5.5', 'mygame')
+    """
+    path, _, class_name = text.rpartition(":")
+    return re.sub(r"[^\w.-]+", "-", (class_name if path.endswith(".py") else text).lower()).strip("-")
 
 
 def new_config(
@@ -206,7 +226,7 @@ def new_config(
         SettingsError: an unknown preset or setting (with the nearest names), or a value out of range.
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
-    layers = [load_preset(preset) if preset else {}, asked]
+    layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
     budgets = [layer["training"]["minutes"] for layer in layers if "minutes" in layer.get("training", {})]
     values = default_settings(game, minutes=budgets[-1] if budgets else DEFAULT_MINUTES)
     for layer in layers:
@@ -332,7 +352,7 @@ def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, A
         if section == "training":
             for budget, other in (("minutes", "steps"), ("steps", "minutes")):
                 if budget in entries:
-                    values[section].pop(other, None)
+                    values.get(section, {}).pop(other, None)
         values.setdefault(section, {}).update(entries)
 
 

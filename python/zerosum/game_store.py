@@ -221,8 +221,8 @@ class GameStore:
         """Write the finished games that are only in the journal into a shard, if there are any."""
         self._seal(at_least=1)
 
-    def recent(self, num_positions: int) -> Iterator[GameRecord]:
-        """The newest finished games with at least that many positions together (or all), oldest first.
+    def recent(self, num_positions: int = 0, *, num_games: int = 0) -> Iterator[GameRecord]:
+        """The newest finished games, at least so many with at least so many positions together (or all), oldest first.
 
         The shards it takes are checked before this returns; a damaged one is set aside and older games take its place,
         so `num_games` and `num_positions` are right afterwards.
@@ -233,11 +233,13 @@ class GameStore:
         with self._lock:
             unsealed = list(self._finished)
             shards: list[bytes] = []  # the newest first
-            needed = num_positions + _num_positions(self._recorded.values()) - _num_positions(unsealed)
+            positions = num_positions + _num_positions(self._recorded.values()) - _num_positions(unsealed)
+            games = num_games + len(self._recorded) - len(unsealed)
             for seal in reversed(self._manifest.shards):
-                if needed > 0 and (data := self._read_shard(seal)) is not None:
+                if (positions > 0 or games > 0) and (data := self._read_shard(seal)) is not None:
                     shards.append(data)
-                    needed -= seal.num_positions
+                    positions -= seal.num_positions
+                    games -= seal.num_games
         replayed = set(self._recorded)
         return (record for record in self._decoded(shards, unsealed) if record.game_id not in replayed)
 

@@ -143,7 +143,7 @@ class ReferenceSearch:
         priors = softmax(logits)
         if leaf is not self.root and self.number is np.float32:
             priors = _core.round_prior(priors)
-        for action, prior in zip(self.game.legal_actions(leaf.state), priors, strict=True):
+        for action, prior in zip(self.game.legal_actions(leaf.state, past_soft_endings=True), priors, strict=True):
             leaf.children[action] = Node(prior=self.number(prior))
         leaf.net_value = leaf.sign * value
         if leaf is self.root:
@@ -211,7 +211,9 @@ class ReferenceSearch:
     def _question(self, node: Node) -> tuple[bytes, ...]:
         """What the network is asked about a position."""
         assert node.state is not None
-        return self.game.planes(node.state).tobytes(), np.array(self.game.legal_actions(node.state)).tobytes()
+        return self.game.planes(node.state).tobytes(), np.array(
+            self.game.legal_actions(node.state, past_soft_endings=True)
+        ).tobytes()
 
     def _prior(self, action: int) -> Any:
         """The network's prior at the root, without noise."""

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::games::options::{Chosen, OptionSpec};
 use crate::picture::Picture;
 
 /// An action's index in `0..num_actions`; the same number is the network's policy output.
@@ -120,7 +121,7 @@ pub struct PlaneSpec {
 #[derive(Clone, Debug)]
 pub struct GameSpec {
     name: String,
-    options: String,
+    options: Chosen,
     version: u32,
     num_actions: usize,
     board_shape: (usize, usize),
@@ -157,7 +158,7 @@ impl GameSpec {
         }
         Ok(Self {
             name: name.to_owned(),
-            options: String::new(),
+            options: Chosen::default(),
             version,
             num_actions,
             board_shape,
@@ -181,8 +182,8 @@ impl GameSpec {
         self.has_action_planes
     }
 
-    /// The same with its options as [`crate::games::Options::canonical`] writes them: those that are not the default's.
-    pub fn with_options(mut self, options: String) -> Self {
+    /// The same with its options as [`crate::games::Options::canonical`] gives them.
+    pub fn with_options(mut self, options: Chosen) -> Self {
         self.options = options;
         self
     }
@@ -217,12 +218,17 @@ impl GameSpec {
 
     /// The options that are not the default's, such as `size=9, komi=5.5`; "" if there are none.
     pub fn options(&self) -> &str {
-        &self.options
+        &self.options.text
+    }
+
+    /// All options that the game has.
+    pub fn known_options(&self) -> &[OptionSpec] {
+        &self.options.known
     }
 
     /// The game as commands take it: `go(size=9, komi=5.5)`.
     pub fn full_name(&self) -> String {
-        if self.options.is_empty() { self.name.clone() } else { format!("{}({})", self.name, self.options) }
+        if self.options().is_empty() { self.name.clone() } else { format!("{}({})", self.name, self.options) }
     }
 
     /// The version of rules, actions and planes.
@@ -493,9 +499,14 @@ impl<S> Position<S> {
     /// rules stop a game that could go on.
     pub fn legal_actions<G: Game<State = S>>(&self, game: &G, past_soft_endings: bool) -> Vec<Action> {
         let mut actions = Vec::new();
-        if self.outcome(game).is_none_or(|outcome| past_soft_endings && outcome.is_soft) {
+        if self.outcome(game).is_none() || past_soft_endings && self.has_move(game) {
             game.legal_actions(&self.state, &mut actions);
         }
         actions
+    }
+
+    /// True if a legal move is left, be it past a soft ending.
+    pub fn has_move<G: Game<State = S>>(&self, game: &G) -> bool {
+        game.outcome(&self.state).is_none_or(|outcome| outcome.is_soft)
     }
 }

@@ -46,7 +46,8 @@ impl<G: Game> Leaves<G> {
         self.positions.clear();
     }
 
-    /// Encodes one more position, which must not be over (its legal actions would be none) unless no search asks.
+    /// Encodes one more position. Past a soft ending its legal actions are those that are left; where there are none, no
+    /// search asks.
     pub fn push(&mut self, game: &G, tree: u32, position: Position<G::State>) {
         let bytes_per_plane = game.spec().bytes_per_plane();
         let (bits, constants) = (self.packed_planes.len(), self.constant_planes.len());
@@ -59,7 +60,7 @@ impl<G: Game> Leaves<G> {
         );
         game.encode(&position.state, &mut planes);
         debug_assert!(planes.is_complete(), "{}: encode() left a plane out", game.spec().name());
-        if position.outcome(game).is_none() {
+        if position.has_move(game) {
             game.legal_actions(&position.state, &mut self.legal_actions);
         }
         self.legal_offsets.push(self.legal_actions.len() as i64);

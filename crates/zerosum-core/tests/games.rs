@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
-use zerosum_core::games::{self, ConnectFour, Minichess, Minishogi, TicTacToe};
+use zerosum_core::games::{
+    self, Breakthrough, ConnectFour, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, TicTacToe,
+};
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
 
@@ -140,12 +142,40 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
 #[test]
 fn every_game_keeps_the_contract() {
     let held = [
+        keeps_the_contract(&Breakthrough::default(), 50),
         keeps_the_contract(&ConnectFour::default(), 300),
+        keeps_the_contract(&Gomoku::default(), 2),
+        keeps_the_contract(&Hex::default(), 5),
         keeps_the_contract(&Minichess::default(), 15),
         keeps_the_contract(&Minishogi::default(), 15),
+        keeps_the_contract(&Nim::default(), 300),
+        keeps_the_contract(&Othello::default(), 100),
         keeps_the_contract(&TicTacToe::default(), 300),
     ];
     assert_eq!(held, games::NAMES, "each game of the core is held against the contract");
+}
+
+fn options(text: &str) -> Options {
+    Options::parse(text).expect("well formed").1
+}
+
+#[test]
+fn options_keep_the_contract() {
+    for game in ["gomoku(size=6, length=4)", "gomoku(size=7, exact_five=true)", "gomoku(size=3)"] {
+        keeps_the_contract(&Gomoku::from_options(options(game)).expect(game), 50);
+    }
+    for game in ["hex(size=2, swap=true)", "hex(size=5)", "hex(size=4, swap=true)"] {
+        keeps_the_contract(&Hex::from_options(options(game)).expect(game), 100);
+    }
+    for game in ["breakthrough(size=4)", "breakthrough(size=5)", "breakthrough(size=7)"] {
+        keeps_the_contract(&Breakthrough::from_options(options(game)).expect(game), 50);
+    }
+    for game in ["nim(misere=true)", "nim(heaps=2-2)", "nim(heaps=1-20-3-4-5)"] {
+        keeps_the_contract(&Nim::from_options(options(game)).expect(game), 100);
+    }
+    // Words of more than 64 squares, the last one full or not.
+    keeps_the_contract(&Hex::from_options(options("hex(size=16)")).expect("a size"), 1);
+    keeps_the_contract(&Gomoku::from_options(options("gomoku(size=25, max_plies=30)")).expect("a size"), 1);
 }
 
 #[test]
@@ -176,6 +206,9 @@ fn counts_lines_of_play() {
     assert_eq!(counts(&ConnectFour::default(), 1..=8), [7, 49, 343, 2401, 16_807, 117_649, 823_536, 5_673_234]);
     assert_eq!(counts(&Minichess::default(), 1..=6), [7, 53, 506, 4775, 52_512, 572_874]);
     assert_eq!(counts(&Minishogi::default(), 1..=5), [14, 181, 2512, 35_401, 533_203]);
+    assert_eq!(counts(&Othello::default(), 1..=9), [4, 12, 56, 244, 1396, 8200, 55_092, 390_216, 3_005_288]);
+    let three_by_three = Gomoku::from_options(options("gomoku(size=3)")).expect("a size");
+    assert_eq!(counts(&three_by_three, 1..=10), known, "three in a row on nine points are tic-tac-toe");
 }
 
 #[test]

@@ -261,8 +261,9 @@ def load_player(
     """
     path = Path(path)
     checkpoint, run = load_checkpoint(path), _read_run_config(path)
-    name = game or run.get("game") or checkpoint.info.game
-    if name == checkpoint.info.game and name not in core_game_names():
+    info = checkpoint.info
+    name = game or run.get("game") or info.full_name
+    if name == info.full_name and info.game not in core_game_names():
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
     rules, search = make(name), _search_of(run, num_simulations)
     batch_size = search.leaves_in_flight if batch_size is None else batch_size

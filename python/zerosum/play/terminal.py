@@ -72,7 +72,9 @@ class _Table:
     def play(self) -> None:
         """Turns, and new games, until the human quits."""
         whom = "both sides" if self._humans == BOTH else "second" if 1 in self._humans else "first"
-        self._write(f"{self._game.spec.name} against {self._player.name}. You move {whom}. Type a move, or 'help'.")
+        self._write(
+            f"{self._game.spec.full_name} against {self._player.name}. You move {whom}. Type a move, or 'help'."
+        )
         self._show()
         while not self._has_quit:
             if self._game.outcome(self._state) is not None:

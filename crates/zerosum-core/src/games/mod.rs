@@ -1,26 +1,38 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
 mod board5;
+pub mod breakthrough;
 pub mod connect4;
+pub mod gomoku;
+pub mod hex;
 pub mod minichess;
 pub mod minishogi;
+pub mod nim;
 pub mod options;
+pub mod othello;
 mod past;
 pub mod rows;
+pub mod squares;
 pub mod tictactoe;
 
 use std::sync::Arc;
 
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneKind, PlaneSpec};
+pub use breakthrough::Breakthrough;
 pub use connect4::ConnectFour;
+pub use gomoku::Gomoku;
+pub use hex::Hex;
 pub use minichess::Minichess;
 pub use minishogi::Minishogi;
+pub use nim::Nim;
 pub use options::Options;
+pub use othello::Othello;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 4] = ["connect4", "minichess", "minishogi", "tictactoe"];
+pub const NAMES: [&str; 9] =
+    ["breakthrough", "connect4", "gomoku", "hex", "minichess", "minishogi", "nim", "othello", "tictactoe"];
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
@@ -29,9 +41,14 @@ pub const NAMES: [&str; 4] = ["connect4", "minichess", "minishogi", "tictactoe"]
 pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
     let (name, options) = Options::parse(text)?;
     Ok(Some(match name.as_str() {
+        "breakthrough" => erased(Breakthrough::from_options(options)?),
         "connect4" => erased(ConnectFour::from_options(options)?),
+        "gomoku" => erased(Gomoku::from_options(options)?),
+        "hex" => erased(Hex::from_options(options)?),
         "minichess" => erased(Minichess::from_options(options)?),
         "minishogi" => erased(Minishogi::from_options(options)?),
+        "nim" => erased(Nim::from_options(options)?),
+        "othello" => erased(Othello::from_options(options)?),
         "tictactoe" => erased(TicTacToe::from_options(options)?),
         _ => return Ok(None),
     }))
@@ -44,6 +61,11 @@ fn erased<G: Game>(game: G) -> Arc<dyn AnyGame> {
 /// Bit planes with these meanings.
 pub fn bit_planes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<PlaneSpec> {
     names.into_iter().map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits }).collect()
+}
+
+/// A square as people write it: its column as a letter, counted from 0, and the row's number.
+fn square_text(column: usize, row_number: usize) -> String {
+    format!("{}{row_number}", char::from(b'a' + column as u8))
 }
 
 /// The seven symmetries of a square board, besides the identity, for games whose actions are its squares row by row.

@@ -155,10 +155,7 @@ impl<G: Game> Search<G> {
     pub fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), SearchError> {
         let game = Arc::clone(&self.game);
         let tree_mut = self.idle_tree(tree)?;
-        let mut legal = Vec::new();
-        if tree_mut.position().outcome(&*game).is_none() {
-            game.legal_actions(&tree_mut.position().state, &mut legal);
-        }
+        let legal = tree_mut.position().legal_actions(&*game, true);
         if !legal.contains(&action) {
             return Err(SearchError(format!(
                 "action {action} is illegal at the root of tree {tree}, legal are {legal:?}"
@@ -168,7 +165,8 @@ impl<G: Game> Search<G> {
         Ok(())
     }
 
-    /// Begins a search of a tree's root.
+    /// Begins a search of a tree's root: past a soft ending, too, which ends games and is a leaf below the root, but whoever
+    /// asks about a position wants to know more than that.
     ///
     /// # Errors
     /// If the tree does not exist or has leaves in flight.

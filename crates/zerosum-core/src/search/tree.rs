@@ -128,7 +128,7 @@ impl<G: Game> Tree<G> {
         let reused = if config.count_reused_visits { 0 } else { self.reused_visits };
         self.target_visits = 1 + num_simulations + reused;
         self.noise = noise;
-        self.limit = self.position.outcome(game).is_some().then_some(Limit::GameOver);
+        self.limit = (!self.position.has_move(game)).then_some(Limit::GameOver);
         if root.kind == NodeKind::Expanded {
             self.prepare_root(config);
             self.note_end(config);

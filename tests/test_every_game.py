@@ -1,0 +1,30 @@
+"""Self-play and training run on every game of the core unchanged: a few steps of a tiny network each."""
+
+from __future__ import annotations
+
+import pytest
+
+from runs_for_tests import train_a_little
+from zerosum import _core
+from zerosum.checkpoint import load_newest
+from zerosum.config import new_config
+from zerosum.games import make
+
+
+@pytest.mark.parametrize("name", _core.core_game_names())
+def test_it_learns(name: str, tmp_path) -> None:
+    train_a_little(name, tmp_path)
+    checkpoint, damage = load_newest(tmp_path / "checkpoints")
+    assert checkpoint is not None and checkpoint.info.step == 2 and not damage
+    assert checkpoint.info.encoder_id == make(name).spec.encoder_id
+    assert any(weight.any() for name, weight in checkpoint.weights.items() if name.startswith("policy_out"))
+
+
+@pytest.mark.parametrize("name", _core.core_game_names())
+def test_its_defaults_fit(name: str) -> None:
+    game = make(name)
+    config = new_config(game, name)
+    height, width = game.spec.board_shape
+    is_planes = game.spec.has_action_planes and height * width > 16
+    assert (config.network.policy_head == "planes") == is_planes
+    assert config.search.root_noise_alpha is not None and config.search.root_noise_alpha < 5
