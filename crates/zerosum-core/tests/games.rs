@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
 use zerosum_core::games::chess::Variant;
-use zerosum_core::games::{self, Breakthrough, Chess, ConnectFour, Go, Gomoku, Hex, Nim, Options, Othello, TicTacToe};
+use zerosum_core::games::{
+    self, Breakthrough, Chess, ConnectFour, Go, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, TicTacToe,
+};
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
 
@@ -148,6 +150,8 @@ fn every_game_keeps_the_contract() {
         keeps_the_contract(&go::<6, 362>("go"), 1),
         keeps_the_contract(&Gomoku::default(), 2),
         keeps_the_contract(&Hex::default(), 5),
+        keeps_the_contract(&Minichess::default(), 15),
+        keeps_the_contract(&Minishogi::default(), 15),
         keeps_the_contract(&Nim::default(), 300),
         keeps_the_contract(&Othello::default(), 100),
         keeps_the_contract(&TicTacToe::default(), 300),
@@ -234,6 +238,8 @@ fn counts_lines_of_play() {
     let known = [9, 72, 504, 3024, 15_120, 54_720, 148_176, 200_448, 127_872, 0];
     assert_eq!(counts(&TicTacToe::default(), 1..=10), known);
     assert_eq!(counts(&ConnectFour::default(), 1..=8), [7, 49, 343, 2401, 16_807, 117_649, 823_536, 5_673_234]);
+    assert_eq!(counts(&Minichess::default(), 1..=6), [7, 53, 506, 4775, 52_512, 572_874]);
+    assert_eq!(counts(&Minishogi::default(), 1..=5), [14, 181, 2512, 35_401, 533_203]);
     assert_eq!(counts(&Othello::default(), 1..=9), [4, 12, 56, 244, 1396, 8200, 55_092, 390_216, 3_005_288]);
     let three_by_three = Gomoku::from_options(options("gomoku(size=3)")).expect("a size");
     assert_eq!(counts(&three_by_three, 1..=10), known, "three in a row on nine points are tic-tac-toe");

@@ -1,14 +1,18 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
+mod board5;
 pub mod breakthrough;
 pub mod chess;
 pub mod connect4;
 pub mod go;
 pub mod gomoku;
 pub mod hex;
+pub mod minichess;
+pub mod minishogi;
 pub mod nim;
 pub mod options;
 pub mod othello;
+mod past;
 pub mod rows;
 pub mod squares;
 pub mod tictactoe;
@@ -23,13 +27,15 @@ pub use connect4::ConnectFour;
 pub use go::Go;
 pub use gomoku::Gomoku;
 pub use hex::Hex;
+pub use minichess::Minichess;
+pub use minishogi::Minishogi;
 pub use nim::Nim;
 pub use options::Options;
 pub use othello::Othello;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 15] = [
     "breakthrough",
     "chess",
     "chess960",
@@ -40,6 +46,8 @@ pub const NAMES: [&str; 13] = [
     "go9",
     "gomoku",
     "hex",
+    "minichess",
+    "minishogi",
     "nim",
     "othello",
     "tictactoe",
@@ -67,6 +75,8 @@ pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
         "go" => go::Variant::from_options(options)?.game(),
         "gomoku" => erased(Gomoku::from_options(options)?),
         "hex" => erased(Hex::from_options(options)?),
+        "minichess" => erased(Minichess::from_options(options)?),
+        "minishogi" => erased(Minishogi::from_options(options)?),
         "nim" => erased(Nim::from_options(options)?),
         "othello" => erased(Othello::from_options(options)?),
         "tictactoe" => erased(TicTacToe::from_options(options)?),
