@@ -28,10 +28,9 @@ from zerosum.games import (
     state_after,
 )
 
-COMPARED_ELSEWHERE = {"go", "go9", "go13", "go19"}
-"""Go has its twin in go_twin.py, and its tests in test_go.py."""
+COMPARED_ELSEWHERE = {"chess", "chess960", "go", "go9", "go13", "go19"}
+"""Chess and Go have tests of their own, and their twins, in oracle_chess.py (on python-chess) and go_twin.py."""
 
-KNOWN = ", ".join(_core.core_game_names())
 CORE_GAMES = sorted(set(_core.core_game_names()) - COMPARED_ELSEWHERE)
 ALL_GAMES = {name: make(name) for name in CORE_GAMES} | {"double-move": adopt(DoubleMove())}
 
@@ -414,10 +413,10 @@ def test_moves_are_read_as_written() -> None:
     [
         (
             "conect4",
-            f"unknown game 'conect4': did you mean 'connect4'. Known are {KNOWN}. A game of your own",
+            f"unknown game 'conect4': did you mean 'connect4'. Known are {', '.join(_core.core_game_names())}.",
         ),
         ("", "unknown game ''"),
-        ("xyz", f"unknown game 'xyz': known are {KNOWN}. A game of your own"),
+        ("xyz", f"unknown game 'xyz': known are {', '.join(_core.core_game_names())}. A game of your own"),
         ("chess.py", "there is no file 'chess.py'; a game of your own is given as path.py:Class"),
         ("nowhere.py:Chess", "there is no file 'nowhere.py'"),
     ],

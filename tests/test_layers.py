@@ -18,6 +18,7 @@ ORDER = (
     "_core",
     "errors",
     "settings",
+    "openspiel",
     "games",
     "picture",
     "perft",

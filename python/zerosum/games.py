@@ -22,7 +22,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zerosum import _core
+from zerosum import _core, openspiel
 from zerosum._core import GameSpec, Leaves, PlaneSpec, State
 from zerosum.errors import GameError, nearest
 
@@ -141,7 +141,7 @@ MISTAKES = (Exception, SystemExit)
 def make(name: str) -> Rules:
     """A game by its name, or a game written in Python as `path/to/file.py:Class`.
 
-    Options stand in brackets behind a name of the core.
+    Options stand in brackets behind a name of the core; `openspiel:NAME` is a game of OpenSpiel (`zerosum.openspiel`).
 
     >>> make("connect4").spec.num_actions
     7
@@ -162,6 +162,8 @@ def make(name: str) -> Rules:
 
 def find_game(name: str) -> Rules | Game[Any]:
     """As `make`, but a game written in Python comes as the object of its class: what `check_game` wants to see."""
+    if name.startswith(openspiel.PREFIX):
+        return openspiel.load(name.removeprefix(openspiel.PREFIX))
     path, _, class_name = (name, "", "") if name.endswith(".py") else name.rpartition(":")
     if path.endswith(".py"):
         return _load(Path(path), class_name)

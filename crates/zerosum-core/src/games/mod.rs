@@ -1,6 +1,7 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
 pub mod breakthrough;
+pub mod chess;
 pub mod connect4;
 pub mod go;
 pub mod gomoku;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneKind, PlaneSpec};
 pub use breakthrough::Breakthrough;
+pub use chess::Chess;
 pub use connect4::ConnectFour;
 pub use go::Go;
 pub use gomoku::Gomoku;
@@ -27,8 +29,21 @@ pub use othello::Othello;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 11] =
-    ["breakthrough", "connect4", "go", "go13", "go19", "go9", "gomoku", "hex", "nim", "othello", "tictactoe"];
+pub const NAMES: [&str; 13] = [
+    "breakthrough",
+    "chess",
+    "chess960",
+    "connect4",
+    "go",
+    "go13",
+    "go19",
+    "go9",
+    "gomoku",
+    "hex",
+    "nim",
+    "othello",
+    "tictactoe",
+];
 
 /// Names for a game with an option: its own name, the option, the value.
 const SHORT_FORMS: [(&str, &str, &str, &str); 3] =
@@ -46,6 +61,8 @@ pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
     }
     Ok(Some(match name.as_str() {
         "breakthrough" => erased(Breakthrough::from_options(options)?),
+        "chess" => erased(Chess::from_options(options, chess::Variant::Chess)?),
+        "chess960" => erased(Chess::from_options(options, chess::Variant::Chess960)?),
         "connect4" => erased(ConnectFour::from_options(options)?),
         "go" => go::Variant::from_options(options)?.game(),
         "gomoku" => erased(Gomoku::from_options(options)?),
