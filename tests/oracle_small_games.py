@@ -1,7 +1,6 @@
 """The core's small games beside OpenSpiel's, an independent implementation: legal moves, who moves, texts and results.
 
-`compare` plays games on both. `python tests/oracle_small_games.py` counts lines of play by OpenSpiel into the perft
-tables of the package.
+`compare` plays games on both; `python tests/oracle_small_games.py` writes the package's perft tables by OpenSpiel.
 """
 
 from __future__ import annotations
@@ -16,9 +15,11 @@ from typing import Any
 
 import pyspiel
 
+import zerosum
+from small_twins import GomokuTwin
 from zerosum.games import Rules, State, make
 
-PERFT = Path(__file__).parents[1] / "python" / "zerosum" / "data" / "perft"
+PERFT = Path(zerosum.__file__).parent / "data" / "perft"
 
 
 Chooser = Callable[[Rules, State, list[int], random.Random], int]
@@ -34,8 +35,6 @@ class Pair:
     to_ours: Callable[[Rules, Any, int], int]
     """The core's number of one of OpenSpiel's legal actions."""
     choose: Chooser | None = None
-    share: int = 1
-    """Of the positions, beside the other pairs' shares."""
 
 
 def same(_game: Rules, _position: Any, action: int) -> int:
@@ -72,22 +71,31 @@ def what_is_left(game: Rules, position: Any, action: int) -> int:
 def crush(victim: int) -> Chooser:
     """Both sides (in Othello) leave one of them few discs, so that there are passes, early ends and empty sides."""
 
+    def fewest(game: Rules, state: State, depth: int) -> float:
+        """The victim's discs after the line of play that leaves it the fewest."""
+        legal = game.legal_actions(state)
+        if depth == 0 or not legal:
+            return float(game.planes(state).sum(axis=(1, 2))[int(game.player(state) != victim)])
+        return min(fewest(game, game.play(state, action), depth - 1) for action in legal)
+
     def choose(game: Rules, state: State, legal: list[int], generator: random.Random) -> int:
-        if generator.random() < 0.03:
+        if state.plies < 4 or state.plies > 30:
             return generator.choice(legal)
-        discs = {action: game.planes(game.play(state, action)).sum(axis=(1, 2)) for action in legal}
-        is_victim = game.player(state) == victim
-        return min(legal, key=lambda action: (discs[action][1 if is_victim else 0], generator.random()))
+        return min(legal, key=lambda action: (fewest(game, game.play(state, action), 1), generator.random()))
 
     return choose
 
 
-def keep_even(game: Rules, state: State, legal: list[int], generator: random.Random) -> int:
-    """Ends in equal numbers of discs (in Othello) more often than random play."""
-    if state.plies < 50:
-        return generator.choice(legal)
-    counts = {action: game.planes(game.play(state, action)).sum(axis=(1, 2)) for action in legal}
-    return min(legal, key=lambda action: (abs(counts[action][0] - counts[action][1]), generator.random()))
+def draw(game: Rules, state: State, legal: list[int], generator: random.Random) -> int:
+    """Both sides (in Othello) draw if they can, once they see the end."""
+
+    def can_draw(state: State) -> bool:
+        if (outcome := game.outcome(state)) is not None:
+            return outcome == 0
+        return any(can_draw(game.play(state, action)) for action in game.legal_actions(state))
+
+    draws = [action for action in legal if state.plies >= 55 and can_draw(game.play(state, action))]
+    return generator.choice(draws or legal)
 
 
 def swap_often(game: Rules, state: State, legal: list[int], generator: random.Random) -> int:
@@ -130,9 +138,9 @@ PAIRS = (
     Pair("nim(heaps=9-2-14-3)", "nim(pile_sizes=9;2;14;3,is_misere=False)", what_is_left),
     Pair("nim(heaps=2-5, misere=true)", "nim(pile_sizes=2;5,is_misere=True)", what_is_left),
     Pair("othello", "othello", same),
-    Pair("othello", "othello", same, keep_even, share=4),
-    Pair("othello", "othello", same, crush(0), share=4),
-    Pair("othello", "othello", same, crush(1), share=4),
+    Pair("othello", "othello", same, draw),
+    Pair("othello", "othello", same, crush(0)),
+    Pair("othello", "othello", same, crush(1)),
     Pair("tictactoe", "tic_tac_toe", same),
 )
 
@@ -140,6 +148,8 @@ SAME_TEXTS = ("hex", "othello")
 """Games whose actions OpenSpiel writes as the core does."""
 
 
+EXACT_POSITIONS = "gomoku: positions with exact_five, beside the twin"
+OVERLINE = "gomoku: a longer line that does not win, exact_five"
 BOTH = ("first player wins", "second player wins")
 EVENTS = frozenset(
     f"{game}, {result}"
@@ -158,25 +168,45 @@ EVENTS = frozenset(
         "tictactoe: board full": ("draw",),
     }.items()
     for result in results
-) | {"othello: pass", "othello: one side has no disc", "hex: swap"}
-"""Rule events that `compare` meets, each at least 100 times in 400,000 positions; full boards in
-Connect Four and Othello's early draws are too rare."""
+) | {OVERLINE, "othello: pass", "othello: one side has no disc", "hex: swap"}
+"""Rule events that `compare` is sure to meet; full boards in Connect Four and Othello's early draws are too rare."""
 
 
 def compare(num_positions: int, seed: int) -> Counter[str]:
-    """Play each pair's games in step, about `num_positions` positions in all; answers the rule events that were seen.
+    """Play each pair's games in step, at least `num_positions` of each game; answers the rule events that were seen.
 
     Raises:
         AssertionError: the two differ.
     """
     generator = random.Random(seed)
     seen: Counter[str] = Counter()
+    num_pairs = Counter(pair.ours.partition("(")[0] for pair in PAIRS)
     for pair in PAIRS:
         game, oracle = make(pair.ours), pyspiel.load_game(pair.theirs)
-        left = num_positions * pair.share / sum(pair.share for pair in PAIRS)
+        left = num_positions / num_pairs[game.spec.name]
         while left > 0:
             left -= _compare_game(pair, game, oracle, generator, seen)
+    while seen[EXACT_POSITIONS] < num_positions / 3:
+        _compare_exact_five(generator, seen)
     return seen
+
+
+def _compare_exact_five(generator: random.Random, seen: Counter[str]) -> None:
+    """OpenSpiel has no such rule: a game beside the slow twin; four in a row on a small board, with longer lines."""
+    game, lax = make("gomoku(size=7, length=4, exact_five=true)"), make("gomoku(size=7, length=4)")
+    state, twin, has_overline = game.initial_state(), GomokuTwin(7, 4, is_exact=True), False
+    while legal := game.legal_actions(state):
+        assert legal == twin.legal_actions(), game.draw(state)
+        action = generator.choice(legal)
+        state = game.play(state, action)
+        twin.play(action)
+        assert game.outcome(state) == twin.outcome(), game.draw(state)
+        text = game.position_text(state)
+        assert text is not None
+        if game.outcome(state) is None and not has_overline and lax.outcome(lax.parse_position(text)) is not None:
+            has_overline = True
+            seen[OVERLINE] += 1
+        seen[EXACT_POSITIONS] += 1
 
 
 def _compare_game(pair: Pair, game: Rules, oracle: Any, generator: random.Random, seen: Counter[str]) -> int:
@@ -200,7 +230,7 @@ def _compare_game(pair: Pair, game: Rules, oracle: Any, generator: random.Random
         position.apply_action(theirs[action])
     outcome = game.outcome(state)
     assert outcome == position.returns()[0], where
-    seen["positions"] += state.plies + 1
+    seen[f"{game.spec.name}: positions"] += state.plies + 1
     seen.update(_events_at_end(game, state, outcome))
     return state.plies + 1
 
@@ -226,7 +256,7 @@ def perft_table(pair: Pair, nums_plies: Iterable[int], *, enough: int) -> str:
     """Positions after so many random plies, with counts of lines up to the first depth that has enough, or 9."""
     game, oracle = make(pair.ours), pyspiel.load_game(pair.theirs)
     text = f"# Lines of play of {game.spec.name}, counted by OpenSpiel 2.0.2 ({pair.theirs}).\n"
-    text += "# name | position | lines of 1 ply, 2 plies, 3 plies ...\n"
+    text += "# name | position, empty for the initial one | lines of play of 1, 2, 3 ... plies\n"
     for num_plies in nums_plies:
         generator, state = random.Random(num_plies), game.initial_state()
         position = oracle.new_initial_state()
@@ -237,10 +267,10 @@ def perft_table(pair: Pair, nums_plies: Iterable[int], *, enough: int) -> str:
             state = game.play(state, pair.to_ours(game, position, action))
             position.apply_action(action)
         counts = [count_lines(position, 1)]
-        while counts[-1] < enough and len(counts) < 9:
-            counts.append(count_lines(position, len(counts) + 1))
+        while counts[-1] < enough and len(counts) < 9 and (count := count_lines(position, len(counts) + 1)):
+            counts.append(count)
         name = f"after {num_plies} plies" if num_plies else "start"
-        text += f"{name} | {game.position_text(state)} | {' '.join(map(str, counts))}\n"
+        text += f"{name} | {game.position_text(state) if num_plies else ''} | {' '.join(map(str, counts))}\n"
     return text
 
 

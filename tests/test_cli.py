@@ -244,6 +244,9 @@ def test_play(zero: Command, learned: Path) -> None:
     answer = zero("play", "rollouts@5", "--game", "connect4")
     assert answer.status == 0, "a pipe that ends is as good as 'quit'"
     assert "connect4 against rollouts@5." in answer.out
+    answer = zero("play", learned, "--position", "XX1/OO1/3 X", typed="c3\nyes\nmoves\nquit\n")
+    assert "You win: three in a row, after 1 moves." in answer.out and "c3 c2 a1 b1 c1" in answer.out
+    assert zero("play", learned, "--position", "XX1").err.startswith('zerosum: "XX1" lacks who is to move')
 
 
 def test_games(zero: Command) -> None:

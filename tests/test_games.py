@@ -28,7 +28,11 @@ from zerosum.games import (
     state_after,
 )
 
-CORE_GAMES = sorted(_core.core_game_names())
+COMPARED_ELSEWHERE = {"chess", "chess960", "minichess", "minishogi"}
+"""Chess has its tests in test_chess.py, and its twin, on python-chess, in oracle_chess.py; the two on 5×5 squares have
+theirs in test_mini.py, and twins of their own."""
+
+CORE_GAMES = sorted(set(_core.core_game_names()) - COMPARED_ELSEWHERE)
 ALL_GAMES = {name: make(name) for name in CORE_GAMES} | {"double-move": adopt(DoubleMove())}
 
 
@@ -84,12 +88,6 @@ TWINS = {
 }
 
 
-TWINS_ELSEWHERE = {"minichess": "test_mini.py", "minishogi": "test_mini.py"}
-"""Games whose twins are too big for this file, by the test that holds the core against them."""
-STONES = sorted(TWINS)
-"""Games that forget how they came to a position."""
-
-
 def random_games(game: Rules, num_games: int, seed: int) -> Iterator[list[tuple[State, int | None]]]:
     """Games as lists of (state, the action that was played there, None at the end)."""
     generator = random.Random(seed)
@@ -111,10 +109,10 @@ def random_states(game: Rules, num_states: int, seed: int) -> list[State]:
 
 
 def test_every_core_game_has_a_twin() -> None:
-    assert sorted([*TWINS, *TWINS_ELSEWHERE]) == CORE_GAMES, "an independent twin for each game of the core"
+    assert sorted(TWINS) == CORE_GAMES, "an independent twin for each game of the core"
 
 
-@pytest.mark.parametrize("name", STONES)
+@pytest.mark.parametrize("name", CORE_GAMES)
 def test_the_core_plays_as_its_twin(name: str) -> None:
     game, num_positions, outcomes = make(name), 0, set()
     for positions in random_games(game, 150, seed=1):
@@ -416,10 +414,10 @@ def test_moves_are_read_as_written() -> None:
     [
         (
             "conect4",
-            f"unknown game 'conect4': did you mean 'connect4'. Known are {', '.join(CORE_GAMES)}. A game of your own",
+            f"unknown game 'conect4': did you mean 'connect4'. Known are {', '.join(_core.core_game_names())}.",
         ),
         ("", "unknown game ''"),
-        ("xyz", f"unknown game 'xyz': known are {', '.join(CORE_GAMES)}. A game of your own"),
+        ("xyz", f"unknown game 'xyz': known are {', '.join(_core.core_game_names())}. A game of your own"),
         ("chess.py", "there is no file 'chess.py'; a game of your own is given as path.py:Class"),
         ("nowhere.py:Chess", "there is no file 'nowhere.py'"),
     ],
@@ -514,7 +512,7 @@ def test_a_soft_ending_leaves_moves_that_records_may_make() -> None:
     assert not game.is_soft_ending(won) and game.legal_actions(won, past_soft_endings=True) == []
 
 
-@pytest.mark.parametrize("name", STONES)
+@pytest.mark.parametrize("name", CORE_GAMES)
 def test_positions_read_back(name: str) -> None:
     game = make(name)
     for state in random_states(game, 100, seed=3):

@@ -18,7 +18,9 @@ ORDER = (
     "_core",
     "errors",
     "settings",
+    "openspiel",
     "games",
+    "notation",
     "picture",
     "perft",
     "catalogue",
@@ -76,6 +78,7 @@ NOT_FOR_ENGINES = {*NETWORK_LIBRARIES, *(f"zerosum.{module}" for module in TRAIN
 LIGHT = {
     "": EVERY_LIBRARY,
     "games": NETWORK_LIBRARIES,
+    "notation": EVERY_LIBRARY,
     "replay": NETWORK_LIBRARIES,
     "search": NETWORK_LIBRARIES,
     "network": NETWORK_LIBRARIES,

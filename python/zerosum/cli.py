@@ -139,6 +139,7 @@ def play(
     second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
     seconds: Annotated[float | None, typer.Option(help="Seconds a move, instead of simulations.")] = None,
+    position: Position = "",
 ) -> None:
     """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
     from zerosum.play.player import open_player, require_seconds
@@ -147,7 +148,7 @@ def play(
     if seconds is not None:
         require_seconds(seconds)
     opponent = open_player(player, game=game or None, num_simulations=simulations)
-    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds)
+    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds, position=position)
 
 
 @app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")

@@ -7,6 +7,7 @@ here, then `docs/own-game.md`; the smallest complete example is in the README.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib.util
 import operator
@@ -22,7 +23,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zerosum import _core
+from zerosum import _core, openspiel
 from zerosum._core import GameSpec, Leaves, PlaneSpec, State
 from zerosum.errors import GameError, nearest
 
@@ -141,7 +142,7 @@ MISTAKES = (Exception, SystemExit)
 def make(name: str) -> Rules:
     """A game by its name, or a game written in Python as `path/to/file.py:Class`.
 
-    Options stand in brackets behind a name of the core.
+    Options stand in brackets behind a name of the core; `openspiel:NAME` is a game of OpenSpiel (`zerosum.openspiel`).
 
     >>> make("connect4").spec.num_actions
     7
@@ -162,6 +163,8 @@ def make(name: str) -> Rules:
 
 def find_game(name: str) -> Rules | Game[Any]:
     """As `make`, but a game written in Python comes as the object of its class: what `check_game` wants to see."""
+    if name.startswith(openspiel.PREFIX):
+        return openspiel.load(name.removeprefix(openspiel.PREFIX))
     path, _, class_name = (name, "", "") if name.endswith(".py") else name.rpartition(":")
     if path.endswith(".py"):
         return _load(Path(path), class_name)
@@ -345,10 +348,23 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     action = game.parse_action(state, text)
     if action is not None:
         return action
-    texts = [game.action_text(state, action) for action in game.legal_actions(state, past_soft_endings=True)]
-    if not texts:
+    legal = game.legal_actions(state, past_soft_endings=True)
+    if not legal:
         raise GameError(f"{text!r} is not a legal move here: the game is over.")
-    raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts, word='Legal')}.")
+    raise GameError(f"{text!r} is not a legal move here: {_near_moves(game, state, legal, text)}.")
+
+
+_MANY_MOVES = 20
+
+
+def _near_moves(game: Rules, state: State, legal: list[int], text: str) -> str:
+    """What helps after a move that is not legal: those that are written nearly so, and, if they are not many, all."""
+    own = [game.action_text(state, action) for action in legal]
+    if len(legal) <= _MANY_MOVES:
+        return nearest(text, own, word="Legal")
+    others = (game.action_text(state, action, notation) for action in legal for notation in game.notations)
+    near = difflib.get_close_matches(text, sorted({*own, *others}), n=5, cutoff=0.4)
+    return f"{len(legal)} others are legal, such as {', '.join(near or sorted(own)[:5])}"
 
 
 def state_after(game: Rules, moves: str, *, position: str = "") -> State:

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
+use zerosum_core::games::chess::Variant;
 use zerosum_core::games::{
-    self, Breakthrough, ConnectFour, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, TicTacToe,
+    self, Breakthrough, Chess, ConnectFour, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, TicTacToe,
 };
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
@@ -143,6 +144,8 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
 fn every_game_keeps_the_contract() {
     let held = [
         keeps_the_contract(&Breakthrough::default(), 50),
+        keeps_the_contract(&Chess::new(Variant::Chess), 3),
+        keeps_the_contract(&Chess::new(Variant::Chess960), 3),
         keeps_the_contract(&ConnectFour::default(), 300),
         keeps_the_contract(&Gomoku::default(), 2),
         keeps_the_contract(&Hex::default(), 5),

@@ -2,6 +2,7 @@
 
 mod board5;
 pub mod breakthrough;
+pub mod chess;
 pub mod connect4;
 pub mod gomoku;
 pub mod hex;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneKind, PlaneSpec};
 pub use breakthrough::Breakthrough;
+pub use chess::Chess;
 pub use connect4::ConnectFour;
 pub use gomoku::Gomoku;
 pub use hex::Hex;
@@ -31,8 +33,19 @@ pub use othello::Othello;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 9] =
-    ["breakthrough", "connect4", "gomoku", "hex", "minichess", "minishogi", "nim", "othello", "tictactoe"];
+pub const NAMES: [&str; 11] = [
+    "breakthrough",
+    "chess",
+    "chess960",
+    "connect4",
+    "gomoku",
+    "hex",
+    "minichess",
+    "minishogi",
+    "nim",
+    "othello",
+    "tictactoe",
+];
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
@@ -42,6 +55,8 @@ pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
     let (name, options) = Options::parse(text)?;
     Ok(Some(match name.as_str() {
         "breakthrough" => erased(Breakthrough::from_options(options)?),
+        "chess" => erased(Chess::from_options(options, chess::Variant::Chess)?),
+        "chess960" => erased(Chess::from_options(options, chess::Variant::Chess960)?),
         "connect4" => erased(ConnectFour::from_options(options)?),
         "gomoku" => erased(Gomoku::from_options(options)?),
         "hex" => erased(Hex::from_options(options)?),
