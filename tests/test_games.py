@@ -28,10 +28,10 @@ from zerosum.games import (
     state_after,
 )
 
-COMPARED_ELSEWHERE = {"chess", "chess960", "minichess", "minishogi"}
-"""Chess has its tests in test_chess.py, and its twin, on python-chess, in oracle_chess.py; the two on 5×5 squares have
-theirs in test_mini.py, and twins of their own."""
+COMPARED_ELSEWHERE = {"chess", "chess960", "go", "go9", "go13", "go19", "minichess", "minishogi"}
+"""These have their twins and their tests in files of their own (oracle_chess.py, go_twin.py, test_mini.py)."""
 
+KNOWN = ", ".join(_core.core_game_names())
 CORE_GAMES = sorted(set(_core.core_game_names()) - COMPARED_ELSEWHERE)
 ALL_GAMES = {name: make(name) for name in CORE_GAMES} | {"double-move": adopt(DoubleMove())}
 
@@ -414,10 +414,10 @@ def test_moves_are_read_as_written() -> None:
     [
         (
             "conect4",
-            f"unknown game 'conect4': did you mean 'connect4'. Known are {', '.join(_core.core_game_names())}.",
+            f"unknown game 'conect4': did you mean 'connect4'. Known are {KNOWN}. A game of your own",
         ),
         ("", "unknown game ''"),
-        ("xyz", f"unknown game 'xyz': known are {', '.join(_core.core_game_names())}. A game of your own"),
+        ("xyz", f"unknown game 'xyz': known are {KNOWN}. A game of your own"),
         ("chess.py", "there is no file 'chess.py'; a game of your own is given as path.py:Class"),
         ("nowhere.py:Chess", "there is no file 'nowhere.py'"),
     ],

@@ -221,6 +221,8 @@ class Game:
         """How the game ended, in the words of its federation ("four in a row"), or None while it goes on."""
     def is_soft_ending(self, state: State) -> bool:
         """True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap."""
+    def score(self, state: State) -> float | None:
+        """The first player's margin in points if the game ended here (komi included); None if it knows no points."""
     def planes(self, state: State) -> NDArray[np.float32]:
         """[C, H, W], seen from the player to move."""
     @property

@@ -222,6 +222,11 @@ pub trait AnyGame: Send + Sync {
     /// # Errors
     /// If the state is of another game.
     fn outcome(&self, state: &AnyState) -> Result<Option<Outcome>, SearchError>;
+    /// See [`Game::score`].
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError>;
     /// An action as people write it.
     ///
     /// # Errors
@@ -357,6 +362,10 @@ impl<G: Game> AnyGame for Erased<G> {
 
     fn outcome(&self, state: &AnyState) -> Result<Option<Outcome>, SearchError> {
         Ok(state.of(&*self.game)?.outcome(&*self.game))
+    }
+
+    fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError> {
+        Ok(self.game.score(&state.of(&*self.game)?.state))
     }
 
     fn action_text(&self, state: &AnyState, action: Action) -> Result<String, SearchError> {

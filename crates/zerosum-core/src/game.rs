@@ -14,7 +14,7 @@ pub type Action = u16;
 /// One of the two sides. A side may move several times in a row: who moves is asked, never counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Player {
-    /// The side that moves in the initial state (player 0).
+    /// The side that moves in the initial state (player 0), or would, had it no handicap stones there already.
     First,
     /// The other side (player 1).
     Second,
@@ -416,6 +416,11 @@ pub trait Game: Send + Sync + 'static {
     /// How a game that reaches `max_plies` ends: a draw, unless the game scores its last position.
     fn outcome_at_cap(&self, _state: &Self::State) -> Outcome {
         Outcome::draw("ply cap")
+    }
+
+    /// The first player's margin in points if the game ended here; `None` if the game knows no points.
+    fn score(&self, _state: &Self::State) -> Option<f32> {
+        None
     }
 
     /// How many positions a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.

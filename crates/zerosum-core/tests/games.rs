@@ -1,12 +1,12 @@
 //! The contract of `trait Game`, held by every game of the core over random games, and counts of lines of play.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
 use zerosum_core::games::chess::Variant;
 use zerosum_core::games::{
-    self, Breakthrough, Chess, ConnectFour, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, TicTacToe,
+    self, Breakthrough, Chess, ConnectFour, Go, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, TicTacToe,
 };
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
@@ -147,6 +147,7 @@ fn every_game_keeps_the_contract() {
         keeps_the_contract(&Chess::new(Variant::Chess), 3),
         keeps_the_contract(&Chess::new(Variant::Chess960), 3),
         keeps_the_contract(&ConnectFour::default(), 300),
+        keeps_the_contract(&go::<6, 362>("go"), 1),
         keeps_the_contract(&Gomoku::default(), 2),
         keeps_the_contract(&Hex::default(), 5),
         keeps_the_contract(&Minichess::default(), 15),
@@ -155,7 +156,29 @@ fn every_game_keeps_the_contract() {
         keeps_the_contract(&Othello::default(), 100),
         keeps_the_contract(&TicTacToe::default(), 300),
     ];
-    assert_eq!(held, games::NAMES, "each game of the core is held against the contract");
+    let names: BTreeSet<String> = games::NAMES.iter().map(|name| game(name).spec().name().to_owned()).collect();
+    assert!(names.iter().eq(&held), "each game of the core is held against the contract");
+}
+
+fn go<const W: usize, const P: usize>(text: &str) -> Go<W, P> {
+    Go::new(games::go::Variant::from_options(options(text)).expect("known options"))
+}
+
+#[test]
+fn every_go_keeps_the_contract() {
+    for given in [
+        "size=5",
+        "size=5, suicide=true, komi=0, max_plies=150",
+        "size=5, superko=simple, max_plies=150",
+        "size=5, superko=situational, suicide=true, max_plies=150",
+        "size=7, handicap=3, history=1, history_fill=zero",
+        "size=8, handicap=4",
+        "size=9",
+    ] {
+        keeps_the_contract(&go::<2, 82>(&format!("go({given})")), 20);
+    }
+    keeps_the_contract(&go::<3, 170>("go(size=13, max_plies=200)"), 1);
+    keeps_the_contract(&go::<10, 626>("go(size=25, max_plies=100)"), 1);
 }
 
 fn options(text: &str) -> Options {
@@ -184,14 +207,22 @@ fn options_keep_the_contract() {
 #[test]
 fn names_lead_to_their_games() {
     for name in games::NAMES {
-        assert_eq!(game(name).spec().name(), name);
+        let spec = game(name).spec().clone();
+        assert_eq!(game(&spec.full_name()).spec().encoder_id(), spec.encoder_id(), "{name}");
     }
     assert!(games::by_name("draughts").is_ok_and(|game| game.is_none()));
     let capped = games::by_name("tictactoe(max_plies=3)").unwrap().expect("a name of the core");
     assert_eq!((capped.spec().full_name().as_str(), capped.spec().max_plies()), ("tictactoe(max_plies=3)", 3));
     assert_eq!(capped.spec().encoder_id(), game("tictactoe").spec().encoder_id(), "a network need not know the cap");
+    let short = ["go9(komi=5.5)", "go(size=9)", "go9", "go13", "go19", "go(rules=tromp-taylor)", "go(komi=7.5)"];
+    let full = short.map(|name| game(name).spec().full_name());
+    assert_eq!(
+        full,
+        ["go(size=9, komi=5.5)", "go(size=9)", "go(size=9)", "go(size=13)", "go", "go(suicide=true)", "go"]
+    );
     let ids: HashSet<String> = games::NAMES.iter().map(|name| game(name).spec().encoder_id()).collect();
-    assert_eq!(ids.len(), games::NAMES.len(), "no two games share an encoding");
+    let games: HashSet<String> = games::NAMES.iter().map(|name| game(name).spec().full_name()).collect();
+    assert_eq!(ids.len(), games.len(), "no two games share an encoding");
 }
 
 fn game(name: &str) -> std::sync::Arc<dyn AnyGame> {

@@ -250,6 +250,10 @@ impl Game {
         Ok(outcome.is_some_and(|outcome| outcome.is_soft))
     }
 
+    fn score(&self, state: &State) -> PyResult<Option<f32>> {
+        catch(|| self.inner.score(&state.inner))?.map_err(misuse)
+    }
+
     #[getter]
     fn notations(&self) -> Vec<&'static str> {
         self.inner.notations().to_vec()

@@ -4,6 +4,7 @@ mod board5;
 pub mod breakthrough;
 pub mod chess;
 pub mod connect4;
+pub mod go;
 pub mod gomoku;
 pub mod hex;
 pub mod minichess;
@@ -23,6 +24,7 @@ use crate::game::{Action, Game, PlaneKind, PlaneSpec};
 pub use breakthrough::Breakthrough;
 pub use chess::Chess;
 pub use connect4::ConnectFour;
+pub use go::Go;
 pub use gomoku::Gomoku;
 pub use hex::Hex;
 pub use minichess::Minichess;
@@ -33,11 +35,15 @@ pub use othello::Othello;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 15] = [
     "breakthrough",
     "chess",
     "chess960",
     "connect4",
+    "go",
+    "go13",
+    "go19",
+    "go9",
     "gomoku",
     "hex",
     "minichess",
@@ -47,17 +53,26 @@ pub const NAMES: [&str; 11] = [
     "tictactoe",
 ];
 
+/// Names for a game with an option: its own name, the option, the value.
+const SHORT_FORMS: [(&str, &str, &str, &str); 3] =
+    [("go9", "go", "size", "9"), ("go13", "go", "size", "13"), ("go19", "go", "size", "19")];
+
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
 /// # Errors
 /// A sentence, if the options are malformed, unknown or out of range.
 pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
-    let (name, options) = Options::parse(text)?;
+    let (mut name, mut options) = Options::parse(text)?;
+    if let Some((_, game, option, value)) = SHORT_FORMS.iter().find(|(short, ..)| *short == name) {
+        (*game).clone_into(&mut name);
+        options.give(option, value)?;
+    }
     Ok(Some(match name.as_str() {
         "breakthrough" => erased(Breakthrough::from_options(options)?),
         "chess" => erased(Chess::from_options(options, chess::Variant::Chess)?),
         "chess960" => erased(Chess::from_options(options, chess::Variant::Chess960)?),
         "connect4" => erased(ConnectFour::from_options(options)?),
+        "go" => go::Variant::from_options(options)?.game(),
         "gomoku" => erased(Gomoku::from_options(options)?),
         "hex" => erased(Hex::from_options(options)?),
         "minichess" => erased(Minichess::from_options(options)?),

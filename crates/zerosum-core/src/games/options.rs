@@ -66,6 +66,31 @@ impl Options {
         Ok((name.to_owned(), Self { game: name.to_owned(), given, chosen: Chosen::default() }))
     }
 
+    /// Adds an option, as if it stood in the brackets.
+    ///
+    /// # Errors
+    /// A sentence, if it is given already.
+    pub fn give(&mut self, name: &str, value: &str) -> Result<(), String> {
+        if self.given.iter().any(|(other, _)| other == name) {
+            return Err(format!("{}: {name}={value} is implied, and the option {name} is given, too", self.game));
+        }
+        self.given.push((name.to_owned(), value.to_owned()));
+        Ok(())
+    }
+
+    /// Where `name=word` is given, which is another way to say `other=value`, puts that in its place.
+    ///
+    /// # Errors
+    /// A sentence, if `name` has another value, or `other` is given, too.
+    pub fn replace(&mut self, (name, word): (&str, &str), (other, value): (&str, &str)) -> Result<(), String> {
+        let Some(index) = self.given.iter().position(|(key, _)| key == name) else { return Ok(()) };
+        let (_, found) = self.given.remove(index);
+        if found != word {
+            return Err(format!("{}: {name} is {found:?}, expected {word}", self.game));
+        }
+        self.give(other, value)
+    }
+
     /// The value of an option, or the default's.
     fn take<T: PartialEq + Display>(
         &mut self,
@@ -180,6 +205,30 @@ mod tests {
         assert_eq!((size, komi, suicide, king), (9, 7.0, true, "none"));
         assert_eq!(text, "komi=7, suicide=true, king=none", "defaults are left out, the game's order is kept");
         assert_eq!(canonical(&format!("go({text})")).unwrap().4, text);
+    }
+
+    #[test]
+    fn options_stand_for_others() {
+        let canonical = |text: &str| {
+            let (_, mut options) = Options::parse(text)?;
+            options.give("size", "9")?;
+            options.replace(("rules", "tromp-taylor"), ("suicide", "true"))?;
+            options.number("size", 19, 5..=25)?;
+            options.flag("suicide", false)?;
+            Ok::<_, String>(options.canonical()?.text)
+        };
+        assert_eq!(canonical("go9").unwrap(), "size=9");
+        assert_eq!(canonical("go9(rules=tromp-taylor)").unwrap(), "size=9, suicide=true");
+        for (text, sentence) in [
+            ("go9(size=13)", "go9: size=9 is implied, and the option size is given, too"),
+            ("go9(rules=chinese)", "go9: rules is \"chinese\", expected tromp-taylor"),
+            (
+                "go9(suicide=false, rules=tromp-taylor)",
+                "go9: suicide=true is implied, and the option suicide is given, too",
+            ),
+        ] {
+            assert_eq!(canonical(text).unwrap_err(), sentence);
+        }
     }
 
     #[test]
