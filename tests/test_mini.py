@@ -13,7 +13,7 @@ from minichess_twin import MinichessTwin
 from minishogi_twin import MinishogiTwin
 from oracle_mini import compare_game
 from zerosum.errors import GameError
-from zerosum.games import make, parse_action, state_after
+from zerosum.games import check_game, make, parse_action, state_after
 from zerosum.perft import load_perft
 
 NAMES = ("minichess", "minishogi")
@@ -43,6 +43,12 @@ def test_the_core_plays_as_fairy_stockfish(name: str) -> None:
     """A sample; `tools/compare_rules.py mini` compares more, and meets each rule event a hundred times."""
     fairy = pytest.importorskip("pyffish")
     assert compare_game(name, 700, seed=8, fairy=fairy)["positions"] >= 700
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_keep_the_protocol(name: str) -> None:
+    report = check_game(make(name), num_games=40, seed=3)
+    assert report.num_games == 40 and {1.0, -1.0} <= set(report.results) and report.longest <= 300
 
 
 # ---- endings
