@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
-use zerosum_core::games::{self, ConnectFour, TicTacToe};
+use zerosum_core::games::{self, ConnectFour, Minichess, Minishogi, TicTacToe};
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
 
@@ -139,7 +139,12 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
 
 #[test]
 fn every_game_keeps_the_contract() {
-    let held = [keeps_the_contract(&ConnectFour::default(), 300), keeps_the_contract(&TicTacToe::default(), 300)];
+    let held = [
+        keeps_the_contract(&ConnectFour::default(), 300),
+        keeps_the_contract(&Minichess::default(), 15),
+        keeps_the_contract(&Minishogi::default(), 15),
+        keeps_the_contract(&TicTacToe::default(), 300),
+    ];
     assert_eq!(held, games::NAMES, "each game of the core is held against the contract");
 }
 
@@ -169,6 +174,8 @@ fn counts_lines_of_play() {
     let known = [9, 72, 504, 3024, 15_120, 54_720, 148_176, 200_448, 127_872, 0];
     assert_eq!(counts(&TicTacToe::default(), 1..=10), known);
     assert_eq!(counts(&ConnectFour::default(), 1..=8), [7, 49, 343, 2401, 16_807, 117_649, 823_536, 5_673_234]);
+    assert_eq!(counts(&Minichess::default(), 1..=6), [7, 53, 506, 4775, 52_512, 572_874]);
+    assert_eq!(counts(&Minishogi::default(), 1..=5), [14, 181, 2512, 35_401, 533_203]);
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
 
+mod board5;
 pub mod connect4;
+pub mod minichess;
+pub mod minishogi;
 pub mod options;
+mod past;
 pub mod rows;
 pub mod tictactoe;
 
@@ -10,11 +14,13 @@ use std::sync::Arc;
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneKind, PlaneSpec};
 pub use connect4::ConnectFour;
+pub use minichess::Minichess;
+pub use minishogi::Minishogi;
 pub use options::Options;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 2] = ["connect4", "tictactoe"];
+pub const NAMES: [&str; 4] = ["connect4", "minichess", "minishogi", "tictactoe"];
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
@@ -24,6 +30,8 @@ pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
     let (name, options) = Options::parse(text)?;
     Ok(Some(match name.as_str() {
         "connect4" => erased(ConnectFour::from_options(options)?),
+        "minichess" => erased(Minichess::from_options(options)?),
+        "minishogi" => erased(Minishogi::from_options(options)?),
         "tictactoe" => erased(TicTacToe::from_options(options)?),
         _ => return Ok(None),
     }))

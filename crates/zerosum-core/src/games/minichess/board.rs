@@ -1,0 +1,276 @@
+//! Boards of minichess, always seen by the player to move, and the moves on them.
+
+use crate::games::board5::{
+    ALL, DIRECTIONS, FAR_RANK, MAX_DISTANCE, NUM_SQUARES, Pins, SIDE, Step, answers, attacked, flipped, leaving,
+};
+use crate::random::mix;
+
+/// Kinds of pieces.
+pub const NUM_KINDS: usize = 6;
+
+/// A kind of piece, in the order of the planes.
+pub const PAWN: usize = 0;
+pub const KNIGHT: usize = 1;
+pub const BISHOP: usize = 2;
+pub const ROOK: usize = 3;
+pub const QUEEN: usize = 4;
+pub const KING: usize = 5;
+
+/// Knight moves, clockwise from two ahead and one to the right.
+const KNIGHT_STEPS: [Step; 8] = [
+    Step::new(-2, 1),
+    Step::new(-1, 2),
+    Step::new(1, 2),
+    Step::new(2, 1),
+    Step::new(2, -1),
+    Step::new(1, -2),
+    Step::new(-1, -2),
+    Step::new(-2, -1),
+];
+/// Directions in which the opponent's pawns take, to the left and to the right.
+const OPPONENT_PAWN_TAKES: [usize; 2] = [5, 3];
+
+/// First of the planes of knight moves and of underpromotions among the policy's.
+const FIRST_KNIGHT: usize = 32;
+pub const FIRST_UNDERPROMOTION: usize = FIRST_KNIGHT + 8;
+/// Planes of the policy.
+pub const NUM_ACTION_PLANES: usize = FIRST_UNDERPROMOTION + 9;
+/// Directions of underpromotions, and the kinds.
+const PROMOTION_DIRECTIONS: [usize; 3] = [7, 0, 1];
+pub const UNDERPROMOTIONS: [usize; 3] = [KNIGHT, BISHOP, ROOK];
+/// From where a pawn promotes.
+const SEVENTH: u32 = FAR_RANK << SIDE;
+
+/// Squares of the shade of the corners.
+const CORNER_SHADE: u32 = 0b10101_01010_10101_01010_10101;
+
+/// What stands on the board. The default is an empty board.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Board {
+    /// By kind, whosever they are.
+    pub kinds: [u32; NUM_KINDS],
+    /// Of the player to move.
+    pub own: u32,
+    /// Of the opponent.
+    pub opponent: u32,
+}
+
+impl Board {
+    /// The same seen by the opponent.
+    #[inline]
+    pub fn flipped(&self) -> Self {
+        Self { kinds: self.kinds.map(flipped), own: flipped(self.opponent), opponent: flipped(self.own) }
+    }
+
+    /// The kind of piece on a square, which must not be empty.
+    #[inline]
+    pub fn kind_on(&self, square: usize) -> usize {
+        (0..KING).find(|kind| self.kinds[*kind] >> square & 1 == 1).unwrap_or(KING)
+    }
+
+    /// Squares whose piece differs.
+    pub fn difference(&self, other: &Self) -> u32 {
+        let kinds = self.kinds.iter().zip(&other.kinds).fold(0, |all, (one, two)| all | one ^ two);
+        kinds | self.own ^ other.own
+    }
+
+    #[inline]
+    fn empty(&self) -> u32 {
+        ALL & !(self.own | self.opponent)
+    }
+
+    /// Pieces that go any distance along an axis of this parity: 0 for ranks and files.
+    #[inline]
+    fn sliders(&self, direction: usize) -> u32 {
+        self.kinds[QUEEN] | self.kinds[if direction % 2 == 0 { ROOK } else { BISHOP }]
+    }
+
+    /// What the opponent's sliders do to the own king.
+    #[inline]
+    fn pins(&self) -> Pins {
+        let king = (self.kinds[KING] & self.own).trailing_zeros() as usize;
+        let (straight, diagonal) = (self.sliders(0) & self.opponent, self.sliders(1) & self.opponent);
+        Pins::of(king, straight, diagonal, self.own, self.own | self.opponent)
+    }
+
+    /// Opponent's knights and pawns that give check.
+    #[inline]
+    fn leaping_checkers(&self) -> u32 {
+        let king = self.kinds[KING] & self.own;
+        let around = |step: Step| step.back(king);
+        let knights = KNIGHT_STEPS.iter().fold(0, |all, step| all | around(*step)) & self.kinds[KNIGHT];
+        let [left, right] = OPPONENT_PAWN_TAKES.map(|direction| around(DIRECTIONS[direction]));
+        (knights | (left | right) & self.kinds[PAWN]) & self.opponent
+    }
+
+    /// Whether the player to move is in check.
+    #[inline]
+    pub fn is_in_check(&self) -> bool {
+        self.leaping_checkers() | self.pins().checkers != 0
+    }
+
+    /// Squares that the opponent attacks, through the own king, which cannot hide behind itself.
+    #[inline]
+    fn attacks(&self) -> u32 {
+        let king = self.kinds[KING];
+        let empty = self.empty() | king & self.own;
+        let straight = (0..8).fold(0, |attacks, direction| {
+            let sliders = self.sliders(direction) & self.opponent;
+            attacks | attacked(DIRECTIONS[direction], sliders | king & self.opponent, sliders, empty)
+        });
+        let (knights, pawns) = (self.kinds[KNIGHT] & self.opponent, self.kinds[PAWN] & self.opponent);
+        let leaps = KNIGHT_STEPS.iter().fold(straight, |attacks, step| attacks | step.forth(knights));
+        OPPONENT_PAWN_TAKES.iter().fold(leaps, |attacks, direction| attacks | DIRECTIONS[*direction].forth(pawns))
+    }
+
+    /// Whether a legal action cannot be taken back: a capture or a pawn's move.
+    #[inline]
+    pub fn is_progress(&self, action: usize) -> bool {
+        let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
+        self.kinds[PAWN] >> from & 1 == 1 || self.opponent >> target(plane, from) & 1 == 1
+    }
+
+    /// What a legal action makes of the piece that it moves.
+    #[inline]
+    pub fn kind_after(&self, action: usize) -> usize {
+        let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
+        if plane >= FIRST_UNDERPROMOTION {
+            return UNDERPROMOTIONS[(plane - FIRST_UNDERPROMOTION) % 3];
+        }
+        let kind = self.kind_on(from);
+        if kind == PAWN && SEVENTH >> from & 1 == 1 { QUEEN } else { kind }
+    }
+
+    /// The board after a legal action, seen by the same side.
+    #[inline]
+    pub fn after(&self, action: usize) -> Self {
+        let mut board = *self;
+        let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
+        let to = target(plane, from);
+        let stays = ALL & !(1 << from | 1 << to);
+        board.kinds.iter_mut().for_each(|squares| *squares &= stays);
+        board.kinds[self.kind_after(action)] |= 1 << to;
+        board.own = board.own & stays | 1 << to;
+        board.opponent &= stays;
+        board
+    }
+
+    /// No sequence of moves mates: kings with at most one knight, or with bishops all on squares of one shade.
+    #[inline]
+    pub fn is_insufficient_material(&self) -> bool {
+        let [pawns, knights, bishops, rooks, queens, _] = self.kinds;
+        if pawns | rooks | queens != 0 {
+            return false;
+        }
+        let is_one_shade = bishops & CORNER_SHADE == 0 || bishops & !CORNER_SHADE == 0;
+        if knights == 0 { is_one_shade } else { (knights | bishops).is_power_of_two() }
+    }
+
+    /// A number for the repetition rule: the board and who is to move (0 or 1).
+    #[inline]
+    pub fn key(&self, player: usize) -> u64 {
+        // Bit b of each square's kind, counted from 1.
+        let bits = |b: usize| {
+            (0..NUM_KINDS).filter(|kind| (kind + 1) >> b & 1 == 1).fold(0, |set, kind| set | self.kinds[kind])
+        };
+        let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        mix(mix(word(bits(0), bits(1))) ^ word(bits(2) | (player as u32) << NUM_SQUARES, self.own))
+    }
+}
+
+/// Where a move of a plane leads from a square.
+#[inline]
+pub fn target(plane: usize, from: usize) -> usize {
+    if plane < FIRST_KNIGHT {
+        return DIRECTIONS[plane / MAX_DISTANCE].target(from, plane % MAX_DISTANCE + 1);
+    }
+    match plane.checked_sub(FIRST_UNDERPROMOTION) {
+        None => KNIGHT_STEPS[plane - FIRST_KNIGHT].target(from, 1),
+        Some(underpromotion) => DIRECTIONS[PROMOTION_DIRECTIONS[underpromotion / 3]].target(from, 1),
+    }
+}
+
+/// What there is to know of a board before its moves are listed.
+#[derive(Debug)]
+pub struct Moves<'a> {
+    board: &'a Board,
+    pins: Pins,
+    /// Where pieces other than the king may go.
+    targets: u32,
+    king_targets: u32,
+    pub is_check: bool,
+}
+
+impl<'a> Moves<'a> {
+    /// The moves of the player to move.
+    #[inline]
+    pub fn of(board: &'a Board) -> Self {
+        let pins = board.pins();
+        let attacks = board.attacks();
+        let king = board.kinds[KING] & board.own;
+        let is_check = attacks & king != 0;
+        let checkers = if is_check { pins.checkers | board.leaping_checkers() } else { 0 };
+        let targets = answers(king.trailing_zeros() as usize, checkers) & !board.own;
+        Self { board, pins, targets, king_targets: !(board.own | attacks), is_check }
+    }
+
+    /// For each distance, the squares from which queen moves (a king's and a pawn's, too) lead in a direction.
+    #[inline]
+    fn leaving(&self, direction: usize) -> [u32; MAX_DISTANCE] {
+        let (board, step) = (self.board, DIRECTIONS[direction]);
+        let sliders = board.sliders(direction) & board.own & self.pins.free[direction % 4];
+        let mut all = leaving(step, sliders, sliders, board.empty(), self.targets);
+        all[0] |= step.back(step.forth(board.kinds[KING] & board.own) & self.king_targets);
+        all[0] |= self.pawns_leaving(direction);
+        all
+    }
+
+    /// The squares from which pawns move in a direction.
+    #[inline]
+    fn pawns_leaving(&self, direction: usize) -> u32 {
+        let board = self.board;
+        let onto = match direction {
+            0 => board.empty(),
+            1 | 7 => board.opponent,
+            _ => return 0,
+        };
+        let pawns = board.kinds[PAWN] & board.own & self.pins.free[direction % 4];
+        DIRECTIONS[direction].back(DIRECTIONS[direction].forth(pawns) & onto & self.targets)
+    }
+
+    /// The squares from which a knight makes one of its moves.
+    #[inline]
+    fn knights_leaving(&self, step: Step) -> u32 {
+        let knights = self.board.kinds[KNIGHT] & self.board.own & self.pins.unpinned();
+        step.back(step.forth(knights) & self.targets)
+    }
+
+    /// Whether there is a legal move.
+    #[inline]
+    pub fn any(&self) -> bool {
+        (0..8).any(|direction| self.leaving(direction) != [0; MAX_DISTANCE])
+            || KNIGHT_STEPS.iter().any(|step| self.knights_leaving(*step) != 0)
+    }
+
+    /// The policy's planes in order, each with the squares of its legal actions.
+    #[inline]
+    pub fn for_each_plane(&self, mut take: impl FnMut(usize, u32)) {
+        for direction in 0..8 {
+            for (index, squares) in self.leaving(direction).into_iter().enumerate() {
+                take(direction * MAX_DISTANCE + index, squares);
+            }
+        }
+        for (index, step) in KNIGHT_STEPS.iter().enumerate() {
+            take(FIRST_KNIGHT + index, self.knights_leaving(*step));
+        }
+        if self.board.kinds[PAWN] & self.board.own & SEVENTH == 0 {
+            return;
+        }
+        for (index, direction) in PROMOTION_DIRECTIONS.into_iter().enumerate() {
+            let squares = self.pawns_leaving(direction) & SEVENTH;
+            for kind in 0..UNDERPROMOTIONS.len() {
+                take(FIRST_UNDERPROMOTION + 3 * index + kind, squares);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Planes of minichess, in the style of the AlphaZero paper's chess (arXiv 1712.01815, table S1).
+
+use super::board::{Board, NUM_KINDS};
+use crate::game::{PlaneKind, PlaneSpec, Planes, Player};
+use crate::games::past::Past;
+
+const KINDS: [&str; NUM_KINDS] = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
+/// What the planes of counts are divided by: the default ply cap, and the fifty-move rule's plies.
+const PLIES_SCALE: f32 = 300.0;
+const NO_PROGRESS_SCALE: f32 = 100.0;
+/// Earlier occurrences that planes tell of: the third occurrence ends the game.
+pub const MAX_REPETITIONS: u8 = 2;
+
+/// What the planes mean, in channel order.
+pub fn planes(history: usize) -> Vec<PlaneSpec> {
+    let bits = |name: String| PlaneSpec { name, kind: PlaneKind::Bits };
+    let constant = |name: String| PlaneSpec { name, kind: PlaneKind::Constant };
+    let mut planes = Vec::new();
+    for age in 0..history {
+        let when = match age {
+            0 => String::new(),
+            1 => ", 1 ply ago".into(),
+            _ => format!(", {age} plies ago"),
+        };
+        for side in ["own", "opponent's"] {
+            planes.extend(KINDS.iter().map(|kind| bits(format!("{side} {kind}{when}"))));
+        }
+        for times in ["once", "twice"] {
+            planes.push(constant(format!("1 if the position had occurred at least {times} before{when}")));
+        }
+    }
+    planes.push(constant("1 if Black is to move".into()));
+    planes.push(constant(format!("plies since the game began / {PLIES_SCALE}")));
+    planes.push(constant(format!("plies since a capture or a pawn's move / {NO_PROGRESS_SCALE}")));
+    planes
+}
+
+/// Writes the planes. `plies` are those since the game began, `halfmoves` those since a capture or a pawn's move.
+#[inline]
+pub fn encode(
+    past: &Past<Board>,
+    player: Player,
+    [plies, halfmoves]: [u32; 2],
+    history: usize,
+    planes: &mut Planes<'_>,
+) {
+    for age in 0..history {
+        let frame = past.frame(age);
+        // A frame is seen by who was to move then.
+        let board = if age % 2 == 0 { frame.board } else { frame.board.flipped() };
+        for side in [board.own, board.opponent] {
+            for squares in board.kinds {
+                planes.mask(u64::from(squares & side));
+            }
+        }
+        for times in 1..=MAX_REPETITIONS {
+            planes.constant(if frame.repetitions >= times { 1.0 } else { 0.0 });
+        }
+    }
+    planes.constant(player.index() as f32);
+    planes.constant(plies as f32 / PLIES_SCALE);
+    planes.constant(halfmoves as f32 / NO_PROGRESS_SCALE);
+}

@@ -1,0 +1,214 @@
+//! Minishogi: shogi on 5×5 squares, six pieces a side.
+
+mod board;
+mod encoding;
+mod notation;
+
+use self::board::{Board, Moves, NUM_ACTION_PLANES};
+use self::encoding::MAX_REPETITIONS;
+use super::board5::{NUM_SQUARES, SIDE, squares};
+use super::options::Options;
+use super::past::{MAX_HISTORY, Past};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::picture::{Grid, Picture, Piece};
+
+const START: &str = "rbsgk/4p/5/P4/KGSBR b - 1";
+
+/// The rules.
+#[derive(Debug)]
+pub struct Minishogi {
+    spec: GameSpec,
+    history: usize,
+    repeats_history: bool,
+    start: State,
+}
+
+/// A position with what may come again and what the planes show.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Boards as who was to move saw them.
+    past: Past<Board>,
+    player: Player,
+    /// Since the game began, as SFEN's move number counts them.
+    plies: u32,
+    /// By player, how many moves in a row gave check, up to the last one.
+    checks: [u32; 2],
+}
+
+impl Minishogi {
+    /// The rules with these options.
+    ///
+    /// # Errors
+    /// A sentence, if an option is unknown or out of range.
+    pub fn from_options(mut options: Options) -> Result<Self, String> {
+        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
+        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let max_plies = options.max_plies(300)?;
+        let (num_actions, planes) = (NUM_ACTION_PLANES * NUM_SQUARES, encoding::planes(history));
+        let spec = GameSpec::new("minishogi", 1, num_actions, (SIDE, SIDE), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_action_planes();
+        let (board, player, plies) = notation::parse(START)?;
+        let start = State::set_up(board, player, plies, false);
+        Ok(Self { spec, history, repeats_history, start })
+    }
+}
+
+impl Default for Minishogi {
+    fn default() -> Self {
+        Self::from_options(Options::default()).expect("no option is given")
+    }
+}
+
+impl State {
+    /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
+    fn set_up(board: Board, player: Player, plies: u32, repeats: bool) -> Self {
+        let older = |age| match (repeats, age % 2) {
+            (false, _) => Board::default(),
+            (true, 0) => board,
+            (true, _) => board.turned(),
+        };
+        Self { past: Past::new(board, board.key(player.index()), older), player, plies, checks: [0; 2] }
+    }
+
+    fn board(&self) -> &Board {
+        self.past.board()
+    }
+
+    /// Squares that the last move changed, as Black sees the board.
+    fn last_move(&self) -> Vec<usize> {
+        let before = self.past.frame(1).board;
+        if before == Board::default() {
+            return Vec::new();
+        }
+        let changed = before.turned().difference(self.board());
+        let mut squares: Vec<_> = squares(changed).map(|square| notation::as_black_sees(square, self.player)).collect();
+        squares.sort_unstable();
+        squares
+    }
+
+    /// Whether a player gave check by each of its moves since the first of the four occurrences.
+    fn checks_perpetually(&self, player: Player) -> bool {
+        self.checks[player.index()] >= self.past.cycle() / 2
+    }
+}
+
+impl Game for Minishogi {
+    type State = State;
+
+    fn spec(&self) -> &GameSpec {
+        &self.spec
+    }
+
+    fn initial_state(&self) -> State {
+        self.start.clone()
+    }
+
+    #[inline]
+    fn player(&self, state: &State) -> Player {
+        state.player
+    }
+
+    #[inline]
+    fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
+        Moves::of(state.board()).for_each_plane(|plane, set| {
+            actions.extend(squares(set).map(|square| (plane * NUM_SQUARES + square) as Action));
+        });
+    }
+
+    #[inline]
+    fn play(&self, state: &mut State, action: Action) {
+        let board = state.board().after(usize::from(action)).turned();
+        let checks = &mut state.checks[state.player.index()];
+        *checks = if board.is_in_check() { *checks + 1 } else { 0 };
+        state.player = state.player.opponent();
+        state.plies += 1;
+        state.past.push(board, board.key(state.player.index()), MAX_REPETITIONS);
+    }
+
+    #[inline]
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        let moves = Moves::of(state.board());
+        if !moves.any() {
+            let ending = if moves.is_check { "checkmate" } else { "no legal move" };
+            return Some(Outcome::win(state.player.opponent(), ending));
+        }
+        if state.past.repetitions() < MAX_REPETITIONS {
+            return None;
+        }
+        let loser = if state.checks_perpetually(Player::Second) { Player::Second } else { Player::First };
+        let ending = if state.checks_perpetually(loser) { "perpetual check" } else { "fourfold repetition" };
+        Some(Outcome::win(loser.opponent(), ending).softly())
+    }
+
+    #[inline]
+    fn encode(&self, state: &State, planes: &mut Planes<'_>) {
+        encoding::encode(&state.past, state.player, state.plies, self.history, planes);
+    }
+
+    fn action_text(&self, state: &State, action: Action) -> String {
+        notation::usi(state.player, usize::from(action))
+    }
+
+    fn picture(&self, state: &State) -> Option<Picture> {
+        let piece = |square| {
+            let (kind, owner) = notation::piece_on(state.board(), state.player, square)?;
+            let glyph = ["王", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"][kind].into();
+            Some(Piece { owner, text: notation::piece_text(kind, owner), glyph })
+        };
+        let held = notation::hands(state.board(), state.player).map(notation::hand_text);
+        let in_hand = |side, held: &String| format!("{side} holds {}", if held.is_empty() { "nothing" } else { held });
+        Some(Picture {
+            grid: Grid::Squares,
+            cells: (0..NUM_SQUARES).map(piece).collect(),
+            column_labels: (1..=SIDE).rev().map(|file| file.to_string()).collect(),
+            row_labels: crate::picture::letters(SIDE),
+            last_move: state.last_move(),
+            captions: vec![
+                in_hand("White", &held[1]),
+                in_hand("Black", &held[0]),
+                format!("{} to move", ["Black", "White"][state.player.index()]),
+            ],
+        })
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            board: "5 columns and 5 rows, Black (the first player) below: `rbsgk/4p/5/P4/KGSBR b - 1`. Each side has a \
+                    king, a gold and a silver general, a bishop, a rook and a pawn."
+                .into(),
+            rules: "Shogi's: captured pieces change sides and are dropped; no two own pawns on a file, no pawn dropped on \
+                    the last rank or to mate. The last rank is the promotion zone: a silver, a bishop, a rook or a pawn \
+                    may promote on moving into it or out of it, a pawn on it must. Who has no legal move loses. The fourth \
+                    occurrence of a position (the same board, hands and side to move) ends the game, softly: White loses \
+                    if it gave check by each of its moves since the first of the four, and Black loses in every other \
+                    case. There is no declaration by an entering king. The ply cap, 300 unless `max_plies` is given, is \
+                    a draw."
+                .into(),
+            planes: "Those of the AlphaZero paper's shogi for this board: 8 positions of 33 planes, and 2; with `history` \
+                     other than 8, so many times 33 and 2. The board is turned by 180 degrees for White, so the player to \
+                     move goes up. Positions come newest first, zero before the game began; where one was set up, the \
+                     older ones repeat it, or are zero with `history_fill=zero`. A repetition plane is 1 if its position \
+                     had occurred so often before when it was reached; it is 0 for what was set up. Counts are divided by \
+                     fixed numbers: pieces in hand by 2, which is as many as there are, and plies since the game began, \
+                     as SFEN's move number has them, by 300, the ply cap."
+                .into(),
+            actions: "5×5×69: action = 25 · plane + square, squares row by row from the top of the oriented board. Planes 0 \
+                      to 31 are moves without promotion, 4 · direction + distance − 1, directions clockwise from straight \
+                      ahead, by the square that the piece leaves; 32 to 63 the same with promotion; 64 to 68 drops of a \
+                      gold, a silver, a bishop, a rook, a pawn, by the square that it comes to. Written in USI with files \
+                      5 to 1 from the left and ranks a to e from the top: `3e3d`, `1b1a+`, `P*3c`. Positions are SFEN."
+                .into(),
+        }
+    }
+
+    fn position_text(&self, state: &State) -> Option<String> {
+        Some(notation::write(state.board(), state.player, state.plies))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, String> {
+        let (board, player, plies) = notation::parse(text)?;
+        let is_start = plies == 0 && player == Player::First && board == *self.start.board();
+        Ok(State::set_up(board, player, plies, self.repeats_history && !is_start))
+    }
+}
