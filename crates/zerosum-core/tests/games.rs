@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
-use zerosum_core::games::{self, ConnectFour, Minichess, Minishogi, TicTacToe};
+use zerosum_core::games::{self, ConnectFour, Minichess, Minishogi, Shogi, TicTacToe};
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
 
@@ -143,6 +143,7 @@ fn every_game_keeps_the_contract() {
         keeps_the_contract(&ConnectFour::default(), 300),
         keeps_the_contract(&Minichess::default(), 15),
         keeps_the_contract(&Minishogi::default(), 15),
+        keeps_the_contract(&Shogi::default(), 3),
         keeps_the_contract(&TicTacToe::default(), 300),
     ];
     assert_eq!(held, games::NAMES, "each game of the core is held against the contract");

@@ -7,6 +7,7 @@ pub mod minishogi;
 pub mod options;
 mod past;
 pub mod rows;
+pub mod shogi;
 pub mod tictactoe;
 
 use std::sync::Arc;
@@ -17,10 +18,11 @@ pub use connect4::ConnectFour;
 pub use minichess::Minichess;
 pub use minishogi::Minishogi;
 pub use options::Options;
+pub use shogi::Shogi;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 4] = ["connect4", "minichess", "minishogi", "tictactoe"];
+pub const NAMES: [&str; 5] = ["connect4", "minichess", "minishogi", "shogi", "tictactoe"];
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
@@ -32,6 +34,7 @@ pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
         "connect4" => erased(ConnectFour::from_options(options)?),
         "minichess" => erased(Minichess::from_options(options)?),
         "minishogi" => erased(Minishogi::from_options(options)?),
+        "shogi" => erased(Shogi::from_options(options)?),
         "tictactoe" => erased(TicTacToe::from_options(options)?),
         _ => return Ok(None),
     }))
