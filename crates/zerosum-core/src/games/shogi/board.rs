@@ -11,7 +11,7 @@
 use std::ops::ControlFlow;
 
 use shunsai::shogi_core::{self, Color, Hand, PartialPosition, PieceKind, Square};
-use shunsai::{MoveSet, Position, Undo};
+use shunsai::{Bitboard, MoveSet, Position, Undo};
 
 use crate::game::Player;
 
@@ -93,6 +93,40 @@ impl Move {
             Self::Normal { to, .. } | Self::Drop { to, .. } => to,
         }
     }
+}
+
+/// Some squares, in no order that matters.
+#[derive(Clone, Copy, Debug)]
+pub struct Squares(Bitboard);
+
+impl Iterator for Squares {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        self.0.pop().map(index)
+    }
+}
+
+/// Legal moves that begin alike.
+#[derive(Clone, Copy, Debug)]
+pub enum Moves {
+    /// Of the piece on a square.
+    Normal {
+        /// The square that it leaves.
+        from: usize,
+        /// Where it can come to and promote.
+        promoting: Squares,
+        /// Where it can come to as it is.
+        others: Squares,
+    },
+    /// Of a piece in hand.
+    Drop {
+        /// Which.
+        kind: usize,
+        /// Where it can come to.
+        to: Squares,
+    },
 }
 
 /// A position as it is written down.
@@ -251,21 +285,16 @@ impl Board {
         self.0.has_legal_moves()
     }
 
-    /// Calls for each legal move.
+    /// Calls for the legal moves of each piece, then for the legal drops of each kind in hand, ascending.
     #[inline]
-    pub fn for_each_move(&self, mut each: impl FnMut(Move)) {
+    pub fn for_each_moves(&self, mut each: impl FnMut(Moves)) {
         let _ = self.0.generate_moves(|set| {
-            match set {
+            each(match set {
                 MoveSet::Normal { from, promotions, non_promotions, .. } => {
-                    let from = index(from);
-                    promotions.for_each(|to| each(Move::Normal { from, to: index(to), promotes: true }));
-                    non_promotions.for_each(|to| each(Move::Normal { from, to: index(to), promotes: false }));
+                    Moves::Normal { from: index(from), promoting: Squares(promotions), others: Squares(non_promotions) }
                 }
-                MoveSet::Drop { piece, to } => {
-                    let kind = piece_of(piece).kind;
-                    to.for_each(|to| each(Move::Drop { kind, to: index(to) }));
-                }
-            }
+                MoveSet::Drop { piece, to } => Moves::Drop { kind: piece_of(piece).kind, to: Squares(to) },
+            });
             ControlFlow::Continue(())
         });
     }

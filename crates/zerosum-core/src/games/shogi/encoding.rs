@@ -26,7 +26,7 @@
 
 use super::State;
 use super::board::{
-    Board, KNIGHT, Move, NUM_HAND_KINDS, NUM_KINDS, NUM_OF_KIND, NUM_SQUARES, SIDE, rows_without_a_move,
+    Board, KNIGHT, Move, Moves, NUM_HAND_KINDS, NUM_KINDS, NUM_OF_KIND, NUM_SQUARES, SIDE, rows_without_a_move,
 };
 use crate::game::{Action, PlaneKind, PlaneSpec, Planes, Player};
 
@@ -136,26 +136,57 @@ pub fn oriented(square: usize, player: Player) -> usize {
     }
 }
 
+/// A set of actions that is read in ascending order: faster than to sort a list.
+struct ActionSet {
+    words: [u64; NUM_ACTIONS.div_ceil(64)],
+    /// Which words have a bit.
+    summary: [u64; NUM_ACTIONS.div_ceil(64 * 64)],
+}
+
+impl ActionSet {
+    #[inline]
+    fn insert(&mut self, action: usize) {
+        self.words[action / 64] |= 1 << (action % 64);
+        self.summary[action / 64 / 64] |= 1 << (action / 64 % 64);
+    }
+
+    #[inline]
+    fn for_each(&self, mut each: impl FnMut(usize)) {
+        for (block, mut words) in self.summary.into_iter().enumerate() {
+            while words != 0 {
+                let word = 64 * block + words.trailing_zeros() as usize;
+                words &= words - 1;
+                let mut bits = self.words[word];
+                while bits != 0 {
+                    each(64 * word + bits.trailing_zeros() as usize);
+                    bits &= bits - 1;
+                }
+            }
+        }
+    }
+}
+
 /// Appends the legal actions, ascending.
 #[inline]
 pub fn legal_actions(board: &Board, policy: Policy, actions: &mut Vec<Action>) {
-    let (player, first) = (board.player(), actions.len());
-    board.for_each_move(|chosen| {
-        let (plane, square) = match chosen {
-            Move::Normal { from, to, promotes } => {
-                let from = oriented(from, player);
-                let plane = usize::from(PLANE_OF[from][oriented(to, player)]);
-                (if promotes { plane + NUM_MOVE_PLANES } else { plane }, from)
-            }
-            Move::Drop { kind, to } => (FIRST_DROP + kind, oriented(to, player)),
-        };
-        actions.push((plane * NUM_SQUARES + square) as Action);
+    let player = board.player();
+    let mut set = ActionSet { words: [0; NUM_ACTIONS.div_ceil(64)], summary: [0; NUM_ACTIONS.div_ceil(64 * 64)] };
+    board.for_each_moves(|moves| match moves {
+        Moves::Normal { from, promoting, others } => {
+            let from = oriented(from, player);
+            let planes = &PLANE_OF[from];
+            let plane_to = |to| usize::from(planes[oriented(to, player)]);
+            promoting.for_each(|to| set.insert((plane_to(to) + NUM_MOVE_PLANES) * NUM_SQUARES + from));
+            others.for_each(|to| set.insert(plane_to(to) * NUM_SQUARES + from));
+        }
+        Moves::Drop { kind, to } => {
+            to.for_each(|to| set.insert((FIRST_DROP + kind) * NUM_SQUARES + oriented(to, player)));
+        }
     });
-    let actions = &mut actions[first..];
-    if policy == Policy::Flat {
-        actions.iter_mut().for_each(|action| *action = PLACE[usize::from(*action)]);
+    match policy {
+        Policy::Planes => set.for_each(|action| actions.push(action as Action)),
+        Policy::Flat => set.for_each(|action| actions.push(PLACE[action])),
     }
-    actions.sort_unstable();
 }
 
 /// The move of a legal action.
