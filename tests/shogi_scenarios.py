@@ -15,7 +15,7 @@ from shogi_twin import DEAD_ROWS, HELD, KINDS, NUMBER, Board, Ended, Move, Piece
 
 from zerosum.games import Rules, State, make
 
-MAX_PLIES = 90
+MAX_PLIES = 60
 """The games are capped so early that the cap is met."""
 
 PROMOTING = ("P", "L", "N", "S", "B", "R")
@@ -271,6 +271,21 @@ def would_mate_by_a_pawn(board: Board, legal: set[str]) -> bool:
     return False
 
 
+def double_check(generator: random.Random) -> str:
+    """Two of Black's pieces attack White's king."""
+
+    def board() -> Board:
+        king = (generator.randrange(4), generator.randrange(9))
+        near = [(row, column) for row, column in SQUARES if row < 6 and abs(column - king[1]) < 4]
+        kinds = [(generator.choice(("R", "+R", "B", "+B", "L", "N", "G")), 0) for _ in range(4)]
+        return Board(place(generator, {king: ("K", 1), (8, 4): ("K", 0)}, kinds, near), hands("", "GP"), 1)
+
+    while True:
+        sfen = until_valid(generator, board)
+        if len((found := Board.parse(sfen)).checkers(found.side)) == 2:
+            return sfen
+
+
 def sparse(generator: random.Random) -> str:
     """Few pieces, with room to go to and fro."""
 
@@ -300,11 +315,13 @@ def entered_king(generator: random.Random) -> str:
         kinds = [generator.choice(("+P", "+P", "G", "S", "+L", "+N", "+S", "P")) for _ in range(generator.choice((7, 8, 9)))]
         kinds += [generator.choice(("R", "+R", "B", "+B")) for _ in range(generator.choice((2, 2, 3)))]
         pieces = place(generator, {}, [("K", 0), *((kind, 0) for kind in kinds)], camp)
-        attackers = [(generator.choice(("G", "S", "+P")), 1)] * generator.choice((0, 0, 1, 2))
-        pieces = place(generator, pieces, attackers, [square for square in SQUARES if square[0] < 4])
+        king = next(square for square, (kind, _) in pieces.items() if kind == "K")
+        attackers = [(generator.choice(("G", "S", "+P")), 1)] * generator.choice((0, 0, 1))
+        near = [square for square in SQUARES if max(abs(square[0] - king[0]), abs(square[1] - king[1])) == 1]
+        pieces = place(generator, pieces, attackers, near)
         pieces = place(generator, pieces, [("K", 1)], [square for square in SQUARES if square[0] > 4])
         points = sum(5 if kind[-1] in "BR" else 1 for kind in kinds)
-        target = generator.choice((23, 24, 26, 27, 28, 30, 31, 32)) - points
+        target = generator.choice((23, 24, 26, 27, 28, 30, 31, 31, 32)) - points
         held = Counter({kind: 0 for kind in HELD})
         left = NUMBER["R"] + NUMBER["B"] - sum(kind[-1] in "BR" for kind in kinds)
         if target >= 5 and left:
@@ -343,7 +360,8 @@ SCENARIOS: tuple[tuple[Callable[[random.Random], str | None], Chooser, int], ...
     (pawn_drop_mate, choose_drop, 2),
     (sparse, choose_back, 30),
     *[(one_rook, choose_perpetual, 30)] * 3,
-    *[(entered_king, choose_eventful, 2)] * 5,
+    *[(entered_king, choose_eventful, 2)] * 10,
+    *[(double_check, choose_eventful, 2)] * 2,
     *[(bare_king, choose_last, 3)] * 5,
     *[(last_moves, choose_last, 2)] * 2,
     *[(near_promotion, choose_eventful, 4)] * 2,

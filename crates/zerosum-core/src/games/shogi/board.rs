@@ -96,7 +96,7 @@ impl Move {
 }
 
 /// Some squares, in no order that matters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Squares(Bitboard);
 
 impl Iterator for Squares {
@@ -109,7 +109,7 @@ impl Iterator for Squares {
 }
 
 /// Legal moves that begin alike.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Moves {
     /// Of the piece on a square.
     Normal {
