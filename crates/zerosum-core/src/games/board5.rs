@@ -150,7 +150,7 @@ pub fn flipped(set: u32) -> u32 {
 pub fn attacked(direction: Step, steppers: u32, sliders: u32, empty: u32) -> u32 {
     let mut attacked = direction.forth(steppers);
     let mut reached = direction.forth(sliders) & empty;
-    while reached != 0 {
+    for _ in 1..MAX_DISTANCE {
         reached = direction.forth(reached);
         attacked |= reached;
         reached &= empty;
@@ -164,13 +164,9 @@ pub fn leaving(direction: Step, steppers: u32, sliders: u32, empty: u32, targets
     let mut leaving = [0; MAX_DISTANCE];
     leaving[0] = direction.back(direction.forth(steppers) & targets);
     let mut reached = direction.forth(sliders) & empty;
-    let mut distance = 1;
-    while reached != 0 {
+    for (index, leaving) in leaving.iter_mut().enumerate().skip(1) {
         reached = direction.forth(reached);
-        distance += 1;
-        if reached & targets != 0 {
-            leaving[distance - 1] = direction.retrace(reached & targets, distance);
-        }
+        *leaving = direction.retrace(reached & targets, index + 1);
         reached &= empty;
     }
     leaving
@@ -192,7 +188,7 @@ impl Pins {
         let mut pins = Self { checkers: 0, free: [ALL; 4] };
         for slider in squares(straight | diagonal) {
             let direction = LINES.direction[king][slider];
-            let moves_so = if direction % 2 == 0 { straight } else { diagonal } >> slider & 1 == 1;
+            let moves_so = if direction.is_multiple_of(2) { straight } else { diagonal } >> slider & 1 == 1;
             if direction == UNALIGNED || !moves_so {
                 continue;
             }

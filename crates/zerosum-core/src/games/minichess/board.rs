@@ -65,7 +65,7 @@ impl Board {
     /// The kind of piece on a square, which must not be empty.
     #[inline]
     pub fn kind_on(&self, square: usize) -> usize {
-        (0..KING).find(|kind| self.kinds[*kind] >> square & 1 == 1).unwrap_or(KING)
+        (1..NUM_KINDS).map(|kind| kind * (self.kinds[kind] >> square & 1) as usize).sum()
     }
 
     /// Squares whose piece differs.
@@ -82,7 +82,7 @@ impl Board {
     /// Pieces that go any distance along an axis of this parity: 0 for ranks and files.
     #[inline]
     fn sliders(&self, direction: usize) -> u32 {
-        self.kinds[QUEEN] | self.kinds[if direction % 2 == 0 { ROOK } else { BISHOP }]
+        self.kinds[QUEEN] | self.kinds[if direction.is_multiple_of(2) { ROOK } else { BISHOP }]
     }
 
     /// What the opponent's sliders do to the own king.
@@ -101,12 +101,6 @@ impl Board {
         let knights = KNIGHT_STEPS.iter().fold(0, |all, step| all | around(*step)) & self.kinds[KNIGHT];
         let [left, right] = OPPONENT_PAWN_TAKES.map(|direction| around(DIRECTIONS[direction]));
         (knights | (left | right) & self.kinds[PAWN]) & self.opponent
-    }
-
-    /// Whether the player to move is in check.
-    #[inline]
-    pub fn is_in_check(&self) -> bool {
-        self.leaping_checkers() | self.pins().checkers != 0
     }
 
     /// Squares that the opponent attacks, through the own king, which cannot hide behind itself.
@@ -190,37 +184,48 @@ pub fn target(plane: usize, from: usize) -> usize {
     }
 }
 
-/// What there is to know of a board before its moves are listed.
-#[derive(Debug)]
-pub struct Moves<'a> {
-    board: &'a Board,
+/// What limits the moves on a board.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
     pins: Pins,
     /// Where pieces other than the king may go.
     targets: u32,
     king_targets: u32,
+    /// Whether the player to move is in check.
     pub is_check: bool,
 }
 
-impl<'a> Moves<'a> {
-    /// The moves of the player to move.
+impl Limits {
+    /// What limits the moves of the player to move.
     #[inline]
-    pub fn of(board: &'a Board) -> Self {
+    pub fn of(board: &Board) -> Self {
         let pins = board.pins();
         let attacks = board.attacks();
         let king = board.kinds[KING] & board.own;
         let is_check = attacks & king != 0;
         let checkers = if is_check { pins.checkers | board.leaping_checkers() } else { 0 };
         let targets = answers(king.trailing_zeros() as usize, checkers) & !board.own;
-        Self { board, pins, targets, king_targets: !(board.own | attacks), is_check }
+        Self { pins, targets, king_targets: !(board.own | attacks), is_check }
     }
+}
 
+/// The moves on a board.
+#[derive(Clone, Copy, Debug)]
+pub struct Moves<'a> {
+    /// Seen by the player to move.
+    pub board: &'a Board,
+    /// Of this board.
+    pub limits: &'a Limits,
+}
+
+impl Moves<'_> {
     /// For each distance, the squares from which queen moves (a king's and a pawn's, too) lead in a direction.
     #[inline]
     fn leaving(&self, direction: usize) -> [u32; MAX_DISTANCE] {
         let (board, step) = (self.board, DIRECTIONS[direction]);
-        let sliders = board.sliders(direction) & board.own & self.pins.free[direction % 4];
-        let mut all = leaving(step, sliders, sliders, board.empty(), self.targets);
-        all[0] |= step.back(step.forth(board.kinds[KING] & board.own) & self.king_targets);
+        let sliders = board.sliders(direction) & board.own & self.limits.pins.free[direction % 4];
+        let mut all = leaving(step, sliders, sliders, board.empty(), self.limits.targets);
+        all[0] |= step.back(step.forth(board.kinds[KING] & board.own) & self.limits.king_targets);
         all[0] |= self.pawns_leaving(direction);
         all
     }
@@ -234,15 +239,15 @@ impl<'a> Moves<'a> {
             1 | 7 => board.opponent,
             _ => return 0,
         };
-        let pawns = board.kinds[PAWN] & board.own & self.pins.free[direction % 4];
-        DIRECTIONS[direction].back(DIRECTIONS[direction].forth(pawns) & onto & self.targets)
+        let pawns = board.kinds[PAWN] & board.own & self.limits.pins.free[direction % 4];
+        DIRECTIONS[direction].back(DIRECTIONS[direction].forth(pawns) & onto & self.limits.targets)
     }
 
     /// The squares from which a knight makes one of its moves.
     #[inline]
     fn knights_leaving(&self, step: Step) -> u32 {
-        let knights = self.board.kinds[KNIGHT] & self.board.own & self.pins.unpinned();
-        step.back(step.forth(knights) & self.targets)
+        let knights = self.board.kinds[KNIGHT] & self.board.own & self.limits.pins.unpinned();
+        step.back(step.forth(knights) & self.limits.targets)
     }
 
     /// Whether there is a legal move.

@@ -4,7 +4,7 @@ mod board;
 mod encoding;
 mod notation;
 
-use self::board::{Board, Moves, NUM_ACTION_PLANES};
+use self::board::{Board, Limits, Moves, NUM_ACTION_PLANES};
 use self::encoding::MAX_REPETITIONS;
 use self::notation::Fen;
 use super::board5::{NUM_SQUARES, SIDE, squares};
@@ -31,6 +31,7 @@ pub struct Minichess {
 pub struct State {
     /// Boards as who was to move saw them.
     past: Past<Board>,
+    limits: Limits,
     player: Player,
     /// Since a capture or a pawn's move.
     halfmoves: u32,
@@ -70,11 +71,16 @@ impl State {
             (true, 0) => board,
             (true, _) => board.flipped(),
         };
-        Self { past: Past::new(board, board.key(player.index()), older), player, halfmoves, plies }
+        let past = Past::new(board, board.key(player.index()), older);
+        Self { past, limits: Limits::of(&board), player, halfmoves, plies }
     }
 
     fn board(&self) -> &Board {
         self.past.board()
+    }
+
+    fn moves(&self) -> Moves<'_> {
+        Moves { board: self.board(), limits: &self.limits }
     }
 
     fn fen(&self) -> Fen {
@@ -112,7 +118,7 @@ impl Game for Minichess {
 
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        Moves::of(state.board()).for_each_plane(|plane, set| {
+        state.moves().for_each_plane(|plane, set| {
             actions.extend(squares(set).map(|square| (plane * NUM_SQUARES + square) as Action));
         });
     }
@@ -127,6 +133,7 @@ impl Game for Minichess {
             state.halfmoves += 1;
         }
         let board = state.board().after(action).flipped();
+        state.limits = Limits::of(&board);
         state.player = state.player.opponent();
         state.plies += 1;
         state.past.push(board, board.key(state.player.index()), MAX_REPETITIONS);
@@ -134,9 +141,8 @@ impl Game for Minichess {
 
     #[inline]
     fn outcome(&self, state: &State) -> Option<Outcome> {
-        let moves = Moves::of(state.board());
-        if !moves.any() {
-            return Some(if moves.is_check {
+        if !state.moves().any() {
+            return Some(if state.limits.is_check {
                 Outcome::win(state.player.opponent(), "checkmate")
             } else {
                 Outcome::draw("stalemate")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::board::{Board, FIRST_UNDERPROMOTION, KING, Moves, NUM_KINDS, PAWN, target};
+use super::board::{Board, FIRST_UNDERPROMOTION, KING, Limits, Moves, NUM_KINDS, PAWN, target};
 use crate::game::Player;
 use crate::games::board5::{FAR_RANK, NUM_SQUARES, SIDE, squares};
 use crate::games::rows::{parse_rows, write_rows};
@@ -82,7 +82,7 @@ pub fn parse(text: &str) -> Result<Fen, String> {
     }
     let white_sees = read_rows(rows)?;
     let board = if player == Player::First { white_sees } else { white_sees.flipped() };
-    if board.flipped().is_in_check() {
+    if Limits::of(&board.flipped()).is_check {
         let king = if player == Player::First { "Black" } else { "White" };
         return Err(format!("{rows:?}: {king}'s king could be taken, and {side} is to move"));
     }
@@ -167,8 +167,8 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
         write!(text, "={}", LETTERS[kind]).expect("a string takes any text");
     }
     let next = board.after(action).flipped();
-    let moves = Moves::of(&next);
-    text.push_str(match (moves.is_check, moves.any()) {
+    let limits = Limits::of(&next);
+    text.push_str(match (limits.is_check, Moves { board: &next, limits: &limits }.any()) {
         (true, false) => "#",
         (true, true) => "+",
         _ => "",
@@ -181,7 +181,7 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
 fn origin(board: &Board, player: Player, from: usize, to: usize) -> String {
     let alike = board.kinds[board.kind_on(from)] & board.own & !(1 << from);
     let mut others = Vec::new();
-    Moves::of(board).for_each_plane(|plane, set| {
+    Moves { board, limits: &Limits::of(board) }.for_each_plane(|plane, set| {
         if plane < FIRST_UNDERPROMOTION {
             others.extend(squares(set & alike).filter(|square| target(plane, *square) == to));
         }

@@ -73,7 +73,7 @@ impl Board {
     /// The kind of piece on a square, which must not be empty.
     #[inline]
     pub fn kind_on(&self, square: usize) -> usize {
-        (0..NUM_KINDS - 1).find(|kind| self.kinds[*kind] >> square & 1 == 1).unwrap_or(NUM_KINDS - 1)
+        (1..NUM_KINDS).map(|kind| kind * (self.kinds[kind] >> square & 1) as usize).sum()
     }
 
     /// Squares whose piece differs.
@@ -90,7 +90,7 @@ impl Board {
     /// Pieces that go any distance along an axis of this parity: 0 for ranks and files.
     #[inline]
     fn sliders(&self, direction: usize) -> u32 {
-        let kinds = if direction % 2 == 0 { [ROOK, PROMOTED_ROOK] } else { [BISHOP, PROMOTED_BISHOP] };
+        let kinds = if direction.is_multiple_of(2) { [ROOK, PROMOTED_ROOK] } else { [BISHOP, PROMOTED_BISHOP] };
         self.kinds[kinds[0]] | self.kinds[kinds[1]]
     }
 
@@ -124,12 +124,6 @@ impl Board {
         (0..8).fold(0, |checkers, direction| {
             checkers | DIRECTIONS[direction].forth(king) & self.steppers(direction) & self.opponent
         })
-    }
-
-    /// Whether the player to move is in check.
-    #[inline]
-    pub fn is_in_check(&self) -> bool {
-        self.close_checkers() | self.pins().checkers != 0
     }
 
     /// Squares that the opponent attacks, through the own king, which cannot hide behind itself.
@@ -190,38 +184,49 @@ pub fn target(plane: usize, from: usize) -> usize {
     DIRECTIONS[step / MAX_DISTANCE].target(from, step % MAX_DISTANCE + 1)
 }
 
-/// What there is to know of a board before its moves are listed.
-#[derive(Debug)]
-pub struct Moves<'a> {
-    board: &'a Board,
+/// What limits the moves on a board.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
     pins: Pins,
     /// Where pieces other than the king may go.
     targets: u32,
     king_targets: u32,
+    /// Whether the player to move is in check.
     pub is_check: bool,
 }
 
-impl<'a> Moves<'a> {
-    /// The moves of the player to move.
+impl Limits {
+    /// What limits the moves of the player to move.
     #[inline]
-    pub fn of(board: &'a Board) -> Self {
+    pub fn of(board: &Board) -> Self {
         let pins = board.pins();
         let attacks = board.attacks();
         let king = board.kinds[KING] & board.own;
         let is_check = attacks & king != 0;
         let checkers = if is_check { pins.checkers | board.close_checkers() } else { 0 };
         let targets = answers(king.trailing_zeros() as usize, checkers) & !board.own;
-        Self { board, pins, targets, king_targets: !(board.own | attacks), is_check }
+        Self { pins, targets, king_targets: !(board.own | attacks), is_check }
     }
+}
 
+/// The moves on a board.
+#[derive(Clone, Copy, Debug)]
+pub struct Moves<'a> {
+    /// Seen by the player to move.
+    pub board: &'a Board,
+    /// Of this board.
+    pub limits: &'a Limits,
+}
+
+impl Moves<'_> {
     /// For each distance, the squares from which moves lead in a direction.
     #[inline]
     fn leaving(&self, direction: usize) -> [u32; MAX_DISTANCE] {
         let (board, step) = (self.board, DIRECTIONS[direction]);
-        let movers = board.own & self.pins.free[direction % 4];
+        let movers = board.own & self.limits.pins.free[direction % 4];
         let (steppers, sliders) = (board.steppers(direction) & movers, board.sliders(direction) & movers);
-        let mut all = leaving(step, steppers, sliders, board.empty(), self.targets);
-        all[0] |= step.back(step.forth(board.kinds[KING] & board.own) & self.king_targets);
+        let mut all = leaving(step, steppers, sliders, board.empty(), self.limits.targets);
+        all[0] |= step.back(step.forth(board.kinds[KING] & board.own) & self.limits.king_targets);
         all
     }
 
@@ -232,7 +237,7 @@ impl<'a> Moves<'a> {
         if board.hands[0][kind] == 0 {
             return 0;
         }
-        let squares = self.targets & board.empty();
+        let squares = self.limits.targets & board.empty();
         if kind != PAWN_IN_HAND {
             return squares;
         }
@@ -250,7 +255,8 @@ impl<'a> Moves<'a> {
     /// Whether a pawn dropped before the opponent's king leaves it no answer. No drop answers a pawn's check.
     fn pawn_mates(&self, square: usize) -> bool {
         let action = (FIRST_DROP + PAWN_IN_HAND) * NUM_SQUARES + square;
-        !Moves::of(&self.board.after(action).turned()).any()
+        let board = self.board.after(action).turned();
+        !Moves { board: &board, limits: &Limits::of(&board) }.any()
     }
 
     /// Whether there is a legal move.

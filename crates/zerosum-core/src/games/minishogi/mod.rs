@@ -4,7 +4,7 @@ mod board;
 mod encoding;
 mod notation;
 
-use self::board::{Board, Moves, NUM_ACTION_PLANES};
+use self::board::{Board, Limits, Moves, NUM_ACTION_PLANES};
 use self::encoding::MAX_REPETITIONS;
 use super::board5::{NUM_SQUARES, SIDE, squares};
 use super::options::Options;
@@ -28,6 +28,7 @@ pub struct Minishogi {
 pub struct State {
     /// Boards as who was to move saw them.
     past: Past<Board>,
+    limits: Limits,
     player: Player,
     /// Since the game began, as SFEN's move number counts them.
     plies: u32,
@@ -68,11 +69,16 @@ impl State {
             (true, 0) => board,
             (true, _) => board.turned(),
         };
-        Self { past: Past::new(board, board.key(player.index()), older), player, plies, checks: [0; 2] }
+        let past = Past::new(board, board.key(player.index()), older);
+        Self { past, limits: Limits::of(&board), player, plies, checks: [0; 2] }
     }
 
     fn board(&self) -> &Board {
         self.past.board()
+    }
+
+    fn moves(&self) -> Moves<'_> {
+        Moves { board: self.board(), limits: &self.limits }
     }
 
     /// Squares that the last move changed, as Black sees the board.
@@ -111,7 +117,7 @@ impl Game for Minishogi {
 
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        Moves::of(state.board()).for_each_plane(|plane, set| {
+        state.moves().for_each_plane(|plane, set| {
             actions.extend(squares(set).map(|square| (plane * NUM_SQUARES + square) as Action));
         });
     }
@@ -119,8 +125,9 @@ impl Game for Minishogi {
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
         let board = state.board().after(usize::from(action)).turned();
+        state.limits = Limits::of(&board);
         let checks = &mut state.checks[state.player.index()];
-        *checks = if board.is_in_check() { *checks + 1 } else { 0 };
+        *checks = if state.limits.is_check { *checks + 1 } else { 0 };
         state.player = state.player.opponent();
         state.plies += 1;
         state.past.push(board, board.key(state.player.index()), MAX_REPETITIONS);
@@ -128,9 +135,8 @@ impl Game for Minishogi {
 
     #[inline]
     fn outcome(&self, state: &State) -> Option<Outcome> {
-        let moves = Moves::of(state.board());
-        if !moves.any() {
-            let ending = if moves.is_check { "checkmate" } else { "no legal move" };
+        if !state.moves().any() {
+            let ending = if state.limits.is_check { "checkmate" } else { "no legal move" };
             return Some(Outcome::win(state.player.opponent(), ending));
         }
         if state.past.repetitions() < MAX_REPETITIONS {

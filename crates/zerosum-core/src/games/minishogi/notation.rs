@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::board::{Board, FIRST_DROP, KING, NUM_HAND_KINDS, NUM_KINDS, PAWN, PROMOTED, target};
+use super::board::{Board, FIRST_DROP, KING, Limits, NUM_HAND_KINDS, NUM_KINDS, PAWN, PROMOTED, target};
 use crate::game::Player;
 use crate::games::board5::{FAR_RANK, LEFT_FILE, NUM_SQUARES, SIDE};
 
@@ -120,7 +120,7 @@ pub fn parse(text: &str) -> Result<(Board, Player, u32), String> {
         - 1;
     check(text, &board)?;
     let board = if player == Player::First { board } else { board.turned() };
-    if board.turned().is_in_check() {
+    if Limits::of(&board.turned()).is_check {
         let king = if player == Player::First { "White" } else { "Black" };
         return Err(format!("{text:?}: {king}'s king could be taken, and {side} is to move"));
     }
