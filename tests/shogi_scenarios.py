@@ -1,7 +1,7 @@
 """Shogi that meets the rare rules: where games begin, how moves are chosen, and what occurred.
 
-Random play hardly ever repeats a position, declares or drops a pawn to mate. Here each scenario is made for some such event,
-and `note` counts the events.
+Random play hardly ever repeats a position, declares or could mate by a dropped pawn. Each scenario is made for some such
+event, and the events are counted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from shogi_twin import DEAD_ROWS, HELD, KINDS, NUMBER, Board, Ended, Move, Pieces, Square, Twin, row_of, square_text
-
 from zerosum.games import Rules, State, make
 
 MAX_PLIES = 60
@@ -247,7 +246,11 @@ def pawn_drop_mate(generator: random.Random) -> str:
 
     def board() -> Board:
         column = generator.randrange(9)
-        near = [(row, other) for row, other in SQUARES if row < 4 and abs(other - column) < 3 and (row, other) != (1, column)]
+        near = [
+            (row, other)
+            for row, other in SQUARES
+            if row < 4 and abs(other - column) < 3 and (row, other) != (1, column)
+        ]
         kinds = [(generator.choice(("G", "S", "+P", "R", "B", "+B", "N")), 0) for _ in range(3)]
         friends = [(generator.choice(("L", "N", "G", "S")), 1) for _ in range(generator.randrange(1, 4))]
         fixed = {(0, column): ("K", 1), (8, 4): ("K", 0), (2, column): (generator.choice(("G", "S")), 0)}
@@ -312,7 +315,9 @@ def entered_king(generator: random.Random) -> str:
 
     def board() -> Board:
         camp = [square for square in SQUARES if square[0] < 3]
-        kinds = [generator.choice(("+P", "+P", "G", "S", "+L", "+N", "+S", "P")) for _ in range(generator.choice((7, 8, 9)))]
+        kinds = [
+            generator.choice(("+P", "+P", "G", "S", "+L", "+N", "+S", "P")) for _ in range(generator.choice((7, 8, 9)))
+        ]
         kinds += [generator.choice(("R", "+R", "B", "+B")) for _ in range(generator.choice((2, 2, 3)))]
         pieces = place(generator, {}, [("K", 0), *((kind, 0) for kind in kinds)], camp)
         king = next(square for square, (kind, _) in pieces.items() if kind == "K")
@@ -322,7 +327,7 @@ def entered_king(generator: random.Random) -> str:
         pieces = place(generator, pieces, [("K", 1)], [square for square in SQUARES if square[0] > 4])
         points = sum(5 if kind[-1] in "BR" else 1 for kind in kinds)
         target = generator.choice((23, 24, 26, 27, 28, 30, 31, 31, 32)) - points
-        held = Counter({kind: 0 for kind in HELD})
+        held = Counter(dict.fromkeys(HELD, 0))
         left = NUMBER["R"] + NUMBER["B"] - sum(kind[-1] in "BR" for kind in kinds)
         if target >= 5 and left:
             held[generator.choice([kind for kind in "BR" if [other[-1] for other in kinds].count(kind) < 2])] += 1
@@ -436,7 +441,9 @@ def note_declaration(board: Board, rule: str, events: Counter[str]) -> None:
         events["nine pieces in the camp"] += fuller.declared("csa27") is not None
     if checkers := board.checkers(board.side):
         quiet = {square: piece for square, piece in board.pieces.items() if square not in checkers}
-        events["in check, and could else declare"] += Board(quiet, board.hands, board.side).declared("csa27") is not None
+        events["in check, and could else declare"] += (
+            Board(quiet, board.hands, board.side).declared("csa27") is not None
+        )
 
 
 def ending_event(ended: Ended, board: Board, twin: Twin) -> str:

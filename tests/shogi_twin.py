@@ -193,7 +193,7 @@ class Board:
         return [move for move in safe if not self.is_pawn_drop_mate(move)]
 
     def declared(self, rule: str) -> str | None:
-        """ "win" or "draw" if the side to move may declare by `csa27` or `csa24`."""
+        """What the side to move gets by a declaration under `csa27` or `csa24`: "win", "draw" or nothing."""
         side = self.side
         camp = [
             kind
@@ -353,7 +353,7 @@ def flat_indices() -> dict[int, int]:
         for kind in KINDS:
             alone = Board({square: (kind, 0)}, (Counter(), Counter()), 0)
             moves |= {plane_index(move, 0) for move in alone.candidates()}
-        empty = Board({}, (Counter({kind: 1 for kind in HELD}), Counter()), 0)
+        empty = Board({}, (Counter(dict.fromkeys(HELD, 1)), Counter()), 0)
         moves |= {plane_index(move, 0) for move in empty.candidates()}
     return {index: number for number, index in enumerate(sorted(moves))}
 

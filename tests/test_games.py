@@ -71,7 +71,7 @@ TWINS = {
 }
 
 
-TWINS_ELSEWHERE = {"minichess": "test_mini.py", "minishogi": "test_mini.py"}
+TWINS_ELSEWHERE = {"minichess": "test_mini.py", "minishogi": "test_mini.py", "shogi": "test_shogi.py"}
 """Games whose twins are too big for this file, by the test that holds the core against them."""
 STONES = sorted(TWINS)
 """Games that forget how they came to a position."""

@@ -128,8 +128,11 @@ fn notations_are_read_as_people_write_them() {
         }
         let action = game.parse_action(&state, texts[0]).expect("its own state").expect("a legal move");
         assert_eq!(game.action_text_in(&state, action, "kif").expect("a notation"), written);
-        let wrong_side =
-            if state.plies() % 2 == 0 { ["-7776FU", "△７六歩(77)"] } else { ["+3334FU", "▲３四歩(33)"] };
+        let wrong_side = if state.plies().is_multiple_of(2) {
+            ["-7776FU", "△７六歩(77)"]
+        } else {
+            ["+3334FU", "▲３四歩(33)"]
+        };
         assert!(wrong_side.iter().all(|text| game.parse_action(&state, text).expect("its own state").is_none()));
         state = play(&*game, &state, texts[0]);
     }
