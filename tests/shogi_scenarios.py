@@ -1,7 +1,7 @@
 """Shogi that meets the rare rules: where games begin, how moves are chosen, and what occurred.
 
-Random play hardly ever repeats a position, declares or could mate by a dropped pawn. Each scenario is made for some such
-event, and the events are counted.
+Random play hardly ever repeats a position, declares or could mate by a dropped pawn. Each scenario is made for some
+such event, and the events are counted.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ Chooser = Callable[[Play, random.Random], str]
 
 
 def choose_eventful(play: Play, generator: random.Random) -> str:
-    """Promotions, drops and captures more often than by chance, kings up the board."""
+    """Promotions and captures more often than by chance."""
 
     def weight(text: str) -> float:
         move = play.twin.board.move(text)
         capture = 3.0 if move.end in play.twin.board.pieces else 1.0
-        return capture * (4 if move.promotes else 1)
+        return capture * (2 if move.promotes else 1)
 
     texts = list(play.moves)
     return generator.choices(texts, [weight(text) for text in texts])[0]
@@ -364,12 +364,12 @@ SCENARIOS: tuple[tuple[Callable[[random.Random], str | None], Chooser, int], ...
     (middle_game, choose_eventful, 12),
     (pawn_drop_mate, choose_drop, 2),
     (sparse, choose_back, 30),
-    *[(one_rook, choose_perpetual, 30)] * 3,
+    *[(one_rook, choose_perpetual, 30)] * 5,
     *[(entered_king, choose_eventful, 2)] * 10,
     *[(double_check, choose_eventful, 2)] * 2,
     *[(bare_king, choose_last, 3)] * 5,
     *[(last_moves, choose_last, 2)] * 2,
-    *[(near_promotion, choose_eventful, 4)] * 2,
+    *[(near_promotion, choose_eventful, 4)] * 4,
     (full_hands, choose_drop, 8),
 )
 """Where a game begins, how moves are chosen, and how many are made at most."""
