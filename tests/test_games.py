@@ -154,8 +154,9 @@ def test_perft(name: str, counts: list[int]) -> None:
 
 @pytest.mark.parametrize("name", CORE_GAMES)
 def test_core_games_keep_the_protocol(name: str) -> None:
-    report = check_game(make(name), num_games=60, seed=3)
-    assert report.num_games == 60 == sum(report.results.values())
+    num_games = 60 if make(name).spec.max_plies < 100 else 5
+    report = check_game(make(name), num_games=num_games, seed=3)
+    assert report.num_games == num_games == sum(report.results.values())
     assert set(report.results) <= {-1.0, 0.0, 1.0}
     assert report.longest <= make(name).spec.max_plies
 

@@ -143,7 +143,7 @@ fn every_game_keeps_the_contract() {
         keeps_the_contract(&ConnectFour::default(), 300),
         keeps_the_contract(&Minichess::default(), 15),
         keeps_the_contract(&Minishogi::default(), 15),
-        keeps_the_contract(&Shogi::default(), 3),
+        keeps_the_contract(&Shogi::default(), 1),
         keeps_the_contract(&TicTacToe::default(), 300),
     ];
     assert_eq!(held, games::NAMES, "each game of the core is held against the contract");

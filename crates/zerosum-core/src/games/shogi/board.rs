@@ -58,6 +58,24 @@ pub const fn rows_without_a_move(kind: usize) -> usize {
     }
 }
 
+/// Rows at a side's far end: there its pieces promote, and its king has entered.
+pub const FAR_ROWS: usize = 3;
+
+/// A square of Black's view as a player sees the board, and back.
+#[inline]
+pub const fn oriented(square: usize, player: Player) -> usize {
+    match player {
+        Player::First => square,
+        Player::Second => NUM_SQUARES - 1 - square,
+    }
+}
+
+/// Rows between a square and a player's far end.
+#[inline]
+pub const fn rows_ahead(square: usize, player: Player) -> usize {
+    oriented(square, player) / SIDE
+}
+
 /// A piece on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {

@@ -1,12 +1,9 @@
 //! The entering-king declaration, as the Computer Shogi Association has it: who has come far enough up the board with
 //! enough pieces may say so on its turn instead of moving.
 
-use super::board::{BISHOP, Board, KING, ROOK, SIDE, unpromoted};
-use super::encoding::oriented;
+use super::board::{BISHOP, Board, FAR_ROWS, KING, ROOK, SIDE, rows_ahead, unpromoted};
 use crate::game::{Outcome, Player};
 
-/// Rows at a side's far end that count as the opponent's camp.
-const CAMP: usize = 3;
 /// Pieces beside the king that have to be in the camp.
 const MIN_PIECES: u32 = 10;
 
@@ -26,8 +23,8 @@ impl Declaration {
     #[inline]
     pub fn outcome(self, board: &Board) -> Option<Outcome> {
         let player = board.player();
-        let row = board.king(player).map_or(SIDE, |king| oriented(king, player) / SIDE);
-        if self == Self::None || row >= CAMP || board.is_in_check() {
+        let row = board.king(player).map_or(SIDE, |king| rows_ahead(king, player));
+        if self == Self::None || row >= FAR_ROWS || board.is_in_check() {
             return None;
         }
         let points = points(board)?;
@@ -48,7 +45,7 @@ fn points(board: &Board) -> Option<u32> {
     let value = |kind| if [BISHOP, ROOK].contains(&unpromoted(kind)) { 5 } else { 1 };
     let (mut pieces, mut points) = (0, 0);
     board.for_each_piece(|square, piece| {
-        if piece.owner == player && piece.kind != KING && oriented(square, player) / SIDE < CAMP {
+        if piece.owner == player && piece.kind != KING && rows_ahead(square, player) < FAR_ROWS {
             pieces += 1;
             points += value(piece.kind);
         }

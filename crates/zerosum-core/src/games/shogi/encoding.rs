@@ -26,7 +26,8 @@
 
 use super::State;
 use super::board::{
-    Board, KNIGHT, Move, Moves, NUM_HAND_KINDS, NUM_KINDS, NUM_OF_KIND, NUM_SQUARES, SIDE, rows_without_a_move,
+    Board, FAR_ROWS, KNIGHT, Move, Moves, NUM_HAND_KINDS, NUM_KINDS, NUM_OF_KIND, NUM_SQUARES, SIDE, oriented,
+    rows_without_a_move,
 };
 use crate::game::{Action, PlaneKind, PlaneSpec, Planes, Player};
 
@@ -39,8 +40,6 @@ const NUM_PLANES: usize = FIRST_DROP + NUM_HAND_KINDS;
 pub const NUM_ACTIONS: usize = NUM_PLANES * NUM_SQUARES;
 /// Actions of the flat policy: those of the 11259 that some piece could make on an empty board.
 pub const NUM_FLAT_ACTIONS: usize = 3781;
-/// Rows at a side's far end in which its pieces promote.
-const PROMOTION_ZONE: usize = 3;
 /// What the plane of plies is divided by: the paper's ply cap.
 const PLIES_SCALE: f32 = 512.0;
 
@@ -73,7 +72,7 @@ const fn is_possible(action: usize) -> bool {
     }
     let Some(to) = target(plane, square) else { return false };
     if plane >= NUM_MOVE_PLANES {
-        return square / SIDE < PROMOTION_ZONE || to / SIDE < PROMOTION_ZONE;
+        return square / SIDE < FAR_ROWS || to / SIDE < FAR_ROWS;
     }
     plane < FIRST_KNIGHT_MOVE || to / SIDE >= rows_without_a_move(KNIGHT)
 }
@@ -125,15 +124,6 @@ pub enum Policy {
     Planes,
     /// Without the numbers that no piece could ever use.
     Flat,
-}
-
-/// A square of Black's view on the oriented board, and back.
-#[inline]
-pub fn oriented(square: usize, player: Player) -> usize {
-    match player {
-        Player::First => square,
-        Player::Second => NUM_SQUARES - 1 - square,
-    }
 }
 
 /// A set of actions that is read in ascending order: faster than to sort a list.

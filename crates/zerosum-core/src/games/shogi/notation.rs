@@ -1,8 +1,7 @@
 //! Moves as people write them: USI (`7g7f`, `8h2b+`, `P*5e`), CSA's (`+7776FU`, `-0055KA`), and Japanese as in KIF files
 //! (`７六歩(77)`, `同　角成(88)`, `５五歩打`).
 
-use super::board::{Board, Move, NUM_KINDS, Piece, SIDE, promoted};
-use super::encoding::oriented;
+use super::board::{Board, FAR_ROWS, Move, NUM_KINDS, Piece, SIDE, promoted, rows_ahead};
 use super::sfen::{letter, square_text};
 use crate::game::Player;
 
@@ -13,8 +12,6 @@ const KIF: [&str; NUM_KINDS] =
     ["歩", "香", "桂", "銀", "金", "角", "飛", "玉", "と", "成香", "成桂", "成銀", "馬", "龍"];
 const FILES: [&str; SIDE] = ["１", "２", "３", "４", "５", "６", "７", "８", "９"];
 const RANKS: [&str; SIDE] = ["一", "二", "三", "四", "五", "六", "七", "八", "九"];
-/// Rows at a side's far end in which its pieces promote.
-const PROMOTION_ZONE: usize = 3;
 
 /// A square's file and rank as two digits: `77`.
 fn digits(square: usize) -> String {
@@ -121,7 +118,7 @@ fn spellings(board: &Board, chosen: Move, latest: Option<usize>, in_full: bool) 
     let (words, behind): (&[&str], String) = match chosen {
         Move::Normal { promotes: true, from, .. } => (&["成"], format!("({})", digits(from))),
         Move::Normal { from, .. } => {
-            let reaches = |square| oriented(square, player) / SIDE < PROMOTION_ZONE;
+            let reaches = |square| rows_ahead(square, player) < FAR_ROWS;
             let could_promote = promoted(kind).is_some() && (reaches(from) || reaches(to));
             (if could_promote { &["", "不成"] } else { &[""] }, format!("({})", digits(from)))
         }

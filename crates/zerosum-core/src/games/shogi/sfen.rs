@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use super::board::{
-    Board, KING, NUM_HAND_KINDS, NUM_KINDS, NUM_OF_KIND, NUM_SQUARES, PAWN, Piece, SIDE, Setup, promoted,
+    Board, KING, NUM_HAND_KINDS, NUM_OF_KIND, NUM_SQUARES, PAWN, Piece, SIDE, Setup, promoted, rows_ahead,
     rows_without_a_move, unpromoted,
 };
-use super::encoding::oriented;
 use crate::game::Player;
 
 /// The start of the game.
@@ -15,7 +14,7 @@ pub const START: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGS
 /// Letters of the kinds that are not promoted, in the order of the kinds.
 const LETTERS: [char; KING + 1] = ['P', 'L', 'N', 'S', 'G', 'B', 'R', 'K'];
 /// Names of those kinds.
-const NAMES: [&str; KING] = ["pawns", "lances", "knights", "silvers", "golds", "bishops", "rooks"];
+const NAMES: [&str; NUM_HAND_KINDS] = ["pawns", "lances", "knights", "silvers", "golds", "bishops", "rooks"];
 /// Largest move number that is read: no game is longer.
 const MAX_NUMBER: u32 = 999_999;
 
@@ -36,7 +35,7 @@ pub fn piece_text(piece: Piece) -> String {
     format!("{sign}{}", if piece.owner == Player::First { letter } else { letter.to_ascii_lowercase() })
 }
 
-/// What a side holds, such as `RB2P`, in upper case and in the order in which USI has it; "" if nothing.
+/// What a side holds, such as `RB2P`, in upper case and from the rook to the pawn, as USI has it; "" if nothing.
 pub fn hand_text(hand: [u8; NUM_HAND_KINDS]) -> String {
     let mut text = String::new();
     for kind in (0..NUM_HAND_KINDS).rev().filter(|kind| hand[*kind] > 0) {
@@ -45,7 +44,6 @@ pub fn hand_text(hand: [u8; NUM_HAND_KINDS]) -> String {
         }
         text.push(LETTERS[kind]);
     }
-    // Rook and bishop come first, then gold and silver: the kinds from the last to the first.
     text
 }
 
@@ -193,7 +191,7 @@ fn check(setup: &Setup) -> Result<Board, String> {
         if kings != 1 {
             return Err(format!("{side} has {kings} kings, expected 1"));
         }
-        let cannot_move = |square, kind| oriented(square, owner) / SIDE < rows_without_a_move(kind);
+        let cannot_move = |square, kind| rows_ahead(square, owner) < rows_without_a_move(kind);
         if let Some((square, piece)) = pieces().find(|(square, piece)| cannot_move(*square, piece.kind)) {
             return Err(format!("{side}'s {} on {} could never move", piece_text(piece), square_text(square)));
         }
@@ -218,5 +216,3 @@ fn check(setup: &Setup) -> Result<Board, String> {
     }
     Ok(Board::new(setup))
 }
-
-const _: () = assert!(NUM_KINDS == 14 && NAMES.len() == NUM_HAND_KINDS);
