@@ -91,6 +91,7 @@ TWINS_ELSEWHERE = {
     **dict.fromkeys(("go", "go9", "go13", "go19"), "test_go.py"),
     "minichess": "test_mini.py",
     "minishogi": "test_mini.py",
+    "shogi": "test_shogi.py",
 }
 """Games whose twins are too big for this file, by the test that holds the core against them."""
 STONES = sorted(TWINS)

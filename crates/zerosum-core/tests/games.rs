@@ -6,7 +6,8 @@ use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
 use zerosum_core::games::chess::Variant;
 use zerosum_core::games::{
-    self, Breakthrough, Chess, ConnectFour, Go, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, TicTacToe,
+    self, Breakthrough, Chess, ConnectFour, Go, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, Shogi,
+    TicTacToe,
 };
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
@@ -154,6 +155,7 @@ fn every_game_keeps_the_contract() {
         keeps_the_contract(&Minishogi::default(), 15),
         keeps_the_contract(&Nim::default(), 300),
         keeps_the_contract(&Othello::default(), 100),
+        keeps_the_contract(&Shogi::default(), 1),
         keeps_the_contract(&TicTacToe::default(), 300),
     ];
     let names: BTreeSet<String> = games::NAMES.iter().map(|name| game(name).spec().name().to_owned()).collect();

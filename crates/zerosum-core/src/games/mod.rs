@@ -14,6 +14,7 @@ pub mod options;
 pub mod othello;
 mod past;
 pub mod rows;
+pub mod shogi;
 pub mod squares;
 pub mod tictactoe;
 
@@ -35,7 +36,7 @@ pub use othello::Othello;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     "breakthrough",
     "chess",
     "chess960",
@@ -50,12 +51,16 @@ pub const NAMES: [&str; 15] = [
     "minishogi",
     "nim",
     "othello",
+    "shogi",
     "tictactoe",
 ];
 
 /// Names for a game with an option: its own name, the option, the value.
 const SHORT_FORMS: [(&str, &str, &str, &str); 3] =
     [("go9", "go", "size", "9"), ("go13", "go", "size", "13"), ("go19", "go", "size", "19")];
+pub use shogi::Shogi;
+
+/// The names that [`by_name`] knows, ascending.
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
@@ -79,6 +84,7 @@ pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
         "minishogi" => erased(Minishogi::from_options(options)?),
         "nim" => erased(Nim::from_options(options)?),
         "othello" => erased(Othello::from_options(options)?),
+        "shogi" => erased(Shogi::from_options(options)?),
         "tictactoe" => erased(TicTacToe::from_options(options)?),
         _ => return Ok(None),
     }))

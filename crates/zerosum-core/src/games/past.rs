@@ -78,35 +78,67 @@ impl<B: Copy> Past<B> {
 
 /// Keys in one place.
 const NUM_IN_PLACE: usize = 16;
+/// Bits that tell of most keys that they have not come before.
+const NUM_FILTER_BITS: u64 = 2048;
 
 /// Keys in the order in which they came. Copies share all but the latest, so that a long game costs a copy no more than a
 /// short one.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    filter: [u64; (NUM_FILTER_BITS / 64) as usize],
+    chunk: Chunk,
+}
+
 #[derive(Clone, Debug, Default)]
-struct Keys {
+struct Chunk {
     latest: [u64; NUM_IN_PLACE],
     num_latest: usize,
     /// Full.
-    older: Option<Arc<Keys>>,
+    older: Option<Arc<Chunk>>,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self { filter: [0; (NUM_FILTER_BITS / 64) as usize], chunk: Chunk::default() }
+    }
+}
+
+/// The word and the bit of a key in the filter.
+#[inline]
+fn filter_bit(key: u64) -> (usize, u64) {
+    let bit = key % NUM_FILTER_BITS;
+    ((bit / 64) as usize, 1 << (bit % 64))
 }
 
 impl Keys {
+    /// Notes the next key.
     #[inline]
-    fn push(&mut self, key: u64) {
-        if self.num_latest == NUM_IN_PLACE {
-            *self = Self { older: Some(Arc::new(std::mem::take(self))), ..Self::default() };
+    pub fn push(&mut self, key: u64) {
+        let (word, bit) = filter_bit(key);
+        self.filter[word] |= bit;
+        let chunk = &mut self.chunk;
+        if chunk.num_latest == NUM_IN_PLACE {
+            *chunk = Chunk { older: Some(Arc::new(std::mem::take(chunk))), ..Chunk::default() };
         }
-        self.latest[self.num_latest] = key;
-        self.num_latest += 1;
+        chunk.latest[chunk.num_latest] = key;
+        chunk.num_latest += 1;
     }
 
     /// How often a key that comes next has come before, up to `most`, and how many places ago the first one counted did. The
     /// sides take turns, so that only every other key can be the same.
     #[inline]
+    pub fn count(&self, key: u64, most: u8) -> (u8, u32) {
+        let (word, bit) = filter_bit(key);
+        if self.filter[word] & bit == 0 { (0, 0) } else { self.chunk.count(key, most) }
+    }
+}
+
+impl Chunk {
     fn count(&self, key: u64, most: u8) -> (u8, u32) {
         let (mut count, mut first) = (0, 0);
-        let (mut keys, mut places) = (self, 0);
+        let (mut chunk, mut places) = (self, 0);
         loop {
-            let latest = &keys.latest[..keys.num_latest];
+            let latest = &chunk.latest[..chunk.num_latest];
             let others = latest.iter().rev().zip(places + 1..).skip((places + 1) % 2).step_by(2);
             for (_, place) in others.filter(|(other, _)| **other == key) {
                 count += 1;
@@ -116,8 +148,8 @@ impl Keys {
                 }
             }
             places += latest.len();
-            match &keys.older {
-                Some(older) => keys = older,
+            match &chunk.older {
+                Some(older) => chunk = older,
                 None => return (count, first),
             }
         }

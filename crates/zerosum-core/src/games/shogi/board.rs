@@ -1,0 +1,345 @@
+//! The board of shogi. The moves come from the crate `shunsai`, whose types nobody beyond this file sees.
+//!
+//! ```text
+//!   squares are counted as Black sees the board
+//!      0  1 ...  8      9a 8a ... 1a
+//!      9 10 ... 17      9b 8b ... 1b
+//!     ...               ...
+//!     72 73 ... 80      9i 8i ... 1i
+//! ```
+
+use std::ops::ControlFlow;
+
+use shunsai::shogi_core::{self, Color, Hand, PartialPosition, PieceKind, Square};
+use shunsai::{Bitboard, MoveSet, Position, Undo};
+
+use crate::game::Player;
+
+pub const SIDE: usize = 9;
+pub const NUM_SQUARES: usize = SIDE * SIDE;
+
+// Kinds of pieces, in the order of the planes; the first seven can be in hand.
+pub const PAWN: usize = 0;
+pub const LANCE: usize = 1;
+pub const KNIGHT: usize = 2;
+pub const BISHOP: usize = 5;
+pub const ROOK: usize = 6;
+pub const NUM_HAND_KINDS: usize = 7;
+pub const KING: usize = 7;
+pub const NUM_KINDS: usize = 14;
+
+/// How many pieces of a kind there are, promoted ones included, by kind in hand.
+pub const NUM_OF_KIND: [u8; NUM_HAND_KINDS] = [18, 4, 4, 4, 4, 2, 2];
+
+/// What a kind becomes when it promotes.
+pub const fn promoted(kind: usize) -> Option<usize> {
+    match kind {
+        0..=3 => Some(kind + 8),
+        BISHOP | ROOK => Some(kind + 7),
+        _ => None,
+    }
+}
+
+/// What a promoted kind was before; the kind itself if it is none.
+pub const fn unpromoted(kind: usize) -> usize {
+    match kind {
+        8..=11 => kind - 8,
+        12 | 13 => kind - 7,
+        _ => kind,
+    }
+}
+
+/// The rows from a side's far end in which a kind could never move again.
+pub const fn rows_without_a_move(kind: usize) -> usize {
+    match kind {
+        PAWN | LANCE => 1,
+        KNIGHT => 2,
+        _ => 0,
+    }
+}
+
+/// Rows at a side's far end: there its pieces promote, and its king has entered.
+pub const FAR_ROWS: usize = 3;
+
+/// A square of Black's view as a player sees the board, and back.
+#[inline]
+pub const fn oriented(square: usize, player: Player) -> usize {
+    match player {
+        Player::First => square,
+        Player::Second => NUM_SQUARES - 1 - square,
+    }
+}
+
+/// Rows between a square and a player's far end.
+#[inline]
+pub const fn rows_ahead(square: usize, player: Player) -> usize {
+    oriented(square, player) / SIDE
+}
+
+/// A piece on the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub kind: usize,
+    pub owner: Player,
+}
+
+/// A move of whoever is to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// Of a piece on the board.
+    Normal {
+        /// The square that it leaves.
+        from: usize,
+        /// The square that it comes to.
+        to: usize,
+        /// Whether it promotes.
+        promotes: bool,
+    },
+    /// Of a piece in hand.
+    Drop {
+        /// Which.
+        kind: usize,
+        /// The square that it comes to.
+        to: usize,
+    },
+}
+
+impl Move {
+    /// The square that it comes to.
+    pub fn to(self) -> usize {
+        match self {
+            Self::Normal { to, .. } | Self::Drop { to, .. } => to,
+        }
+    }
+}
+
+/// Some squares, in no order that matters.
+#[derive(Clone, Debug)]
+pub struct Squares(Bitboard);
+
+impl Iterator for Squares {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        self.0.pop().map(index)
+    }
+}
+
+/// Legal moves that begin alike.
+#[derive(Clone, Debug)]
+pub enum Moves {
+    /// Of the piece on a square.
+    Normal {
+        /// The square that it leaves.
+        from: usize,
+        /// Where it can come to and promote.
+        promoting: Squares,
+        /// Where it can come to as it is.
+        others: Squares,
+    },
+    /// Of a piece in hand.
+    Drop {
+        /// Which.
+        kind: usize,
+        /// Where it can come to.
+        to: Squares,
+    },
+}
+
+/// A position as it is written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setup {
+    pub pieces: [Option<Piece>; NUM_SQUARES],
+    /// By player, then by kind.
+    pub hands: [[u8; NUM_HAND_KINDS]; 2],
+    /// Who is to move.
+    pub player: Player,
+}
+
+/// What takes a move back.
+#[derive(Clone, Copy, Debug)]
+pub struct Made {
+    chosen: shogi_core::Move,
+    undo: Undo,
+}
+
+impl Made {
+    /// The square that the piece left; none if it was dropped.
+    pub fn from(&self) -> Option<usize> {
+        self.chosen.from().map(index)
+    }
+
+    /// The square that the piece came to.
+    pub fn to(&self) -> usize {
+        index(self.chosen.to())
+    }
+}
+
+/// A position that can be played on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Board(Position);
+
+/// Our index of each of the crate's squares.
+static INDEX: [u8; NUM_SQUARES] = {
+    let mut table = [0; NUM_SQUARES];
+    let mut theirs = 0;
+    while theirs < NUM_SQUARES {
+        // Theirs are counted file by file, the first on Black's right.
+        table[theirs] = (theirs % SIDE * SIDE + SIDE - 1 - theirs / SIDE) as u8;
+        theirs += 1;
+    }
+    table
+};
+
+/// The crate's square of each of our indices.
+static SQUARE: [Square; NUM_SQUARES] = {
+    let mut table = [Square::SQ_1A; NUM_SQUARES];
+    let mut ours = 0;
+    while ours < NUM_SQUARES {
+        table[ours] = match Square::new((SIDE - ours % SIDE) as u8, (ours / SIDE + 1) as u8) {
+            Some(square) => square,
+            None => unreachable!(),
+        };
+        ours += 1;
+    }
+    table
+};
+
+#[inline]
+fn index(square: Square) -> usize {
+    usize::from(INDEX[square.array_index()])
+}
+
+#[inline]
+fn player_of(color: Color) -> Player {
+    match color {
+        Color::Black => Player::First,
+        Color::White => Player::Second,
+    }
+}
+
+#[inline]
+fn color_of(player: Player) -> Color {
+    match player {
+        Player::First => Color::Black,
+        Player::Second => Color::White,
+    }
+}
+
+#[inline]
+fn core_piece(kind: usize, owner: Player) -> shogi_core::Piece {
+    let kind = PieceKind::from_u8(kind as u8 + 1).expect("kinds are below NUM_KINDS");
+    shogi_core::Piece::new(kind, color_of(owner))
+}
+
+impl Board {
+    /// The position that was written down.
+    pub fn new(setup: &Setup) -> Self {
+        let mut partial = PartialPosition::empty();
+        for (square, piece) in setup.pieces.iter().enumerate() {
+            partial.piece_set(SQUARE[square], piece.map(|piece| core_piece(piece.kind, piece.owner)));
+        }
+        for player in [Player::First, Player::Second] {
+            let hand = partial.hand_of_a_player_mut(color_of(player));
+            for (kind, count) in setup.hands[player.index()].into_iter().enumerate() {
+                for _ in 0..count {
+                    *hand = hand.added(core_piece(kind, player).piece_kind()).expect("a kind that can be in hand");
+                }
+            }
+        }
+        partial.side_to_move_set(color_of(setup.player));
+        Self(Position::new(partial))
+    }
+
+    /// Who is to move.
+    #[inline]
+    pub fn player(&self) -> Player {
+        player_of(self.0.side_to_move())
+    }
+
+    /// What stands on a square.
+    #[inline]
+    pub fn piece_on(&self, square: usize) -> Option<Piece> {
+        self.0.piece_at(SQUARE[square]).map(piece_of)
+    }
+
+    /// Calls for each piece on the board.
+    #[inline]
+    pub fn for_each_piece(&self, mut each: impl FnMut(usize, Piece)) {
+        for square in self.0.occupied() {
+            each(index(square), self.0.piece_at(square).map(piece_of).expect("the square is occupied"));
+        }
+    }
+
+    /// What a side holds, by kind.
+    #[inline]
+    pub fn hand(&self, player: Player) -> [u8; NUM_HAND_KINDS] {
+        let (hand, mut kinds) = (self.0.hand(color_of(player)), Hand::all_hand_pieces());
+        std::array::from_fn(|_| kinds.next().and_then(|kind| hand.count(kind)).expect("seven kinds can be in hand"))
+    }
+
+    /// The square of a side's king.
+    #[inline]
+    pub fn king(&self, player: Player) -> Option<usize> {
+        self.0.king_square(color_of(player)).map(index)
+    }
+
+    /// Equal for equal boards, hands and sides to move.
+    #[inline]
+    pub fn key(&self) -> u64 {
+        self.0.key()
+    }
+
+    /// Whether the side to move is in check.
+    #[inline]
+    pub fn is_in_check(&self) -> bool {
+        self.0.in_check()
+    }
+
+    /// Whether the side to move has a legal move.
+    #[inline]
+    pub fn has_move(&self) -> bool {
+        self.0.has_legal_moves()
+    }
+
+    /// Calls for the legal moves of each piece, then for the legal drops of each kind in hand, ascending.
+    #[inline]
+    pub fn for_each_moves(&self, mut each: impl FnMut(Moves)) {
+        let _ = self.0.generate_moves(|set| {
+            each(match set {
+                MoveSet::Normal { from, promotions, non_promotions, .. } => {
+                    Moves::Normal { from: index(from), promoting: Squares(promotions), others: Squares(non_promotions) }
+                }
+                MoveSet::Drop { piece, to } => Moves::Drop { kind: piece_of(piece).kind, to: Squares(to) },
+            });
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Makes a legal move.
+    #[inline]
+    pub fn make(&mut self, chosen: Move) -> Made {
+        let chosen = match chosen {
+            Move::Normal { from, to, promotes } => {
+                shogi_core::Move::Normal { from: SQUARE[from], to: SQUARE[to], promote: promotes }
+            }
+            Move::Drop { kind, to } => {
+                shogi_core::Move::Drop { piece: core_piece(kind, self.player()), to: SQUARE[to] }
+            }
+        };
+        Made { chosen, undo: self.0.do_move(chosen) }
+    }
+
+    /// Takes the latest move back.
+    #[inline]
+    pub fn unmake(&mut self, made: Made) {
+        self.0.undo_move(made.chosen, made.undo);
+    }
+}
+
+#[inline]
+fn piece_of(piece: shogi_core::Piece) -> Piece {
+    let (kind, color) = piece.to_parts();
+    Piece { kind: kind.array_index(), owner: player_of(color) }
+}

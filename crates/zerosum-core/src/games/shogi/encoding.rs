@@ -1,0 +1,289 @@
+//! Planes and action indices of shogi, as the AlphaZero paper has them (arXiv 1712.01815, tables S1 and S2).
+//!
+//! The board is seen by the player to move: turned by 180 degrees for White. Its squares are counted row by row from the
+//! top, so the player to move goes up the page, to smaller rows.
+//!
+//! ```text
+//!   squares of the oriented board        Black's view       White's view
+//!      0  1  2 ...  8                     9a 8a ... 1a       1i 2i ... 9i
+//!      9 10 11 ... 17                     9b 8b ... 1b       1h 2h ... 9h
+//!     ...                                 ...                ...
+//!     72 73 74 ... 80                     9i 8i ... 1i       1a 2a ... 9a
+//!
+//!   action = 81 · plane + square that the piece leaves, or that a dropped one comes to
+//!
+//!   planes   0 to  63   queen moves: 8 · direction + distance − 1      7 0 1
+//!                                                                      6 · 2
+//!                                                                      5 4 3
+//!
+//!   planes  64, 65      knight moves, to the right and to the left     1 . 0
+//!                                                                      . . .
+//!                                                                      . N .
+//!
+//!   planes  66 to 131   the same 66, promoting
+//!   planes 132 to 138   drops: pawn, lance, knight, silver, gold, bishop, rook
+//! ```
+
+use super::State;
+use super::board::{
+    Board, FAR_ROWS, KNIGHT, Move, Moves, NUM_HAND_KINDS, NUM_KINDS, NUM_OF_KIND, NUM_SQUARES, SIDE, oriented,
+    rows_without_a_move,
+};
+use crate::game::{Action, PlaneKind, PlaneSpec, Planes, Player};
+
+/// Planes of the policy that move a piece without promoting it.
+const NUM_MOVE_PLANES: usize = 66;
+const FIRST_KNIGHT_MOVE: usize = 64;
+const FIRST_DROP: usize = 2 * NUM_MOVE_PLANES;
+const NUM_PLANES: usize = FIRST_DROP + NUM_HAND_KINDS;
+/// Actions of the policy by planes.
+pub const NUM_ACTIONS: usize = NUM_PLANES * NUM_SQUARES;
+/// Actions of the flat policy: those of the 11259 that some piece could make on an empty board.
+pub const NUM_FLAT_ACTIONS: usize = 3781;
+/// What the plane of plies is divided by: the paper's ply cap.
+const PLIES_SCALE: f32 = 512.0;
+
+/// (rows down, columns to the right) of one step in each of the queen's directions.
+const DIRECTIONS: [(i32, i32); 8] = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
+
+/// (rows down, columns to the right) of a plane's moves, those of drops left out.
+const fn step(plane: usize) -> (i32, i32) {
+    let plane = plane % NUM_MOVE_PLANES;
+    if plane >= FIRST_KNIGHT_MOVE {
+        return (-2, if plane == FIRST_KNIGHT_MOVE { 1 } else { -1 });
+    }
+    let ((down, right), distance) = (DIRECTIONS[plane / 8], (plane % 8 + 1) as i32);
+    (down * distance, right * distance)
+}
+
+/// Where a move of this plane leads from a square, if it stays on the board.
+const fn target(plane: usize, from: usize) -> Option<usize> {
+    let (down, right) = step(plane);
+    let (row, column) = ((from / SIDE) as i32 + down, (from % SIDE) as i32 + right);
+    let is_on_board = row >= 0 && row < SIDE as i32 && column >= 0 && column < SIDE as i32;
+    if is_on_board { Some(row as usize * SIDE + column as usize) } else { None }
+}
+
+/// Whether some piece could make an action on an empty board.
+const fn is_possible(action: usize) -> bool {
+    let (plane, square) = (action / NUM_SQUARES, action % NUM_SQUARES);
+    if plane >= FIRST_DROP {
+        return square / SIDE >= rows_without_a_move(plane - FIRST_DROP);
+    }
+    let Some(to) = target(plane, square) else { return false };
+    if plane >= NUM_MOVE_PLANES {
+        return square / SIDE < FAR_ROWS || to / SIDE < FAR_ROWS;
+    }
+    plane < FIRST_KNIGHT_MOVE || to / SIDE >= rows_without_a_move(KNIGHT)
+}
+
+/// The plane of the queen's or knight's move from one square to another; of no use where there is none.
+static PLANE_OF: [[u8; NUM_SQUARES]; NUM_SQUARES] = {
+    let mut planes = [[0; NUM_SQUARES]; NUM_SQUARES];
+    let mut action = 0;
+    while action < NUM_MOVE_PLANES * NUM_SQUARES {
+        let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
+        if let Some(to) = target(plane, from) {
+            planes[from][to] = plane as u8;
+        }
+        action += 1;
+    }
+    planes
+};
+
+/// The actions that the flat policy keeps, ascending.
+static KEPT: [Action; NUM_FLAT_ACTIONS] = {
+    let mut kept = [0; NUM_FLAT_ACTIONS];
+    let (mut action, mut number) = (0, 0);
+    while action < NUM_ACTIONS {
+        if is_possible(action) {
+            kept[number] = action as Action;
+            number += 1;
+        }
+        action += 1;
+    }
+    assert!(number == NUM_FLAT_ACTIONS);
+    kept
+};
+
+/// Each action's place among those that the flat policy keeps; of no use for the others.
+static PLACE: [Action; NUM_ACTIONS] = {
+    let mut places = [0; NUM_ACTIONS];
+    let mut number = 0;
+    while number < NUM_FLAT_ACTIONS {
+        places[KEPT[number] as usize] = number as Action;
+        number += 1;
+    }
+    places
+};
+
+/// How actions are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// By planes of the board: 11259.
+    Planes,
+    /// Without the numbers that no piece could ever use.
+    Flat,
+}
+
+/// A set of actions that is read in ascending order: faster than to sort a list.
+struct ActionSet {
+    words: [u64; NUM_ACTIONS.div_ceil(64)],
+    /// Which words have a bit.
+    summary: [u64; NUM_ACTIONS.div_ceil(64 * 64)],
+}
+
+impl ActionSet {
+    #[inline]
+    fn insert(&mut self, action: usize) {
+        self.words[action / 64] |= 1 << (action % 64);
+        self.summary[action / 64 / 64] |= 1 << (action / 64 % 64);
+    }
+
+    #[inline]
+    fn for_each(&self, mut each: impl FnMut(usize)) {
+        for (block, mut words) in self.summary.into_iter().enumerate() {
+            while words != 0 {
+                let word = 64 * block + words.trailing_zeros() as usize;
+                words &= words - 1;
+                let mut bits = self.words[word];
+                while bits != 0 {
+                    each(64 * word + bits.trailing_zeros() as usize);
+                    bits &= bits - 1;
+                }
+            }
+        }
+    }
+}
+
+/// Appends the legal actions, ascending.
+#[inline]
+pub fn legal_actions(board: &Board, policy: Policy, actions: &mut Vec<Action>) {
+    let player = board.player();
+    let mut set = ActionSet { words: [0; NUM_ACTIONS.div_ceil(64)], summary: [0; NUM_ACTIONS.div_ceil(64 * 64)] };
+    board.for_each_moves(|moves| match moves {
+        Moves::Normal { from, promoting, others } => {
+            let from = oriented(from, player);
+            let planes = &PLANE_OF[from];
+            let plane_to = |to| usize::from(planes[oriented(to, player)]);
+            promoting.for_each(|to| set.insert((plane_to(to) + NUM_MOVE_PLANES) * NUM_SQUARES + from));
+            others.for_each(|to| set.insert(plane_to(to) * NUM_SQUARES + from));
+        }
+        Moves::Drop { kind, to } => {
+            to.for_each(|to| set.insert((FIRST_DROP + kind) * NUM_SQUARES + oriented(to, player)));
+        }
+    });
+    match policy {
+        Policy::Planes => set.for_each(|action| actions.push(action as Action)),
+        Policy::Flat => set.for_each(|action| actions.push(PLACE[action])),
+    }
+}
+
+/// The move of a legal action.
+#[inline]
+pub fn move_of(player: Player, policy: Policy, action: Action) -> Move {
+    let action = usize::from(if policy == Policy::Flat { KEPT[usize::from(action)] } else { action });
+    let (plane, square) = (action / NUM_SQUARES, action % NUM_SQUARES);
+    if plane >= FIRST_DROP {
+        return Move::Drop { kind: plane - FIRST_DROP, to: oriented(square, player) };
+    }
+    let (down, right) = step(plane);
+    let to = (square as i32 + SIDE as i32 * down + right) as usize;
+    Move::Normal { from: oriented(square, player), to: oriented(to, player), promotes: plane >= NUM_MOVE_PLANES }
+}
+
+/// Kinds of pieces in the order of the planes.
+const NAMES: [&str; NUM_KINDS] = [
+    "pawns",
+    "lances",
+    "knights",
+    "silvers",
+    "golds",
+    "bishops",
+    "rooks",
+    "king",
+    "promoted pawns",
+    "promoted lances",
+    "promoted knights",
+    "promoted silvers",
+    "horses",
+    "dragons",
+];
+
+/// What the planes mean, in channel order.
+pub fn planes(history: usize) -> Vec<PlaneSpec> {
+    let plane = |kind, name| PlaneSpec { name, kind };
+    let mut planes = Vec::new();
+    for age in 0..history {
+        let when = match age {
+            0 => String::new(),
+            1 => ", 1 ply ago".into(),
+            _ => format!(", {age} plies ago"),
+        };
+        for side in ["own", "opponent's"] {
+            planes.extend(NAMES.map(|kind| plane(PlaneKind::Bits, format!("{side} {kind}{when}"))));
+        }
+        for times in ["once", "twice", "three times"] {
+            let name = format!("1 if the position had occurred at least {times} before{when}");
+            planes.push(plane(PlaneKind::Constant, name));
+        }
+        for side in ["own", "opponent's"] {
+            planes.extend(
+                NAMES
+                    .iter()
+                    .zip(NUM_OF_KIND)
+                    .map(|(kind, count)| plane(PlaneKind::Constant, format!("{side} {kind} in hand / {count}{when}"))),
+            );
+        }
+    }
+    planes.push(plane(PlaneKind::Constant, "1 if White is to move".into()));
+    planes.push(plane(PlaneKind::Constant, "plies since the game began / 512".into()));
+    planes
+}
+
+/// Writes the planes.
+#[inline]
+pub fn encode(state: &State, history: usize, planes: &mut Planes<'_>) {
+    let (past, player) = (&state.past, state.board.player());
+    let mut board = state.board.clone();
+    let mut repetitions = past.repetitions();
+    for age in 0..history {
+        encode_board(&board, player, repetitions, planes);
+        if age + 1 == history {
+            break;
+        }
+        if let Some((made, before)) = past.step(age) {
+            board.unmake(made);
+            repetitions = before;
+        } else if past.repeats {
+            repetitions = 0;
+        } else {
+            encode_nothing(history - 1 - age, planes);
+            break;
+        }
+    }
+    planes.constant(player.index() as f32);
+    planes.constant(state.plies as f32 / PLIES_SCALE);
+}
+
+#[inline]
+fn encode_board(board: &Board, player: Player, repetitions: u8, planes: &mut Planes<'_>) {
+    let mut pieces = [[0_u128; NUM_KINDS]; 2];
+    board.for_each_piece(|square, piece| {
+        pieces[piece.owner.index()][piece.kind] |= 1 << oriented(square, player);
+    });
+    let sides = [player, player.opponent()];
+    sides.iter().flat_map(|side| pieces[side.index()]).for_each(|mask| planes.mask128(mask));
+    (1..=3).for_each(|times| planes.constant(if repetitions >= times { 1.0 } else { 0.0 }));
+    for side in sides {
+        let held = board.hand(side).into_iter().zip(NUM_OF_KIND);
+        held.for_each(|(count, all)| planes.constant(f32::from(count) / f32::from(all)));
+    }
+}
+
+/// Positions before the game began.
+#[inline]
+fn encode_nothing(num_positions: usize, planes: &mut Planes<'_>) {
+    (0..num_positions * 2 * NUM_KINDS).for_each(|_| planes.mask128(0));
+    (0..num_positions * (3 + 2 * NUM_HAND_KINDS)).for_each(|_| planes.constant(0.0));
+}

@@ -1,0 +1,199 @@
+//! Shogi. Moves come from `shunsai`, behind `board`; repetition, declaration, SFEN, planes, action indices and how people
+//! write moves are here.
+
+mod board;
+mod declaration;
+mod description;
+mod encoding;
+mod history;
+mod notation;
+mod sfen;
+
+use self::board::{Board, Move, NUM_SQUARES, SIDE};
+use self::declaration::Declaration;
+use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
+use self::history::{MAX_REPETITIONS, Past};
+use super::options::Options;
+use super::past::MAX_HISTORY;
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::picture::{self, Grid, Picture};
+
+/// The rules.
+#[derive(Debug)]
+pub struct Shogi {
+    spec: GameSpec,
+    policy: Policy,
+    history: usize,
+    repeats_history: bool,
+    declaration: Declaration,
+    start: Board,
+}
+
+/// A position with what may come again and what the planes show.
+#[derive(Clone, Debug)]
+pub struct State {
+    board: Board,
+    past: Past,
+    /// Since the game began, as SFEN's move number counts them.
+    plies: u32,
+}
+
+impl Shogi {
+    /// The rules with these options.
+    ///
+    /// # Errors
+    /// A sentence, if an option is unknown or out of range.
+    pub fn from_options(mut options: Options) -> Result<Self, String> {
+        let declaration = match options.choice("entering_king", &["csa27", "csa24", "none"])? {
+            "csa27" => Declaration::Csa27,
+            "csa24" => Declaration::Csa24,
+            _ => Declaration::None,
+        };
+        let policy = match options.choice("policy", &["planes", "flat"])? {
+            "flat" => Policy::Flat,
+            _ => Policy::Planes,
+        };
+        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
+        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let max_plies = options.max_plies(512)?;
+        let spec =
+            |num_actions| GameSpec::new("shogi", 1, num_actions, (SIDE, SIDE), encoding::planes(history), max_plies);
+        let spec = match policy {
+            Policy::Planes => spec(NUM_ACTIONS)?.with_action_planes(),
+            Policy::Flat => spec(NUM_FLAT_ACTIONS)?,
+        };
+        let (start, _) = sfen::parse(sfen::START)?;
+        Ok(Self { spec: spec.with_options(options.canonical()?), policy, history, repeats_history, declaration, start })
+    }
+
+    fn set_up(&self, board: Board, plies: u32) -> State {
+        let is_start = plies == 0 && board == self.start;
+        State { past: Past::new(board.key(), self.repeats_history && !is_start), board, plies }
+    }
+
+    #[inline]
+    fn move_of(&self, state: &State, action: Action) -> Move {
+        encoding::move_of(state.board.player(), self.policy, action)
+    }
+}
+
+impl Default for Shogi {
+    fn default() -> Self {
+        Self::from_options(Options::default()).expect("no option is given")
+    }
+}
+
+impl Game for Shogi {
+    type State = State;
+
+    fn spec(&self) -> &GameSpec {
+        &self.spec
+    }
+
+    fn initial_state(&self) -> State {
+        self.set_up(self.start.clone(), 0)
+    }
+
+    #[inline]
+    fn player(&self, state: &State) -> Player {
+        state.board.player()
+    }
+
+    #[inline]
+    fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
+        encoding::legal_actions(&state.board, self.policy, actions);
+    }
+
+    #[inline]
+    fn play(&self, state: &mut State, action: Action) {
+        let player = state.board.player();
+        let made = state.board.make(encoding::move_of(player, self.policy, action));
+        state.past.push(made, player, state.board.is_in_check(), state.board.key());
+        state.plies += 1;
+    }
+
+    #[inline]
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        let State { board, past, .. } = state;
+        if !board.has_move() {
+            let ending = if board.is_in_check() { "checkmate" } else { "no legal move" };
+            return Some(Outcome::win(board.player().opponent(), ending));
+        }
+        if past.repetitions() < MAX_REPETITIONS {
+            return self.declaration.outcome(board);
+        }
+        let outcome = match past.perpetual_checker() {
+            Some(loser) => Outcome::win(loser.opponent(), "perpetual check"),
+            None => Outcome::draw("fourfold repetition"),
+        };
+        Some(outcome.softly())
+    }
+
+    #[inline]
+    fn encode(&self, state: &State, planes: &mut Planes<'_>) {
+        encoding::encode(state, self.history, planes);
+    }
+
+    fn action_text(&self, state: &State, action: Action) -> String {
+        notation::usi(self.move_of(state, action))
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        &["kif", "csa"]
+    }
+
+    fn action_text_in(&self, state: &State, action: Action, notation: &str) -> String {
+        let chosen = self.move_of(state, action);
+        match notation {
+            "csa" => notation::csa(&state.board, chosen),
+            _ => notation::kif(&state.board, chosen, state.past.last_move().map(board::Made::to)),
+        }
+    }
+
+    fn parse_action(&self, state: &State, legal: &[Action], text: &str) -> Option<Action> {
+        let moves: Vec<Move> = legal.iter().map(|action| self.move_of(state, *action)).collect();
+        let latest = state.past.last_move().map(board::Made::to);
+        notation::parse(&state.board, &moves, latest, text).map(|index| legal[index])
+    }
+
+    fn picture(&self, state: &State) -> Option<Picture> {
+        let piece = |square| {
+            let piece = state.board.piece_on(square)?;
+            let glyph =
+                ["歩", "香", "桂", "銀", "金", "角", "飛", "玉", "と", "杏", "圭", "全", "馬", "龍"][piece.kind].into();
+            Some(picture::Piece { owner: piece.owner, text: sfen::piece_text(piece), glyph })
+        };
+        let held = |player| match sfen::hand_text(state.board.hand(player)) {
+            text if text.is_empty() => "nothing".to_owned(),
+            text => text,
+        };
+        Some(Picture {
+            grid: Grid::Squares,
+            cells: (0..NUM_SQUARES).map(piece).collect(),
+            column_labels: (1..=SIDE).rev().map(|file| file.to_string()).collect(),
+            row_labels: picture::letters(SIDE),
+            last_move: state
+                .past
+                .last_move()
+                .map_or_else(Vec::new, |made| made.from().into_iter().chain([made.to()]).collect()),
+            captions: vec![
+                format!("White holds {}", held(Player::Second).to_lowercase()),
+                format!("Black holds {}", held(Player::First)),
+                format!("{} to move", ["Black", "White"][state.board.player().index()]),
+            ],
+        })
+    }
+
+    fn description(&self) -> Description {
+        description::paragraphs()
+    }
+
+    fn position_text(&self, state: &State) -> Option<String> {
+        Some(sfen::write(&state.board, state.plies))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, String> {
+        let (board, plies) = sfen::parse(text)?;
+        Ok(self.set_up(board, plies))
+    }
+}

@@ -1,0 +1,232 @@
+//! Shogi: lines of play, repetition at both ends of a perpetual check, and what malformed text gets. All else is held against
+//! rsshogi, cshogi and a slow twin, in `tests/test_shogi.py`.
+
+use zerosum_core::erased::{AnyGame, AnyState};
+use zerosum_core::games::{self, Shogi};
+use zerosum_core::random::Draws;
+use zerosum_core::{Game, Player};
+
+/// Lines beyond this many are counted by `zerosum bench rules`, not here.
+const MOST_LINES: u64 = 1_500_000;
+
+fn shogi() -> std::sync::Arc<dyn AnyGame> {
+    games::by_name("shogi").expect("no options").expect("a name of the core")
+}
+
+#[test]
+fn counts_lines_of_play() {
+    let game = shogi();
+    let table = include_str!("../../../python/zerosum/data/perft/shogi.txt");
+    let mut num_positions = 0;
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let [label, position, counts] = line.split('|').map(str::trim).collect::<Vec<_>>().try_into().expect(line);
+        let position = if position.is_empty() { "startpos" } else { position };
+        let state = game.parse_position(position).expect(label);
+        let counts = counts.split(' ').map(|count| count.parse::<u64>().expect(line));
+        for (depth, count) in (1..).zip(counts).filter(|(_, count)| *count <= MOST_LINES) {
+            assert_eq!(game.perft(&state, depth).expect("its own state"), count, "{label}, depth {depth}");
+        }
+        num_positions += 1;
+    }
+    assert_eq!(num_positions, 10);
+}
+
+fn play(game: &dyn AnyGame, state: &AnyState, text: &str) -> AnyState {
+    let action = game.parse_action(state, text).expect("its own state").unwrap_or_else(|| panic!("{text} is illegal"));
+    game.play(state, action).expect("a legal action")
+}
+
+/// How and after how many plies a game ends that is played by these moves; the result is for Black.
+fn end_of(position: &str, moves: &str) -> Option<(String, f32, u32)> {
+    let game = shogi();
+    let mut state = game.parse_position(position).expect(position);
+    for text in moves.split_whitespace() {
+        state = play(&*game, &state, text);
+        if let Some(outcome) = game.outcome(&state).expect("its own state") {
+            assert!(outcome.is_soft);
+            return Some((outcome.ending.into(), outcome.result.0, state.plies()));
+        }
+    }
+    None
+}
+
+#[test]
+fn the_fourth_occurrence_ends_the_game() {
+    let start = "startpos";
+    let cycle = "5i5h 5a5b 5h5i 5b5a ";
+    assert_eq!(end_of(start, &cycle.repeat(3)), Some(("fourfold repetition".into(), 0.0, 12)));
+    assert_eq!(end_of(start, &cycle.repeat(2)), None);
+    assert_eq!(end_of(start, &format!("7g7f {} 5i5h", "5a5b 5i5h 5b5a 5h5i ".repeat(3))).expect("an end").2, 13);
+}
+
+#[test]
+fn who_checks_perpetually_loses() {
+    let rook = "3k5/9/9/9/9/9/9/4R4/8K b - 1";
+    let checks = "5h6h 6a5a 6h5h 5a6a ";
+    // The checker to move: the repeated position is the one before its check.
+    assert_eq!(end_of(rook, &checks.repeat(3)), Some(("perpetual check".into(), -1.0, 12)));
+    // One quiet cycle among them, and the first of the four occurrences lies before it.
+    let quiet = format!("5h4h 6a7a 4h5h 7a6a {}", checks.repeat(2));
+    assert_eq!(end_of(rook, &quiet), Some(("fourfold repetition".into(), 0.0, 12)));
+    // The victim to move: in check in the repeated position.
+    let checked = "3k5/9/9/9/9/9/9/3R5/8K w - 1";
+    assert_eq!(end_of(checked, &"6a5a 6h5h 5a6a 5h6h ".repeat(3)), Some(("perpetual check".into(), -1.0, 12)));
+    // White checks, in the same places seen from the other side.
+    let white = "k8/4r4/9/9/9/9/9/9/5K3 w - 1";
+    assert_eq!(end_of(white, &"5b4b 4i5i 4b5b 5i4i ".repeat(3)), Some(("perpetual check".into(), 1.0, 12)));
+}
+
+#[test]
+fn a_pawn_may_not_be_dropped_to_mate() {
+    let game = shogi();
+    let position = "2p3+N1+S/3sPr+P1+P/s2g+PG1+P+L/ls3p2b/2r1gnp2/L1g4k1/1+pP+p+nL2+b/3P2+p2/K1+p2+p1+n1 w P2p 268";
+    let state = game.parse_position(position).expect(position);
+    assert_eq!(game.legal_actions(&state, false).expect("its own state").len(), 108);
+    assert_eq!(game.parse_action(&state, "P*9h").expect("its own state"), None);
+}
+
+#[test]
+fn a_king_that_has_entered_is_declared() {
+    // Ten pieces beside the king in the camp, of 5 + 5 + 8 points, and so many pawns in hand.
+    let outcome = |options: &str, pawns: u32, side: &str| {
+        let game = games::by_name(&format!("shogi({options})")).expect("options").expect("a name of the core");
+        let position = match side {
+            "b" => format!("K+R+B+P+P+P3/+P+P+P+P5/+P8/9/9/9/9/9/8k b {pawns}P 1"),
+            _ => format!("K8/9/9/9/9/9/8+p/5+p+p+p+p/3+p+p+p+b+rk w {pawns}p 1"),
+        };
+        let state = game.parse_position(&position).expect(&position);
+        game.outcome(&state).expect("its own state").map(|outcome| outcome.result.0)
+    };
+    for (pawns, black, white, csa24) in [
+        (6, None, None, Some(0.0)),
+        (8, None, None, Some(0.0)),
+        (9, None, Some(-1.0), Some(0.0)),
+        (10, Some(1.0), Some(-1.0), Some(0.0)),
+    ] {
+        assert_eq!(outcome("", pawns, "b"), black, "{pawns}");
+        assert_eq!(outcome("", pawns, "w"), white, "{pawns}");
+        assert_eq!(outcome("entering_king=csa24", pawns, "b"), csa24, "{pawns}");
+        assert_eq!(outcome("entering_king=none", pawns, "b"), None);
+    }
+    assert_eq!(outcome("entering_king=csa24", 5, "b"), None);
+}
+
+#[test]
+fn notations_are_read_as_people_write_them() {
+    let game = shogi();
+    let mut state = game.parse_position("startpos").expect("the start");
+    for (texts, written) in [
+        (&["7g7f", "7G7F", "+7776FU", "7776fu", "７六歩(77)", "▲７六歩（７七）", "76歩", "☗７六歩"][..], "７六歩(77)"),
+        (&["3c3d", "-3334FU", "△３四歩(33)", "34歩(33)"], "３四歩(33)"),
+        (&["8h2b+", "+8822UM", "２二角成(88)", "２二角成", "22角成(88)"], "２二角成(88)"),
+        (&["3a2b", "-3122GI", "同　銀(31)", "同銀", "同 銀(31)", "２二銀(31)"], "同　銀(31)"),
+        (&["B*4e", "b*4e", "+0045KA", "４五角打", "４五角", "45角打"], "４五角打"),
+    ] {
+        for text in texts {
+            let next = play(&*game, &state, text);
+            assert_eq!(next.plies(), state.plies() + 1);
+        }
+        let action = game.parse_action(&state, texts[0]).expect("its own state").expect("a legal move");
+        assert_eq!(game.action_text_in(&state, action, "kif").expect("a notation"), written);
+        let wrong_side = if state.plies().is_multiple_of(2) {
+            ["-7776FU", "△７六歩(77)"]
+        } else {
+            ["+3334FU", "▲３四歩(33)"]
+        };
+        assert!(wrong_side.iter().all(|text| game.parse_action(&state, text).expect("its own state").is_none()));
+        state = play(&*game, &state, texts[0]);
+    }
+}
+
+#[test]
+fn malformed_positions_are_named() {
+    let game = Shogi::default();
+    for (text, sentence) in [
+        ("", "\"\" has 0 fields, expected pieces, side to move, hands and the move's number, or startpos"),
+        ("9/9/9/9/9/9/9/9 b - 1", "\"9/9/9/9/9/9/9/9\" has 8 rows, expected 9, separated by /"),
+        ("4k4/9/9/9/9/9/9/9/4K5 b - 1", "row 9, \"4K5\", has 10 cells, expected 9"),
+        ("4k4/9/9/9/45/9/9/9/4K4 b - 1", "row 5, \"45\": '5', expected digits 1 to 9, no two in a row"),
+        (
+            "4k4/9/9/9/4Q4/9/9/9/4K4 b - 1",
+            "row 5, \"4Q4\": 'Q' is no piece, expected letters of PLNSGBRK and plnsgbrk, + before some",
+        ),
+        ("4k4/9/9/9/4+G4/9/9/9/4K4 b - 1", "row 5, \"4+G4\": +G is no piece"),
+        ("4k4/9/9/9/9/9/9/9/4K4 x - 1", "\"x\" is to move, expected b or w"),
+        (
+            "4k4/9/9/9/9/9/9/9/4K4 b 1P 1",
+            "hands \"1P\", at \"1P\": expected letters of PLNSGBR and plnsgbr, a number above 1 before some, or - alone",
+        ),
+        (
+            "4k4/9/9/9/9/9/9/9/4K4 b P-p 1",
+            "hands \"P-p\", at \"-p\": expected letters of PLNSGBR and plnsgbr, a number above 1 before some, or - alone",
+        ),
+        ("4k4/9/9/9/9/9/9/9/4K4 b 3R 1", "hands \"3R\": 3 of R, expected at most 2"),
+        ("4k4/9/9/9/9/9/9/9/4K4 b - x", "\"x\" is the move's number, expected a number from 1 to 999999"),
+        ("4k4/9/9/9/9/9/9/9/4K4 b - 0", "\"0\" is the move's number, expected a number from 1 to 999999"),
+        ("9/9/9/9/9/9/9/9/4K4 b - 1", "\"9/9/9/9/9/9/9/9/4K4 b - 1\": White has 0 kings, expected 1"),
+        ("4k3P/9/9/9/9/9/9/9/4K4 b - 1", "\"4k3P/9/9/9/9/9/9/9/4K4 b - 1\": Black's P on 1a could never move"),
+        ("4k4/9/9/9/9/9/9/8n/4K4 b - 1", "\"4k4/9/9/9/9/9/9/8n/4K4 b - 1\": White's n on 1h could never move"),
+        ("4k4/9/9/P8/9/P8/9/9/4K4 b - 1", "\"4k4/9/9/P8/9/P8/9/9/4K4 b - 1\": Black has two pawns on file 9"),
+        (
+            "4k4/9/9/4B4/9/4+b4/9/9/4K4 b B 1",
+            "\"4k4/9/9/4B4/9/4+b4/9/9/4K4 b B 1\": there are 3 bishops, expected at most 2",
+        ),
+        (
+            "4k4/9/9/4R4/9/9/9/9/4K4 b - 1",
+            "\"4k4/9/9/4R4/9/9/9/9/4K4 b - 1\": White's king could be taken, and Black is to move",
+        ),
+    ] {
+        assert_eq!(game.parse_position(text).expect_err(text), sentence);
+    }
+    for text in ["startpos", "sfen 4k4/9/9/9/9/9/9/9/4K4 b 2Pp 7", " 4k4/9/9/9/9/9/9/9/4K4  w  - "] {
+        assert!(game.parse_position(text).is_ok(), "{text}");
+    }
+    let state = game.parse_position("4k4/9/9/9/9/9/9/9/4K4 w pR2gP").expect("hands in any order");
+    assert_eq!(game.position_text(&state).as_deref(), Some("4k4/9/9/9/9/9/9/9/4K4 w RP2gp 1"));
+    assert_eq!(game.player(&state), Player::Second);
+}
+
+#[test]
+fn mutated_text_errs_and_never_panics() {
+    let game = shogi();
+    let letters: Vec<char> =
+        "0123456789abiPLNSGBRKplnsgbrk+-/ bw*startpos同　成不打角龍竜王全（)▲△ー\u{0}\u{301}🙂".chars().collect();
+    let positions = [
+        "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
+        "6n1l/2+S1k4/2lp4p/1np1B2b1/3PP4/1N1S3rP/1P2+pPP+p1/1p1G5/3KG2r1 b GSN2L4Pgs2p 1",
+        "startpos",
+    ];
+    let texts =
+        ["7g7f", "P*5e", "8h2b+", "+7776FU", "-0055KA", "７六歩(77)", "同　角成(88)", "５五歩打", "２二銀不成(31)"];
+    let mut draws = Draws::new(1, 0, 0, "mutations");
+    let mut mutated = |text: &str| {
+        let mut symbols: Vec<char> = text.chars().collect();
+        for _ in 0..=draws.below(3) {
+            let place = draws.below(symbols.len() + 1);
+            let symbol = letters[draws.below(letters.len())];
+            match draws.below(3) {
+                0 => symbols.insert(place, symbol),
+                1 if place < symbols.len() => symbols[place] = symbol,
+                _ if place < symbols.len() => drop(symbols.remove(place)),
+                _ => {}
+            }
+        }
+        symbols.into_iter().collect::<String>()
+    };
+    let mut num_errors = 0;
+    for round in 0..30_000 {
+        match game.parse_position(&mutated(positions[round % positions.len()])) {
+            Ok(state) => drop(game.legal_actions(&state, true).expect("its own state")),
+            Err(error) => num_errors += usize::from(!error.0.is_empty()),
+        }
+    }
+    assert!(num_errors > 10_000, "{num_errors}");
+    let start = game.parse_position(positions[1]).expect("a position");
+    let first = game.legal_actions(&start, false).expect("its own state")[0];
+    let state = game.play(&start, first).expect("a legal action");
+    let legal = game.legal_actions(&state, true).expect("its own state");
+    for round in 0..3_000 {
+        let read = game.parse_action(&state, &mutated(texts[round % texts.len()])).expect("its own state");
+        assert!(read.is_none_or(|action| legal.contains(&action)));
+    }
+}
