@@ -33,6 +33,7 @@ pub use minishogi::Minishogi;
 pub use nim::Nim;
 pub use options::Options;
 pub use othello::Othello;
+pub use shogi::Shogi;
 pub use tictactoe::TicTacToe;
 
 /// The names that [`by_name`] knows, ascending.
@@ -58,9 +59,6 @@ pub const NAMES: [&str; 16] = [
 /// Names for a game with an option: its own name, the option, the value.
 const SHORT_FORMS: [(&str, &str, &str, &str); 3] =
     [("go9", "go", "size", "9"), ("go13", "go", "size", "13"), ("go19", "go", "size", "19")];
-pub use shogi::Shogi;
-
-/// The names that [`by_name`] knows, ascending.
 
 /// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
 ///
