@@ -1,11 +1,12 @@
 """Minishogi and minichess against their twins and, where pyffish is installed, against Fairy-Stockfish.
 
-`compare` plays games in ways that lead to rare rules (repetition, perpetual check, fifty moves, mates by a pawn),
+`compare_game` plays games in ways that lead to rare rules (repetition, perpetual check, fifty moves, mate by a pawn),
 holds every position against both, and counts the rule events that it met.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import random
 from collections import Counter
 from types import ModuleType
@@ -24,16 +25,58 @@ FAIRY_VARIANTS = {"minichess": "gardner", "minishogi": "minishogi"}
 FAIRY_LOSS = 32000
 
 
-def compare(name: str, num_positions: int, seed: int, fairy: ModuleType | None = None) -> Counter[str]:
+MINICHESS_EVENTS = (
+    "checkmate, White wins",
+    "checkmate, Black wins",
+    "stalemate",
+    "insufficient material",
+    "threefold repetition",
+    "fifty-move rule",
+    "ply cap",
+    *(f"promotion to {kind}{takes}" for kind in "QRBN" for takes in ("", " takes")),
+)
+MINISHOGI_EVENTS = (
+    "checkmate, Black wins",
+    "checkmate, White wins",
+    "no legal move",
+    "fourfold repetition, White wins",
+    "perpetual check, Black wins",
+    "perpetual check, White wins",
+    "ply cap",
+    "mate by a dropped pawn forbidden",
+    *(f"drop of {kind}" for kind in "GSBRP"),
+    *(f"promotion of {kind}" for kind in "SBRP"),
+    *(f"no promotion of {kind}" for kind in "SBR"),
+)
+EVENTS = frozenset(
+    {f"minichess: {event}" for event in MINICHESS_EVENTS} | {f"minishogi: {event}" for event in MINISHOGI_EVENTS}
+)
+
+
+def compare(num_positions: int, seed: int) -> Counter[str]:
+    """So many positions of each of the two games, against Fairy-Stockfish, too, if pyffish is installed.
+
+    Raises:
+        AssertionError: the core differs.
+    """
+    fairy = importlib.import_module("pyffish") if importlib.util.find_spec("pyffish") else None
+    seen = Counter[str]()
+    for name in TWINS:
+        for event, count in compare_game(name, num_positions, seed, fairy).items():
+            seen[f"{name}: {event}"] += count
+    return seen
+
+
+def compare_game(name: str, num_positions: int, seed: int, fairy: ModuleType | None = None) -> Counter[str]:
     """Play games until so many positions were compared; the rule events that were met, "positions" among them.
 
     Raises:
         AssertionError: the core differs from its twin or from `fairy`, which is the module pyffish.
     """
     generator, events = random.Random(seed), Counter[str]()
-    games = {max_plies: make(f"{name}(max_plies={max_plies})") for max_plies in (60, 300)}
+    games = {max_plies: make(f"{name}(max_plies={max_plies})") for max_plies in (40, 300)}
     while events["positions"] < num_positions:
-        max_plies = generator.choice((60, 300))
+        max_plies = generator.choice((40, 40, 300))
         game = games[max_plies]
         text = _start_text(name, game, generator)
         if text is None:
@@ -54,8 +97,8 @@ def compare(name: str, num_positions: int, seed: int, fairy: ModuleType | None =
 
 
 def _start_text(name: str, game: Rules, generator: random.Random) -> str | None:
-    """The start of half of the games; else a position of a few pieces, on which rare endings come soon."""
-    if generator.random() < 0.5:
+    """The start of a quarter of the games; else a position of a few pieces, on which rare endings come soon."""
+    if generator.random() < 0.25:
         return None
     while True:
         text = _few_pieces(name, generator)
@@ -76,7 +119,7 @@ def _few_pieces(name: str, generator: random.Random) -> str:
         pieces = list("GSBRP" * 2)
         generator.shuffle(pieces)
         num_lost = generator.choice((0, 2, 6, 10, 10, 10))
-        if generator.random() < 0.3:
+        if generator.random() < 0.35:
             # A rook hunts a king, which has nothing to put between: checks go on until they are perpetual.
             pieces, squares, num_lost = ["R"], squares[:3], 10
         for square in squares[2:]:
@@ -175,7 +218,7 @@ class Line:
         np.testing.assert_array_equal(game.planes(state), twin.planes(), where)
         if ending is not None:
             winner = {0.0: "", 1.0: f", {SIDES[self.name][0]} wins", -1.0: f", {SIDES[self.name][1]} wins"}[ending[1]]
-            self.events[ending[0] + winner] += 1
+            self.events[ending[0] if ending[0] == "no legal move" else ending[0] + winner] += 1
             assert game.is_soft_ending(state) == bool(twin.moves()), where
         if isinstance(twin, MinishogiTwin):
             self.events["mate by a dropped pawn forbidden"] += len(twin.pawn_drops_that_mate())

@@ -11,6 +11,7 @@ from zerosum.bench import run_bench
 from zerosum.errors import SettingsError
 
 METRICS = {
+    "rules": {"plies_per_cpu_second", "perft_nodes_per_cpu_second", "encode_seconds"},
     "search": {"simulations_per_cpu_second", "bytes_per_simulation"},
     "evaluator": {"evaluations_per_second", "evaluations_per_cpu_second", "core_efficiency"},
     "selfplay": {

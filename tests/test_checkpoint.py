@@ -77,7 +77,8 @@ def make_spec(**changes):
         "num_actions": info.num_actions,
         "max_plies": info.max_plies,
     }
-    return SimpleNamespace(**(values | changes))
+    values |= changes
+    return SimpleNamespace(full_name=values["name"], **values)
 
 
 def assert_same(found, expected):

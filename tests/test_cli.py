@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import sys
@@ -14,16 +15,20 @@ import pytest
 
 import zerosum
 from runs_for_tests import SETTINGS, train_a_little
+from zerosum import perft
+from zerosum._core import core_game_names
 from zerosum.arena import play_match
 from zerosum.checkpoint import list_checkpoints
 from zerosum.cli import app, main
 from zerosum.config import new_config
 from zerosum.errors import command_text
+from zerosum.games import make, state_after
 from zerosum.metrics import MetricsRow
+from zerosum.picture import svg
 from zerosum.play.player import RANDOM
 from zerosum.report import larger_budget, transcript
 
-COMMANDS = ("train", "play", "match", "evaluate", "info", "check-game", "bench")
+COMMANDS = ("train", "play", "match", "evaluate", "info", "games", "show", "perft", "check-game", "bench")
 
 GAMES = """\
 from games_for_tests import DoubleMove
@@ -129,6 +134,25 @@ def test_train(zero: Command, tmp_path: Path) -> None:
     assert f"evaluate {tmp_path / 'run'}" in answer.out
 
 
+def test_a_game_with_options_has_a_directory_of_its_own(
+    zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [word for text in SETTINGS for word in ("--set", text)]
+    answer = zero("train", "tictactoe(max_plies=8)", *words)
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith("Learning tictactoe(max_plies=8) in runs/tictactoe-max_plies-8 for 2 learner steps.")
+    told = "`zerosum train 'tictactoe(max_plies=8)' --run runs/tictactoe-max_plies-8 --steps 4` goes on."
+    assert told in zero("info", "runs/tictactoe-max_plies-8").out
+    answer = zero("train", "tictactoe", "--run", "runs/tictactoe-max_plies-8")
+    assert (answer.status, answer.out) == (2, "")
+    assert "is a run of tictactoe(max_plies=8), not of tictactoe: name another directory" in answer.err
+    answer = zero("match", "tictactoe( max_plies = 8 )", "runs/tictactoe-max_plies-8@4", "random", "--games", "2")
+    assert answer.status == 0
+    answer = zero("play", "runs/tictactoe-max_plies-8", typed="quit\n")
+    assert answer.out.startswith("tictactoe(max_plies=8) against runs/tictactoe-max_plies-8.")
+
+
 def test_train_deterministically(zero: Command, tmp_path: Path) -> None:
     words = [word for text in SETTINGS if text != "training.steps=2" for word in ("--set", text)]
     command = ("train", "tictactoe", "--run", tmp_path / "run", "--deterministic", *words)
@@ -220,6 +244,64 @@ def test_play(zero: Command, learned: Path) -> None:
     answer = zero("play", "rollouts@5", "--game", "connect4")
     assert answer.status == 0, "a pipe that ends is as good as 'quit'"
     assert "connect4 against rollouts@5." in answer.out
+    answer = zero("play", learned, "--position", "XX1/OO1/3 X", typed="c3\nyes\nmoves\nquit\n")
+    assert "You win: three in a row, after 1 moves." in answer.out and "c3 c2 a1 b1 c1" in answer.out
+    assert zero("play", learned, "--position", "XX1").err.startswith('zerosum: "XX1" lacks who is to move')
+
+
+def test_games(zero: Command) -> None:
+    names = core_game_names()
+    answer = zero("games")
+    assert (answer.status, answer.err) == (0, "")
+    # A row that has not enough room goes on below, behind blanks.
+    assert [line.split()[0] for line in answer.out.splitlines()[1:] if not line.startswith(" ")] == names
+    entries = {entry["name"]: entry for entry in map(json.loads, zero("games", "--json").out.splitlines())}
+    assert list(entries) == names
+    assert entries["connect4"]["options"] == [["max_plies", "42", "a number from 1 to 65535"]]
+
+
+def test_show(zero: Command, tmp_path: Path, games: Path) -> None:
+    picture = tmp_path / "board.svg"
+    answer = zero("show", "tictactoe", "--moves", "b2 a1 c3", "--svg", picture)
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.splitlines()[-2:] == [
+        "Position: 2X/1X1/O2 O",
+        "The second player is to move, with 6 legal moves.",
+    ]
+    assert picture.read_text(encoding="utf-8") == svg(make("tictactoe"), state_after(make("tictactoe"), "b2 a1 c3"))
+    answer = zero("show", "tictactoe", "--position", "XX1/OO1/3 X", "--moves", "c3")
+    assert answer.out.splitlines()[-1] == "The game is over: the first player wins (three in a row)."
+    assert "0 of 12, player 0 to move" in zero("show", f"{games}:Good").out
+    answer = zero("show", "tictactoe", "--position", "XX1/OO2/3 X")
+    assert (answer.status, answer.out) == (2, "") and answer.err.startswith("zerosum: row 2")
+    answer = zero("show", "tictactoe", "--moves", "b2 b2")
+    assert answer.err.startswith("zerosum: move 2: 'b2' is not a legal move here")
+    answer = zero("show", "tictactoe", "--svg", tmp_path / "no" / "board.svg")
+    assert answer.status == 2 and "board.svg cannot be used: No such file or directory" in answer.err
+
+
+def test_perft(zero: Command) -> None:
+    assert zero("perft", "connect4", "5").out == "16807\n"
+    assert zero("perft", "connect4", "0", "--divide").out == "1\n"
+    answer = zero("perft", "tictactoe", "2", "--position", "XX1/OO1/3 X", "--divide")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.splitlines() == ["c3: 0", "c2: 4", "a1: 4", "b1: 4", "c1: 4", "16"]
+    lines = [json.loads(line) for line in zero("perft", "tictactoe", "1", "--divide", "--json").out.splitlines()]
+    assert [line["move"] for line in lines] == ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", None]
+    assert lines[-1] == {"game": "tictactoe", "position": "3/3/3 X", "depth": 1, "move": None, "count": 9}
+
+
+def test_bench_rules_perft(zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = zero("bench", "rules", "--game", "tictactoe", "--perft")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.splitlines()[8].startswith("tictactoe, start, depth 9: 127,872, expected 127,872: OK (")
+    monkeypatch.setattr(perft, "load_perft", lambda _: perft.parse_perft("start | | 9 71"))
+    answer = zero("bench", "rules", "--game", "tictactoe", "--perft", "--json")
+    assert answer.status == 1
+    assert [json.loads(line)["is_right"] for line in answer.out.splitlines()] == [True, False]
+    assert "expected 71: WRONG by +1 (" in zero("bench", "rules", "--game", "tictactoe", "--perft").out
+    answer = zero("bench", "search", "--perft")
+    assert (answer.status, answer.err) == (2, "zerosum: --perft goes with the bench 'rules', not 'search'.\n")
 
 
 def test_check_game(zero: Command, games: Path) -> None:

@@ -10,8 +10,11 @@ from zerosum.checkpoint import load_newest
 from zerosum.config import new_config
 from zerosum.games import make
 
+NAMES = sorted({make(name).spec.full_name for name in _core.core_game_names()})
+"""Each game once, although it may have several names."""
 
-@pytest.mark.parametrize("name", _core.core_game_names())
+
+@pytest.mark.parametrize("name", NAMES)
 def test_it_learns(name: str, tmp_path) -> None:
     train_a_little(name, tmp_path)
     checkpoint, damage = load_newest(tmp_path / "checkpoints")
@@ -20,7 +23,7 @@ def test_it_learns(name: str, tmp_path) -> None:
     assert any(weight.any() for name, weight in checkpoint.weights.items() if name.startswith("policy_out"))
 
 
-@pytest.mark.parametrize("name", _core.core_game_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_its_defaults_fit(name: str) -> None:
     game = make(name)
     config = new_config(game, name)

@@ -11,12 +11,12 @@ import pytest
 
 from minichess_twin import MinichessTwin
 from minishogi_twin import MinishogiTwin
-from oracle_mini import compare
+from oracle_mini import compare_game
 from zerosum.errors import GameError
-from zerosum.games import make, parse_action, state_after
+from zerosum.games import check_game, make, parse_action, state_after
+from zerosum.perft import load_perft
 
 NAMES = ("minichess", "minishogi")
-PERFT_LIMIT = 600_000
 
 
 def position_after(name: str, position: str, moves: str) -> tuple[str | None, float | None]:
@@ -29,38 +29,26 @@ def position_after(name: str, position: str, moves: str) -> tuple[str | None, fl
     return game.ending(state), game.outcome(state)
 
 
-def perft_lines(name: str) -> list[tuple[str, str, list[int]]]:
-    """Name, position and counts of each line of a table."""
-    lines = (Path(__file__).parent / "perft" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    rows = [[part.strip() for part in line.split("|")] for line in lines if not line.startswith("#")]
-    return [(what, position, [int(count) for count in counts.split()]) for what, position, counts in rows]
-
-
 # ---- against others
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_core_plays_as_its_twin(name: str) -> None:
-    events = compare(name, 1500, seed=7)
+    events = compare_game(name, 1500, seed=7)
     assert {"ply cap", "checkmate, White wins", "checkmate, Black wins"} <= set(events)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_core_plays_as_fairy_stockfish(name: str) -> None:
-    """A sample; `compare(name, 100_000, seed, pyffish)` meets each rule event more than a hundred times."""
+    """A sample; `tools/compare_rules.py mini` compares more, and meets each rule event a hundred times."""
     fairy = pytest.importorskip("pyffish")
-    assert compare(name, 700, seed=8, fairy=fairy)["positions"] >= 700
+    assert compare_game(name, 700, seed=8, fairy=fairy)["positions"] >= 700
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_perft(name: str) -> None:
-    game = make(name)
-    for what, position, counts in perft_lines(name):
-        state = game.parse_position(position)
-        for depth, count in enumerate(counts, start=1):
-            if count <= PERFT_LIMIT:
-                assert game.perft(state, depth) == count, f"{what}, depth {depth}"
-    assert perft_lines(name)[0][1] == game.position_text(game.initial_state())
+def test_they_keep_the_protocol(name: str) -> None:
+    report = check_game(make(name), num_games=40, seed=3)
+    assert report.num_games == 40 and {1.0, -1.0} <= set(report.results) and report.longest <= 300
 
 
 # ---- endings
@@ -233,7 +221,7 @@ def test_a_malformed_position_is_named(name: str, text: str) -> None:
 def test_mangled_texts_err_or_mean_a_position(name: str) -> None:
     """Never a panic, and what is read is written in the one way that is read to the same."""
     game, generator = make(name), random.Random(3)
-    texts = [position for _, position, _ in perft_lines(name)]
+    texts = [row.position for row in load_perft(name)]
     letters = "".join(texts) + "+09é\t"
     num_read = 0
     for _ in range(3000):

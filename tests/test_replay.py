@@ -1,5 +1,6 @@
 """The window holds the newest positions and draws from them evenly; batches say of each what its mover should learn."""
 
+import dataclasses
 import random
 from collections import Counter
 from pathlib import Path
@@ -25,6 +26,7 @@ from zerosum.replay import (
     make_batch,
     needed,
     permuted,
+    require_game,
     window_size,
 )
 
@@ -53,17 +55,23 @@ def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values
     return GameRecord.from_plies(header, plies, outcome=outcome, ending="")
 
 
-def random_game(game_id, draw: random.Random, name="connect4"):
+STARTS = ("", "7/7/7/7/3O3/3X3 X", "7/7/7/7/7/X6 O")
+
+
+def random_game(game_id, draw: random.Random, name="connect4", start=""):
     """A random game with random targets and values, one ply in four without a target."""
     game = Game(name)
-    state, moves, targets = game.initial_state(), [], []
+    state, moves, targets = game.parse_position(start) if start else game.initial_state(), [], []
+    players = []
     while legal := game.legal_actions(state):
         shares = np.random.default_rng([game_id, len(moves)]).dirichlet(np.ones(len(legal)))
         targets.append({} if draw.random() < 0.25 else dict(zip(legal, shares, strict=True)))
+        players.append(game.player(state))
         moves.append(draw.choice(legal))
         state = game.play(state, moves[-1])
     values = [draw.choice([-0.75, -0.5, 0.25, 1.0]) for _ in moves]
-    return record_of(game_id, moves, outcome=game.outcome(state), targets=targets, values=values)
+    outcome = game.outcome(state)
+    return record_of(game_id, moves, outcome=outcome, targets=targets, values=values, start=start, players=players)
 
 
 # ---- the window's size
@@ -176,15 +184,10 @@ def test_a_restored_window_draws_the_same(tmp_path: Path, config: ReplayConfig):
         assert (restored.num_positions, restored.total_positions) == (window.num_positions, window.total_positions)
         one, other = window.sample(50, seed=1, step=step), restored.sample(50, seed=1, step=step)
         for name, column in vars(one).items():
-            assert (column == getattr(other, name)).all(), name
+            assert np.array_equal(column, getattr(other, name)), name
         record = random_game(100 + step, draw)
         window.add(record)
         restored.add(record)
-
-
-def test_only_games_from_the_initial_position_are_taken():
-    with pytest.raises(DataError, match=r"Game 4 starts from '3x1': only games from the initial position"):
-        ReplayWindow(SMALL).add(record_of(4, [0], start="3x1"))
 
 
 # ---- drawing
@@ -286,7 +289,7 @@ def batch_twin(game: Game, records, samples: Samples, q: float):
     rows = []
     for game_id, ply in zip(samples.game_ids.tolist(), np.diff(samples.action_offsets).tolist(), strict=True):
         record = by_id[game_id]
-        state = game.initial_state()
+        state = game.parse_position(record.start) if record.start else game.initial_state()
         for action in record.actions[:ply].tolist():
             state = game.play(state, action)
         outcome = record.outcome if game.player(state) == 0 else -record.outcome
@@ -303,10 +306,11 @@ def batch_twin(game: Game, records, samples: Samples, q: float):
 def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     monkeypatch.setattr(replay, "_BLOCK_POSITIONS", 30)
     game, window, draw = Game("connect4"), ReplayWindow(ReplayConfig()), random.Random(8)
-    records = [random_game(game_id, draw) for game_id in range(8)]
+    records = [random_game(game_id, draw, start=STARTS[game_id // 2 % 3]) for game_id in range(8)]
     for record in records:
         window.add(record)
     samples = window.sample(128, seed=5, step=9)
+    assert set(samples.starts) == set(STARTS)
     batch = make_batch(game, samples, search_value_weight=q)
     for name, expected in zip(
         ("planes", "policy_target", "value_target", "legal_mask", "weight"),
@@ -316,6 +320,42 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
         assert (getattr(batch, name) == expected).all(), name
     assert batch.policy_target.sum(axis=1) == pytest.approx(1.0, abs=0.003)
     assert not batch.policy_target[~batch.legal_mask].any()
+
+
+def test_a_game_from_elsewhere_keeps_its_side():
+    """The image of a position that was set up is not known."""
+    game, window, draw = Game("connect4"), ReplayWindow(ReplayConfig()), random.Random(9)
+    for game_id in range(6):
+        window.add(random_game(game_id, draw, start=STARTS[game_id % 3]))
+    samples = window.sample(200, seed=1, step=2)
+    turned = permuted(samples, game.spec.symmetries, seed=1, step=2)
+    has_moved = dict.fromkeys(STARTS, False)
+    for index, start in enumerate(samples.starts):
+        moves = slice(*samples.action_offsets[index : index + 2])
+        has_moved[start] |= samples.actions[moves].tolist() != turned.actions[moves].tolist()
+    assert has_moved == {STARTS[0]: True, STARTS[1]: False, STARTS[2]: False}
+    make_batch(game, turned, search_value_weight=0.0)
+
+
+def test_a_start_that_is_no_position_is_refused():
+    window = ReplayWindow(ReplayConfig())
+    window.add(record_of(33, [0], start="3x1"))
+    with pytest.raises(
+        DataError, match=r"Game 33 begins with '3x1', which is no position of connect4: .* Set its file"
+    ):
+        make_batch(Game("connect4"), window.sample(4, seed=0, step=0), search_value_weight=0.0)
+
+
+def test_games_by_other_rules_are_refused():
+    spec, header = Game("connect4").spec, record_of(34, [0]).header
+    require_game(header, spec)
+    for changes, name in (
+        ({"options": "max_plies=20"}, r"connect4\(max_plies=20\), version 1"),
+        ({"game": "tictactoe"}, "tictactoe, version 1"),
+        ({"game_version": 2}, "connect4, version 2"),
+    ):
+        with pytest.raises(DataError, match=f"Game 34 was recorded as {name}, and this run plays connect4, version 1"):
+            require_game(dataclasses.replace(header, **changes), spec)
 
 
 def test_values_flip_by_who_moves_not_by_ply():

@@ -50,7 +50,7 @@ from zerosum.checkpoint import (
 )
 from zerosum.errors import DataError
 from zerosum.game_store import GameStore
-from zerosum.games import Rules, make
+from zerosum.games import Rules, make, start_state
 from zerosum.journal import GameRecord, parse_journal
 from zerosum.metrics import MetricsRow, read_metrics
 
@@ -293,7 +293,7 @@ def _bits(record: GameRecord) -> list[object]:
 
 
 def _against_the_rules(game: Rules, record: GameRecord) -> str:
-    state = game.initial_state()
+    state = start_state(game, record.start)
     for index, action in enumerate(record.actions.tolist()):
         if action not in game.legal_actions(state) or record.players[index] != game.player(state):
             return f"has an illegal move at ply {index}"

@@ -20,7 +20,9 @@ from zerosum.games import Game as Game
 from zerosum.games import State as State
 from zerosum.games import check_game as check_game
 from zerosum.games import make as make
+from zerosum.games import parse_action as parse_action
 from zerosum.games import state_after as state_after
+from zerosum.picture import svg as svg
 from zerosum.search import SearchConfig as SearchConfig
 
 if TYPE_CHECKING:
@@ -44,7 +46,9 @@ __all__ = [
     "check_game",
     "load",
     "make",
+    "parse_action",
     "state_after",
+    "svg",
     "train",
 ]
 

@@ -15,6 +15,7 @@ __all__ = [
     "Game",
     "GameSpec",
     "Leaves",
+    "OptionSpec",
     "Picture",
     "PlaneSpec",
     "Root",
@@ -59,6 +60,19 @@ class PlaneSpec:
         """True if the plane holds one number everywhere; else it holds zeros and ones."""
 
 @final
+class OptionSpec:
+    """One option that a game has."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def default(self) -> str:
+        """Its value where nobody gives one."""
+    @property
+    def expected(self) -> str:
+        """The values that it takes, in words."""
+
+@final
 class GameSpec:
     """What the program is told about a game besides its rules. Two games with equal `encoder_id` share networks."""
 
@@ -68,6 +82,9 @@ class GameSpec:
     @property
     def options(self) -> str:
         """The options that are not the default's, `size=9, komi=5.5`; "" if there are none."""
+    @property
+    def known_options(self) -> list[OptionSpec]:
+        """All options that the game has."""
     @property
     def full_name(self) -> str:
         """The game as commands take it: `go(size=9, komi=5.5)`."""
@@ -204,6 +221,8 @@ class Game:
         """How the game ended, in the words of its federation ("four in a row"), or None while it goes on."""
     def is_soft_ending(self, state: State) -> bool:
         """True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap."""
+    def score(self, state: State) -> float | None:
+        """The first player's margin in points if the game ended here (komi included); None if it knows no points."""
     def planes(self, state: State) -> NDArray[np.float32]:
         """[C, H, W], seen from the player to move."""
     @property
@@ -233,6 +252,8 @@ class Game:
 
         The sum of the numbers of legal moves.
         """
+    def encode_again(self, states: Sequence[State], times: int) -> None:
+        """Write the planes of positions, all of them so many times over. For timing."""
     def encode(self, states: Sequence[State]) -> Leaves:
         """Positions as an evaluator takes them, outside any search (`ticket` is None)."""
     def encode_plies(

@@ -16,7 +16,7 @@ from zerosum._core import uniform
 from zerosum.elo import PairScore, elo_of_points
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluator, answer
-from zerosum.games import Rules, State
+from zerosum.games import Rules, State, drawn_start, start_state
 from zerosum.play.player import Contestant
 from zerosum.search import SearchConfig, new_search
 
@@ -26,7 +26,7 @@ class PlayedGame:
     """One game of a match, from the view of the contestant named first."""
 
     index: int
-    """Its number in the match; 2k and 2k + 1 are a pair, which shares its opening."""
+    """Its number in the match; 2k and 2k + 1 are a pair, which shares its start and its opening."""
     actions: tuple[int, ...]
     """All moves, the opening included."""
     opening_plies: int
@@ -36,6 +36,8 @@ class PlayedGame:
     """Of the contestant named first, in [-1, 1]."""
     ending: str
     """How the game ended, in words."""
+    start: str = ""
+    """The position it began with, as `zerosum.games.start_state` takes it."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class MatchResult:
     @property
     def num_distinct(self) -> int:
         """How many games differ from one another: repeated ones say nothing new."""
-        return len({game.actions for game in self.games})
+        return len({(game.start, game.actions) for game in self.games})
 
     @property
     def mean_plies(self) -> float:
@@ -119,9 +121,9 @@ def require_pairs(name: str, num_games: int) -> None:
         raise SettingsError(f"{name} is {num_games}, expected an even number: each opening is played from both sides.")
 
 
-def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int) -> tuple[int, ...]:
+def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int, start: str = "") -> tuple[int, ...]:
     """Uniformly random legal moves, none of which ends the game; shorter where every move would."""
-    state = game.initial_state()
+    state = start_state(game, start)
     opening: list[int] = []
     for ply in range(num_plies):
         ahead = {action: game.play(state, action) for action in game.legal_actions(state)}
@@ -223,6 +225,7 @@ class _Board:
     state: State
     actions: list[int]
     opening_plies: int
+    start: str
 
     def seat_of(self, player: int) -> int:
         """Who moves for a player: the contestant named first (0) is player 0 in games of even number."""
@@ -244,6 +247,8 @@ class Match:
         max_games_at_once: int = 64,
     ) -> None:
         """`num_games` is even: each opening of `opening_plies` random moves is played from both sides.
+
+        A game of several starts begins each pair with one of them, drawn at random.
 
         Raises:
             SettingsError: a number is out of range.
@@ -291,14 +296,16 @@ class Match:
 
     def _start(self, number: int) -> _Board:
         """The next game, at the board of this number."""
-        index, state = self._num_started, self._game.initial_state()
+        index, pair = self._num_started, self._num_started // 2
         self._num_started += 1
-        opening = random_opening(self._game, num_plies=self._opening_plies, seed=self._seed, pair=index // 2)
+        start = drawn_start(self._game, seed=self._seed, number=pair)
+        state = start_state(self._game, start)
+        opening = random_opening(self._game, num_plies=self._opening_plies, seed=self._seed, pair=pair, start=start)
         for action in opening:
             state = self._game.play(state, action)
         for seat in self._seats:
             seat.reset(number, state)
-        board = _Board(index, state, list(opening), len(opening))
+        board = _Board(index, state, list(opening), len(opening), start)
         self._begin(number, board)
         return board
 
@@ -331,6 +338,7 @@ class Match:
             first_is_player=first_is_player,
             result=outcome if first_is_player == 0 else -outcome,
             ending=ending,
+            start=board.start,
         )
 
 

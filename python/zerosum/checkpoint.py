@@ -80,7 +80,6 @@ class CheckpointInfo:
         network: NetworkConfig,
         *,
         step: int,
-        game_options: str = "",
         training: Mapping[str, Any] | None = None,
     ) -> CheckpointInfo:
         """The description of weights of `network` for the game of `spec`, made now by this version of zerosum."""
@@ -88,7 +87,7 @@ class CheckpointInfo:
 
         return cls(
             game=spec.name,
-            game_options=game_options,
+            game_options=spec.options,
             game_version=spec.version,
             encoder_id=spec.encoder_id,
             planes=tuple((plane.name, plane.is_constant) for plane in spec.planes),
@@ -101,6 +100,11 @@ class CheckpointInfo:
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             training=dict(training or {}),
         )
+
+    @property
+    def full_name(self) -> str:
+        """The game as commands take it: `go(size=9, komi=5.5)`."""
+        return f"{self.game}({self.game_options})" if self.game_options else self.game
 
     @property
     def shape(self) -> NetworkShape:
@@ -152,9 +156,9 @@ def require_encoder(info: CheckpointInfo, spec: GameSpec) -> None:
             compared.append((f"plane {channel}", _plane_text(*theirs), _plane_text(*ours)))
     differences = [f"{what} is {theirs}, not {ours}" for what, theirs, ours in compared if theirs != ours]
     raise DataError(
-        f"The network of step {info.step} for {info.game} does not fit {spec.name}: in the network, "
+        f"The network of step {info.step} for {info.full_name} does not fit {spec.full_name}: in the network, "
         f"{'; '.join(differences) or f'the encoding is {info.encoder_id}, not {spec.encoder_id}'}. "
-        f"Use a network trained for {spec.name} version {spec.version}."
+        f"Use a network trained for {spec.full_name} version {spec.version}."
     )
 
 

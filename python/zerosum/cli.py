@@ -1,4 +1,4 @@
-"""The command line: `zerosum train | play | match | evaluate | info | check-game | bench`.
+"""The command line: `zerosum train | play | match | evaluate | info | games | show | perft | check-game | bench`.
 
 Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
 quick. An error that the user can mend is printed as its sentence, with exit status 2.
@@ -26,8 +26,14 @@ app = typer.Typer(
 )
 
 GameArgument = Annotated[
-    str, typer.Argument(help="A game's name (`connect4`), or your own as `path.py:Class`.", show_default=False)
+    str,
+    typer.Argument(
+        help="A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as"
+        " `path.py:Class`.",
+        show_default=False,
+    ),
 ]
+Position = Annotated[str, typer.Option(help="A position as people write it, instead of the initial one.")]
 RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpoint's JSON.", show_default=False)]
 Simulations = Annotated[
     int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; the run's own if not given.")
@@ -109,9 +115,10 @@ def train(
     set_: Overrides = None,
 ) -> None:
     """Learn a game from its rules alone, or go on with a run that stopped."""
+    from zerosum.config import directory_name
     from zerosum.run import train as train_run
 
-    directory = run or Path("runs") / game.rpartition(":")[2].lower()
+    directory = run or Path("runs") / directory_name(game)
     overrides = [
         *(set_ or []),
         *([] if steps is None else [f"training.steps={steps}"]),
@@ -132,6 +139,7 @@ def play(
     second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
     seconds: Annotated[float | None, typer.Option(help="Seconds a move, instead of simulations.")] = None,
+    position: Position = "",
 ) -> None:
     """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
     from zerosum.play.player import open_player, require_seconds
@@ -140,7 +148,7 @@ def play(
     if seconds is not None:
         require_seconds(seconds)
     opponent = open_player(player, game=game or None, num_simulations=simulations)
-    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds)
+    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds, position=position)
 
 
 @app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")
@@ -209,6 +217,64 @@ def info(run: RunArgument, json: Json = False) -> None:
     describe(run, write=silent if json else print, write_json=print if json else silent)
 
 
+@app.command(epilog="Example: `zerosum games --json`")
+def games(json: Json = False) -> None:
+    """List the games that come with the program, their sizes and their options."""
+    from zerosum.catalogue import COLUMNS, catalogue, columns_of
+
+    if json:
+        for entry in catalogue():
+            print(entry.json())
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in COLUMNS:
+        table.add_column(name, no_wrap=name == "game", overflow="fold")
+    for entry in catalogue():
+        table.add_row(*columns_of(entry))
+    Console().print(table)
+
+
+@app.command(epilog="Example: `zerosum show connect4 --moves '4 4 3' --svg board.svg`")
+def show(
+    game: GameArgument,
+    position: Position = "",
+    moves: Annotated[str, typer.Option(help="Moves from there, as the game writes them, separated by blanks.")] = "",
+    svg: Annotated[Path | None, typer.Option(help="Draw the board into this file, too.", show_default=False)] = None,
+) -> None:
+    """Show a position: the board, its notation, who is to move or how the game ended."""
+    from zerosum.games import make, state_after
+    from zerosum.picture import describe_position
+    from zerosum.picture import svg as draw_svg
+
+    rules = make(game)
+    state = state_after(rules, moves, position=position)
+    print(describe_position(rules, state))
+    if svg is not None:
+        svg.write_text(draw_svg(rules, state), encoding="utf-8")
+
+
+@app.command(epilog="Example: `zerosum perft connect4 6 --divide`")
+def perft(
+    game: GameArgument,
+    depth: Annotated[int, typer.Argument(min=0, help="Plies of a line.", show_default=False)],
+    position: Position = "",
+    divide: Annotated[
+        bool, typer.Option("--divide", metavar="", help="Say first how many begin with each move.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Count the lines of play of some length, the field's test of rules; the last line is the count alone."""
+    from zerosum.games import make, state_after
+    from zerosum.perft import perft_lines
+
+    rules = make(game)
+    for line in perft_lines(rules, state_after(rules, "", position=position), depth, divided=divide):
+        print(line.json() if json else line)
+
+
 @app.command(name="check-game", epilog="Example: `zerosum check-game mygame.py:MyGame`")
 def check_game(
     game: GameArgument,
@@ -230,14 +296,43 @@ def check_game(
 
 @app.command(epilog="Example: `zerosum bench search --game connect4 --seconds 5 --json`")
 def bench(
-    name: Annotated[str, typer.Argument(help="`search`, `evaluator`, `selfplay` or `train`.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(help="`rules`, `search`, `evaluator`, `selfplay` or `train`.", show_default=False)
+    ],
     game: Annotated[str, typer.Option(help="A game's name, or your own as `path.py:Class`.")] = "connect4",
     seconds: Annotated[float, typer.Option(min=0.1, help="About how long to measure.")] = 5.0,
     set_: Overrides = None,
+    perft: Annotated[
+        bool,
+        typer.Option(
+            "--perft",
+            metavar="",
+            help="With `rules`: count the game's perft table again, in full; exit status 1 if a number differs.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Measure how fast this machine searches, evaluates, plays and learns."""
+    """Measure how fast this machine plays by the rules, searches, evaluates, plays games and learns."""
     from zerosum.bench import run_bench
+
+    if perft:
+        _check_perft(name, game, json)
+        return
 
     for figure in run_bench(name, game, seconds=seconds, overrides=set_ or []):
         print(figure.json() if json else figure)
+
+
+def _check_perft(bench: str, game: str, json: bool) -> None:
+    from zerosum.errors import SettingsError
+    from zerosum.games import make
+    from zerosum.perft import check_perft
+
+    if bench != "rules":
+        raise SettingsError(f"--perft goes with the bench 'rules', not {bench!r}.")
+    wrong = 0
+    for check in check_perft(make(game)):
+        print(check.json() if json else check)
+        wrong += not check.is_right
+    if wrong:
+        raise typer.Exit(1)

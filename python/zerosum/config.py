@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -190,6 +191,16 @@ def game_name(text: str) -> str:
     """A game's name as a run keeps it: a path of the user's becomes absolute."""
     path, colon, class_name = text.rpartition(":")
     return f"{Path(path).resolve()}:{class_name}" if colon and path.endswith(".py") else text
+
+
+def directory_name(text: str) -> str:
+    """The name of a run's directory where nobody chose one.
+
+    >>> directory_name("go(size=7, komi=-5.5)"), directory_name("games/mine.py:MyGame")
+    ('go-size-7-komi--5.5', 'mygame')
+    """
+    path, _, class_name = text.rpartition(":")
+    return re.sub(r"[^\w.-]+", "-", (class_name if path.endswith(".py") else text).lower()).strip("-")
 
 
 def new_config(

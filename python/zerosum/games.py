@@ -7,6 +7,8 @@ here, then `docs/own-game.md`; the smallest complete example is in the README.
 
 from __future__ import annotations
 
+import difflib
+import functools
 import importlib.util
 import operator
 import random
@@ -21,7 +23,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zerosum import _core
+from zerosum import _core, openspiel
 from zerosum._core import GameSpec, Leaves, PlaneSpec, State
 from zerosum.errors import GameError, nearest
 
@@ -34,11 +36,13 @@ __all__ = [
     "State",
     "as_planes",
     "check_game",
+    "drawn_start",
     "make",
     "measure_game",
     "parse_action",
     "place_error",
     "start_error",
+    "start_state",
     "state_after",
 ]
 
@@ -138,7 +142,7 @@ MISTAKES = (Exception, SystemExit)
 def make(name: str) -> Rules:
     """A game by its name, or a game written in Python as `path/to/file.py:Class`.
 
-    Options stand in brackets behind a name of the core.
+    Options stand in brackets behind a name of the core; `openspiel:NAME` is a game of OpenSpiel (`zerosum.openspiel`).
 
     >>> make("connect4").spec.num_actions
     7
@@ -159,6 +163,8 @@ def make(name: str) -> Rules:
 
 def find_game(name: str) -> Rules | Game[Any]:
     """As `make`, but a game written in Python comes as the object of its class: what `check_game` wants to see."""
+    if name.startswith(openspiel.PREFIX):
+        return openspiel.load(name.removeprefix(openspiel.PREFIX))
     path, _, class_name = (name, "", "") if name.endswith(".py") else name.rpartition(":")
     if path.endswith(".py"):
         return _load(Path(path), class_name)
@@ -342,28 +348,91 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     action = game.parse_action(state, text)
     if action is not None:
         return action
-    texts = [game.action_text(state, action) for action in game.legal_actions(state, past_soft_endings=True)]
-    if not texts:
+    legal = game.legal_actions(state, past_soft_endings=True)
+    if not legal:
         raise GameError(f"{text!r} is not a legal move here: the game is over.")
-    raise GameError(f"{text!r} is not a legal move here: {nearest(text, texts, word='Legal')}.")
+    raise GameError(f"{text!r} is not a legal move here: {_near_moves(game, state, legal, text)}.")
 
 
-def state_after(game: Rules, moves: str) -> State:
-    """The position after moves as people write them, separated by blanks, from the initial state.
+_MANY_MOVES = 20
+
+
+def _near_moves(game: Rules, state: State, legal: list[int], text: str) -> str:
+    """What helps after a move that is not legal: those that are written nearly so, and, if they are not many, all."""
+    own = [game.action_text(state, action) for action in legal]
+    if len(legal) <= _MANY_MOVES:
+        return nearest(text, own, word="Legal")
+    others = (game.action_text(state, action, notation) for action in legal for notation in game.notations)
+    near = difflib.get_close_matches(text, sorted({*own, *others}), n=5, cutoff=0.4)
+    return f"{len(legal)} others are legal, such as {', '.join(near or sorted(own)[:5])}"
+
+
+def state_after(game: Rules, moves: str, *, position: str = "") -> State:
+    """The position after moves as people write them, separated by blanks, from the initial state or another position.
 
     >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "b2 a1")), end="")
     3  . . .
     2  . X .
     1  O . .
        a b c
+    >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "c3", position="3/3/OX1 X")), end="")
+    3  . . X
+    2  . . .
+    1  O X .
+       a b c
+
+    Raises:
+        GameError: a move is illegal or the position is none that the game can read, with what was expected.
     """
-    state = game.initial_state()
+    state = game.parse_position(position) if position else game.initial_state()
     for number, text in enumerate(moves.split(), start=1):
         try:
             state = game.play(state, parse_action(game, state, text))
         except GameError as error:
             raise GameError(f"move {number}: {error}") from error
     return state
+
+
+def start_state(game: Rules, text: str) -> State:
+    """The position that a game which was recorded with this start begins with; "" is the initial one.
+
+    One that the rules let a game begin with is found by its text, so that its history is empty; of any other position
+    the game says what the moves are that led there.
+
+    Raises:
+        GameError: the text is no position of the game.
+    """
+    # The initial state is made anew: a state of a game in Python remembers what was played from it.
+    return _position(game, text) if text else game.initial_state()
+
+
+@functools.lru_cache(maxsize=4096)
+def _position(game: Rules, text: str) -> State:
+    number = _start_numbers(game).get(text)
+    return game.parse_position(text) if number is None else game.start(number)
+
+
+@functools.lru_cache(maxsize=8)
+def _start_numbers(game: Rules) -> dict[str, int]:
+    if game.num_starts == 1:
+        return {}
+    texts = {number: game.position_text(game.start(number)) for number in range(game.num_starts)}
+    return {text: number for number, text in texts.items() if text is not None}
+
+
+def drawn_start(game: Rules, *, seed: int, number: int) -> str:
+    """One of the positions that a game may begin with, as `start_state` takes it: a pure function of seed and number.
+
+    Raises:
+        GameError: the game has several starts and no notation for them.
+    """
+    if game.num_starts == 1:
+        return ""
+    start = game.start(int(_core.uniform(seed, number, 0, "start") * game.num_starts))
+    text = game.position_text(start)
+    if text is None:
+        raise GameError(f"{game.spec.full_name} has {game.num_starts} starts, and records need a text for each: none.")
+    return "" if text == game.position_text(game.initial_state()) else text
 
 
 @dataclass(frozen=True)
@@ -407,23 +476,27 @@ class GameReport:
 
 
 def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) -> GameReport:
-    """Play random games and hold every promise of the `Game` protocol.
+    """Play random games and hold every promise of the `Game` protocol; of a game of the core also of its notations.
 
     Raises:
         GameError: a promise is broken; the message has the rule, the value and the position.
     """
     rules = game if isinstance(game, Rules) else adopt(game)
     _require_a_move(rules)
-    generator = random.Random(seed)
+    # Which moves are read back must not change which games are played.
+    generator, reader = random.Random(seed), random.Random(seed)
     results: dict[float, int] = {}
     num_positions = longest = 0
     for number in range(num_games):
-        seen = rules.initial_state()
-        state = _start(game, rules)
+        if isinstance(game, Rules) and game.num_starts > 1:
+            state = seen = game.start(generator.randrange(game.num_starts))
+        else:
+            state, seen = _start(game, rules), rules.initial_state()
         moves: list[int] = []
         while True:
             num_positions += 1
             legal = _check_position(game, rules, state, seen)
+            _check_texts(rules, seen, reader)
             if not legal:
                 break
             if len(moves) >= rules.spec.max_plies:
@@ -432,7 +505,7 @@ def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) 
             state = _check_play(game, rules, state, action)
             seen = rules.play(seen, action)
             moves.append(action)
-        if rules.spec.symmetries:
+        if rules.spec.symmetries and rules.num_starts == 1:
             _check_symmetry(rules, moves, rules.spec.symmetries[number % len(rules.spec.symmetries)])
         result = rules.outcome(seen)
         assert result is not None
@@ -508,6 +581,52 @@ def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: Sta
             broken(f"action_text(state, ...) is {text!r} for both actions {texts[text]} and {action}")
         texts[text] = action
     return legal
+
+
+_READ_BACK = 8
+"""Moves of a position that are read back: in a notation that says only what it must, each costs as much as all."""
+
+
+def _check_texts(rules: Rules, state: State, generator: random.Random) -> None:
+    """What people write is read back: some moves, in every notation, and the position. A soft ending leaves moves."""
+
+    def broken(rule: str) -> NoReturn:
+        raise place_error(rules.spec.full_name, rules.draw, state, GameError(rule))
+
+    legal = rules.legal_actions(state, past_soft_endings=True)
+    outcome = rules.outcome(state)
+    if rules.is_soft_ending(state) != (outcome is not None and len(legal) > 0):
+        broken(f"is_soft_ending(state) is {rules.is_soft_ending(state)}, and {len(legal)} legal actions are left")
+    for action in generator.sample(legal, min(len(legal), _READ_BACK)):
+        for notation in (None, *rules.notations):
+            text = rules.action_text(state, action, notation)
+            if (found := rules.parse_action(state, text)) != action:
+                kind = "" if notation is None else f" in {notation}"
+                broken(
+                    f"action_text(state, {action}) is {text!r}{kind}, which parse_action(state, ...) reads as {found}"
+                )
+    if (position := rules.position_text(state)) is not None:
+        _check_position_text(rules, state, position, broken)
+
+
+def _check_position_text(rules: Rules, state: State, text: str, broken: Callable[[str], NoReturn]) -> None:
+    """The position that is read back is the same but for the moves that led there, which can only forbid moves."""
+    try:
+        again = rules.parse_position(text)
+    except GameError as error:
+        broken(f"position_text(state) is {text!r}, which parse_position refuses: {error}")
+    if (found := rules.position_text(again)) != text:
+        broken(f"position_text(state) is {text!r}, and {found!r} once it was read back")
+    legal, legal_again = (rules.legal_actions(position, past_soft_endings=True) for position in (state, again))
+    if lost := sorted(set(legal) - set(legal_again)):
+        broken(f"position_text(state) is {text!r}; once it was read back, the actions {lost} are no longer legal")
+    if legal:
+        if rules.player(state) != rules.player(again):
+            broken(f"position_text(state) is {text!r}; once it was read back, the other player is to move")
+        return
+    result, ending = rules.outcome(again), rules.ending(again)
+    if (result, ending) != (rules.outcome(state), rules.ending(state)):
+        broken(f"position_text(state) is {text!r}; once it was read back, the outcome is {result} by {ending!r}")
 
 
 def _check_play(game: Game[Any] | Rules, rules: Rules, state: Any, action: int) -> Any:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.errors import DataError
+from zerosum.errors import DataError, GameError
+from zerosum.games import start_state
 from zerosum.journal import GameHeader as GameHeader
 from zerosum.journal import GameRecord as GameRecord
 from zerosum.journal import PlyFlag as PlyFlag
@@ -26,7 +27,7 @@ from zerosum.journal import PlyRecord as PlyRecord
 from zerosum.settings import check, setting
 
 if TYPE_CHECKING:
-    from zerosum._core import Game
+    from zerosum._core import Game, GameSpec, State
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,10 @@ class Samples:
 
     game_ids: NDArray[np.int64]
     """[B]."""
+    starts: tuple[str, ...]
+    """[B], the position that each sample's game began with, as `zerosum.games.start_state` takes it."""
     actions: NDArray[np.uint16]
-    """[sum of plies], the moves from the initial state to each position, one position after the other."""
+    """[sum of plies], the moves from the start to each position, one position after the other."""
     action_offsets: NDArray[np.int64]
     """[B + 1], sample b's moves are actions[action_offsets[b]:action_offsets[b + 1]]."""
     returns: NDArray[np.float32]
@@ -154,7 +157,8 @@ class Batch:
 def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
     """Each sample or one of its images, with equal chances: the same game with its actions permuted.
 
-    The draw is a pure function of `seed` and `step`. Without symmetries the samples are returned as they are.
+    A game that began elsewhere than at the initial position stays as it is: the image of its start is not known. The
+    draw is a pure function of `seed` and `step`. Without symmetries the samples are returned as they are.
     """
     if not symmetries:
         return samples
@@ -162,6 +166,7 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
     # The draw of the samples themselves has the key (seed, step).
     generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)).jumped())
     chosen = generator.integers(len(permutations), size=len(samples.game_ids))
+    chosen[[start != "" for start in samples.starts]] = 0
     image_of_moves = np.repeat(chosen, np.diff(samples.action_offsets))
     image_of_targets = np.repeat(chosen, np.diff(samples.target_offsets))
     return replace(
@@ -178,11 +183,15 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
 
     Raises:
         GameError: a recorded move is illegal.
-        DataError: a policy target has a share for an illegal move, naming the game.
+        DataError: a policy target has a share for an illegal move, or a start is no position of the game; naming it.
     """
     batch_size = len(samples.game_ids)
     leaves = game.encode_plies(
-        samples.actions, samples.action_offsets, np.arange(batch_size, dtype=np.int64), np.diff(samples.action_offsets)
+        samples.actions,
+        samples.action_offsets,
+        np.arange(batch_size, dtype=np.int64),
+        np.diff(samples.action_offsets),
+        starts=_start_states(game, samples),
     )
     legal_mask_BA = leaves.legal_mask()
     sample_of = np.repeat(np.arange(batch_size), np.diff(samples.target_offsets))
@@ -197,6 +206,38 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
         legal_mask=legal_mask_BA,
         weight=np.ones(batch_size, np.float32),
     )
+
+
+def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
+    """Where each sample's game began, None for the initial state; None for all of them together."""
+    if not any(samples.starts):
+        return None
+    states: list[State | None] = []
+    for game_id, start in zip(samples.game_ids.tolist(), samples.starts, strict=True):
+        try:
+            states.append(start_state(game, start) if start else None)
+        except GameError as error:
+            raise DataError(
+                f"Game {game_id} begins with {start!r}, which is no position of {game.spec.full_name}: {error}. Set its"
+                " file aside to train on the others."
+            ) from error
+    return states
+
+
+def require_game(header: GameHeader, spec: GameSpec) -> None:
+    """Refuse a game that was played by other rules than those of `spec`.
+
+    Raises:
+        DataError: naming both.
+    """
+    recorded = (header.game, header.options, header.game_version)
+    if recorded != (spec.name, spec.options, spec.version):
+        name = f"{header.game}({header.options})" if header.options else header.game
+        raise DataError(
+            f"Game {header.game_id} was recorded as {name}, version {header.game_version}, and this run plays"
+            f" {spec.full_name}, version {spec.version}. Go on with the version of zerosum that recorded it, or start a"
+            " new run."
+        )
 
 
 def _check_targets(samples: Samples, sample_of: NDArray[np.int64], legal_mask_BA: NDArray[np.bool_]) -> None:
@@ -241,11 +282,7 @@ class ReplayWindow:
         return self._total_positions
 
     def add(self, record: GameRecord) -> None:
-        """Take in a finished game.
-
-        Raises:
-            DataError: the game does not start from the initial position, which cannot be encoded again.
-        """
+        """Take in a finished game."""
         with self._lock:
             self._total_positions += self._append(record)
             self._shrink()
@@ -279,8 +316,10 @@ class ReplayWindow:
                 block = self._blocks[index]
                 rows[chosen] = block.rows.values[drawn[chosen] - (ends[index] - len(block))]
             blocks = [self._blocks[index] for index in block_of.tolist()]
+            starts = zip(blocks, rows["start"].tolist(), strict=True)
             return Samples(
                 game_ids=rows["game_id"],
+                starts=tuple(block.starts[index] for block, index in starts),
                 actions=_gather([block.actions.values for block in blocks], rows["first_action"], rows["ply"]),
                 action_offsets=_offsets(rows["ply"]),
                 returns=rows["return"],
@@ -295,11 +334,6 @@ class ReplayWindow:
             )
 
     def _append(self, record: GameRecord) -> int:
-        if record.start:
-            raise DataError(
-                f"Game {record.game_id} starts from {record.start!r}: only games from the initial position can be "
-                "learned from. Set its file aside to train on the others."
-            )
         if len(self._blocks[-1]) >= _BLOCK_POSITIONS:
             self._blocks[-1].close()
             self._blocks.append(_Block())
@@ -339,6 +373,7 @@ _BLOCK_POSITIONS = 65_536  # some 10 MB in chess: small beside a window, and few
 _ROW = np.dtype(
     [
         ("game_id", np.int64),
+        ("start", np.int64),  # in the block's `starts`
         ("first_action", np.int64),  # of the game, in the block's `actions`
         ("ply", np.int64),
         ("return", np.float32),  # for the mover
@@ -353,6 +388,7 @@ class _Block:
     """Positions of consecutive games; no game is split between blocks."""
 
     def __init__(self) -> None:
+        self.starts = [""]
         self.rows = _Column(_ROW)
         self.actions = _Column(np.dtype(np.uint16))
         self.target_actions = _Column(np.dtype(np.uint16))
@@ -367,6 +403,9 @@ class _Block:
         plies = np.flatnonzero(sizes)
         rows = np.empty(len(plies), _ROW)
         rows["game_id"] = record.game_id
+        if record.start != self.starts[-1]:
+            self.starts.append(record.start)
+        rows["start"] = len(self.starts) - 1
         rows["first_action"] = self.actions.size
         rows["ply"] = plies
         returns = lambda_returns(record, value_lambda=value_lambda)[plies]

@@ -12,7 +12,7 @@ from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.config import RunConfig, load_config
 from zerosum.elo import Rating, fit_elo
 from zerosum.errors import DataError, command_text
-from zerosum.games import ENDING_OF_PYTHON_GAMES, Rules, make
+from zerosum.games import ENDING_OF_PYTHON_GAMES, Rules, make, start_state
 from zerosum.metrics import MetricsRow, read_metrics
 from zerosum.mistakes import Mistakes, mean_rate
 from zerosum.network import num_parameters
@@ -172,7 +172,7 @@ def _figure_json(metric: str, **values: object) -> str:
 def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     """A game of a match as text: moves, the last position, how it ended."""
     names = (match.first, match.second) if played.first_is_player == 0 else (match.second, match.first)
-    state, moves = game.initial_state(), []
+    state, moves = start_state(game, played.start), []
     for ply, action in enumerate(played.actions):
         moves.append(game.action_text(state, action) + (")" if ply + 1 == played.opening_plies else ""))
         state = game.play(state, action)
@@ -180,8 +180,9 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     word = "drawn" if result == 0 else f"{names[0] if result > 0 else names[1]} won"
     opening = "(" if played.opening_plies else ""
     ending = "" if played.ending == ENDING_OF_PYTHON_GAMES else f": {played.ending}"
+    start = f"\n  from {played.start}" if played.start else ""
     return (
-        f"A game: {names[0]} moved first against {names[1]}.\n"
+        f"A game: {names[0]} moved first against {names[1]}.{start}\n"
         f"  {opening}{' '.join(moves)}\n"
         f"{game.draw(state)}{word}{ending}."
     )
@@ -262,7 +263,8 @@ def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:
     info = load_checkpoint(path).info
     network = info.network
     write(
-        f"{path}: a network for {info.game}, version {info.game_version}, learner step {info.step:,}, {info.created_at}"
+        f"{path}: a network for {info.full_name}, version {info.game_version}, learner step {info.step:,},"
+        f" {info.created_at}"
     )
     parameters = num_parameters(network, info.shape)
     write(f"  {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")

@@ -57,7 +57,7 @@ from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.mistakes import Mistakes
 from zerosum.network import NetworkShape, initial_weights, num_parameters
-from zerosum.replay import ReplayWindow, make_batch, needed, permuted
+from zerosum.replay import ReplayWindow, make_batch, needed, permuted, require_game
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
@@ -84,7 +84,7 @@ def train(
     """Train an agent for a game in a run directory, from nothing or from where the run stopped.
 
     Args:
-        game: A game's name, or `path.py:Class`.
+        game: A game's name, with options in brackets if any, or `path.py:Class`.
         run: The run directory; made if it is not there.
         preset: A preset's name, for a new run.
         minutes: The budget; a run that has used it up goes on if it gets a larger one.
@@ -100,6 +100,8 @@ def train(
     if not isinstance(found, Rules):
         check_game(found, num_games=10)
     rules = found if isinstance(found, Rules) else adopt(found)
+    if not rules.is_python:
+        name = rules.spec.full_name  # one name for `go9` and `go( size=9 )`
 
     def planned() -> RunConfig:
         return plan(directory, rules, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
@@ -119,7 +121,7 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
     parameters = num_parameters(network, network_shape(game))
     budget = f"{training.minutes:g} minutes" if training.minutes is not None else f"{training.steps} learner steps"
     report(
-        f"Learning {game.spec.name} in {directory} for {budget}"
+        f"Learning {game.spec.full_name} in {directory} for {budget}"
         + (f", preset {config.preset}" if config.preset else "")
         + (", deterministic." if training.deterministic else ".")
     )
@@ -191,6 +193,8 @@ class Training:
         self._window = ReplayWindow(config.replay)
         # First the games, then their number: reading a damaged shard sets it aside.
         recent = list(self._store.recent(**needed(self._store.num_positions, config.replay)))
+        for known in (*recent, *(running.header for running in self._store.running.values())):
+            require_game(known, game.spec)
         num_positions = self._store.num_positions
         self._window.load(recent, total_positions=num_positions)
         self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes

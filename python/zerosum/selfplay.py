@@ -20,7 +20,7 @@ import numpy as np
 
 from zerosum._core import uniform
 from zerosum.evaluator import Evaluator, answer
-from zerosum.games import Rules, State
+from zerosum.games import Rules, State, drawn_start, start_state
 from zerosum.journal import RunningGame
 from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord
 from zerosum.search import Root, SearchConfig, new_search
@@ -135,13 +135,13 @@ class SelfplayTask:
 
     def new_header(self) -> GameHeader:
         """The header of one more game."""
-        spec = self.game.spec
+        spec, game_id = self.game.spec, next(self.game_ids)
         return GameHeader(
-            game_id=next(self.game_ids),
+            game_id=game_id,
             game=spec.name,
             game_version=spec.version,
-            options="",
-            start="",
+            options=spec.options,
+            start=drawn_start(self.game, seed=self.seed, number=game_id),
             settings_hash=self.settings_hash,
             seed=self.seed,
         )
@@ -300,7 +300,7 @@ class SelfplayWorker:
         game = self._task.game
         while self._waiting:
             running = self._waiting.pop(0)
-            state = game.initial_state()
+            state = start_state(game, running.header.start)
             for ply in running.plies:
                 state = game.play(state, ply.action)
             if game.outcome(state) is None:
@@ -319,7 +319,7 @@ class SelfplayWorker:
     def _play_opening(self, header: GameHeader) -> State:
         """The position in which a new game's first search begins, after its random moves, if it has any."""
         task, game, config = self._task, self._task.game, self._task.config
-        state = game.initial_state()
+        state = start_state(game, header.start)
         if uniform(task.seed, header.game_id, 0, "has opening") >= config.opening_share:
             return state
         for ply in range(1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)):

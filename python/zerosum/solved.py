@@ -103,7 +103,7 @@ def load_solved(game: str) -> dict[str, SolvedSet]:
 
 def solved_sets(game: Rules) -> list[SolvedSet]:
     """The sets of a game of the core; none if it has none, or is a user's own of the same name."""
-    name = game.spec.name
+    name = game.spec.full_name  # with other options it is another game
     return [] if game.is_python or name not in solved_games() else list(load_solved(name).values())
 
 
@@ -156,7 +156,7 @@ def mistake_rates(
     """
     sets = list(sets)
     for solved in sets:
-        if (name := player.game.spec.name) != solved.game:
+        if (name := player.game.spec.full_name) != solved.game:
             raise SettingsError(f"{player.name} plays {name!r}, these solved positions are of {solved.game!r}.")
     if max_positions is not None and max_positions < 1:
         raise SettingsError(f"max_positions is {max_positions}, allowed is at least 1.")

@@ -222,6 +222,11 @@ pub trait AnyGame: Send + Sync {
     /// # Errors
     /// If the state is of another game.
     fn outcome(&self, state: &AnyState) -> Result<Option<Outcome>, SearchError>;
+    /// See [`Game::score`].
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError>;
     /// An action as people write it.
     ///
     /// # Errors
@@ -276,6 +281,11 @@ pub trait AnyGame: Send + Sync {
     fn perft(&self, state: &AnyState, depth: u32) -> Result<u64, SearchError>;
     /// See [`lines::random_plies`].
     fn random_plies(&self, num_plies: u64, seed: u64) -> u64;
+    /// See [`lines::encode_again`].
+    ///
+    /// # Errors
+    /// If a state is of another game.
+    fn encode_again(&self, states: &[AnyState], times: u32) -> Result<(), SearchError>;
     /// Positions as an evaluator takes them, outside any search.
     ///
     /// # Errors
@@ -354,6 +364,10 @@ impl<G: Game> AnyGame for Erased<G> {
         Ok(state.of(&*self.game)?.outcome(&*self.game))
     }
 
+    fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError> {
+        Ok(self.game.score(&state.of(&*self.game)?.state))
+    }
+
     fn action_text(&self, state: &AnyState, action: Action) -> Result<String, SearchError> {
         let position = state.of(&*self.game)?;
         self.check_legal(position, action)?;
@@ -420,6 +434,12 @@ impl<G: Game> AnyGame for Erased<G> {
 
     fn random_plies(&self, num_plies: u64, seed: u64) -> u64 {
         lines::random_plies(&*self.game, num_plies, seed)
+    }
+
+    fn encode_again(&self, states: &[AnyState], times: u32) -> Result<(), SearchError> {
+        let states: Result<Vec<_>, _> = states.iter().map(|state| Ok(&state.of(&*self.game)?.state)).collect();
+        lines::encode_again(&*self.game, &states?, times);
+        Ok(())
     }
 
     fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, SearchError> {

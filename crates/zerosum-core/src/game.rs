@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::games::options::{Chosen, OptionSpec};
 use crate::picture::Picture;
 
 /// An action's index in `0..num_actions`; the same number is the network's policy output.
@@ -13,7 +14,7 @@ pub type Action = u16;
 /// One of the two sides. A side may move several times in a row: who moves is asked, never counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Player {
-    /// The side that moves in the initial state (player 0).
+    /// The side that moves in the initial state (player 0), or would, had it no handicap stones there already.
     First,
     /// The other side (player 1).
     Second,
@@ -120,7 +121,7 @@ pub struct PlaneSpec {
 #[derive(Clone, Debug)]
 pub struct GameSpec {
     name: String,
-    options: String,
+    options: Chosen,
     version: u32,
     num_actions: usize,
     board_shape: (usize, usize),
@@ -157,7 +158,7 @@ impl GameSpec {
         }
         Ok(Self {
             name: name.to_owned(),
-            options: String::new(),
+            options: Chosen::default(),
             version,
             num_actions,
             board_shape,
@@ -181,8 +182,8 @@ impl GameSpec {
         self.has_action_planes
     }
 
-    /// The same with its options as [`crate::games::Options::canonical`] writes them: those that are not the default's.
-    pub fn with_options(mut self, options: String) -> Self {
+    /// The same with its options as [`crate::games::Options::canonical`] gives them.
+    pub fn with_options(mut self, options: Chosen) -> Self {
         self.options = options;
         self
     }
@@ -217,12 +218,17 @@ impl GameSpec {
 
     /// The options that are not the default's, such as `size=9, komi=5.5`; "" if there are none.
     pub fn options(&self) -> &str {
-        &self.options
+        &self.options.text
+    }
+
+    /// All options that the game has.
+    pub fn known_options(&self) -> &[OptionSpec] {
+        &self.options.known
     }
 
     /// The game as commands take it: `go(size=9, komi=5.5)`.
     pub fn full_name(&self) -> String {
-        if self.options.is_empty() { self.name.clone() } else { format!("{}({})", self.name, self.options) }
+        if self.options().is_empty() { self.name.clone() } else { format!("{}({})", self.name, self.options) }
     }
 
     /// The version of rules, actions and planes.
@@ -410,6 +416,11 @@ pub trait Game: Send + Sync + 'static {
     /// How a game that reaches `max_plies` ends: a draw, unless the game scores its last position.
     fn outcome_at_cap(&self, _state: &Self::State) -> Outcome {
         Outcome::draw("ply cap")
+    }
+
+    /// The first player's margin in points if the game ended here; `None` if the game knows no points.
+    fn score(&self, _state: &Self::State) -> Option<f32> {
+        None
     }
 
     /// How many positions a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.

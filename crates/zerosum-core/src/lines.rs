@@ -1,6 +1,6 @@
-//! Lines of play: counted from a position (perft), and random ones, by which rules are timed.
+//! Lines of play: counted from a position (perft), and random ones, by which rules are timed. So are encodings.
 
-use crate::game::{Action, Game, Position};
+use crate::game::{Action, Game, PlaneKind, Planes, Position};
 use crate::random::Draws;
 
 /// How many lines of play of `depth` plies there are: the field's test of move generation. A line that ends earlier for want
@@ -47,4 +47,20 @@ pub fn random_plies<G: Game>(game: &G, num_plies: u64, seed: u64) -> u64 {
         position = next;
     }
     num_legal
+}
+
+/// Writes the planes of positions, all of them so many times over.
+pub fn encode_again<G: Game>(game: &G, states: &[&G::State], times: u32) {
+    let spec = game.spec();
+    let bytes_per_plane = spec.bytes_per_plane();
+    let mut bits = vec![0; spec.num_planes(PlaneKind::Bits) * bytes_per_plane];
+    let mut constants = vec![0.0; spec.num_planes(PlaneKind::Constant)];
+    for _ in 0..times {
+        for state in states {
+            bits.fill(0);
+            game.encode(state, &mut Planes::new(&mut bits, &mut constants, bytes_per_plane));
+            // As if somebody read them, or else nothing need be written.
+            std::hint::black_box((&bits, &constants));
+        }
+    }
 }

@@ -75,6 +75,12 @@ impl Picture {
         let cells = (0..column_labels.len() * row_labels.len()).map(|cell| owner(cell).map(Piece::stone)).collect();
         Self { grid, cells, column_labels, row_labels, last_move: Vec::new(), captions: Vec::new() }
     }
+
+    /// The same with who is to move below the board, for games in which the stones do not say.
+    pub fn with_mover(mut self, mover: Player) -> Self {
+        self.captions.push(format!("{} to move", ["X", "O"][mover.index()]));
+        self
+    }
 }
 
 /// Labels of columns: a, b, c …; after z come aa, ab ….

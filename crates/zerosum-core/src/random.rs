@@ -83,7 +83,7 @@ pub fn gumbel_noise(seed: u64, game: u64, ply: u64, size: usize) -> Vec<f32> {
 
 /// The finaliser of `SplitMix64`: a bijection of 64-bit words in which every input bit reaches every output bit.
 #[inline]
-pub(crate) fn mix(word: u64) -> u64 {
+pub(crate) const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     word ^ (word >> 31)

@@ -1,10 +1,14 @@
 //! The contract of `trait Game`, held by every game of the core over random games, and counts of lines of play.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use zerosum_core::erased::AnyGame;
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
-use zerosum_core::games::{self, ConnectFour, Minichess, Minishogi, Shogi, TicTacToe};
+use zerosum_core::games::chess::Variant;
+use zerosum_core::games::{
+    self, Breakthrough, Chess, ConnectFour, Go, Gomoku, Hex, Minichess, Minishogi, Nim, Options, Othello, Shogi,
+    TicTacToe,
+};
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
 
@@ -140,26 +144,87 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
 #[test]
 fn every_game_keeps_the_contract() {
     let held = [
+        keeps_the_contract(&Breakthrough::default(), 50),
+        keeps_the_contract(&Chess::new(Variant::Chess), 3),
+        keeps_the_contract(&Chess::new(Variant::Chess960), 3),
         keeps_the_contract(&ConnectFour::default(), 300),
+        keeps_the_contract(&go::<6, 362>("go"), 1),
+        keeps_the_contract(&Gomoku::default(), 2),
+        keeps_the_contract(&Hex::default(), 5),
         keeps_the_contract(&Minichess::default(), 15),
         keeps_the_contract(&Minishogi::default(), 15),
+        keeps_the_contract(&Nim::default(), 300),
+        keeps_the_contract(&Othello::default(), 100),
         keeps_the_contract(&Shogi::default(), 1),
         keeps_the_contract(&TicTacToe::default(), 300),
     ];
-    assert_eq!(held, games::NAMES, "each game of the core is held against the contract");
+    let names: BTreeSet<String> = games::NAMES.iter().map(|name| game(name).spec().name().to_owned()).collect();
+    assert!(names.iter().eq(&held), "each game of the core is held against the contract");
+}
+
+fn go<const W: usize, const P: usize>(text: &str) -> Go<W, P> {
+    Go::new(games::go::Variant::from_options(options(text)).expect("known options"))
+}
+
+#[test]
+fn every_go_keeps_the_contract() {
+    for given in [
+        "size=5",
+        "size=5, suicide=true, komi=0, max_plies=150",
+        "size=5, superko=simple, max_plies=150",
+        "size=5, superko=situational, suicide=true, max_plies=150",
+        "size=7, handicap=3, history=1, history_fill=zero",
+        "size=8, handicap=4",
+        "size=9",
+    ] {
+        keeps_the_contract(&go::<2, 82>(&format!("go({given})")), 20);
+    }
+    keeps_the_contract(&go::<3, 170>("go(size=13, max_plies=200)"), 1);
+    keeps_the_contract(&go::<10, 626>("go(size=25, max_plies=100)"), 1);
+}
+
+fn options(text: &str) -> Options {
+    Options::parse(text).expect("well formed").1
+}
+
+#[test]
+fn options_keep_the_contract() {
+    for game in ["gomoku(size=6, length=4)", "gomoku(size=7, exact_five=true)", "gomoku(size=3)"] {
+        keeps_the_contract(&Gomoku::from_options(options(game)).expect(game), 50);
+    }
+    for game in ["hex(size=2, swap=true)", "hex(size=5)", "hex(size=4, swap=true)"] {
+        keeps_the_contract(&Hex::from_options(options(game)).expect(game), 100);
+    }
+    for game in ["breakthrough(size=4)", "breakthrough(size=5)", "breakthrough(size=7)"] {
+        keeps_the_contract(&Breakthrough::from_options(options(game)).expect(game), 50);
+    }
+    for game in ["nim(misere=true)", "nim(heaps=2-2)", "nim(heaps=1-20-3-4-5)"] {
+        keeps_the_contract(&Nim::from_options(options(game)).expect(game), 100);
+    }
+    // Words of more than 64 squares, the last one full or not.
+    keeps_the_contract(&Hex::from_options(options("hex(size=16)")).expect("a size"), 1);
+    keeps_the_contract(&Gomoku::from_options(options("gomoku(size=25, max_plies=30)")).expect("a size"), 1);
 }
 
 #[test]
 fn names_lead_to_their_games() {
     for name in games::NAMES {
-        assert_eq!(game(name).spec().name(), name);
+        let spec = game(name).spec().clone();
+        assert_eq!(game(&spec.full_name()).spec().encoder_id(), spec.encoder_id(), "{name}");
     }
     assert!(games::by_name("draughts").is_ok_and(|game| game.is_none()));
     let capped = games::by_name("tictactoe(max_plies=3)").unwrap().expect("a name of the core");
     assert_eq!((capped.spec().full_name().as_str(), capped.spec().max_plies()), ("tictactoe(max_plies=3)", 3));
     assert_eq!(capped.spec().encoder_id(), game("tictactoe").spec().encoder_id(), "a network need not know the cap");
+    let short = ["go9(komi=5.5)", "go(size=9)", "go9", "go13", "go19", "go(rules=tromp-taylor)", "go(komi=7.5)"];
+    let full = short.map(|name| game(name).spec().full_name());
+    assert_eq!(
+        full,
+        ["go(size=9, komi=5.5)", "go(size=9)", "go(size=9)", "go(size=13)", "go", "go(suicide=true)", "go"]
+    );
     let ids: HashSet<String> = games::NAMES.iter().map(|name| game(name).spec().encoder_id()).collect();
-    assert_eq!(ids.len(), games::NAMES.len(), "no two games share an encoding");
+    let games: HashSet<String> = games::NAMES.iter().map(|name| game(name).spec().full_name()).collect();
+    assert_eq!(ids.len(), games.len(), "no two games share an encoding");
 }
 
 fn game(name: &str) -> std::sync::Arc<dyn AnyGame> {
@@ -177,6 +242,9 @@ fn counts_lines_of_play() {
     assert_eq!(counts(&ConnectFour::default(), 1..=8), [7, 49, 343, 2401, 16_807, 117_649, 823_536, 5_673_234]);
     assert_eq!(counts(&Minichess::default(), 1..=6), [7, 53, 506, 4775, 52_512, 572_874]);
     assert_eq!(counts(&Minishogi::default(), 1..=5), [14, 181, 2512, 35_401, 533_203]);
+    assert_eq!(counts(&Othello::default(), 1..=9), [4, 12, 56, 244, 1396, 8200, 55_092, 390_216, 3_005_288]);
+    let three_by_three = Gomoku::from_options(options("gomoku(size=3)")).expect("a size");
+    assert_eq!(counts(&three_by_three, 1..=10), known, "three in a row on nine points are tic-tac-toe");
 }
 
 #[test]

@@ -20,6 +20,14 @@ pub struct PlaneSpec {
     is_constant: bool,
 }
 
+/// One option that a game has.
+#[pyclass(frozen, get_all, module = "zerosum._core")]
+pub struct OptionSpec {
+    name: &'static str,
+    default: String,
+    expected: String,
+}
+
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct GameSpec {
     spec: game::GameSpec,
@@ -34,6 +42,15 @@ impl GameSpec {
     #[getter]
     fn options(&self) -> &str {
         self.spec.options()
+    }
+    #[getter]
+    fn known_options(&self) -> Vec<OptionSpec> {
+        let spec = |option: &games::options::OptionSpec| OptionSpec {
+            name: option.name,
+            default: option.default.clone(),
+            expected: option.expected.clone(),
+        };
+        self.spec.known_options().iter().map(spec).collect()
     }
     #[getter]
     fn full_name(&self) -> String {
@@ -233,6 +250,10 @@ impl Game {
         Ok(outcome.is_some_and(|outcome| outcome.is_soft))
     }
 
+    fn score(&self, state: &State) -> PyResult<Option<f32>> {
+        catch(|| self.inner.score(&state.inner))?.map_err(misuse)
+    }
+
     #[getter]
     fn notations(&self) -> Vec<&'static str> {
         self.inner.notations().to_vec()
@@ -280,6 +301,11 @@ impl Game {
 
     fn random_plies(&self, py: Python<'_>, num_plies: u64, seed: u64) -> PyResult<u64> {
         self.run(py, || self.inner.random_plies(num_plies, seed))
+    }
+
+    fn encode_again(&self, py: Python<'_>, states: Vec<State>, times: u32) -> PyResult<()> {
+        let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
+        self.run(py, || self.inner.encode_again(&states, times))?.map_err(misuse)
     }
 
     fn draw(&self, state: &State) -> PyResult<String> {

@@ -53,6 +53,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<game::Description>()?;
     module.add_class::<game::Game>()?;
     module.add_class::<game::GameSpec>()?;
+    module.add_class::<game::OptionSpec>()?;
     module.add_class::<game::Picture>()?;
     module.add_class::<game::PlaneSpec>()?;
     module.add_class::<game::State>()?;

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum import openspiel
 from zerosum._core import Search, core_game_names
 from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
 from zerosum.errors import DataError, GameError, SettingsError, nearest
@@ -261,8 +262,10 @@ def load_player(
     """
     path = Path(path)
     checkpoint, run = load_checkpoint(path), _read_run_config(path)
-    name = game or run.get("game") or checkpoint.info.game
-    if name == checkpoint.info.game and name not in core_game_names():
+    info = checkpoint.info
+    name = game or run.get("game") or info.full_name
+    is_known = info.game in core_game_names() or info.game.startswith(openspiel.PREFIX)
+    if name == info.full_name and not is_known:
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
     rules, search = make(name), _search_of(run, num_simulations)
     batch_size = search.leaves_in_flight if batch_size is None else batch_size

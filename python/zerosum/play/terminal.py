@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Literal
 
 from zerosum.errors import GameError, SettingsError
-from zerosum.games import ENDING_OF_PYTHON_GAMES, State, parse_action
+from zerosum.games import ENDING_OF_PYTHON_GAMES, State, parse_action, state_after
 from zerosum.play.player import Analysis, Player, require_seconds
 
 ORDINALS = ("first", "second")
@@ -33,6 +33,7 @@ def play_in_terminal(
     *,
     human_side: Literal[0, 1, "both"] = 0,
     seconds: float | None = None,
+    position: str = "",
     read: Callable[[str], str] = input,
     write: Callable[[str], None] = print,
 ) -> None:
@@ -42,10 +43,16 @@ def play_in_terminal(
         player: The opponent, who also gives the hints.
         human_side: 0 moves first, 1 second; "both" is for two people, with the player to ask for hints.
         seconds: That the player thinks about a move, instead of its number of simulations.
+        position: That games begin with, as people write it; "" is the initial one.
         read: Answers a line, given the prompt; raises EOFError when there are no more.
         write: Shows lines.
+
+    Raises:
+        GameError: the game cannot read the position.
     """
-    table = _Table(player, BOTH if human_side == "both" else frozenset({human_side}), seconds, read, write)
+    humans = BOTH if human_side == "both" else frozenset({human_side})
+    start = state_after(player.game, "", position=position)
+    table = _Table(player, humans, seconds, start, read, write)
     try:
         table.play()
     except (EOFError, KeyboardInterrupt):
@@ -60,19 +67,22 @@ class _Table:
         player: Player,
         humans: frozenset[int],
         seconds: float | None,
+        start: State,
         read: Callable[[str], str],
         write: Callable[[str], None],
     ) -> None:
         self._player, self._game, self._humans = player, player.game, humans
         self._num_simulations, self._seconds = player.config.num_simulations, seconds
         self._read, self._write = read, write
-        self._states: list[State] = [self._game.initial_state()]
+        self._states = [start]
         self._has_quit = False
 
     def play(self) -> None:
         """Turns, and new games, until the human quits."""
         whom = "both sides" if self._humans == BOTH else "second" if 1 in self._humans else "first"
-        self._write(f"{self._game.spec.name} against {self._player.name}. You move {whom}. Type a move, or 'help'.")
+        self._write(
+            f"{self._game.spec.full_name} against {self._player.name}. You move {whom}. Type a move, or 'help'."
+        )
         self._show()
         while not self._has_quit:
             if self._game.outcome(self._state) is not None:

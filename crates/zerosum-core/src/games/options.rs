@@ -1,6 +1,6 @@
 //! Options of games as people write them: `go(size=7, komi=7.5)`.
 
-use std::fmt::{Display, Write};
+use std::fmt::{self, Display, Write};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -9,8 +9,33 @@ use std::str::FromStr;
 pub struct Options {
     game: String,
     given: Vec<(String, String)>,
-    known: Vec<&'static str>,
-    canonical: String,
+    chosen: Chosen,
+}
+
+/// One option that a game has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionSpec {
+    /// As people write it.
+    pub name: &'static str,
+    /// Its value where nobody gives one.
+    pub default: String,
+    /// The values that it takes, in words.
+    pub expected: String,
+}
+
+/// What was chosen of a game's options, and what there was to choose.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// Those that are not the default's, in the order in which the game asked for them: `size=9, komi=5.5`.
+    pub text: String,
+    /// All that the game asked for.
+    pub known: Vec<OptionSpec>,
+}
+
+impl Display for Chosen {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
 }
 
 impl Options {
@@ -38,8 +63,32 @@ impl Options {
             }
             given.push((key, value));
         }
-        let options = Self { game: name.to_owned(), given, known: Vec::new(), canonical: String::new() };
-        Ok((name.to_owned(), options))
+        Ok((name.to_owned(), Self { game: name.to_owned(), given, chosen: Chosen::default() }))
+    }
+
+    /// Adds an option, as if it stood in the brackets.
+    ///
+    /// # Errors
+    /// A sentence, if it is given already.
+    pub fn give(&mut self, name: &str, value: &str) -> Result<(), String> {
+        if self.given.iter().any(|(other, _)| other == name) {
+            return Err(format!("{}: {name}={value} is implied, and the option {name} is given, too", self.game));
+        }
+        self.given.push((name.to_owned(), value.to_owned()));
+        Ok(())
+    }
+
+    /// Where `name=word` is given, which is another way to say `other=value`, puts that in its place.
+    ///
+    /// # Errors
+    /// A sentence, if `name` has another value, or `other` is given, too.
+    pub fn replace(&mut self, (name, word): (&str, &str), (other, value): (&str, &str)) -> Result<(), String> {
+        let Some(index) = self.given.iter().position(|(key, _)| key == name) else { return Ok(()) };
+        let (_, found) = self.given.remove(index);
+        if found != word {
+            return Err(format!("{}: {name} is {found:?}, expected {word}", self.game));
+        }
+        self.give(other, value)
     }
 
     /// The value of an option, or the default's.
@@ -50,12 +99,14 @@ impl Options {
         expected: &str,
         read: impl Fn(&str) -> Option<T>,
     ) -> Result<T, String> {
-        self.known.push(name);
+        let spec = OptionSpec { name, default: default.to_string(), expected: expected.to_owned() };
+        self.chosen.known.push(spec);
         let Some((_, text)) = self.given.iter().find(|(key, _)| key == name) else { return Ok(default) };
         let value = read(text).ok_or_else(|| format!("{}: {name} is {text:?}, expected {expected}", self.game))?;
         if value != default {
-            let comma = if self.canonical.is_empty() { "" } else { ", " };
-            write!(self.canonical, "{comma}{name}={value}").expect("a string takes any text");
+            let canonical = &mut self.chosen.text;
+            let comma = if canonical.is_empty() { "" } else { ", " };
+            write!(canonical, "{comma}{name}={value}").expect("a string takes any text");
         }
         Ok(value)
     }
@@ -91,6 +142,28 @@ impl Options {
         self.take(name, words[0], &expected, |text| words.iter().copied().find(|word| *word == text))
     }
 
+    /// Several numbers, `1-3-5-7`, as many as `count` allows.
+    ///
+    /// # Errors
+    /// A sentence, if the value is none, or a number is out of range.
+    pub fn numbers(
+        &mut self,
+        name: &'static str,
+        default: &str,
+        range: RangeInclusive<u8>,
+        count: RangeInclusive<usize>,
+    ) -> Result<Vec<u8>, String> {
+        let read = |text: &str| -> Option<Vec<u8>> {
+            let numbers: Vec<u8> = text.split('-').map(|number| number.trim().parse().ok()).collect::<Option<_>>()?;
+            (count.contains(&numbers.len()) && numbers.iter().all(|number| range.contains(number))).then_some(numbers)
+        };
+        let write = |numbers: &[u8]| numbers.iter().map(u8::to_string).collect::<Vec<_>>().join("-");
+        let (start, end, least, most) = (range.start(), range.end(), count.start(), count.end());
+        let expected = format!("{least} to {most} numbers from {start} to {end} such as {default}");
+        let text = self.take(name, default.to_owned(), &expected, |text| read(text).map(|numbers| write(&numbers)))?;
+        Ok(read(&text).expect("the default and what was taken are well formed"))
+    }
+
     /// The ply cap, an option of every game.
     ///
     /// # Errors
@@ -99,28 +172,29 @@ impl Options {
         self.number("max_plies", default, 1..=u32::from(u16::MAX))
     }
 
-    /// The options that are not the default's, in the order in which the game asked for them.
+    /// The options in one canonical form.
     ///
     /// # Errors
     /// A sentence, if one is given that the game did not ask for.
-    pub fn canonical(self) -> Result<String, String> {
-        match self.given.iter().find(|(key, _)| !self.known.contains(&key.as_str())) {
-            None => Ok(self.canonical),
-            Some((key, _)) => Err(format!("{} has no option {key:?}: known are {}", self.game, self.known.join(", "))),
+    pub fn canonical(self) -> Result<Chosen, String> {
+        let known: Vec<_> = self.chosen.known.iter().map(|option| option.name).collect();
+        match self.given.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            None => Ok(self.chosen),
+            Some((key, _)) => Err(format!("{} has no option {key:?}: known are {}", self.game, known.join(", "))),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Options;
+    use super::{OptionSpec, Options};
 
     fn canonical(text: &str) -> Result<(u32, f64, bool, &'static str, String), String> {
         let (_, mut options) = Options::parse(text)?;
         let size = options.number("size", 9, 5..=25)?;
         let komi = options.number("komi", 7.5, -100.0..=100.0)?;
         let (suicide, king) = (options.flag("suicide", false)?, options.choice("king", &["csa27", "none"])?);
-        Ok((size, komi, suicide, king, options.canonical()?))
+        Ok((size, komi, suicide, king, options.canonical()?.text))
     }
 
     #[test]
@@ -131,6 +205,59 @@ mod tests {
         assert_eq!((size, komi, suicide, king), (9, 7.0, true, "none"));
         assert_eq!(text, "komi=7, suicide=true, king=none", "defaults are left out, the game's order is kept");
         assert_eq!(canonical(&format!("go({text})")).unwrap().4, text);
+    }
+
+    #[test]
+    fn options_stand_for_others() {
+        let canonical = |text: &str| {
+            let (_, mut options) = Options::parse(text)?;
+            options.give("size", "9")?;
+            options.replace(("rules", "tromp-taylor"), ("suicide", "true"))?;
+            options.number("size", 19, 5..=25)?;
+            options.flag("suicide", false)?;
+            Ok::<_, String>(options.canonical()?.text)
+        };
+        assert_eq!(canonical("go9").unwrap(), "size=9");
+        assert_eq!(canonical("go9(rules=tromp-taylor)").unwrap(), "size=9, suicide=true");
+        for (text, sentence) in [
+            ("go9(size=13)", "go9: size=9 is implied, and the option size is given, too"),
+            ("go9(rules=chinese)", "go9: rules is \"chinese\", expected tromp-taylor"),
+            (
+                "go9(suicide=false, rules=tromp-taylor)",
+                "go9: suicide=true is implied, and the option suicide is given, too",
+            ),
+        ] {
+            assert_eq!(canonical(text).unwrap_err(), sentence);
+        }
+    }
+
+    #[test]
+    fn what_a_game_asks_for_is_known() {
+        let (_, mut options) = Options::parse("go(suicide=true)").unwrap();
+        options.number("size", 9, 5..=25).unwrap();
+        options.flag("suicide", false).unwrap();
+        let option = |name, default: &str, expected: &str| OptionSpec {
+            name,
+            default: default.into(),
+            expected: expected.into(),
+        };
+        let known = vec![option("size", "9", "a number from 5 to 25"), option("suicide", "false", "true or false")];
+        assert_eq!(options.canonical().unwrap().known, known);
+    }
+
+    #[test]
+    fn several_numbers_are_one_option() {
+        let numbers = |text: &str| {
+            let (_, mut options) = Options::parse(text)?;
+            let numbers = options.numbers("heaps", "1-3-5-7", 1..=9, 1..=4)?;
+            Ok::<_, String>((numbers, options.canonical()?.text))
+        };
+        assert_eq!(numbers("nim").unwrap(), (vec![1, 3, 5, 7], String::new()));
+        assert_eq!(numbers("nim(heaps = 2 - 05)").unwrap(), (vec![2, 5], "heaps=2-5".to_owned()));
+        for text in ["", "1-", "0-1", "10", "1-1-1-1-1", "1;2", "a", "256", "-1"] {
+            let sentence = format!("nim: heaps is {text:?}, expected 1 to 4 numbers from 1 to 9 such as 1-3-5-7");
+            assert_eq!(numbers(&format!("nim(heaps={text})")).unwrap_err(), sentence);
+        }
     }
 
     #[test]

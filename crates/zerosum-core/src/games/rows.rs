@@ -88,12 +88,20 @@ pub fn parse_stones(text: &str, height: usize, width: usize) -> Result<(Vec<Opti
         _ => None,
     };
     let (rows, side) = text.trim().split_once(' ').ok_or_else(|| format!("{text:?} lacks who is to move, X or O"))?;
-    let mover = match side.trim() {
-        "X" => Player::First,
-        "O" => Player::Second,
-        other => return Err(format!("{other:?} is to move, expected X or O")),
-    };
+    let mover = parse_side(side)?;
     Ok((parse_rows(rows, height, width, read)?, mover))
+}
+
+/// Reads who is to move.
+///
+/// # Errors
+/// A sentence, if it is neither X nor O.
+pub fn parse_side(text: &str) -> Result<Player, String> {
+    match text.trim() {
+        "X" => Ok(Player::First),
+        "O" => Ok(Player::Second),
+        other => Err(format!("{other:?} is to move, expected X or O")),
+    }
 }
 
 /// Holds a position against sides that put one stone each in turn.

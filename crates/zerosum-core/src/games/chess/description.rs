@@ -1,0 +1,51 @@
+//! What the documentation says of chess and Chess960.
+
+use super::Variant;
+use crate::game::Description;
+
+/// What the documentation says of one of the two games.
+pub fn of(variant: Variant) -> Description {
+    let (start, castling, castling_planes, castling_action) = match variant {
+        Variant::Chess => (
+            "The usual start.",
+            "",
+            "The four castling planes are constant: 1 while king and rook have not moved.",
+            "A castling king moves by two squares: `e1g1`.",
+        ),
+        Variant::Chess960 => (
+            "960 starts, numbered as Scharnagl numbers them; 518 is the usual one, and the start unless another is asked for.",
+            " A king castles to the c or the g file, the rook to its other side, from wherever they stand.",
+            "Each castling plane marks the square of the rook that may yet castle.",
+            "A castling king takes its rook, `e1h1`: two squares would not tell castling from a move of the king \
+             everywhere, and sometimes the king does not move at all. `e1g1` is read, too, where it means nothing else.",
+        ),
+    };
+    Description {
+        board: format!("8 columns and 8 rows, White (the first player) below. {start}"),
+        rules: format!(
+            "The FIDE Laws of Chess.{castling} Checkmate wins and stalemate draws. Drawn without a claim, softly: a \
+             position that occurs for the third time (the same pieces, side to move, castling rights and, where it is \
+             legal, en passant capture), fifty moves of each side without a capture or a pawn's move (a checkmate on the \
+             last of them wins), and insufficient material: kings with at most one knight, or with bishops that all stand \
+             on squares of one shade. A FEN's halfmove clock may be beyond 100."
+        ),
+        planes: format!(
+            "The AlphaZero paper's 119: 14 for each of the `history` positions, and 7. The board is flipped top to \
+             bottom for Black, so the player to move goes up; files keep their side. Positions come newest first, zero \
+             before the game began; where one was set up, the older ones repeat it (before a pawn's double step, if it \
+             tells of one), or are zero with `history_fill=zero`. A repetition plane is 1 if its position had occurred so \
+             often before when it was reached; it is 0 for what was set up. {castling_planes} Counts are divided by fixed \
+             numbers (the paper names none): plies since the game began, as FEN's move number has them, by 512, its ply \
+             cap, and plies since a capture or a pawn's move by 100, the fifty-move rule's."
+        ),
+        actions: format!(
+            "The paper's 8×8×73: action = 64 · plane + square that the piece leaves, squares row by row from the top of \
+             the oriented board. Planes 0 to 55 are queen moves, 7 · direction + distance − 1, directions clockwise from \
+             straight ahead; 56 to 63 knight moves, clockwise from two ahead and one to the right; 64 to 72 \
+             underpromotions, 64 + 3 · direction (to the left, straight, to the right) + piece (knight, bishop, rook). A \
+             promotion to a queen is the queen move. {castling_action} With `policy=flat` there are 1858 actions: those \
+             of the 4672 that stay on the board (1456 queen moves, 336 knight moves, 66 underpromotions), in the same order. Written in UCI; the notation `san` is standard \
+             algebraic."
+        ),
+    }
+}

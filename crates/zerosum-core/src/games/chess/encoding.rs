@@ -1,0 +1,259 @@
+//! Planes and action indices of chess, as the AlphaZero paper has them (arXiv 1712.01815, tables S1 and S2).
+//!
+//! The board is seen by the player to move: flipped top to bottom for Black, files keep their side. Its squares are counted
+//! row by row from the top, so the player to move goes up the page, to smaller rows.
+//!
+//! ```text
+//!   squares of the oriented board        White's view       Black's view
+//!      0  1  2  3  4  5  6  7             a8 b8 ... h8       a1 b1 ... h1
+//!      8  9 10 11 12 13 14 15             a7 b7 ... h7       a2 b2 ... h2
+//!     ...                                 ...                ...
+//!     56 57 58 59 60 61 62 63             a1 b1 ... h1       a8 b8 ... h8
+//!
+//!   action = 64 · plane + square that the piece leaves
+//!
+//!   planes  0 to 55   queen moves: 7 · direction + distance − 1     7 0 1
+//!                     (a promotion to a queen is one of them)       6 · 2
+//!                                                                   5 4 3
+//!
+//!   planes 56 to 63   knight moves                                   . 7 . 0 .
+//!                                                                    6 . . . 1
+//!                                                                    . . N . .
+//!                                                                    5 . . . 2
+//!                                                                    . 4 . 3 .
+//!
+//!   planes 64 to 72   underpromotions: 64 + 3 · direction + piece; to the left, straight, to the right; knight, bishop, rook
+//! ```
+
+use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square};
+
+use super::history::Frames;
+use super::{State, Variant};
+use crate::game::{Action, PlaneKind, PlaneSpec, Planes};
+
+/// Planes of the policy.
+const NUM_PLANES: usize = 73;
+const FIRST_UNDERPROMOTION: usize = 64;
+/// Actions of the policy by planes.
+pub const NUM_ACTIONS: usize = NUM_PLANES * 64;
+/// Actions of the flat policy: those of the 4672 that lead from a square of the board to a square of the board.
+pub const NUM_FLAT_ACTIONS: usize = 1858;
+/// What the planes of counts are divided by: the paper's ply cap, and the fifty-move rule's plies.
+const PLIES_SCALE: f32 = 512.0;
+const NO_PROGRESS_SCALE: f32 = 100.0;
+
+/// (rows down, columns to the right) of one step in each of the queen's directions.
+const DIRECTIONS: [(i32, i32); 8] = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
+const KNIGHT_MOVES: [(i32, i32); 8] = [(-2, 1), (-1, 2), (1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1)];
+const UNDERPROMOTIONS: [Piece; 3] = [Piece::Knight, Piece::Bishop, Piece::Rook];
+
+/// (rows down, columns to the right) of a plane's moves.
+const fn step(plane: usize) -> (i32, i32) {
+    if plane < 56 {
+        let ((down, right), distance) = (DIRECTIONS[plane / 7], (plane % 7 + 1) as i32);
+        (down * distance, right * distance)
+    } else if plane < FIRST_UNDERPROMOTION {
+        KNIGHT_MOVES[plane - 56]
+    } else {
+        (-1, ((plane - FIRST_UNDERPROMOTION) / 3) as i32 - 1)
+    }
+}
+
+/// Where a move of this plane leads from a square, if it stays on the board (and an underpromotion reaches its end).
+const fn target(plane: usize, from: usize) -> Option<usize> {
+    let (down, right) = step(plane);
+    let (row, column) = ((from / 8) as i32 + down, (from % 8) as i32 + right);
+    let is_on_board = row >= 0 && row < 8 && column >= 0 && column < 8;
+    if !is_on_board || (plane >= FIRST_UNDERPROMOTION && row != 0) {
+        return None;
+    }
+    Some((row * 8 + column) as usize)
+}
+
+/// The plane of the queen's or knight's move from one square to another; of no use where there is none.
+static PLANE_OF: [[u8; 64]; 64] = {
+    let mut planes = [[0; 64]; 64];
+    let mut action = 0;
+    while action < FIRST_UNDERPROMOTION * 64 {
+        let (plane, from) = (action / 64, action % 64);
+        if let Some(to) = target(plane, from) {
+            planes[from][to] = plane as u8;
+        }
+        action += 1;
+    }
+    planes
+};
+
+/// The actions that the flat policy keeps, ascending.
+static KEPT: [Action; NUM_FLAT_ACTIONS] = {
+    let mut kept = [0; NUM_FLAT_ACTIONS];
+    let (mut action, mut number) = (0, 0);
+    while action < NUM_ACTIONS {
+        if target(action / 64, action % 64).is_some() {
+            kept[number] = action as Action;
+            number += 1;
+        }
+        action += 1;
+    }
+    assert!(number == NUM_FLAT_ACTIONS);
+    kept
+};
+
+/// Each action's place among those that the flat policy keeps; of no use for the others.
+static PLACE: [Action; NUM_ACTIONS] = {
+    let mut places = [0; NUM_ACTIONS];
+    let mut number = 0;
+    while number < NUM_FLAT_ACTIONS {
+        places[KEPT[number] as usize] = number as Action;
+        number += 1;
+    }
+    places
+};
+
+/// How actions are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// By planes of the board: 4672.
+    Planes,
+    /// Without the numbers that would lead off the board: 1858.
+    Flat,
+}
+
+/// What a square's index is to be combined with, by exclusive or, to count it on the oriented board.
+#[inline]
+fn turn(side: Color) -> usize {
+    if side == Color::White { 56 } else { 0 }
+}
+
+#[inline]
+fn oriented(squares: BitBoard, side: Color) -> u64 {
+    if side == Color::White { squares.0.swap_bytes() } else { squares.0 }
+}
+
+/// Where a castling king goes: to the rook, as the Chess960 action has it, or two squares towards it.
+#[inline]
+pub fn two_steps(king: Square, rook: Square) -> Square {
+    Square::index(if rook > king { king as usize + 2 } else { king as usize - 2 })
+}
+
+/// Appends the legal actions, ascending.
+#[inline]
+pub fn legal_actions(board: &Board, variant: Variant, policy: Policy, actions: &mut Vec<Action>) {
+    let (side, turn, first) = (board.side_to_move(), turn(board.side_to_move()), actions.len());
+    board.generate_moves(|moves| {
+        let (from, mut targets) = (moves.from as usize ^ turn, moves.to);
+        if moves.piece == Piece::King && variant == Variant::Chess {
+            let rooks = targets & board.colors(side);
+            targets ^= rooks;
+            rooks.iter().for_each(|rook| targets |= two_steps(moves.from, rook).bitboard());
+        }
+        let planes = &PLANE_OF[from];
+        actions.extend(targets.iter().map(|to| Action::from(planes[to as usize ^ turn]) * 64 + from as Action));
+        if moves.piece == Piece::Pawn && from / 8 == 1 {
+            for to in targets {
+                let plane = FIRST_UNDERPROMOTION + 3 * (to as usize % 8 + 1 - from % 8);
+                actions.extend((plane..plane + 3).map(|plane| (plane * 64 + from) as Action));
+            }
+        }
+        false
+    });
+    let actions = &mut actions[first..];
+    if policy == Policy::Flat {
+        for action in &mut *actions {
+            *action = PLACE[usize::from(*action)];
+        }
+    }
+    actions.sort_unstable();
+}
+
+/// The move of a legal action; a castling king takes its rook.
+#[inline]
+pub fn move_of(board: &Board, variant: Variant, policy: Policy, action: Action) -> Move {
+    let action = if policy == Policy::Flat { KEPT[usize::from(action)] } else { action };
+    let (side, plane, square) = (board.side_to_move(), usize::from(action) / 64, usize::from(action) % 64);
+    let (down, right) = step(plane);
+    let to = (square as i32 + 8 * down + right) as usize;
+    let mut result =
+        Move { from: Square::index(square ^ turn(side)), to: Square::index((to ^ turn(side)) & 63), promotion: None };
+    if plane >= FIRST_UNDERPROMOTION {
+        result.promotion = Some(UNDERPROMOTIONS[(plane - FIRST_UNDERPROMOTION) % 3]);
+    } else if to < 8 && board.pieces(Piece::Pawn).has(result.from) {
+        result.promotion = Some(Piece::Queen);
+    } else if variant == Variant::Chess && down == 0 && right.abs() == 2 && board.king(side) == result.from {
+        let rights = board.castle_rights(side);
+        let rook = if right > 0 { rights.short } else { rights.long };
+        result.to = Square::new(rook.unwrap_or(File::E), result.from.rank());
+    }
+    result
+}
+
+/// What the planes mean, in channel order.
+pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
+    let bits = |name: String| PlaneSpec { name, kind: PlaneKind::Bits };
+    let constant = |name: String| PlaneSpec { name, kind: PlaneKind::Constant };
+    let mut planes = Vec::new();
+    for age in 0..history {
+        let when = match age {
+            0 => String::new(),
+            1 => ", 1 ply ago".into(),
+            _ => format!(", {age} plies ago"),
+        };
+        for side in ["own", "opponent's"] {
+            for kind in ["pawns", "knights", "bishops", "rooks", "queens", "king"] {
+                planes.push(bits(format!("{side} {kind}{when}")));
+            }
+        }
+        for times in ["once", "twice"] {
+            planes.push(constant(format!("1 if the position had occurred at least {times} before{when}")));
+        }
+    }
+    planes.push(constant("1 if Black is to move".into()));
+    planes.push(constant("plies since the game began / 512".into()));
+    for side in ["own", "opponent's"] {
+        for wing in ["king", "queen"] {
+            planes.push(match variant {
+                Variant::Chess => constant(format!("1 if {side} castling on the {wing} side is not lost")),
+                Variant::Chess960 => bits(format!("{side} rook that may yet castle on the {wing} side")),
+            });
+        }
+    }
+    planes.push(constant("plies since a capture or a pawn's move / 100".into()));
+    planes
+}
+
+/// Writes the planes.
+#[inline]
+pub fn encode(state: &State, variant: Variant, history: usize, planes: &mut Planes<'_>) {
+    let side = state.board.side_to_move();
+    encode_frames(&state.frames, side, history, planes);
+    planes.constant(if side == Color::Black { 1.0 } else { 0.0 });
+    planes.constant(state.plies as f32 / PLIES_SCALE);
+    for color in [side, !side] {
+        let rights = state.board.castle_rights(color);
+        for rook in [rights.short, rights.long] {
+            match variant {
+                Variant::Chess => planes.constant(if rook.is_some() { 1.0 } else { 0.0 }),
+                Variant::Chess960 => {
+                    let square = rook.map(|file| Square::new(file, Rank::First.relative_to(color)).bitboard());
+                    planes.mask(oriented(square.unwrap_or(BitBoard::EMPTY), side));
+                }
+            }
+        }
+    }
+    planes.constant(state.halfmoves as f32 / NO_PROGRESS_SCALE);
+}
+
+#[inline]
+fn encode_frames(frames: &Frames, side: Color, history: usize, planes: &mut Planes<'_>) {
+    for age in 0..history {
+        let frame = frames.get(age);
+        for color in [side, !side] {
+            for squares in frame.pieces(color) {
+                planes.mask(oriented(squares, side));
+            }
+        }
+        for times in 1..=2 {
+            planes.constant(if frame.repetitions >= times { 1.0 } else { 0.0 });
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! FEN, in and out: X-FEN and Shredder-FEN, which differ in how the rooks that may castle are named.
+//!
+//! `cozy-chess` reads FEN, too, but refuses X-FEN with inner rooks and counters that games reach, and says of no error where
+//! it is. So fields are read here, and its builder holds only what is left against the rules.
+
+use std::fmt::Write;
+
+use cozy_chess::{Board, BoardBuilder, Color, File, Piece, Rank, Square};
+
+use super::{State, Variant, en_passant_square};
+use crate::games::rows::{parse_rows, write_rows};
+
+/// How a rook that may castle is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Castling {
+    /// By K or Q if it is the outermost on its side of the king, else by its file.
+    Xfen,
+    /// By its file.
+    Shredder,
+}
+
+/// Largest counter that is read: no game is longer.
+const MAX_COUNTER: u32 = 999_999;
+
+/// Writes a position; en passant only where a capture is legal.
+pub fn write(state: &State, castling: Castling) -> String {
+    let board = &state.board;
+    let mut text = write_rows(8, 8, |cell| {
+        let square = Square::index(cell).flip_rank();
+        let letter = char::from(board.piece_on(square)?);
+        Some(cased(letter, board.color_on(square)?))
+    });
+    text.push_str(if board.side_to_move() == Color::White { " w " } else { " b " });
+    let rooks = rook_letters(board, castling);
+    text.push_str(if rooks.is_empty() { "-" } else { &rooks });
+    let en_passant = en_passant_square(board).map_or_else(|| "-".into(), |square| square.to_string());
+    write!(text, " {en_passant} {} {}", state.halfmoves, state.plies / 2 + 1).expect("a string takes any text");
+    text
+}
+
+fn cased(letter: char, color: Color) -> char {
+    if color == Color::White { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
+}
+
+fn rook_letters(board: &Board, castling: Castling) -> String {
+    let mut letters = String::new();
+    for color in [Color::White, Color::Black] {
+        let rights = board.castle_rights(color);
+        for (file, wing) in [(rights.short, 'k'), (rights.long, 'q')] {
+            let Some(file) = file else { continue };
+            let is_outermost = outermost_rook(&BoardBuilder::from_board(board), color, wing) == Some(file);
+            let letter = if castling == Castling::Xfen && is_outermost { wing } else { char::from(file) };
+            letters.push(cased(letter, color));
+        }
+    }
+    letters
+}
+
+/// The file of a side's king, if it stands on its back rank.
+fn king_file(builder: &BoardBuilder, color: Color) -> Option<File> {
+    File::ALL.into_iter().find(|file| piece_on_back_rank(builder, color, *file) == Some(Piece::King))
+}
+
+fn piece_on_back_rank(builder: &BoardBuilder, color: Color, file: File) -> Option<Piece> {
+    let (piece, owner) = builder.square(Square::new(file, Rank::First.relative_to(color)))?;
+    (owner == color).then_some(piece)
+}
+
+/// The file of a side's rook that is furthest from its king, to the east (k) or to the west (q).
+fn outermost_rook(builder: &BoardBuilder, color: Color, wing: char) -> Option<File> {
+    let king = king_file(builder, color)?;
+    let is_rook = |file: &File| piece_on_back_rank(builder, color, *file) == Some(Piece::Rook);
+    let mut files = File::ALL.into_iter();
+    if wing == 'k' {
+        files.rfind(is_rook).filter(|file| *file > king)
+    } else {
+        files.find(is_rook).filter(|file| *file < king)
+    }
+}
+
+/// Reads a position: the board, the plies since a capture or a pawn's move, and those since the game began.
+///
+/// # Errors
+/// A sentence: which field is wrong, and what was expected.
+pub fn parse(text: &str, variant: Variant) -> Result<(Board, u32, u32), String> {
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let [placement, side, castling, en_passant, counters @ ..] = fields.as_slice() else {
+        return Err(format!(
+            "{text:?} has {} fields, expected at least four: pieces, side to move, castling, en passant",
+            fields.len()
+        ));
+    };
+    let [halfmoves, moves] = match counters {
+        [] => ["0", "1"],
+        [halfmoves] => [halfmoves, "1"],
+        [halfmoves, moves] => [*halfmoves, *moves],
+        [.., extra] => return Err(format!("{extra:?} is one field too many: a FEN has six")),
+    };
+    let mut builder = BoardBuilder::empty();
+    read_placement(placement, &mut builder)?;
+    builder.side_to_move = match *side {
+        "w" => Color::White,
+        "b" => Color::Black,
+        _ => return Err(format!("{side:?} is to move, expected w or b")),
+    };
+    let placed = builder.build().map_err(|_| {
+        let king = if *side == "w" { "Black" } else { "White" };
+        format!("{placement:?}: {king}'s king could be taken, and {side} is to move")
+    })?;
+    read_castling(castling, variant, &mut builder)?;
+    read_en_passant(en_passant, &placed, &mut builder)?;
+    let (halfmoves, moves) = (
+        read_counter(halfmoves, "plies since a capture or a pawn's move", 0)?,
+        read_counter(moves, "the move's number", 1)?,
+    );
+    // The board's own clock ends at 100; from its zero `play` tells that a move was a capture or a pawn's.
+    builder.halfmove_clock = halfmoves.min(100) as u8;
+    let board = builder.build().map_err(|error| format!("{text:?} is no position of chess: {error}"))?;
+    let plies = 2 * (moves - 1) + u32::from(builder.side_to_move == Color::Black);
+    Ok((board, halfmoves, plies))
+}
+
+fn read_placement(text: &str, builder: &mut BoardBuilder) -> Result<(), String> {
+    let is_odd = |row: &str| {
+        row.contains(['0', '9']) || row.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_digit))
+    };
+    if let Some((index, row)) = text.split('/').enumerate().find(|(_, row)| is_odd(row)) {
+        return Err(format!("row {}, {row:?}: expected digits 1 to 8, no two side by side", index + 1));
+    }
+    let read = |letter: char| {
+        let piece = Piece::try_from(letter.to_ascii_lowercase()).ok()?;
+        Some((piece, if letter.is_ascii_uppercase() { Color::White } else { Color::Black }))
+    };
+    let cells = parse_rows(text, 8, 8, read)?;
+    for (cell, piece) in cells.iter().enumerate() {
+        *builder.square_mut(Square::index(cell).flip_rank()) = *piece;
+    }
+    for (color, name) in [(Color::White, "White"), (Color::Black, "Black")] {
+        let count = |kind| cells.iter().filter(|cell| **cell == Some((kind, color))).count();
+        let (kings, pawns) = (count(Piece::King), count(Piece::Pawn));
+        let pieces = cells.iter().flatten().filter(|(_, owner)| *owner == color).count();
+        if kings != 1 {
+            return Err(format!("{text:?}: {name} has {kings} kings, expected 1"));
+        }
+        if pawns > 8 || pieces > 16 {
+            return Err(format!("{text:?}: {name} has {pawns} pawns of {pieces} pieces, expected at most 8 of 16"));
+        }
+    }
+    let is_pawn = |cell: &Option<(Piece, Color)>| cell.is_some_and(|(piece, _)| piece == Piece::Pawn);
+    if cells[..8].iter().chain(&cells[56..]).any(is_pawn) {
+        return Err(format!("{text:?}: a pawn stands on the first or the last rank"));
+    }
+    Ok(())
+}
+
+fn read_castling(text: &str, variant: Variant, builder: &mut BoardBuilder) -> Result<(), String> {
+    for letter in text.chars().filter(|_| text != "-") {
+        let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
+        let side = if color == Color::White { "White" } else { "Black" };
+        let wrong = |what: String| Err(format!("{text:?}, castling by {letter:?}: {what}"));
+        let Some(king) = king_file(builder, color) else {
+            return wrong(format!("{side}'s king is not on its back rank"));
+        };
+        let named = match letter.to_ascii_lowercase() {
+            wing @ ('k' | 'q') => outermost_rook(builder, color, wing),
+            file @ 'a'..='h' => File::try_from(file).ok().filter(|file| *file != king),
+            _ => return wrong("expected letters of KQkq, files A to H and a to h, or - alone".into()),
+        };
+        let rook = named.filter(|file| piece_on_back_rank(builder, color, *file) == Some(Piece::Rook));
+        let Some(rook) = rook else {
+            return wrong(format!("{side} has no such rook beside its king"));
+        };
+        if variant == Variant::Chess && (king != File::E || !matches!(rook, File::A | File::H)) {
+            return wrong(format!("{side}'s king is on {king}, the rook on {rook}: this is a position of chess960"));
+        }
+        let rights = builder.castle_rights_mut(color);
+        let right = if rook > king { &mut rights.short } else { &mut rights.long };
+        if right.replace(rook).is_some() {
+            return wrong(format!("a right of {side}'s on this side of the king is given twice"));
+        }
+    }
+    Ok(())
+}
+
+fn read_en_passant(text: &str, board: &Board, builder: &mut BoardBuilder) -> Result<(), String> {
+    if text == "-" {
+        return Ok(());
+    }
+    let side = !builder.side_to_move;
+    let passed: Square = text.parse().map_err(|_| format!("en passant square {text:?}, expected a square or -"))?;
+    let [from, rank, to] = [Rank::Second, Rank::Third, Rank::Fourth].map(|rank| rank.relative_to(side));
+    if passed.rank() != rank {
+        return Err(format!("en passant square {text:?}, expected one on rank {rank} when this side is to move"));
+    }
+    let [from, to] = [from, to].map(|rank| Square::new(passed.file(), rank));
+    let occupied = board.occupied();
+    if occupied.has(passed) || occupied.has(from) || builder.square(to) != Some((Piece::Pawn, side)) {
+        return Err(format!("en passant square {text:?}: no pawn can just have come from {from} to {to}"));
+    }
+    builder.en_passant = Some(passed);
+    if builder.build().is_err() {
+        return Err(format!(
+            "en passant square {text:?}: the king was in check before the pawn came from {from} to {to}"
+        ));
+    }
+    Ok(())
+}
+
+fn read_counter(text: &str, what: &str, least: u32) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (least..=MAX_COUNTER).contains(number));
+    number
+        .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+        .ok_or_else(|| format!("{text:?} is {what}, expected a number from {least} to {MAX_COUNTER}"))
+}

@@ -1,0 +1,312 @@
+//! Chess and Chess960, each a game of its own: they differ in how castling is numbered, shown and written, and in starts.
+//!
+//! Moves come from `cozy-chess`; repetition, endings, FEN, planes and action indices are here.
+
+mod description;
+mod encoding;
+mod fen;
+mod history;
+mod notation;
+
+use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
+
+use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
+use self::history::{Frame, Frames, Keys, MAX_HISTORY};
+use super::options::Options;
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::picture::{self, Grid, Picture, letters, numbers_from_top};
+
+/// Which of the two games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// The king castles by two squares, from e1 with the rook on a1 or h1.
+    Chess,
+    /// The king castles by taking its rook, from wherever the two stand.
+    Chess960,
+}
+
+/// The number of the usual start among those of Chess960 (Scharnagl's).
+const USUAL_START: u32 = 518;
+
+/// The rules.
+#[derive(Debug)]
+pub struct Chess {
+    spec: GameSpec,
+    variant: Variant,
+    policy: Policy,
+    history: usize,
+    repeats_history: bool,
+}
+
+/// A position with what may come again and what the planes show.
+#[derive(Clone, Debug)]
+pub struct State {
+    board: Board,
+    /// Since a capture or a pawn's move. The board's own count ends at 100.
+    halfmoves: u32,
+    /// Since the game began, as FEN's move number counts them.
+    plies: u32,
+    frames: Frames,
+    keys: Keys,
+}
+
+impl Chess {
+    /// The rules of one of the two games with these options.
+    ///
+    /// # Errors
+    /// A sentence, if an option is unknown or out of range.
+    pub fn from_options(mut options: Options, variant: Variant) -> Result<Self, String> {
+        let policy = match options.choice("policy", &["planes", "flat"])? {
+            "flat" => Policy::Flat,
+            _ => Policy::Planes,
+        };
+        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
+        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let max_plies = options.max_plies(512)?;
+        let (name, planes) = (variant.name(), encoding::planes(variant, history));
+        let spec = match policy {
+            Policy::Planes => GameSpec::new(name, 1, NUM_ACTIONS, (8, 8), planes, max_plies)?.with_action_planes(),
+            Policy::Flat => GameSpec::new(name, 1, NUM_FLAT_ACTIONS, (8, 8), planes, max_plies)?,
+        };
+        Ok(Self { spec: spec.with_options(options.canonical()?), variant, policy, history, repeats_history })
+    }
+
+    /// The rules without options.
+    pub fn new(variant: Variant) -> Self {
+        Self::from_options(Options::default(), variant).expect("no option is given")
+    }
+
+    /// The position as Shredder-FEN, which names the file of each rook that may castle. [`Game::position_text`] is X-FEN.
+    pub fn shredder_fen(&self, state: &State) -> String {
+        fen::write(state, fen::Castling::Shredder)
+    }
+
+    /// A board that was set up: what led to it is not known.
+    fn set_up(&self, board: Board, halfmoves: u32, plies: u32) -> State {
+        let newest = Frame::of(&board, 0);
+        let is_start = halfmoves == 0 && plies == 0 && self.is_start(&board);
+        let older = if is_start || !self.repeats_history { Frame::default() } else { before_double_push(&board) };
+        let mut keys = Keys::new();
+        keys.push(key(&board));
+        State { frames: Frames::new(newest, older), board, halfmoves, plies, keys }
+    }
+
+    /// Whether a game begins with this board.
+    fn is_start(&self, board: &Board) -> bool {
+        match self.variant {
+            Variant::Chess => *board == Board::startpos(),
+            Variant::Chess960 => is_chess960_start(board),
+        }
+    }
+}
+
+impl Default for Chess {
+    fn default() -> Self {
+        Self::new(Variant::Chess)
+    }
+}
+
+impl Variant {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Chess => "chess",
+            Self::Chess960 => "chess960",
+        }
+    }
+}
+
+fn player_of(color: Color) -> Player {
+    match color {
+        Color::White => Player::First,
+        Color::Black => Player::Second,
+    }
+}
+
+/// The square behind the pawn that just made a double step, if it can be taken there.
+fn en_passant_square(board: &Board) -> Option<Square> {
+    let side = board.side_to_move();
+    let square = Square::new(board.en_passant()?, Rank::Sixth.relative_to(side));
+    let pawns = get_pawn_attacks(square, !side) & board.colored_pieces(side, Piece::Pawn);
+    // Most often there is no pawn beside it, and the moves need not be asked.
+    let can_take = !pawns.is_empty() && board.generate_moves_for(pawns, |moves| moves.to.has(square));
+    can_take.then_some(square)
+}
+
+/// Equal for positions that are the same to the repetition rule: pieces, side to move, castling rights, and en passant where
+/// it is legal (FIDE Laws, article 9.2.2; the board's own hash notes every double step).
+fn key(board: &Board) -> u64 {
+    if en_passant_square(board).is_some() { board.hash() } else { board.hash_without_ep() }
+}
+
+/// The position before a pawn's double step that the en passant square tells of; without one, the position itself.
+fn before_double_push(board: &Board) -> Frame {
+    let Some(file) = board.en_passant() else { return Frame::of(board, 0) };
+    let side = !board.side_to_move();
+    let [from, to] = [Rank::Second, Rank::Fourth].map(|rank| Square::new(file, rank.relative_to(side)));
+    Frame::of(board, 0).taken_back(Piece::Pawn, side, from, to)
+}
+
+/// Black's pieces face White's, all may castle, and each back rank is a legal array.
+fn is_chess960_start(board: &Board) -> bool {
+    let side = |color| Piece::ALL.map(|piece| board.colored_pieces(color, piece));
+    let (white, black) = (side(Color::White), side(Color::Black));
+    let [pawns, knights, bishops, rooks, queens, king] = white;
+    let count = |pieces: BitBoard| (pieces & Rank::First.bitboard()).len();
+    let may_castle = |color| {
+        let rights = board.castle_rights(color);
+        rights.short.is_some() && rights.long.is_some()
+    };
+    board.side_to_move() == Color::White
+        && pawns == Rank::Second.bitboard()
+        && [knights, bishops, rooks, queens, king].map(count) == [2, 2, 2, 1, 1]
+        && count(bishops & BitBoard::DARK_SQUARES) == 1
+        && board.occupied().len() == 32
+        && white.iter().zip(black).all(|(white, black)| white.flip_ranks() == black)
+        && may_castle(Color::White)
+        && may_castle(Color::Black)
+}
+
+/// No sequence of moves mates: kings with at most one knight, or with bishops all on squares of one shade.
+fn is_insufficient_material(board: &Board) -> bool {
+    let [pawns, knights, bishops, rooks, queens, _] = Piece::ALL.map(|piece| board.pieces(piece));
+    if !(pawns | rooks | queens).is_empty() {
+        return false;
+    }
+    let is_one_shade =
+        |squares: BitBoard| squares.is_disjoint(BitBoard::DARK_SQUARES) || squares.is_disjoint(BitBoard::LIGHT_SQUARES);
+    if knights.is_empty() { is_one_shade(bishops) } else { (knights | bishops).len() == 1 }
+}
+
+impl Game for Chess {
+    type State = State;
+
+    fn spec(&self) -> &GameSpec {
+        &self.spec
+    }
+
+    fn initial_state(&self) -> State {
+        self.start(if self.variant == Variant::Chess { 0 } else { USUAL_START })
+    }
+
+    fn num_starts(&self) -> u32 {
+        if self.variant == Variant::Chess { 1 } else { 960 }
+    }
+
+    fn start(&self, number: u32) -> State {
+        let number = if self.variant == Variant::Chess { USUAL_START } else { number };
+        self.set_up(Board::chess960_startpos(number), 0, 0)
+    }
+
+    #[inline]
+    fn player(&self, state: &State) -> Player {
+        player_of(state.board.side_to_move())
+    }
+
+    #[inline]
+    fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
+        encoding::legal_actions(&state.board, self.variant, self.policy, actions);
+    }
+
+    #[inline]
+    fn play(&self, state: &mut State, action: Action) {
+        let State { board, halfmoves, plies, frames, keys } = state;
+        let rights = [Color::White, Color::Black].map(|color| *board.castle_rights(color));
+        board.play_unchecked(encoding::move_of(board, self.variant, self.policy, action));
+        *plies += 1;
+        *halfmoves = if board.halfmove_clock() == 0 { 0 } else { *halfmoves + 1 };
+        if *halfmoves == 0 || [Color::White, Color::Black].map(|color| *board.castle_rights(color)) != rights {
+            keys.clear();
+        }
+        let repetitions = keys.push(key(board));
+        frames.push(Frame::of(board, repetitions));
+    }
+
+    #[inline]
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        let board = &state.board;
+        if !board.generate_moves(|_| true) {
+            return Some(if board.checkers().is_empty() {
+                Outcome::draw("stalemate")
+            } else {
+                Outcome::win(player_of(!board.side_to_move()), "checkmate")
+            });
+        }
+        let ending = if is_insufficient_material(board) {
+            "insufficient material"
+        } else if state.frames.get(0).repetitions >= 2 {
+            "threefold repetition"
+        } else if state.halfmoves >= 100 {
+            "fifty-move rule"
+        } else {
+            return None;
+        };
+        Some(Outcome::draw(ending).softly())
+    }
+
+    #[inline]
+    fn encode(&self, state: &State, planes: &mut Planes<'_>) {
+        encoding::encode(state, self.variant, self.history, planes);
+    }
+
+    fn action_text(&self, state: &State, action: Action) -> String {
+        let chosen = encoding::move_of(&state.board, self.variant, self.policy, action);
+        notation::uci(&state.board, self.variant, chosen)
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        &["san"]
+    }
+
+    fn action_text_in(&self, state: &State, action: Action, _notation: &str) -> String {
+        notation::san(&state.board, encoding::move_of(&state.board, self.variant, self.policy, action))
+    }
+
+    fn parse_action(&self, state: &State, legal: &[Action], text: &str) -> Option<Action> {
+        let moves: Vec<_> =
+            legal.iter().map(|action| encoding::move_of(&state.board, self.variant, self.policy, *action)).collect();
+        notation::parse(&state.board, self.variant, &moves, text).map(|index| legal[index])
+    }
+
+    fn picture(&self, state: &State) -> Option<Picture> {
+        let newest = state.frames.get(0);
+        let changed = state.frames.get(1).difference(newest);
+        // A start changed nothing, and of what was set up nobody knows the last move but a pawn's double step.
+        let last_move = if changed.len() > 4 { BitBoard::EMPTY } else { changed };
+        let piece = |square: Square| {
+            let (piece, color) = (state.board.piece_on(square)?, state.board.color_on(square)?);
+            let index = piece as usize + if color == Color::White { 0 } else { 6 };
+            Some(picture::Piece {
+                owner: player_of(color),
+                text: char::from(b"PNBRQKpnbrqk"[index]).into(),
+                glyph: ["♙", "♘", "♗", "♖", "♕", "♔", "♟", "♞", "♝", "♜", "♛", "♚"][index].into(),
+            })
+        };
+        let squares = || (0..64).map(|cell| Square::index(cell).flip_rank());
+        let side = if state.board.side_to_move() == Color::White { "White" } else { "Black" };
+        Some(Picture {
+            grid: Grid::Chequered,
+            cells: squares().map(piece).collect(),
+            column_labels: letters(8),
+            row_labels: numbers_from_top(8),
+            last_move: squares()
+                .enumerate()
+                .filter(|(_, square)| last_move.has(*square))
+                .map(|(cell, _)| cell)
+                .collect(),
+            captions: vec![format!("{side} to move")],
+        })
+    }
+
+    fn description(&self) -> Description {
+        description::of(self.variant)
+    }
+
+    fn position_text(&self, state: &State) -> Option<String> {
+        Some(fen::write(state, fen::Castling::Xfen))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, String> {
+        let (board, halfmoves, plies) = fen::parse(text, self.variant)?;
+        Ok(self.set_up(board, halfmoves, plies))
+    }
+}

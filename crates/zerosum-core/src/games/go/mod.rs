@@ -1,0 +1,286 @@
+//! Go on boards of 5×5 to 25×25: area scoring, positional superko, two passes end the game.
+//!
+//! `board` has stones and chains, `history` the earlier positions for superko, `state` the rules of a move, `notation` what
+//! people write; the options are read here, and the planes written.
+
+mod bits;
+mod board;
+mod history;
+mod notation;
+mod state;
+
+use std::sync::Arc;
+
+use self::bits::Geometry;
+pub use self::state::State;
+use super::options::Options;
+use crate::erased::AnyGame;
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, PlaneSpec, Planes, Player, ValueForFirst};
+use crate::picture::{Grid, Picture, numbers_from_top};
+
+/// Which earlier positions a move may not repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Superko {
+    /// None, whoever is to move.
+    Positional,
+    /// None with the same side to move.
+    Situational,
+    /// The one two plies ago, where one stone took one.
+    Simple,
+}
+
+/// Which Go is played.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    spec: GameSpec,
+    /// Points of a side.
+    pub size: usize,
+    /// Points that White gets.
+    pub komi: f32,
+    /// Where Black has stones before White begins.
+    pub handicap: Vec<usize>,
+    /// True if a move may take its own stones off the board.
+    pub suicide: bool,
+    /// Which positions may not come again.
+    pub superko: Superko,
+    /// Boards that the planes show, the present one included.
+    pub history: usize,
+    /// True if the planes of a position set up show it as all the earlier ones, too.
+    pub repeats_history: bool,
+}
+
+impl Variant {
+    /// The Go with these options.
+    ///
+    /// # Errors
+    /// A sentence, if an option is unknown or out of range.
+    pub fn from_options(mut options: Options) -> Result<Self, String> {
+        options.replace(("rules", "tromp-taylor"), ("suicide", "true"))?;
+        let size = options.number("size", 19_usize, 5..=25)?;
+        let komi = options.number("komi", if size == 9 { 7.0 } else { 7.5 }, -1000.0..=1000.0)?;
+        let handicap = notation::handicap_points(size, options.number("handicap", 0, 0..=9)?)?;
+        let suicide = options.flag("suicide", false)?;
+        let superko = match options.choice("superko", &["positional", "situational", "simple"])? {
+            "positional" => Superko::Positional,
+            "situational" => Superko::Situational,
+            _ => Superko::Simple,
+        };
+        let history = options.number("history", state::MAX_PAST + 1, 1..=state::MAX_PAST + 1)?;
+        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let max_plies = options.max_plies((2 * size * size) as u32)?;
+        let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes(history), max_plies)?
+            .with_options(options.canonical()?)
+            .with_action_planes()
+            .with_symmetries(symmetries(size, &handicap))?;
+        Ok(Self { spec, size, komi, handicap, suicide, superko, history, repeats_history })
+    }
+
+    /// The pass, as an action.
+    #[inline]
+    pub fn pass(&self) -> usize {
+        self.size * self.size
+    }
+
+    /// The game, its type hidden: the smallest of those that hold the board.
+    pub fn game(self) -> Arc<dyn AnyGame> {
+        match self.size {
+            ..=9 => super::erased(Go::<2, 82>::new(self)),
+            10..=13 => super::erased(Go::<3, 170>::new(self)),
+            14..=19 => super::erased(Go::<6, 362>::new(self)),
+            _ => super::erased(Go::<10, 626>::new(self)),
+        }
+    }
+}
+
+fn planes(history: usize) -> Vec<PlaneSpec> {
+    let when = |age: usize| match age {
+        0 => String::new(),
+        1 => ", 1 ply ago".into(),
+        _ => format!(", {age} plies ago"),
+    };
+    let stones = (0..history).flat_map(|age| ["own", "opponent"].map(|side| format!("{side} stones{}", when(age))));
+    let bits = stones.map(|name| PlaneSpec { name, kind: PlaneKind::Bits });
+    let colour = PlaneSpec { name: "1 if Black is to move".into(), kind: PlaneKind::Constant };
+    bits.chain([colour]).collect()
+}
+
+/// The symmetries of the board that leave the handicap where it is; none moves the pass.
+fn symmetries(size: usize, handicap: &[usize]) -> Vec<Vec<Action>> {
+    let mut symmetries = super::square_symmetries(size);
+    symmetries.retain(|image| handicap.iter().all(|point| handicap.contains(&image[*point].into())));
+    for image in &mut symmetries {
+        image.push((size * size) as Action);
+    }
+    symmetries
+}
+
+/// The rules, for boards whose points fit in `W` words; `P` is the largest number of points and one more.
+#[derive(Debug)]
+pub struct Go<const W: usize, const P: usize> {
+    variant: Variant,
+    geometry: Geometry<W>,
+}
+
+impl<const W: usize, const P: usize> Go<W, P> {
+    /// The rules of a variant whose board fits.
+    pub fn new(variant: Variant) -> Self {
+        assert!(variant.pass() < P && P <= 64 * W + 1, "{0}×{0} points are more than {P} - 1", variant.size);
+        let geometry = Geometry::new(variant.size);
+        Self { variant, geometry }
+    }
+
+    /// Black's area less White's and komi.
+    fn margin(&self, state: &State<W, P>) -> f32 {
+        let [black, white] = state.board.areas(&self.geometry);
+        black as f32 - white as f32 - self.variant.komi
+    }
+
+    fn scored(&self, state: &State<W, P>, ending: &'static str) -> Outcome {
+        let margin = self.margin(state);
+        let result = if margin == 0.0 { 0.0 } else { margin.signum() };
+        Outcome { result: ValueForFirst(result), ending: ending.into(), is_soft: true }
+    }
+}
+
+impl<const W: usize, const P: usize> Game for Go<W, P> {
+    type State = State<W, P>;
+
+    fn spec(&self) -> &GameSpec {
+        &self.variant.spec
+    }
+
+    fn initial_state(&self) -> State<W, P> {
+        let mut stones = vec![None; self.variant.pass()];
+        self.variant.handicap.iter().for_each(|point| stones[*point] = Some(Player::First));
+        let mover = if self.variant.handicap.is_empty() { Player::First } else { Player::Second };
+        State::set_up(self, &stones, mover, &[]).expect("handicap stones stand apart")
+    }
+
+    fn player(&self, state: &State<W, P>) -> Player {
+        state.mover
+    }
+
+    fn legal_actions(&self, state: &State<W, P>, actions: &mut Vec<Action>) {
+        let legal = state.moves(self).legal;
+        let start = actions.len();
+        // The pass comes last: it stays where no point is written over it.
+        actions.resize(start + legal.count() + 1, self.variant.pass() as Action);
+        for (action, point) in actions[start..].iter_mut().zip(legal.points()) {
+            *action = point as Action;
+        }
+    }
+
+    fn play(&self, state: &mut State<W, P>, action: Action) {
+        state.play(self, action);
+    }
+
+    fn outcome(&self, state: &State<W, P>) -> Option<Outcome> {
+        (state.passes == 2).then(|| self.scored(state, "two passes"))
+    }
+
+    fn outcome_at_cap(&self, state: &State<W, P>) -> Outcome {
+        self.scored(state, "ply cap")
+    }
+
+    fn score(&self, state: &State<W, P>) -> Option<f32> {
+        Some(self.margin(state))
+    }
+
+    fn encode(&self, state: &State<W, P>, planes: &mut Planes<'_>) {
+        let own = state.mover.index();
+        for stones in std::iter::once(&state.board.stones).chain(&state.past).take(self.variant.history) {
+            planes.words(&stones[own].0);
+            planes.words(&stones[1 - own].0);
+        }
+        planes.constant(if state.mover == Player::First { 1.0 } else { 0.0 });
+    }
+
+    fn action_text(&self, _state: &State<W, P>, action: Action) -> String {
+        notation::gtp(self.variant.size, action.into())
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        &["sgf"]
+    }
+
+    fn action_text_in(&self, _state: &State<W, P>, action: Action, _notation: &str) -> String {
+        notation::sgf(self.variant.size, action.into())
+    }
+
+    fn parse_action(&self, _state: &State<W, P>, legal: &[Action], text: &str) -> Option<Action> {
+        notation::parse_action(self.variant.size, legal, text)
+    }
+
+    fn position_text(&self, state: &State<W, P>) -> Option<String> {
+        Some(notation::position_text(self, state))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State<W, P>, String> {
+        notation::parse_position(self, text)
+    }
+
+    fn picture(&self, state: &State<W, P>) -> Option<Picture> {
+        let size = self.variant.size;
+        let (columns, rows) = (notation::column_labels(size), numbers_from_top(size));
+        let last = state.last.map(usize::from).filter(|point| *point < self.variant.pass());
+        let passed = (state.passes > 0).then(|| format!("{} passed", ["X", "O"][state.mover.opponent().index()]));
+        Some(Picture {
+            last_move: last.into_iter().collect(),
+            captions: passed.into_iter().collect(),
+            ..Picture::of_stones(Grid::Points, columns, rows, |point| state.board.owner(point))
+        })
+    }
+
+    fn description(&self) -> Description {
+        describe(&self.variant)
+    }
+}
+
+fn describe(variant: &Variant) -> Description {
+    let Variant { size, komi, history, .. } = variant;
+    let superko = match variant.superko {
+        Superko::Positional => "no move may repeat any earlier position of the board (positional superko)",
+        Superko::Situational => {
+            "no move may repeat any earlier position of the board with the same side to move (situational superko)"
+        }
+        Superko::Simple => {
+            "a stone that has just taken one stone, and has no liberty but that point, may not be taken back at once \
+             (simple ko)"
+        }
+    };
+    let suicide = if variant.suicide { "allowed" } else { "not allowed" };
+    let first = if variant.handicap.is_empty() {
+        "Black begins.".to_owned()
+    } else {
+        format!("Black has {} stones on GTP's fixed handicap points, and White begins.", variant.handicap.len())
+    };
+    let fill = if variant.repeats_history { "repeated as its own past" } else { "shown with an empty past" };
+    Description {
+        board: format!(
+            "{size}×{size} points (`size`, 5 to 25). Black's stones are X, White's O; Black is the first player, also \
+             where White begins (`handicap`, positions set up). {first}"
+        ),
+        rules: format!(
+            "A stone on an empty point takes the opponent's chains that it leaves without a liberty. Superko \
+             (`superko`, positional, situational or simple): {superko}; a pass never repeats one, and a position set \
+             up counts as one position. Suicide is {suicide} (`suicide`; `rules=tromp-taylor` is `suicide=true`). Two \
+             passes in a row end the game, and so does the ply cap, twice the number of points. Then, and without \
+             removing any stone, a side has its stones and the empty points from which only its stones are reached \
+             (Tromp and Taylor's area scoring); White has komi {komi} besides (`komi`; 7.5, and 7 on 9×9). With a \
+             whole komi there are draws."
+        ),
+        planes: format!(
+            "The board as it is, for both sides: rows from the top. Of the last {history} positions (`history`, 1 to \
+             8), the newest first, the stones of the player to move, then the opponent's; a pass is a position, too, \
+             and before the game began there are none. A position set up is {fill} (`history_fill`, repeat or zero). \
+             The last plane is 1 everywhere if Black is to move."
+        ),
+        actions: format!(
+            "0 to {} are the points, row by row from the top left, {} is the pass. Written as in GTP: a column's \
+             letter, without I, and the row's number from below, `D4`, and `pass`. SGF's `dp` is read, too; its passes \
+             are an empty text, and `tt` on boards up to 19×19.",
+            size * size - 1,
+            size * size
+        ),
+    }
+}

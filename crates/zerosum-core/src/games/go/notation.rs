@@ -1,0 +1,254 @@
+//! Points as GTP and SGF write them, and positions as text.
+//!
+//! ```text
+//!   GTP: columns A to Z without I, rows from the bottom    SGF: column and row from the top left, a to y
+//!   3  A3 B3 C3                                            aa ba ca
+//!   2  A2 B2 C2                                            ab bb cb
+//!   1  A1 B1 C1                                            ac bc cc
+//!      A  B  C
+//! ```
+
+use std::fmt::Write;
+
+use super::state::{MAX_PAST, State};
+use super::{Go, Variant};
+use crate::game::Action;
+use crate::games::rows::{parse_stones, write_stones};
+
+const COLUMNS: &[u8; 25] = b"ABCDEFGHJKLMNOPQRSTUVWXYZ";
+
+/// The letters of a board's columns.
+pub fn column_labels(size: usize) -> Vec<String> {
+    COLUMNS[..size].iter().map(|letter| char::from(*letter).to_string()).collect()
+}
+
+/// A point, or the pass, as GTP writes it: `D4`, `pass`.
+pub fn gtp(size: usize, point: usize) -> String {
+    if point == size * size {
+        return "pass".into();
+    }
+    format!("{}{}", char::from(COLUMNS[point % size]), size - point / size)
+}
+
+/// A point, or the pass, as SGF's fourth format writes it: `dp`, and nothing for a pass.
+pub fn sgf(size: usize, point: usize) -> String {
+    if point == size * size {
+        return String::new();
+    }
+    [point % size, point / size].iter().map(|index| char::from(b'a' + *index as u8)).collect()
+}
+
+/// The point that GTP (in upper or lower case) or SGF writes like this, or the pass: SGF's third format has `tt` for it, on
+/// boards that have no such point.
+pub fn parse_point(size: usize, text: &str) -> Option<usize> {
+    let pass = size * size;
+    match *text.as_bytes() {
+        [] => Some(pass),
+        [column @ b'a'..=b'z', row @ b'a'..=b'z'] => {
+            let (column, row) = (usize::from(column - b'a'), usize::from(row - b'a'));
+            let is_pass = size <= 19 && text == "tt";
+            if is_pass { Some(pass) } else { (column < size && row < size).then(|| row * size + column) }
+        }
+        _ if text.eq_ignore_ascii_case("pass") => Some(pass),
+        [letter, b'1'..=b'9', ref rest @ ..] if rest.len() < 2 => {
+            let column = COLUMNS[..size].iter().position(|column| *column == letter.to_ascii_uppercase())?;
+            let row: usize = text[1..].parse().ok()?;
+            (row <= size).then(|| (size - row) * size + column)
+        }
+        _ => None,
+    }
+}
+
+/// Where stones of a fixed handicap go, as GTP's second version has it (section 4.1.1).
+///
+/// # Errors
+/// A sentence, if the board does not take so many.
+pub fn handicap_points(size: usize, handicap: usize) -> Result<Vec<usize>, String> {
+    let most = if size < 7 {
+        0
+    } else if size.is_multiple_of(2) || size == 7 {
+        4
+    } else {
+        9
+    };
+    if handicap == 0 {
+        return Ok(Vec::new());
+    }
+    if !(2..=most).contains(&handicap) {
+        let allowed = if most == 0 { String::new() } else { format!(" or 2 to {most}") };
+        return Err(format!("go: handicap is {handicap}, expected 0{allowed} on {size}×{size}"));
+    }
+    let low = if size < 13 { 2 } else { 3 };
+    let (middle, high) = (size / 2, size - 1 - low);
+    let point = |column: usize, row_from_below: usize| (size - 1 - row_from_below) * size + column;
+    let corners = [point(low, low), point(high, high), point(low, high), point(high, low)];
+    let sides = [point(low, middle), point(high, middle), point(middle, low), point(middle, high)];
+    let mut points: Vec<usize> = corners.into_iter().take(handicap).collect();
+    points.extend(sides.into_iter().take((handicap & !1).saturating_sub(4)));
+    if handicap > 4 && handicap % 2 == 1 {
+        points.push(point(middle, middle));
+    }
+    Ok(points)
+}
+
+/// Rows of stones and who is to move, then what ko forbids and how many passes came before, where there is any:
+/// `5/2X2/1XOX1/5/5 O ko=C3 passes=1`.
+pub fn position_text<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>) -> String {
+    let size = go.variant.size;
+    let mut text = write_stones(size, size, |point| state.board.owner(point), state.mover);
+    let banned = state.moves(go).banned;
+    for (index, point) in banned.points().enumerate() {
+        let before = if index == 0 { " ko=" } else { "," };
+        write!(text, "{before}{}", gtp(size, point)).expect("a string takes any text");
+    }
+    if state.passes > 0 {
+        write!(text, " passes={}", state.passes).expect("a string takes any text");
+    }
+    text
+}
+
+/// The position that [`position_text`] writes like this.
+///
+/// # Errors
+/// A sentence: which part is wrong, and what was expected.
+pub fn parse_position<const W: usize, const P: usize>(go: &Go<W, P>, text: &str) -> Result<State<W, P>, String> {
+    let variant = &go.variant;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (board, fields) = words.split_at(words.len().min(2));
+    let (stones, mover) = parse_stones(&board.join(" "), variant.size, variant.size)?;
+    let (mut banned, mut passes) = (Vec::new(), None);
+    for field in fields {
+        match field.split_once('=') {
+            Some(("ko", points)) if banned.is_empty() => banned = parse_ko(variant, points)?,
+            Some(("passes", number @ ("1" | "2"))) if passes.is_none() => passes = number.parse().ok(),
+            _ => return Err(format!("{field:?} behind the side to move, expected ko=C3,D4 or passes=1, each once")),
+        }
+    }
+    let mut state = State::set_up(go, &stones, mover, &banned)?;
+    state.passes = passes.unwrap_or(0);
+    if variant.repeats_history {
+        state.past = [state.board.stones; MAX_PAST];
+    }
+    Ok(state)
+}
+
+fn parse_ko(variant: &Variant, points: &str) -> Result<Vec<usize>, String> {
+    let point = |text: &str| {
+        let point = parse_point(variant.size, text).filter(|point| *point < variant.pass());
+        point.ok_or_else(|| format!("ko={points}: {text:?} is no point of the board, expected such as C3"))
+    };
+    points.split(',').map(point).collect()
+}
+
+/// The one of the legal actions that a text means.
+pub fn parse_action(size: usize, legal: &[Action], text: &str) -> Option<Action> {
+    let action = parse_point(size, text.trim())? as Action;
+    legal.contains(&action).then_some(action)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Go, gtp, handicap_points, parse_point, sgf};
+    use crate::game::{Game, Position};
+    use crate::games::Options;
+    use crate::games::go::Variant;
+    use crate::random::Draws;
+
+    fn go(text: &str) -> Go<2, 82> {
+        Go::new(Variant::from_options(Options::parse(text).expect("well formed").1).expect("known options"))
+    }
+
+    #[test]
+    fn points_are_written_and_read() {
+        for size in 5..=25 {
+            for point in 0..=size * size {
+                for text in [gtp(size, point), gtp(size, point).to_lowercase(), sgf(size, point)] {
+                    assert_eq!(parse_point(size, &text), Some(point), "{size}: {text:?}");
+                }
+            }
+            assert_eq!(parse_point(size, "tt"), Some(if size <= 19 { size * size } else { 19 * size + 19 }));
+        }
+        assert_eq!([0, 8, 18, 342, 360, 361].map(|point| gtp(19, point)), ["A19", "J19", "T19", "A1", "T1", "pass"]);
+        assert_eq!([0, 8, 18, 342, 360, 361].map(|point| sgf(19, point)), ["aa", "ia", "sa", "as", "ss", ""]);
+        for text in
+            ["I5", "A0", "A20", "U1", "A01", "A", "5", "A-1", "A+1", "a", "az", "abc", "pas", "A111", "Ä1", "A1 "]
+        {
+            assert_eq!(parse_point(19, text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn handicap_stones_are_where_gtp_has_them() {
+        let texts = |size, handicap| {
+            let points = handicap_points(size, handicap).expect("it is allowed");
+            points.into_iter().map(|point| gtp(size, point)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(texts(19, 9), "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10");
+        assert_eq!(texts(19, 7), "D4 Q16 D16 Q4 D10 Q10 K10");
+        assert_eq!(texts(13, 6), "D4 K10 D10 K4 D7 K7");
+        assert_eq!(texts(9, 5), "C3 G7 C7 G3 E5");
+        assert_eq!(texts(8, 3), "C3 F6 C6");
+        assert_eq!((texts(5, 0), texts(7, 4)), (String::new(), "C3 E5 C5 E3".into()));
+        for (size, handicap, allowed) in [(19, 1, " or 2 to 9"), (8, 5, " or 2 to 4"), (7, 5, " or 2 to 4"), (6, 2, "")]
+        {
+            let sentence = format!("go: handicap is {handicap}, expected 0{allowed} on {size}×{size}");
+            assert_eq!(handicap_points(size, handicap), Err(sentence));
+        }
+    }
+
+    #[test]
+    fn malformed_positions_are_named() {
+        for (text, sentence) in [
+            ("5/5/5/5/5", "\"5/5/5/5/5\" lacks who is to move, X or O"),
+            ("5/5/5/5/5 B", "\"B\" is to move, expected X or O"),
+            ("5/5/5/5 X", "\"5/5/5/5\" has 4 rows, expected 5, separated by /"),
+            ("5/5/5/5/5 X ko", "\"ko\" behind the side to move, expected ko=C3,D4 or passes=1, each once"),
+            ("5/5/5/5/5 X passes=3", "\"passes=3\" behind the side to move, expected ko=C3,D4 or passes=1, each once"),
+            ("5/5/5/5/5 X ko=C3,J1", "ko=C3,J1: \"J1\" is no point of the board, expected such as C3"),
+            ("5/5/5/5/5 X ko=pass", "ko=pass: \"pass\" is no point of the board, expected such as C3"),
+            ("5/5/5/5/X4 X ko=A1", "ko is said to forbid A1, and here it cannot"),
+            ("XO3/O4/5/5/5 X", "the stone on A5 has no liberty"),
+            ("XXXXX/XXXXX/XXXXX/XXXXX/XXXXX O", "the stone on A5 has no liberty"),
+        ] {
+            assert_eq!(go("go(size=5)").parse_position(text).unwrap_err(), sentence, "{text}");
+        }
+        let error = go("go(size=5, superko=simple)").parse_position("5/5/5/5/5 X ko=C3").unwrap_err();
+        assert_eq!(error, "ko is said to forbid C3, and here it cannot");
+    }
+
+    /// What is one letter away from a position is a position, too, or is refused.
+    #[test]
+    fn mutated_texts_are_read_or_refused() {
+        let letters: Vec<char> = "XOxo/ 123456789=,kopasse:AE-+\u{fc}\u{0}\u{1F600}".chars().collect();
+        for (number, variant) in
+            ["go(size=5)", "go(size=5, superko=simple)", "go(size=7, suicide=true)"].iter().enumerate()
+        {
+            let game = go(variant);
+            let mut draws = Draws::new(7, number as u64, 0, "mutations");
+            let mut position = Position::initial(&game);
+            let mut num_read = 0;
+            for _ in 0..4000 {
+                let legal = position.legal_actions(&game, true);
+                position.play(&game, legal[draws.below(legal.len())]);
+                let mut text: Vec<char> = game.position_text(&position.state).expect("it has one").chars().collect();
+                for _ in 0..=draws.below(3) {
+                    let (place, letter) = (draws.below(text.len()), letters[draws.below(letters.len())]);
+                    match draws.below(3) {
+                        0 => text[place] = letter,
+                        1 => text.insert(place, letter),
+                        _ => drop(text.remove(place)),
+                    }
+                }
+                let text: String = text.into_iter().collect();
+                if let Ok(state) = game.parse_position(&text) {
+                    num_read += 1;
+                    let again = game.position_text(&state).expect("it has one");
+                    assert!(game.parse_position(&again).is_ok(), "{text:?} became {again:?}");
+                }
+                let start: String = text.chars().take(draws.below(4)).collect();
+                let _ = game.parse_action(&position.state, &legal, &start);
+            }
+            assert!((10..4000).contains(&num_read), "{num_read} of 4000 were read");
+        }
+    }
+}

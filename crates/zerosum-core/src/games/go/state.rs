@@ -1,0 +1,253 @@
+//! A position with its history: which moves the rules allow, and what a move does.
+
+use super::bits::Bits;
+use super::board::{Board, Effect, Placement, point_between};
+use super::history::History;
+use super::notation::gtp;
+use super::{Go, Superko};
+use crate::game::{Action, Player};
+
+/// Earlier boards that the planes may show.
+pub const MAX_PAST: usize = 7;
+
+/// A random word, as the stones have.
+const WHITE_TO_MOVE: u64 = 0x243F_6A88_85A3_08D3;
+
+/// The moves of a turn but for the pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Moves<const W: usize> {
+    /// Points on which the player to move may put a stone.
+    pub legal: Bits<W>,
+    /// Those that ko or superko alone forbids, but for suicides that repeat the very position they are played in.
+    pub banned: Bits<W>,
+}
+
+/// A position with the history that its rules need. Black is the first player.
+#[derive(Clone, Debug)]
+pub struct State<const W: usize, const P: usize> {
+    /// The stones.
+    pub board: Board<W, P>,
+    /// Stones of both sides after each earlier ply, the newest first.
+    pub past: [[Bits<W>; 2]; MAX_PAST],
+    /// Who is to move.
+    pub mover: Player,
+    /// Passes in a row; counted to two.
+    pub passes: u8,
+    /// The last move, if there was one.
+    pub last: Option<Action>,
+    /// By the simple rule, the point that may not be taken back now.
+    ko: Option<u16>,
+    history: History,
+}
+
+/// What the side to move adds to a position's key.
+#[inline]
+fn turn(superko: Superko, mover: Player) -> u64 {
+    if superko == Superko::Situational && mover == Player::Second { WHITE_TO_MOVE } else { 0 }
+}
+
+impl<const W: usize, const P: usize> State<W, P> {
+    /// The position with these stones; `banned` are points that an earlier position forbids to the player to move.
+    ///
+    /// # Errors
+    /// A sentence, if a stone has no liberty or a point cannot be forbidden by ko.
+    pub fn set_up(go: &Go<W, P>, stones: &[Option<Player>], mover: Player, banned: &[usize]) -> Result<Self, String> {
+        let mut board = Board::new(&go.geometry);
+        for (point, owner) in stones.iter().enumerate() {
+            // Stones that come later only fill points, so a chain that has a liberty in the end is never taken on the way.
+            if let Some(owner) = owner {
+                board.place(&go.geometry, point, owner.index());
+            }
+        }
+        let gone = |point: &usize| stones[*point].is_some() && board.owner(*point).is_none();
+        if let Some(point) = (0..stones.len()).find(gone) {
+            return Err(format!("the stone on {} has no liberty", gtp(go.variant.size, point)));
+        }
+        let (past, history) = ([[Bits::NONE; 2]; MAX_PAST], History::new());
+        let mut state = Self { board, past, mover, passes: 0, last: None, ko: None, history };
+        state.remember(go);
+        state.ban(go, banned)?;
+        Ok(state)
+    }
+
+    /// From now on it is as if the positions had been there that moves to these points would repeat.
+    fn ban(&mut self, go: &Go<W, P>, banned: &[usize]) -> Result<(), String> {
+        let legal = self.moves(go).legal;
+        for point in banned.iter().copied().filter(|point| legal.has(*point)) {
+            let placement = self.board.placement(&go.geometry, point, self.mover.index());
+            self.ko = Some(point as u16);
+            self.history.push(self.key_after(go, placement), placement.num_stones);
+        }
+        let found = self.moves(go).banned;
+        banned.iter().find(|point| !found.has(**point)).map_or(Ok(()), |point| {
+            let text = gtp(go.variant.size, *point);
+            Err(format!("ko is said to forbid {text}, and here it cannot"))
+        })
+    }
+
+    #[inline]
+    fn key(&self, go: &Go<W, P>) -> u64 {
+        self.board.hash ^ turn(go.variant.superko, self.mover)
+    }
+
+    /// The key of the position after a move of the player to move.
+    #[inline]
+    fn key_after(&self, go: &Go<W, P>, placement: Placement) -> u64 {
+        placement.hash ^ turn(go.variant.superko, self.mover.opponent())
+    }
+
+    /// Adds the present position to the history.
+    fn remember(&mut self, go: &Go<W, P>) {
+        self.history.push(self.key(go), self.board.num_stones);
+    }
+
+    /// Which points may be played on.
+    #[inline]
+    pub fn moves(&self, go: &Go<W, P>) -> Moves<W> {
+        let side = self.mover.index();
+        let empty = self.board.empty(&go.geometry);
+        let roomy = empty & go.geometry.beside(empty);
+        // A stone with an empty point beside it stands; it takes nothing unless it is on some chain's last liberty.
+        let unclear = empty & (!roomy | self.board.last_liberties[1 - side]);
+        let mut quiet = roomy & !unclear;
+        let (mut others, mut banned) = (Bits::NONE, Bits::NONE);
+        for point in unclear.points() {
+            let placement = self.board.placement(&go.geometry, point, side);
+            if placement.effect == Effect::Quiet {
+                quiet.add(point);
+            } else if placement.effect == Effect::Capture || go.variant.suicide {
+                if !self.repeats(go, point, placement) {
+                    others.add(point);
+                } else if self.key_after(go, placement) != self.key(go) {
+                    banned.add(point);
+                }
+            }
+        }
+        if go.variant.superko != Superko::Simple {
+            // All quiet moves lead to one stone more: each such position of the past differs from this one by the
+            // stone of the move that would repeat it, if there is one.
+            let present = self.board.hash ^ turn(go.variant.superko, self.mover.opponent());
+            for key in self.history.keys(self.board.num_stones + 1) {
+                if let Some(point) = point_between(key ^ present, side).filter(|point| quiet.has(*point)) {
+                    quiet.remove(point);
+                    banned.add(point);
+                }
+            }
+        }
+        Moves { legal: quiet | others, banned }
+    }
+
+    #[inline]
+    fn repeats(&self, go: &Go<W, P>, point: usize, placement: Placement) -> bool {
+        if go.variant.superko == Superko::Simple {
+            return self.ko == Some(point as u16);
+        }
+        let key = self.key_after(go, placement);
+        self.history.keys(placement.num_stones).any(|earlier| earlier == key)
+    }
+
+    /// Makes a legal move; the action beyond the points is the pass.
+    pub fn play(&mut self, go: &Go<W, P>, action: Action) {
+        self.past.copy_within(..MAX_PAST - 1, 1);
+        self.past[0] = self.board.stones;
+        let is_pass = usize::from(action) == go.variant.pass();
+        if is_pass {
+            self.passes = 2.min(self.passes + 1);
+            self.ko = None;
+        } else {
+            self.passes = 0;
+            self.ko = self.board.place(&go.geometry, action.into(), self.mover.index());
+        }
+        self.last = Some(action);
+        self.mover = self.mover.opponent();
+        // By position alone, a pass leads to none that is new.
+        if go.variant.superko == Superko::Situational || go.variant.superko == Superko::Positional && !is_pass {
+            self.remember(go);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::game::{Game, Position};
+    use crate::games::Options;
+    use crate::games::go::{Go, Variant};
+
+    /// Plays moves as GTP writes them. Answers the board and whether the last one is legal; it is played if it is.
+    fn play(options: &str, start: &str, moves: &str) -> (String, bool) {
+        let (_, options) = Options::parse(options).expect("well formed");
+        let game: Go<2, 82> = Go::new(Variant::from_options(options).expect("known options"));
+        let mut position = Position { state: game.parse_position(start).expect("a position"), plies: 0 };
+        let num_moves = moves.split_whitespace().count();
+        for (number, text) in moves.split_whitespace().enumerate() {
+            let legal = position.legal_actions(&game, true);
+            if let Some(action) = game.parse_action(&position.state, &legal, text) {
+                position.play(&game, action);
+            } else {
+                assert_eq!(number + 1, num_moves, "{text} is illegal\n{}", game.draw(&position.state));
+                return (game.position_text(&position.state).expect("it has one"), false);
+            }
+        }
+        (game.position_text(&position.state).expect("it has one"), true)
+    }
+
+    fn is_legal(options: &str, start: &str, moves: &str) -> bool {
+        play(options, start, moves).1
+    }
+
+    const KO: &str = "5/1XO2/X1XO1/1XO2/5 O";
+    const SENDING_TWO: &str = "1O1O1/XXOOO/1XXO1/XXXOO/1XOO1 O";
+    const KOS: &str = "XXXOOOO/1X1XO1O/XXXOOOO/1XO1O1O/XXXOOOO/1X1XO1O/XXXOOOO O";
+
+    #[test]
+    fn a_ko_may_be_taken_back_after_a_threat() {
+        for superko in ["positional", "situational", "simple"] {
+            let options = format!("go(size=5, superko={superko})");
+            assert_eq!(play(&options, KO, "B3").0, "5/1XO2/XO1O1/1XO2/5 X ko=C3");
+            assert!(!is_legal(&options, KO, "B3 C3"));
+            assert!(is_legal(&options, KO, "B3 E5 E1 C3") && !is_legal(&options, KO, "B3 E5 E1 C3 B3"));
+            assert!(is_legal(&options, KO, "B3 E5 A1 C3"));
+            let is_by_board = superko == "positional";
+            assert_eq!(is_legal(&options, KO, "B3 pass pass C3"), !is_by_board && superko == "simple", "{superko}");
+        }
+    }
+
+    #[test]
+    fn two_stones_sent_and_one_returned() {
+        let legal = |superko: &str, moves| is_legal(&format!("go(size=5, superko={superko})"), SENDING_TWO, moves);
+        assert!(!legal("positional", "A5 C5 B5"), "the board has been so");
+        assert!(legal("situational", "A5 C5 B5"), "but White was to move");
+        assert!(!legal("situational", "A5 C5 B5 pass A5") && legal("simple", "A5 C5 B5 pass A5"));
+        assert!(legal("positional", "A5 C5 pass pass"));
+    }
+
+    #[test]
+    fn three_kos_do_not_go_round() {
+        let cycle = "C6 D4 C2 D6 C4 D2";
+        assert_eq!(play("go(size=7, superko=simple)", KOS, cycle).0, format!("{KOS} ko=C2"));
+        let kos = |superko: &str, moves: &str| is_legal(&format!("go(size=7, superko={superko})"), KOS, moves);
+        for superko in ["positional", "situational"] {
+            assert!(!kos(superko, cycle) && kos(superko, &cycle[..cycle.len() - 3]), "{superko}");
+        }
+    }
+
+    #[test]
+    fn suicide_is_a_rule() {
+        let eye = "2XO1/XXXOO/1XOO1/XXOOO/1XO2 O";
+        assert!(!is_legal("go(size=5)", eye, "A3") && !is_legal("go(size=5)", eye, "A5 pass B5"));
+        let suicide = "go(size=5, rules=tromp-taylor)";
+        assert!(!is_legal(suicide, eye, "A3"), "one stone: the board stays as it is");
+        assert!(!is_legal(suicide, eye, "A5 pass B5"), "the board is as it was");
+        assert_eq!(play(suicide, eye, "A5 E1 B5").0, "2XO1/XXXOO/1XOO1/XXOOO/1XO1X X ko=D1");
+        assert!(is_legal("go(size=5, suicide=true, superko=simple)", eye, "A3"));
+        assert!(!is_legal("go(size=5, suicide=true, superko=situational)", eye, "A5 pass B5 pass A3"));
+    }
+
+    #[test]
+    fn a_ban_that_was_read_stays() {
+        let (text, _) = play("go(size=5)", KO, "B3");
+        assert!(!is_legal("go(size=5)", &text, "C3") && is_legal("go(size=5)", &text, "E5 E1 C3"));
+        assert!(!is_legal("go(size=5)", &text, "pass pass C3"), "the position itself is remembered");
+        assert!(is_legal("go(size=5, superko=simple)", &text, "pass pass C3"));
+    }
+}

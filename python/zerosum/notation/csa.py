@@ -1,0 +1,302 @@
+"""CSA, the game record of computer shogi: text to records and back, without the rules of shogi.
+
+After the CSA's standards V2.2 (2008) and V3.0 (2024). A file holds several games, separated by lines of "/". Moves
+come out as they stand (`+7776FU`). Comments, the lines that begin with ', come without it; those that programs read
+keep their `*`. The names of players are the headers "N+" and "N-", the others are written behind $. Written is V2.2
+where it can say everything, else V3.0 (fractions of seconds, names that are not ASCII).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from zerosum.notation.record import ENDINGS, Draft, Record, RecordError, headers_in, one_line, refuse, shown
+from zerosum.notation.shogi_position import NUM_PIECES, PIECES, START, ShogiPosition, result_for
+
+SPECIAL = {
+    "%TORYO": "resignation",
+    "%KACHI": "declaration",
+    "%HIKIWAKE": "agreement",
+    "%SENNICHITE": "fourfold repetition",
+    "%JISHOGI": "impasse",
+    "%MAX_MOVES": "ply cap",
+    "%TIME_UP": "time",
+    "%ILLEGAL_MOVE": "illegal move",
+    "%TSUMI": "checkmate",
+    "%FUZUMI": "no checkmate",
+    "%CHUDAN": "interrupted",
+    "%MATTA": "taken back",
+    "%ERROR": "error",
+}
+"""What ends a game; %+ILLEGAL_ACTION and %-ILLEGAL_ACTION say which side broke the rules."""
+
+NAMES = {name: piece for piece, (_, name) in PIECES.items()}
+
+MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}", re.ASCII)
+TIME = re.compile(r"T(\d{1,9}(?:\.\d{1,9})?)", re.ASCII)
+HEADER = re.compile(r"\$([^:]{1,40}):(.*)")
+CELL = re.compile(r" ?\* ?|([+-])([A-Z]{2})")
+
+
+class _CsaError(Exception):
+    """A sentence: what is wrong with a line."""
+
+
+def parse(lines: Iterable[str]) -> Iterator[Record]:
+    """The games of a file, one at a time. What is wrong with a game is in its `errors`; reading goes on."""
+    reader = _GameReader()
+    for number, line in enumerate(lines, start=1):
+        text = line.rstrip("\r\n")
+        if text.strip() == "/":
+            if reader.has_content:
+                yield reader.finish()
+            reader = _GameReader()
+            continue
+        if not text.strip() or reader.errors:
+            continue
+        reader.line = reader.line or number
+        # Several statements may share a line, but texts have commas of their own.
+        statements = [text] if text[0] in "'N$" else text.split(",")
+        for statement in statements:
+            try:
+                reader.read(statement.rstrip() if statement[:1] == "P" else statement.strip(), number)
+            except _CsaError as error:
+                reader.errors.append(f"line {number}: {error}; the record stops here")
+                break
+    if reader.has_content:
+        yield reader.finish()
+
+
+class _GameReader:
+    """One game, statement by statement."""
+
+    def __init__(self) -> None:
+        self.line = 0
+        self.headers: list[tuple[str, str]] = []
+        self.position = ShogiPosition()
+        self.takes_rest: bool | None = None
+        """Who has what is neither on the board nor in hand (AL)."""
+        self.has_turn = self.has_position = self.has_content = False
+        self.root = Draft()
+        self.moves: list[Draft] = []
+        self.ending = ""
+        self.mover_result: float | None = None
+        self.spent_s: float | None = None
+        self.errors: list[str] = []
+
+    def read(self, text: str, number: int) -> None:
+        if text.startswith("'"):
+            if self.has_content or not text.startswith("'CSA encoding="):
+                self.has_content = True
+                (self.moves[-1] if self.moves else self.root).comments.append(text[1:])
+            return
+        if text.startswith("V") and not self.has_content:
+            self.has_content = True
+            if text not in ("V2", "V2.1", "V2.2", "V3", "V3.0"):
+                raise _CsaError(f"the version {shown(text)}: expected V2.2 or V3.0")
+            return
+        self.has_content = True
+        if text.startswith(("N+", "N-")):
+            self.headers.append((text[:2], text[2:].strip()))
+        elif found := HEADER.fullmatch(text):
+            self.headers.append((found[1], found[2].strip()))
+        elif text.startswith("P"):
+            self._require_start(text)
+            self._read_pieces(text)
+        elif text in ("+", "-"):
+            self._require_start(text)
+            self.position.is_black, self.has_turn = text == "+", True
+        elif MOVE.fullmatch(text):
+            self._require_turn(text)
+            self.moves.append(Draft(text, number))
+        elif text.startswith("%"):
+            self._require_turn(text)
+            self._end(text)
+        elif found := TIME.fullmatch(text):
+            self._read_time(text, float(found[1]))
+        else:
+            raise _CsaError(f"{shown(text)} is nothing that CSA knows: expected a move such as +7776FU, or %TORYO")
+
+    def _require_start(self, what: str) -> None:
+        if self.moves or self.ending or self.has_turn:
+            raise _CsaError(f"{shown(what)} after the start position: expected a move")
+
+    def _require_turn(self, what: str) -> None:
+        if not self.has_turn:
+            raise _CsaError(f"{shown(what)} before the side to move: expected a line + or - above it")
+        if self.ending:
+            raise _CsaError(f"{shown(what)} after the game's end")
+
+    def _read_time(self, text: str, seconds: float) -> None:
+        if self.ending and self.spent_s is None:
+            self.spent_s = seconds
+        elif self.moves and not self.ending and self.moves[-1].spent_s is None:
+            self.moves[-1].spent_s = seconds
+        else:
+            raise _CsaError(f"{shown(text)} follows no move: expected one time behind each move")
+
+    def _end(self, text: str) -> None:
+        is_black = self.position.is_black == (len(self.moves) % 2 == 0)
+        if text in ("%+ILLEGAL_ACTION", "%-ILLEGAL_ACTION"):
+            self.ending = "illegal move" if (text[1] == "+") == is_black else "opponent's illegal move"
+        elif text in SPECIAL:
+            self.ending = SPECIAL[text]
+        else:
+            raise _CsaError(f"{shown(text)} is no ending: expected one of {', '.join(SPECIAL)}")
+        self.mover_result = ENDINGS[self.ending]
+
+    def _read_pieces(self, text: str) -> None:
+        self.has_position = True
+        kind, rest = text[1:2], text[2:]
+        if kind == "I":
+            self.position.board = ShogiPosition.from_sfen(START).board
+            for square, name in _squares(text, rest):
+                if self.position.board.pop(square, (None, ""))[1] != name:
+                    raise _CsaError(
+                        f"{shown(text)}: no {PIECES[name][1]} stands on {square[0]}{square[1]} to be taken away"
+                    )
+        elif kind in ("+", "-"):
+            self._put(text, rest, kind == "+")
+        elif kind and kind in "123456789":
+            cells = [found for found in CELL.finditer(rest) if found[0]]
+            if len(cells) != 9 or "".join(found[0] for found in cells) != rest:
+                raise _CsaError(f"{shown(text)}: expected nine squares such as -FU or ' * '")
+            for file, found in zip(range(9, 0, -1), cells, strict=True):
+                if found[1]:
+                    self.position.board[file, int(kind)] = (found[1] == "+", _piece(text, found[2]))
+        else:
+            raise _CsaError(f"{shown(text)}: expected PI, P1 to P9, P+ or P-")
+
+    def _put(self, text: str, rest: str, is_black: bool) -> None:
+        if rest.endswith("00AL"):
+            if self.takes_rest is not None:
+                raise _CsaError(f"{shown(text)}: the rest of the pieces is given away twice")
+            self.takes_rest, rest = is_black, rest[:-4]
+        for square, name in _squares(text, rest):
+            if square == (0, 0) and name not in NUM_PIECES:
+                raise _CsaError(f"{shown(text)}: no {PIECES[name][1]} can be in hand")
+            if square == (0, 0):
+                self.position.hands[is_black][name] += 1
+            elif 0 in square or square in self.position.board:
+                raise _CsaError(f"{shown(text)}: {square[0]}{square[1]} is no empty square")
+            else:
+                self.position.board[square] = (is_black, name)
+
+    def finish(self) -> Record:
+        if self.takes_rest is not None:
+            self.position.hands[self.takes_rest].update(self.position.missing())
+        start = self.position.sfen() if self.has_position else START
+        if not (self.has_position and self.has_turn) and not self.errors:
+            self.errors.append(
+                f"line {self.line}: a game without a position (PI, P1 to P9) and the side to move (+ or -)"
+            )
+        is_black = self.position.is_black == (len(self.moves) % 2 == 0)
+        return Record(
+            game="shogi",
+            moves=tuple(move.finish() for move in self.moves),
+            headers=tuple(self.headers),
+            start="" if start == START else start,
+            comments=tuple(self.root.comments),
+            result=result_for(is_black, self.mover_result),
+            ending=self.ending,
+            ending_spent_s=self.spent_s,
+            format="csa",
+            errors=tuple(self.errors),
+            line=self.line,
+        )
+
+
+def _piece(text: str, name: str) -> str:
+    if name not in NAMES:
+        raise _CsaError(f"{shown(text)}: {shown(name)} is no piece, expected one of {', '.join(NAMES)}")
+    return NAMES[name]
+
+
+def _squares(text: str, rest: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Squares and pieces such as 82HI."""
+    if not re.fullmatch(r"(?:\d\d[A-Z]{2})*", rest, re.ASCII):
+        raise _CsaError(f"{shown(text)}: expected squares with pieces such as 82HI")
+    for file, rank, name in re.findall(r"(\d)(\d)([A-Z]{2})", rest):
+        yield (int(file), int(rank)), _piece(text, name)
+
+
+# ---- writing
+
+
+def write(record: Record, *, version: str | None = None) -> str:
+    """A record whose moves are CSA's (`+7776FU`), as a file of its own.
+
+    `version` is V2.2 or V3.0 where that is not left to the record; "" leaves it out, for a game after the first.
+
+    Raises:
+        RecordError: CSA cannot say what the record says; the message has what.
+    """
+    refuse(record, "CSA", "nags", "clock_s", "evaluation", "comments_before", "variations", "ending")
+    if record.variations:
+        raise RecordError("CSA has no words for variations: record.without('variations').", record=record)
+    lines = [
+        f"{name if name in ('N+', 'N-') else f'${name}:'}{one_line(value)}"
+        for name, value in sorted(headers_in(record, "csa"), key=lambda header: header[0] not in ("N+", "N-"))
+    ]
+    position = ShogiPosition.from_sfen(record.start or START)
+    lines.extend(_position_lines(position))
+    lines.extend(_comment_lines(record.comments))
+    for move in record.moves:
+        lines.append(move.text)
+        lines.extend(_time_lines(move.spent_s))
+        lines.extend(_comment_lines(move.comments))
+    is_black = position.is_black == (len(record.moves) % 2 == 0)
+    lines.extend([*_end_lines(record, is_black), *_time_lines(record.ending_spent_s)])
+    text = "\n".join(lines) + "\n"
+    if version is None:
+        is_new = not text.isascii() or any("." in line for line in lines if line.startswith("T"))
+        version = "V3.0" if is_new else "V2.2"
+    head = {"": "", "V2.2": "V2.2\n", "V3.0": "'CSA encoding=UTF-8\nV3.0\n"}
+    return head[version] + text
+
+
+def _position_lines(position: ShogiPosition) -> Iterator[str]:
+    if position.number != 1:
+        raise RecordError(f"a position before move {position.number}: CSA counts from 1.")
+    if position.board == ShogiPosition.from_sfen(START).board:
+        yield "PI"
+    else:
+        for rank in range(1, 10):
+            cells = (position.board.get((file, rank)) for file in range(9, 0, -1))
+            yield f"P{rank}" + "".join(
+                f"{'+' if cell[0] else '-'}{PIECES[cell[1]][1]}" if cell else " * " for cell in cells
+            )
+    for is_black in (True, False):
+        hand: Counter[str] = position.hands[is_black]
+        pieces = "".join(f"00{PIECES[piece][1]}" * hand[piece] for piece in NUM_PIECES)
+        if pieces:
+            yield f"P{'+' if is_black else '-'}{pieces}"
+    yield "+" if position.is_black else "-"
+
+
+def _comment_lines(comments: Iterable[str]) -> list[str]:
+    return [f"'{line}" for comment in comments for line in comment.split("\n")]
+
+
+def _time_lines(seconds: float | None) -> list[str]:
+    return [] if seconds is None else [f"T{seconds:.3f}".rstrip("0").rstrip(".")]
+
+
+def _end_lines(record: Record, is_black: bool) -> list[str]:
+    if not record.ending:
+        if record.result is not None:
+            raise RecordError(
+                f"the result {record.result:g}: CSA says it by how it came about, and the record's ending is empty.",
+                record=record,
+            )
+        return []
+    special = next((text for text, word in SPECIAL.items() if word == record.ending), "")
+    if record.ending == "opponent's illegal move":
+        special = f"%{'-' if is_black else '+'}ILLEGAL_ACTION"
+    if not special:
+        raise RecordError(f"the ending {record.ending!r}: CSA knows {', '.join(SPECIAL.values())}.", record=record)
+    if record.result != (expected := result_for(is_black, ENDINGS[record.ending])):
+        raise RecordError(f"the result {record.result} by {record.ending}: CSA takes it for {expected}.", record=record)
+    return [special]

@@ -1,0 +1,286 @@
+"""Files of game records: PGN, SGF, KIF and CSA, read one game at a time and written.
+
+`read_games` and `write_game` are the doors: they find the format, the characters' encoding and the rules, and leave
+the format's words to its own module.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import io
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from zerosum.errors import DataError
+from zerosum.notation import csa, kif, legality, pgn, sgf
+from zerosum.notation.record import Record, RecordError
+
+SUFFIXES = {".pgn": "pgn", ".sgf": "sgf", ".kif": "kif", ".kifu": "kif", ".csa": "csa"}
+GAMES = {"pgn": ("chess", "chess960"), "sgf": ("go",), "kif": ("shogi",), "csa": ("shogi",)}
+"""The games, without their options, whose records each format holds."""
+
+SHIFT_JIS = "cp932"
+CHUNK = 1 << 16
+
+Source = str | os.PathLike[str] | IO[bytes] | IO[str]
+
+
+def read_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
+    """The games of a file, one at a time, with their moves in the game's own notation.
+
+    What is wrong with a game stands in its `errors`: a line of moves ends before its first illegal move, and reading
+    goes on with the next game. `record.checked()` raises instead.
+
+    Args:
+        source: A path, or a stream of bytes or of text; it is read as games are asked for.
+        format: "pgn", "sgf", "kif" or "csa"; None finds it by the path's suffix or by how the file begins.
+
+    Raises:
+        DataError: the file cannot be read, is of no known format or not in the encoding that it says.
+    """
+    for record in read_raw_games(source, format=format):
+        yield legality.check_record(record)
+
+
+def read_raw_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
+    """As `read_games`, with the moves as the file has them, held against no rules."""
+    _check_format(format)
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        try:
+            with path.open("rb") as stream:
+                yield from _read(stream, str(path), format or SUFFIXES.get(path.suffix.lower()))
+        except OSError as error:
+            raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+    else:
+        yield from _read(source, "", format)
+
+
+def _read(stream: IO[Any], name: str, format: str | None) -> Iterator[Record]:
+    place = f"{name}, " if name else ""
+    chunks = _chunks(stream)
+    head = next(chunks, b"")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"{place}the text is UTF-16: save it as UTF-8.")
+    format = format or _format_of(head, name)
+    try:
+        for record in _Decoder(format, head, chunks).records():
+            errors = tuple(f"{place}{error}" for error in record.errors)
+            yield dataclasses.replace(record, errors=errors, file=name)
+    except DataError as error:
+        raise DataError(f"{place}{error}") from error
+
+
+def _chunks(stream: IO[Any]) -> Iterator[bytes]:
+    """A stream in pieces; text as UTF-8, with a mark that says so."""
+    mark = b"\xef\xbb\xbf"
+    while piece := stream.read(CHUNK):
+        if isinstance(piece, str):
+            yield mark + piece.encode("utf-8", errors="replace")
+            mark = b""
+        else:
+            yield piece
+
+
+def _format_of(head: bytes, name: str) -> str:
+    """The format of a file that begins like this."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    japanese = ("手合割", "手数--", "開始日時", "先手：", "後手：", "棋戦：", "後手の持駒")
+    starts = tuple(word.encode(encoding) for word in japanese for encoding in ("utf-8", SHIFT_JIS))
+    if re.match(rb"\(\s*;", text):
+        return "sgf"
+    if text.startswith((b"#", *starts)):
+        return "kif"
+    if re.match(rb"('|V\d|N[+-]|P[I1+-]|\$[A-Z_]+:)", text):
+        return "csa"
+    if re.match(rb'\[\s*\w+\s+"|1\s*\.|[{;%]', text):
+        return "pgn"
+    where = f"{name} " if name else "the stream "
+    raise DataError(f"{where}begins like no game record that is known: name its format, {', '.join(GAMES)}.")
+
+
+class _Decoder:
+    """Bytes to text as each format has it, and text to records."""
+
+    def __init__(self, format: str, head: bytes, chunks: Iterator[bytes]) -> None:
+        self.format = format
+        self.has_mark = head.startswith(b"\xef\xbb\xbf")
+        self.head = head.removeprefix(b"\xef\xbb\xbf")
+        self.chunks = chunks
+
+    def records(self) -> Iterator[Record]:
+        if self.format == "sgf":
+            return sgf.parse(self._sgf_text(b"".join(self._bytes())))
+        if self.format == "pgn":
+            return pgn.parse(_decode_western(line) for line in self._lines())
+        parse = kif.parse if self.format == "kif" else csa.parse
+        return parse(self._japanese_lines())
+
+    def _bytes(self) -> Iterator[bytes]:
+        yield self.head
+        yield from self.chunks
+
+    def _lines(self) -> Iterator[bytes]:
+        """Whatever system ended them."""
+        rest = b""
+        for piece in self._bytes():
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                yield from line.removesuffix(b"\r").split(b"\r")
+        if rest:
+            yield from rest.removesuffix(b"\r").split(b"\r")
+
+    def _japanese_lines(self) -> Iterator[str]:
+        """In the encoding that the first line names, else in UTF-8 or Shift-JIS, which the first other letter tells."""
+        declared = re.match(rb"(?:#KIF|'CSA)[^\r\n]*encoding=([\w-]+)", self.head)
+        encodings = ["utf-8"] if self.has_mark else ["utf-8", SHIFT_JIS]
+        if declared and not self.has_mark:
+            named = declared[1].decode("ascii").lower().replace("-", "_")
+            known = {"utf_8": "utf-8", "utf8": "utf-8", "shift_jis": SHIFT_JIS, "sjis": SHIFT_JIS, "cp932": SHIFT_JIS}
+            if named not in known:
+                raise DataError(f"line 1: the encoding {named!r} is none of UTF-8 and Shift_JIS.")
+            encodings = [known[named]]
+        for number, line in enumerate(self._lines(), start=1):
+            text, encoding = _decode_first(line, encodings, number)
+            # Both would read some lines of the other; no file is in two.
+            encodings = encodings if text.isascii() else [encoding]
+            yield text
+
+    def _sgf_text(self, content: bytes) -> str:
+        """In the character set that CA names; without it UTF-8, or Latin-1, which the specification assumes."""
+        found = None if self.has_mark else re.search(rb"CA[a-z]*\s*\[\s*([\w.:-]+)\s*\]", content[:CHUNK])
+        if found is None:
+            return _decode_western(content)
+        name = found[1].decode("ascii")
+        try:
+            return content.decode(name)
+        except LookupError:
+            raise DataError(f"the character set CA[{name}] is not known: save the file as UTF-8.") from None
+        except UnicodeError:
+            raise DataError(f"the text is not in {name}, which CA names: save the file as UTF-8.") from None
+
+
+def _decode_first(line: bytes, encodings: list[str], number: int) -> tuple[str, str]:
+    """A line in the first encoding that fits, and that encoding."""
+    for encoding in encodings:
+        try:
+            return line.decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    names = " nor ".join("Shift_JIS" if encoding == SHIFT_JIS else "UTF-8" for encoding in encodings)
+    raise DataError(f"line {number} is not {names}: save the file as UTF-8.")
+
+
+def _decode_western(content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+# ---- writing
+
+
+def game_text(record: Record, *, format: str) -> str:
+    """A record as the text of a file of its own.
+
+    Raises:
+        RecordError: the record has errors, or the format cannot say what it says.
+    """
+    _check_format(format)
+    return _write(record, format, {"pgn": pgn.write, "sgf": _write_sgf, "kif": kif.write, "csa": csa.write}[format])
+
+
+def _write_sgf(record: Record) -> str:
+    return sgf.write(record, size=legality.game_of(record.game).spec.board_shape[0])
+
+
+def write_game(record: Record, target: Source, *, format: str | None = None) -> None:
+    """Write a record as a file: see `write_games`."""
+    write_games([record], target, format=format)
+
+
+def write_games(records: Iterable[Record], target: Source, *, format: str | None = None) -> None:
+    """Write records into a file, one after the other.
+
+    A file is there completely or not at all. Its characters are UTF-8, in a path that ends in .kif Shift-JIS.
+
+    Args:
+        records: Without errors; SGF and PGN and CSA take any number, KIF one.
+        target: A path, or a stream of bytes or of text.
+        format: "pgn", "sgf", "kif" or "csa"; None finds it by the path's suffix.
+
+    Raises:
+        RecordError: a record has errors, or the format cannot say what it says.
+        DataError: the file cannot be written, or the format is not said.
+    """
+    _check_format(format)
+    if not isinstance(target, str | os.PathLike):
+        is_text = isinstance(target, io.TextIOBase)
+        for text in _texts(records, _require_format(format, "the stream")):
+            target.write(text if is_text else text.encode())  # type: ignore[arg-type]
+        return
+    path = Path(target)
+    format = _require_format(format or SUFFIXES.get(path.suffix.lower()), str(path))
+    encoding = SHIFT_JIS if path.suffix.lower() == ".kif" else "utf-8"
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        with unfinished.open("wb") as stream:
+            if format == "kif":
+                named = "Shift_JIS" if encoding == SHIFT_JIS else "UTF-8"
+                stream.write(f"#KIF version=2.0 encoding={named}\n".encode())
+            for text in _texts(records, format):
+                stream.write(text.encode(encoding))
+        os.replace(unfinished, path)
+    except UnicodeEncodeError as error:
+        character = error.object[error.start : error.start + 1]
+        raise RecordError(f"{path}: Shift-JIS has no {character!r}. Write to a path that ends in .kifu.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _texts(records: Iterable[Record], format: str) -> Iterator[str]:
+    ahead = iter(records)
+    record, following = next(ahead, None), next(ahead, None)
+    if record is None:
+        return
+    if following is None or format not in ("kif", "csa"):
+        yield game_text(record, format=format)
+    elif format == "kif":
+        raise RecordError("a KIF file holds one game: write each record into a file of its own.", record=following)
+    else:  # CSA says the version once, for all games: the one that can say everything.
+        yield _write(record, format, functools.partial(csa.write, version="V3.0"))
+    for record in itertools.chain([following] if following else [], ahead):
+        if format == "csa":
+            yield "/\n" + _write(record, format, functools.partial(csa.write, version=""))
+        else:
+            yield game_text(record, format=format)
+
+
+def _write(record: Record, format: str, write: Callable[[Record], str]) -> str:
+    name = record.game.partition("(")[0]
+    if name not in GAMES[format]:
+        raise RecordError(
+            f"a record of {name or 'no game'} cannot be written as {format.upper()}: expected one of"
+            f" {', '.join(GAMES[format])}.",
+            record=record,
+        )
+    return write(legality.in_notation(record, format))
+
+
+def _check_format(format: str | None) -> None:
+    if format is not None and format not in GAMES:
+        raise DataError(f"unknown format {format!r}: expected one of {', '.join(GAMES)}.")
+
+
+def _require_format(format: str | None, where: str) -> str:
+    if format is None:
+        raise DataError(f"{where} does not say its format: name it, {', '.join(GAMES)}.")
+    return format

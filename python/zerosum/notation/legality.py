@@ -1,0 +1,147 @@
+"""A record held against the rules of its game: its moves from a file's notation to the game's own, and back.
+
+Games are known by `zerosum.games.Rules` alone. A line of moves ends before its first illegal one, and the record's
+errors say which move that is, on which line of the file, and which legal moves are near.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+
+from zerosum.errors import GameError
+from zerosum.games import Rules, State, make
+from zerosum.notation.record import Move, Record, RecordError, shown
+
+NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
+"""The notation of moves in each format, by the games' names for them."""
+
+
+@functools.lru_cache(maxsize=64)
+def game_of(name: str) -> Rules:
+    """The game that a record names.
+
+    Raises:
+        GameError: there is none of this name, or an option is out of range.
+    """
+    return make(name)
+
+
+def start_of(record: Record) -> State:
+    """The position before a record's first move.
+
+    Raises:
+        GameError: the game or the position is none.
+    """
+    game = game_of(record.game)
+    return game.parse_position(record.start) if record.start else game.initial_state()
+
+
+def states_of(record: Record) -> list[State]:
+    """The positions of the game that was played: before the first move, and after each move.
+
+    Raises:
+        GameError: a move is illegal, or the game or its start is none.
+    """
+    game, states = game_of(record.game), [start_of(record)]
+    for number, move in enumerate(record.moves, start=1):
+        states.append(game.play(states[-1], _parse(game, states[-1], move, number, None)))
+    return states
+
+
+def check_record(record: Record) -> Record:
+    """A record as a parser made it, with its game, start and moves in the game's own notation.
+
+    Each line of moves ends before the first illegal move, which an error names.
+    """
+    if not record.game:
+        return dataclasses.replace(record, moves=(), variations=())
+    place = f"{record.file}, " if record.file else ""
+    try:
+        game, start = game_of(record.game), start_of(record)
+    except GameError as error:
+        errors = (*record.errors, f"{place}line {record.line}: {str(error).rstrip('.')}; the record stops here")
+        return dataclasses.replace(record, moves=(), variations=(), errors=errors)
+    walk = _Walk(game, NOTATIONS[record.format], None)
+    moves, variations = walk.translate(record, start)
+    start_text = game.position_text(start) if record.start else None
+    return dataclasses.replace(
+        record,
+        game=game.spec.full_name,
+        start="" if start_text in (None, game.position_text(game.initial_state())) else start_text,
+        moves=moves,
+        variations=variations,
+        errors=(*record.errors, *(f"{place}{error}" for error in walk.errors)),
+    )
+
+
+def in_notation(record: Record, format: str) -> Record:
+    """The record with its moves as a format writes them.
+
+    Raises:
+        RecordError: the record has errors, or a move of it is illegal.
+        GameError: the record's game or start is none.
+    """
+    record.checked()
+    game, start = game_of(record.game), start_of(record)
+    walk = _Walk(game, None, NOTATIONS[format])
+    moves, variations = walk.translate(record, start)
+    if walk.errors:
+        raise RecordError(walk.errors[0], record=record)
+    return dataclasses.replace(record, moves=moves, variations=variations)
+
+
+class _Walk:
+    """Goes through a record's lines and writes their moves in another notation."""
+
+    def __init__(self, game: Rules, read: str | None, write: str | None) -> None:
+        self.game, self.read = game, _known(game, read)
+        self.write = _known(game, write)
+        self.errors: list[str] = []
+
+    def translate(self, record: Record, start: State) -> tuple[tuple[Move, ...], tuple[tuple[Move, ...], ...]]:
+        """The main line and the variations that leave it before its first move."""
+        return self._line("record", record.moves, start, 1), self._variations(record.variations, start, 1)
+
+    def _line(self, what: str, line: tuple[Move, ...], state: State, number: int) -> tuple[Move, ...]:
+        done: list[Move] = []
+        for move in line:
+            try:
+                action = _parse(self.game, state, move, number, self.read)
+            except GameError as error:
+                self.errors.append(f"{error}; the {what} stops here")
+                break
+            text = self.game.action_text(state, action, self.write)
+            state, number = self.game.play(state, action), number + 1
+            variations = self._variations(move.variations, state, number)
+            done.append(dataclasses.replace(move, text=text, variations=variations))
+        return tuple(done)
+
+    def _variations(
+        self, variations: tuple[tuple[Move, ...], ...], state: State, number: int
+    ) -> tuple[tuple[Move, ...], ...]:
+        lines = (self._line("variation", variation, state, number) for variation in variations)
+        return tuple(line for line in lines if line)
+
+
+def _known(game: Rules, notation: str | None) -> str | None:
+    """A notation if the game has it under this name; else it is the game's own."""
+    return notation if notation in game.notations else None
+
+
+def _parse(game: Rules, state: State, move: Move, number: int, notation: str | None) -> int:
+    action = game.parse_action(state, move.text)
+    if action is not None:
+        return action
+    legal = game.legal_actions(state, past_soft_endings=True)
+    texts = [game.action_text(state, action, notation) for action in legal]
+    near = difflib.get_close_matches(move.text, texts, n=5, cutoff=0.5)
+    if not texts:
+        expected = f"the game is over ({game.ending(state)})"
+    elif near:
+        expected = f"near are {', '.join(near)}"
+    else:
+        expected = f"legal are {', '.join(texts[:5])}{f' and {len(texts) - 5} more' if len(texts) > 5 else ''}"
+    place = f"line {move.line}: " if move.line else ""
+    raise GameError(f"{place}{shown(move.text)}, move {number}, is not legal here: {expected}")

@@ -1,0 +1,403 @@
+"""PGN, the chess players' game record: text to records and back, without the rules of chess.
+
+After the PGN standard (S. J. Edwards, 1994). Read is what people write: any order of tags, comments of both kinds,
+glyphs as numbers or as signs, escape lines, moves as they come (what is a legal move, `legality.py` says). Written is
+the standard's export format: the seven tags of the roster first, the other tags by name, lines of at most 80 columns.
+Blanks and line ends within a comment count as one blank. Of the commands in comments, `[%clk]`, `[%emt]` and `[%eval]`
+become values; others stay in the comment's text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from zerosum.notation.record import (
+    MAX_DEPTH,
+    Draft,
+    Evaluation,
+    Move,
+    Record,
+    RecordError,
+    clock_text,
+    headers_in,
+    one_line,
+    shown,
+)
+
+ROSTER = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}
+"""The tags that every game has, with what stands for "unknown"; the seventh is Result."""
+
+RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "*": None}
+
+VARIANTS = {
+    "": "chess",
+    "standard": "chess",
+    "from position": "chess",
+    "chess": "chess",
+    "normal": "chess",
+    "chess960": "chess960",
+    "chess 960": "chess960",
+    "fischerandom": "chess960",
+    "fischer random": "chess960",
+}
+"""Games by the tag Variant, in lower case."""
+
+TERMINATIONS = {"time forfeit": "time", "rules infraction": "illegal move"}
+"""What the tag Termination says of an ending for which records have another word."""
+
+GLYPHS = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6, "=": 10, "∞": 13, "⩲": 14, "+=": 14, "⩱": 15, "=+": 15}
+GLYPHS |= {"±": 16, "+/-": 16, "∓": 17, "-/+": 17, "+-": 18, "-+": 19, "N": 146}
+"""Signs that stand for themselves after a move; those of ! and ? also at its end."""
+
+TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"([^"\\]*(?:\\.[^"\\]*)*)"\s*\]')
+TOKEN = re.compile(r"\{|;.*|\(|\)|\$\d+|[^\s(){};$]+|\$")
+NUMBER = re.compile(r"\d+\.+|\d+$|\.+")
+SIGNS = re.compile(r"[!?]+$")
+COMMAND = re.compile(r"\[%(clk|emt|eval)\s+([^\]]*)\]")
+CLOCK = re.compile(r"(\d{1,6}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
+SCORE = re.compile(r"(?:#([+-]?\d{1,6})|([+-]?\d{1,6}(?:\.\d{1,9})?))(?:,(\d{1,6}))?", re.ASCII)
+
+
+def parse(lines: Iterable[str]) -> Iterator[Record]:
+    """The games of a file of any length, one at a time; moves are as the file has them.
+
+    What is wrong with a game is in its `errors`; reading goes on with the next game.
+    """
+    reader = _GameReader()
+    number, was_blank = 0, True
+    for number, line in enumerate(lines, start=1):
+        text = line.rstrip("\r\n")
+        if reader.opened_comment and was_blank and text.startswith('[Event "'):
+            reader.stop(reader.opened_comment, "a comment that is not closed: expected } before the next game")
+            reader.opened_comment = 0
+        if not reader.opened_comment and text.startswith("%"):
+            continue
+        is_tag = text.lstrip().startswith("[") and not reader.opened_comment
+        if is_tag and (reader.has_moves or (reader.tags and was_blank and text.startswith("[Event "))):
+            yield reader.finish(number)
+            reader = _GameReader()
+        if is_tag:
+            reader.read_tags(text.strip(), number)
+        else:
+            next_game = reader.read_moves(text, number)
+            while next_game is not None:
+                yield reader.finish(number)
+                reader = _GameReader()
+                next_game = reader.read_moves(text, number, at=next_game)
+        was_blank = not text.strip()
+    if reader.line:
+        yield reader.finish(number)
+
+
+class _GameReader:
+    """One game, line by line."""
+
+    def __init__(self) -> None:
+        self.line = 0
+        self.tags: list[tuple[str, str]] = []
+        self.errors: list[str] = []
+        self.root = Draft()
+        self.main: list[Draft] = []
+        self.open: list[tuple[list[Draft], Draft]] = [(self.main, self.root)]
+        """The main line and the variations that are open, each with what stands before it."""
+        self.before: list[str] = []
+        """Comments before the first move of the innermost variation."""
+        self.result: str | None = None
+        self.comment: list[str] = []
+        self.opened_comment = 0
+        """The line on which the comment began that is open, or 0."""
+        self.has_moves = False
+        self.is_stopped = False
+
+    def say(self, number: int, what: str) -> None:
+        self.errors.append(f"line {number}: {what}")
+
+    def stop(self, number: int, what: str) -> None:
+        if not self.is_stopped:
+            self.say(number, f"{what}; the record stops here")
+        self.is_stopped = True
+
+    def read_tags(self, text: str, number: int) -> None:
+        self.line = self.line or number
+        at = 0
+        while at < len(text):
+            found = TAG.match(text, at)
+            if found is None:
+                self.say(number, f'{shown(text[at:])} is no tag: expected [Name "value"]')
+                return
+            name, value = found[1], one_line(re.sub(r"\\(.)", r"\1", found[2]))
+            if any(name == other for other, _ in self.tags):
+                self.say(number, f"the tag {name} stands twice: the first one counts")
+            else:
+                self.tags.append((name, value))
+            at = found.end() + len(text[found.end() :]) - len(text[found.end() :].lstrip())
+
+    def read_moves(self, text: str, number: int, *, at: int = 0) -> int | None:
+        """Read a line from a column on. Where the next game, which has no tags, begins in it, if it does."""
+        while True:
+            if self.opened_comment:
+                end = text.find("}", at)
+                self.comment.append(text[at:] if end < 0 else text[at:end])
+                if end < 0:
+                    return None
+                at, self.opened_comment = end + 1, 0
+                self.add_comment(" ".join(self.comment))
+                self.comment = []
+            found = TOKEN.search(text, at)
+            if found is None:
+                return None
+            token = found[0]
+            is_comment = token == "{" or token.startswith(";")
+            if self.result is not None and not is_comment:
+                return found.start()
+            at = found.end()
+            self.line = self.line or number
+            self.has_moves = True
+            if token == "{":
+                self.opened_comment = number
+            elif is_comment:
+                self.add_comment(token[1:])
+            elif not self.is_stopped or token in RESULTS:
+                self.read_token(token, number)
+
+    def read_token(self, token: str, number: int) -> None:
+        line, point = self.open[-1]
+        if token == "(":
+            if not line:
+                self.stop(number, "a variation before a move that it could replace")
+            elif len(self.open) > MAX_DEPTH:
+                self.stop(number, f"variations more than {MAX_DEPTH} deep")
+            else:
+                point = line[-2] if len(line) > 1 else point
+                point.variations.append([])
+                self.open.append((point.variations[-1], point))
+        elif token == ")":
+            if len(self.open) == 1:
+                self.stop(number, "')' without '('")
+            else:
+                if not line:
+                    self.say(number, "a variation without a move")
+                self.open.pop()
+                self.before = []
+        elif token in RESULTS:
+            if len(self.open) > 1 and not self.is_stopped and line:
+                line[-1].ending = token
+            else:
+                self.result = token
+        elif token.startswith("$"):
+            self.add_glyph(int(token[1:]) if 1 < len(token) < 5 else 256, token, number)
+        else:
+            word = token
+            while found := NUMBER.match(word):
+                word = word[found.end() :]
+            if word in GLYPHS:
+                self.add_glyph(GLYPHS[word], token, number)
+            elif word and len(word) <= 20:
+                self.add_move(word, number)
+            elif word:
+                self.stop(number, f"{shown(token)} is no move")
+
+    def add_move(self, word: str, number: int) -> None:
+        signs = SIGNS.search(word)
+        if signs and signs[0] not in GLYPHS:
+            self.stop(number, f"{shown(word)}: expected one of {' '.join(list(GLYPHS)[:6])} after a move")
+            return
+        line, _ = self.open[-1]
+        text = word[: signs.start()] if signs else word
+        line.append(Draft(text, number, comments_before=self.before, nags=[GLYPHS[signs[0]]] if signs else []))
+        self.before = []
+
+    def add_glyph(self, glyph: int, token: str, number: int) -> None:
+        line, _ = self.open[-1]
+        if glyph > 255:
+            self.say(number, f"{shown(token)} is no annotation: expected $0 to $255")
+        elif not line:
+            self.say(number, f"{shown(token)} annotates no move: expected it after one")
+        else:
+            line[-1].nags.append(glyph)
+
+    def add_comment(self, text: str) -> None:
+        line, _ = self.open[-1]
+        if self.is_stopped:
+            return
+        if line:
+            text = COMMAND.sub(lambda found: _take_command(line[-1], found), text)
+        if words := " ".join(text.split()):
+            target = line[-1].comments if line else self.root.comments if len(self.open) == 1 else self.before
+            target.append(words)
+
+    def finish(self, number: int) -> Record:
+        """The game, as of line `number`."""
+        if self.opened_comment:
+            self.stop(self.opened_comment, "a comment that is not closed: expected }")
+        if len(self.open) > 1 and not self.is_stopped:
+            self.stop(number, "a variation that is not closed: expected )")
+        tags = dict(self.tags)
+        said = tags.get("Result", self.result)
+        if said not in RESULTS and said is not None:
+            self.say(self.line, f"the tag Result is {shown(said)}: expected one of {', '.join(RESULTS)}")
+        elif self.result is not None and said != self.result:
+            self.say(self.line, f"the tag Result is {said}, but the moves end with {self.result}")
+        variant = tags.get("Variant", "")
+        game = VARIANTS.get(variant.strip().lower(), "")
+        if not game:
+            self.say(self.line, f"the variant {shown(variant)} is none of ours: expected Chess960 or no tag Variant")
+        if tags.get("SetUp", "0") == "1" and "FEN" not in tags:
+            self.say(self.line, "SetUp is 1, but there is no tag FEN: the start position is not known")
+            game = ""
+        termination = tags.get("Termination", "")
+        consumed = {"Result", "Variant", "SetUp", "FEN", "Termination"}
+        main = tuple(move.finish() for move in self.main)
+        return Record(
+            game=game,
+            moves=main,
+            headers=tuple(
+                (name, value) for name, value in self.tags if name not in consumed and ROSTER.get(name) != value
+            ),
+            start=tags.get("FEN", "").strip(),
+            comments=tuple(self.root.comments),
+            variations=self.root.finish_variations(),
+            result=RESULTS.get(self.result if self.result is not None else said or "*"),
+            ending=TERMINATIONS.get(termination.lower(), termination),
+            format="pgn",
+            errors=tuple(self.errors),
+            line=self.line,
+        )
+
+
+def _take_command(move: Draft, found: re.Match[str]) -> str:
+    """Give a command's value to its move; what is no such value, or a second one, stays in the text."""
+    name, value = found[1], found[2].strip()
+    if name == "eval" and move.evaluation is None and (score := SCORE.fullmatch(value)):
+        depth = int(score[3]) if score[3] else None
+        mate, pawns = (int(score[1]), None) if score[1] else (None, float(score[2]))
+        move.evaluation = Evaluation(pawns=pawns, mate=mate, depth=depth)
+        return " "
+    clock = CLOCK.fullmatch(value) if name != "eval" else None
+    seconds = 3600 * int(clock[1]) + 60 * int(clock[2]) + float(clock[3]) if clock else None
+    if seconds is not None and name == "clk" and move.clock_s is None:
+        move.clock_s = round(seconds, 3)
+    elif seconds is not None and name == "emt" and move.spent_s is None:
+        move.spent_s = round(seconds, 3)
+    else:
+        return found[0]
+    return " "
+
+
+# ---- writing
+
+
+def write(record: Record) -> str:
+    """A record whose moves are written in SAN, as a game of a PGN file with an empty line after it.
+
+    Raises:
+        RecordError: PGN cannot say what the record says; the message has what.
+    """
+    tags = dict(headers_in(record, "pgn"))
+    result = next((text for text, value in RESULTS.items() if value == record.result), None)
+    if result is None:
+        raise RecordError(f"the result is {record.result}: PGN knows 1, 0 and -1 alone.", record=record)
+    if record.start:
+        tags |= {"SetUp": "1", "FEN": record.start}
+    if record.game.partition("(")[0] == "chess960":
+        tags["Variant"] = "Chess960"
+    if record.ending:
+        tags["Termination"] = next((tag for tag, word in TERMINATIONS.items() if word == record.ending), record.ending)
+    roster = [(name, tags.pop(name, unknown)) for name, unknown in ROSTER.items()]
+    lines = [_tag_text(name, value) for name, value in [*roster, ("Result", result), *sorted(tags.items())]]
+    text = "\n".join([*lines, "", *_wrap([*_move_tokens(record), result])])
+    return f"{text}\n\n"
+
+
+def _tag_text(name: str, value: str) -> str:
+    escaped = one_line(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{name} "{escaped}"]'
+
+
+def _move_tokens(record: Record) -> Iterator[str]:
+    """The words of the move text; a comment to the end of its line ends in a line end."""
+    fields = record.start.split()
+    is_black = len(fields) > 1 and fields[1] == "b"
+    first = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
+    yield from _comment_tokens(record.comments)
+    if record.variations and not record.moves:
+        raise RecordError("a variation without a move that it could replace: PGN has no words for it.", record=record)
+    yield from _line_tokens(record, record.moves, record.variations, 2 * first + is_black)
+
+
+def _line_tokens(
+    record: Record, line: tuple[Move, ...], variations: tuple[tuple[Move, ...], ...], ply: int
+) -> Iterator[str]:
+    """`variations` are those that replace the line's first move; `ply` is its number, twice and one more for Black."""
+    needs_number = True
+    for index, move in enumerate(line):
+        yield from _comment_tokens(move.comments_before)
+        if ply % 2 == 0 or needs_number or move.comments_before:
+            yield f"{ply // 2}{'...' if ply % 2 else '.'}"
+        yield move.text
+        yield from (f"${glyph}" for glyph in move.nags)
+        comments = _comments_of(move)
+        yield from _comment_tokens(comments)
+        for variation in variations:
+            yield "("
+            yield from _line_tokens(record, variation, (), ply)
+            yield ")"
+        needs_number = bool(comments or variations)
+        variations = move.variations
+        if variations and index + 1 == len(line):
+            raise RecordError(
+                f"a variation after the line's last move, {move.text}: PGN has no words for it.", record=record
+            )
+        if move.ending in RESULTS:
+            yield move.ending
+        elif move.ending:
+            yield from _comment_tokens((move.ending,))
+        ply += 1
+
+
+def _comments_of(move: Move) -> tuple[str, ...]:
+    """What is said after a move, its values as commands in the first comment."""
+    commands = []
+    if move.evaluation is not None:
+        score, depth = move.evaluation, move.evaluation.depth
+        pawns = f"{score.pawns or 0:.4f}".rstrip("0").rstrip(".")
+        value = f"#{score.mate}" if score.mate is not None else pawns
+        commands.append(f"[%eval {value}{f',{depth}' if depth is not None else ''}]")
+    if move.clock_s is not None:
+        commands.append(f"[%clk {clock_text(move.clock_s)}]")
+    if move.spent_s is not None:
+        commands.append(f"[%emt {clock_text(move.spent_s)}]")
+    if not commands:
+        return move.comments
+    first, *rest = move.comments or ("",)
+    return (" ".join([*commands, *first.split()]), *rest)
+
+
+def _comment_tokens(comments: Iterable[str]) -> Iterator[str]:
+    for comment in comments:
+        words = comment.split()
+        if "}" in comment:
+            yield f"; {' '.join(words)}\n"
+        elif words:
+            words[0] = "{" + words[0]
+            words[-1] += "}"
+            yield from words
+
+
+def _wrap(tokens: Iterable[str]) -> Iterator[str]:
+    """Lines of at most 80 columns, but for words that are longer and comments to the end of a line."""
+    line = ""
+    for token in tokens:
+        tight = not line or line.endswith("(") or token == ")"
+        joined = f"{line}{'' if tight else ' '}{token}"
+        # At the start of a line % is an escape, and a tag Event would begin the next game.
+        if len(joined) > 80 and line and not token.startswith(("%", "[Event")) and not line.endswith("("):
+            yield line
+            joined = token
+        line = joined
+        if line.endswith("\n"):
+            yield line.rstrip("\n")
+            line = ""
+    if line:
+        yield line

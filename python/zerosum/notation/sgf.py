@@ -1,0 +1,466 @@
+"""SGF, the Go players' game tree: text to records and back, without the rules of Go.
+
+After the specification of FF[4] (A. Hollosi, 1997) and what older files do: lower-case letters in property names
+(`SiZe`), `tt` for a pass on boards up to 19x19, a collection of several games. A record is a line with variations, so
+a node that says something but has no move adds to what stands before it. Stones set up before the first move are the
+start position; stones set up later end the record with an error, for a record has one start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from zerosum.errors import DataError
+from zerosum.notation.record import MAX_DEPTH, Draft, Move, Record, RecordError, headers_in, refuse, shown
+
+COLUMNS = "abcdefghijklmnopqrstuvwxyz"
+MIN_SIZE, MAX_SIZE = 5, 25
+PASS = "pass"
+
+PROPERTY = re.compile(r"([A-Za-z]+)\s*(?=\[)")
+VALUE = re.compile(r"\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.DOTALL)
+NUMBER = re.compile(r"[+-]?(\d{1,6}(\.\d{0,6})?|\.\d{1,6})", re.ASCII)
+RESULT = re.compile(r"([BW])\+(.*)", re.DOTALL)
+WAYS = {"r": "resignation", "resign": "resignation", "t": "time", "time": "time", "f": "forfeit", "forfeit": "forfeit"}
+RULES = {
+    "japanese": "superko=simple",
+    "korean": "superko=simple",
+    "aga": "superko=situational",
+    "nz": "superko=situational, suicide=true",
+    "new zealand": "superko=situational, suicide=true",
+    "goe": "superko=simple, suicide=true",
+    "ing": "superko=simple, suicide=true",
+    "tromp-taylor": "suicide=true",
+}
+"""Options of Go by RU, in lower case: which moves the rules forbid. How they count is the result's affair."""
+SETUP = ("AE", "AB", "AW", "PL")
+OF_NODES = {"AR", "BL", "BM", "CR", "DD", "DM", "DO", "FG", "GB", "GW", "HO", "IT", "KO", "LB", "LN", "MA", "MN", "N"}
+OF_NODES |= {"OB", "OW", "PM", "SL", "SQ", "TB", "TE", "TR", "TW", "UC", "V", "VW", "WL"}
+"""Properties of a node, which a root may have, too; what else a root says it says of the game."""
+ROOT_ONLY = {"FF", "GM", "CA", "SZ", "KM", "HA", "RU", "RE"}
+
+Properties = dict[str, list[str]]
+
+
+def parse(text: str) -> Iterator[Record]:
+    """The games of a collection; moves are as the file has them, a pass is "pass".
+
+    What is wrong with a game is in its `errors`; reading goes on with the next game.
+
+    Raises:
+        DataError: there is no game in the text.
+    """
+    begin = re.search(r"\(\s*;", text)
+    if begin is None:
+        raise DataError("no game begins here: expected '(;' before anything else in an SGF file.")
+    scanner = _Scanner(text)
+    scanner.go_to(begin.start())
+    while scanner.find_game():
+        yield _GameReader(scanner).read()
+
+
+class _Scanner:
+    """The parentheses, semicolons and properties of a text, with the line that each stands on."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.line = text, 0, 1
+
+    def go_to(self, at: int) -> None:
+        self.line += self.text.count("\n", self.at, at)
+        self.at = at
+
+    def skip_blanks(self) -> None:
+        end = self.at
+        while end < len(self.text) and (self.text[end].isspace() or self.text[end] == "\0"):
+            end += 1
+        self.go_to(end)
+
+    def find_game(self) -> bool:
+        """Go to the next game's parenthesis. What stands between games is no part of the format."""
+        found = self.text.find("(", self.at)
+        if found >= 0:
+            self.go_to(found)
+        return found >= 0
+
+    def peek(self) -> str:
+        """The next character, "" at the end."""
+        self.skip_blanks()
+        return self.text[self.at : self.at + 1]
+
+    def name(self) -> str:
+        """The name of the property that begins here, "" if none does."""
+        self.skip_blanks()
+        found = PROPERTY.match(self.text, self.at)
+        if found is None:
+            return ""
+        self.go_to(found.end())
+        return found[1]
+
+    def value(self) -> str | None:
+        """The value that begins here as it stands between its brackets; None if none does."""
+        self.skip_blanks()
+        found = VALUE.match(self.text, self.at)
+        if found is None:
+            return None
+        self.go_to(found.end())
+        return found[1]
+
+    def skip_game(self, depth: int) -> None:
+        """Go behind the parenthesis that closes the outermost of `depth` open trees."""
+        while depth and self.peek():
+            if self.value() is None:
+                depth += {"(": 1, ")": -1}.get(self.peek(), 0)
+                self.go_to(self.at + 1)
+
+
+@dataclass
+class _Tree:
+    """A tree that is open, where it is being read."""
+
+    line: list[Draft]
+    """The moves of the line that it belongs to: its parent's, or a variation of its own."""
+    last: Draft
+    """What the next node follows."""
+    num_moves: int = 0
+    """From the start to `last`."""
+    depth: int = 0
+    """Variations that it lies in."""
+    pending: Draft = field(default_factory=Draft)
+    """What a variation says before its first move."""
+    num_children: int = 0
+    is_stopped: bool = False
+
+    def child(self) -> _Tree:
+        """A tree in this one: the first goes on with its line, the others are variations."""
+        self.num_children += 1
+        line, depth, pending = self.line, self.depth, self.pending
+        if self.num_children > 1:
+            line, depth, pending = [], depth + 1, Draft()
+            self.last.variations.append(line)
+        return _Tree(line, self.last, self.num_moves, depth, pending, is_stopped=self.is_stopped)
+
+
+class _SgfError(Exception):
+    """A sentence: what is wrong with a node."""
+
+
+class _GameReader:
+    """One game of a collection."""
+
+    def __init__(self, scanner: _Scanner) -> None:
+        self.scanner = scanner
+        self.line = scanner.line
+        self.root = Draft(line=scanner.line)
+        self.main: list[Draft] = []
+        self.headers: list[tuple[str, str]] = []
+        self.size, self.handicap = 19, 0
+        self.options: list[str] = []
+        self.result: tuple[float | None, str] = (None, "")
+        self.stones: dict[str, str] = {}
+        self.to_move = ""
+        self.errors: list[str] = []
+        self.is_go = True
+
+    def read(self) -> Record:
+        """The game whose parenthesis stands at the scanner, which goes on behind it."""
+        open_trees: list[_Tree] = []
+        num_nodes = 0
+        try:
+            while True:
+                letter = self.scanner.peek()
+                if letter == "(":
+                    open_trees.append(open_trees[-1].child() if open_trees else _Tree(self.main, self.root))
+                    if open_trees[-1].depth > MAX_DEPTH or len(open_trees) > 100 * MAX_DEPTH:
+                        raise _SgfError(f"variations more than {MAX_DEPTH} deep")
+                elif letter == ")":
+                    open_trees.pop()
+                elif letter != ";":
+                    raise _SgfError(f"{shown(letter) if letter else 'the end of the file'}: expected '(', ')' or ';'")
+                self.scanner.go_to(self.scanner.at + 1)
+                if not open_trees:
+                    break
+                if letter == ";":
+                    line, properties = self.scanner.line, self._read_node()
+                    if not open_trees[-1].is_stopped:
+                        self._add_node(open_trees[-1], properties, line, is_root=not num_nodes)
+                    num_nodes += 1
+        except _SgfError as error:
+            self._say(self.scanner.line, error)
+            self.scanner.skip_game(len(open_trees))
+        return self._finish()
+
+    def _say(self, line: int, what: object, *, ended: str = "record") -> None:
+        self.errors.append(f"line {line}: {what}; the {ended} stops here")
+
+    def _read_node(self) -> Properties:
+        """The properties behind a semicolon."""
+        properties: Properties = {}
+        while name := self.scanner.name():
+            # FF[3] and older: what counts in a name is its upper-case letters.
+            short = "".join(letter for letter in name if letter.isupper())
+            if not short or short in properties:
+                raise _SgfError(f"{shown(name)}: expected a property's name in upper case, once in a node")
+            values = properties[short] = list[str]()
+            while self.scanner.peek() == "[":
+                value = self.scanner.value()
+                if value is None:
+                    raise _SgfError(f"a value of {short} that is not closed: expected ]")
+                values.append(value)
+        return properties
+
+    def _add_node(self, tree: _Tree, properties: Properties, line: int, *, is_root: bool) -> None:
+        try:
+            if is_root:
+                self._read_root(properties)
+            elif late := ROOT_ONLY & set(properties):
+                raise _SgfError(f"{' and '.join(sorted(late))} behind the first node: expected in it")
+            colours = [colour for colour in ("B", "W") if colour in properties]
+            setup = [name for name in SETUP if name in properties]
+            if setup and (self.main or tree.line is not self.main):
+                raise _SgfError(f"{' and '.join(setup)} after the first move: a record's position is set up before it")
+            if len(colours) + bool(setup) > 1:
+                raise _SgfError(f"{' and '.join([*setup, *colours])} in one node: expected a move or a set-up")
+            if setup:
+                self._set_up({name: properties.pop(name) for name in setup})
+            if colours:
+                self._add_move(tree, colours[0], properties.pop(colours[0]), line)
+        except _SgfError as error:
+            self._say(line, error, ended="variation" if tree.depth else "record")
+            tree.is_stopped = True
+            return
+        target = tree.last if tree.line or tree.line is self.main else tree.pending
+        if colours and (left := properties.pop(f"{colours[0]}L", None)):
+            if NUMBER.fullmatch(left[0].strip()):
+                target.clock_s = round(float(left[0]), 3)
+            else:
+                properties[f"{colours[0]}L"] = left
+        target.comments.extend(text for value in properties.pop("C", []) if (text := _unescape(value)))
+        for name, values in properties.items():
+            if (is_root or target is self.root) and name not in OF_NODES:
+                self.headers.extend((name, _unescape(value)) for value in values)
+            else:
+                target.properties.extend((name, value) for value in values)
+        # A property that several nodes have becomes one with several values, as it will be written.
+        names = [name for name, _ in target.properties]
+        target.properties.sort(key=lambda pair: names.index(pair[0]))
+
+    def _read_root(self, properties: Properties) -> None:
+        """Take what is said of the whole game out of the root's properties."""
+
+        def value(name: str, default: str) -> str:
+            return _unescape(properties.get(name, [""])[0]) or default
+
+        if (kind := value("GM", "1")) != "1":
+            self.is_go = False
+            raise _SgfError(f"GM[{kind}] is another game: expected GM[1], Go")
+        size = value("SZ", "19")
+        sides = re.fullmatch(r"(\d{1,3})(?:\s*:\s*\1)?", size, re.ASCII)
+        if not sides or not MIN_SIZE <= int(sides[1]) <= MAX_SIZE:
+            self.is_go = False
+            raise _SgfError(f"the board's size SZ[{size}]: expected {MIN_SIZE} to {MAX_SIZE}, square")
+        self.size = int(sides[1])
+        komi = value("KM", "")
+        if komi and not NUMBER.fullmatch(komi):
+            raise _SgfError(f"the komi KM[{komi}]: expected a number of points")
+        rules = RULES.get(value("RU", "").lower())
+        self.options = [*([f"komi={komi}"] if komi else []), *([rules] if rules else [])]
+        handicap = value("HA", "0")
+        if not re.fullmatch(r"\d{1,3}", handicap, re.ASCII):
+            raise _SgfError(f"the handicap HA[{handicap}]: expected a number of stones")
+        self.handicap = int(handicap)
+        self.result = _result_of(value("RE", ""))
+        for name in ("FF", "CA", "GM", "SZ", "RE"):
+            properties.pop(name, None)
+
+    def _set_up(self, properties: Properties) -> None:
+        for name, values in properties.items():
+            if name == "PL":
+                player = values[0].strip()[:1].upper()
+                if player not in ("B", "W"):
+                    raise _SgfError(f"PL[{values[0]}]: expected B or W")
+                self.to_move = player
+                continue
+            for value in values:
+                stone = {"AB": "B", "AW": "W"}.get(name, "")
+                self.stones |= dict.fromkeys(self._points(name, value), stone)
+
+    def _points(self, name: str, text: str) -> list[str]:
+        """The points that a value of AB, AW or AE names: one, or a rectangle by two corners."""
+        corners = text.strip().split(":")
+        board = COLUMNS[: self.size]
+        if len(corners) < 3 and all(len(corner) == 2 and set(corner) <= set(board) for corner in corners):
+            first, last = corners[0], corners[-1]
+            columns = board[board.index(first[0]) : board.index(last[0]) + 1]
+            rows = board[board.index(first[1]) : board.index(last[1]) + 1]
+            if points := [column + row for row in rows for column in columns]:
+                return points
+        raise _SgfError(f"{name}[{text}]: expected a point of a {self.size}x{self.size} board such as {name}[dd]")
+
+    def _add_move(self, tree: _Tree, colour: str, values: list[str], line: int) -> None:
+        point, board = "".join(values[0].split()), COLUMNS[: self.size]
+        if len(values) > 1:
+            raise _SgfError(f"{colour} has {len(values)} values: expected one point")
+        if self.handicap > 1 and "B" not in self.stones.values():
+            raise _SgfError(f"HA[{self.handicap}], but no stones are set up: expected AB with {self.handicap} points")
+        self.to_move = self.to_move or colour  # without PL, who moves first says who is to move
+        if (colour == self.to_move) != (tree.num_moves % 2 == 0):
+            other = "White" if colour == "B" else "Black"
+            raise _SgfError(f"{colour}[{point}]: expected a move of {other}, whose turn it is; nobody moves twice")
+        if not point or (point == "tt" and self.size <= 19):
+            point = PASS
+        elif len(point) != 2 or not set(point) <= set(board):
+            where = f"a point of a {self.size}x{self.size} board such as {colour}[dd]"
+            raise _SgfError(f"{colour}[{shown(point)[1:-1]}]: expected {where}")
+        move = tree.pending
+        move.text, move.line, move.comments_before, move.comments = point, line, move.comments, []
+        tree.line.append(move)
+        tree.pending, tree.last = Draft(), move
+        tree.num_moves += 1
+
+    def _finish(self) -> Record:
+        handicap = self.handicap > 1 and any(self.stones.values())
+        to_move = self.to_move or ("W" if handicap else "B")
+        is_set_up = any(self.stones.values()) or to_move == "W"
+        result, ending = self.result
+        return Record(
+            game=f"go({', '.join([f'size={self.size}', *self.options])})" if self.is_go else "",
+            moves=tuple(move.finish() for move in self.main),
+            headers=tuple(self.headers),
+            start=position_text(self.size, self.stones, to_move) if is_set_up else "",
+            comments=tuple(self.root.comments),
+            properties=tuple(self.root.properties),
+            variations=self.root.finish_variations(),
+            result=result,
+            ending=ending,
+            format="sgf",
+            errors=tuple(self.errors),
+            line=self.line,
+        )
+
+
+def _unescape(value: str) -> str:
+    r"""A text: `\` before a line end takes it away, before anything else lets it stand; blanks are blanks."""
+    text = re.sub(r"\r\n?|\n\r", "\n", value)
+    text = re.sub(r"\\(.)", lambda found: "" if found[1] == "\n" else found[1], text, flags=re.DOTALL)
+    return re.sub(r"[\t\v\f]", " ", text).strip()
+
+
+def _result_of(text: str) -> tuple[float | None, str]:
+    """Result and ending that RE says."""
+    if found := RESULT.fullmatch(text):
+        way = found[2].strip()
+        ending = f"{way} points" if NUMBER.fullmatch(way) else WAYS.get(way.lower(), way)
+        return (1.0 if found[1] == "B" else -1.0), ending
+    if text.lower() in ("0", "draw", "jigo"):
+        return 0.0, ""
+    return None, "" if text == "?" else text
+
+
+def position_text(size: int, stones: dict[str, str], to_move: str) -> str:
+    """A position as the game of Go writes it: rows from the top, X Black, O White, who is to move."""
+    letters = {"B": "X", "W": "O", "": "."}
+    rows = ("".join(letters[stones.get(column + row, "")] for column in COLUMNS[:size]) for row in COLUMNS[:size])
+    packed = (re.sub(r"\.+", lambda found: str(len(found[0])), row) for row in rows)
+    return f"{'/'.join(packed)} {letters[to_move]}"
+
+
+def _stones_of(start: str) -> tuple[Properties, str]:
+    """AB and AW of a position as the game of Go writes it, and who is to move."""
+    rows, _, side = start.partition(" ")
+    setup: Properties = {"AB": [], "AW": []}
+    for row, text in zip(COLUMNS, rows.split("/"), strict=False):
+        cells = re.sub(r"\d+", lambda found: "." * int(found[0]), text)
+        for column, letter in zip(COLUMNS, cells, strict=False):
+            if letter in "XO":
+                setup["AB" if letter == "X" else "AW"].append(column + row)
+    return {name: points for name, points in setup.items() if points}, "W" if side.split()[:1] == ["O"] else "B"
+
+
+# ---- writing
+
+
+def write(record: Record, *, size: int) -> str:
+    """A record whose moves are points such as "dd", or "pass", as a game tree of its own; `size` is the board's side.
+
+    Raises:
+        RecordError: SGF cannot say what the record says; the message has what.
+    """
+    refuse(record, "SGF", "nags", "spent_s", "evaluation", "ending")
+    if "=" in record.start:
+        raise RecordError(f"the start {record.start}: SGF has no words for a ko or passes before it.", record=record)
+    setup, to_move = _stones_of(record.start)
+    pieces = [f"(;GM[1]FF[4]CA[UTF-8]SZ[{size}]"]
+    headers = headers_in(record, "sgf")
+    komi = re.search(r"komi=([-+.\d]+)", record.game)
+    if komi and record.format != "sgf":
+        headers.append(("KM", komi[1]))
+    pieces.extend(_values(record, [(name, _escape(value)) for name, value in headers]))
+    if result := _result_text(record):
+        pieces.append(f"RE[{_escape(result)}]")
+    pieces.extend(f"\n{name}{''.join(f'[{point}]' for point in points)}" for name, points in setup.items())
+    if record.start:
+        pieces.append(f"PL[{to_move}]")
+    pieces.extend(_node_pieces(record, record.comments, record.properties))
+    pieces.extend(_line_pieces(record, record.moves, record.variations, to_move))
+    return f"{''.join(pieces)})\n"
+
+
+def _line_pieces(
+    record: Record, line: tuple[Move, ...], variations: tuple[tuple[Move, ...], ...], colour: str
+) -> Iterator[str]:
+    """A line of moves, the first of this colour; `variations` are those that replace its first move."""
+    forks = []
+    for move in line:
+        if variations:
+            yield "\n("
+            forks.append((variations, colour))
+        yield from (f"\n;C[{_escape(comment)}]" for comment in move.comments_before)
+        yield f"\n;{colour}[{'' if move.text == PASS else move.text}]"
+        if move.clock_s is not None:
+            yield f"{colour}L[{move.clock_s:.3f}".rstrip("0").rstrip(".") + "]"
+        yield from _node_pieces(record, move.comments, move.properties)
+        variations, colour = move.variations, "W" if colour == "B" else "B"
+    if variations:
+        raise RecordError("a variation after a line's last move: SGF would take it for the line itself.", record=record)
+    for replacing, mover in reversed(forks):
+        yield ")"
+        for variation in replacing:
+            yield "\n("
+            yield from _line_pieces(record, variation, (), mover)
+            yield ")"
+
+
+def _node_pieces(record: Record, comments: Iterable[str], properties: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What a node says; comments after the first one get nodes of their own."""
+    if record.format == "sgf":
+        yield from _values(record, properties)
+    yield ";".join(f"C[{_escape(comment)}]" for comment in comments)
+
+
+def _values(record: Record, properties: Iterable[tuple[str, str]]) -> Iterator[str]:
+    values: Properties = {}
+    for name, value in properties:
+        if not re.fullmatch("[A-Z]+", name) or not VALUE.fullmatch(f"[{value}]"):
+            raise RecordError(f"{name}[{value}] is no property of SGF.", record=record)
+        values.setdefault(name, []).append(f"[{value}]")
+    yield from (f"{name}{''.join(values[name])}" for name in values)
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([\]\\])", r"\\\1", text)
+
+
+def _result_text(record: Record) -> str:
+    """RE, "" if nobody knows."""
+    ways = {word: way for way, word in [("R", "resignation"), ("T", "time"), ("F", "forfeit")]}
+    if record.result is None:
+        return record.ending
+    if record.result == 0 and not record.ending:
+        return "0"
+    if record.result not in (1, -1):
+        ending = f" by {record.ending}" if record.ending else ""
+        raise RecordError(f"the result {record.result:g}{ending}: SGF has no words for it.", record=record)
+    points = re.fullmatch(r"([\d.]+) points", record.ending)
+    return f"{'B' if record.result > 0 else 'W'}+{points[1] if points else ways.get(record.ending, record.ending)}"

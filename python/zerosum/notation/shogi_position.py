@@ -1,0 +1,91 @@
+"""A shogi position square by square, between SFEN and what KIF and CSA draw. It knows no rules."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+
+PIECES = {
+    "P": ("歩", "FU"),
+    "L": ("香", "KY"),
+    "N": ("桂", "KE"),
+    "S": ("銀", "GI"),
+    "G": ("金", "KI"),
+    "B": ("角", "KA"),
+    "R": ("飛", "HI"),
+    "K": ("玉", "OU"),
+    "+P": ("と", "TO"),
+    "+L": ("杏", "NY"),
+    "+N": ("圭", "NK"),
+    "+S": ("全", "NG"),
+    "+B": ("馬", "UM"),
+    "+R": ("龍", "RY"),
+}
+"""SFEN's name of a piece: one sign of KIF, and CSA's name."""
+
+NUM_PIECES = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
+"""How many of each there are, in the order in which hands are written."""
+
+DIGITS = "０１２３４５６７８９"
+KANJI_DIGITS = "〇一二三四五六七八九"
+
+Square = tuple[int, int]
+"""File 1 to 9 from the right and rank 1 to 9 from the top, as shogi players count."""
+
+
+@dataclass
+class ShogiPosition:
+    """Pieces by SFEN's names in upper case, with True for Black (who moves up the board)."""
+
+    board: dict[Square, tuple[bool, str]] = field(default_factory=dict)
+    hands: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
+    """White's and Black's, so that True and False find theirs."""
+    is_black: bool = True
+    """Black is to move."""
+    number: int = 1
+    """Of the next move, counted from 1."""
+
+    @classmethod
+    def from_sfen(cls, sfen: str) -> ShogiPosition:
+        """The position of an SFEN that the game has written."""
+        rows, side, hand, number = sfen.split()
+        position = cls(is_black=side == "b", number=int(number))
+        for rank, row in enumerate(rows.split("/"), start=1):
+            cells = re.sub(r"\d", lambda found: "." * int(found[0]), row)
+            for file, cell in zip(range(9, 0, -1), re.findall(r"\+?\w|\.", cells), strict=False):
+                if cell != ".":
+                    position.board[file, rank] = (cell.isupper(), cell.upper())
+        for count, piece in re.findall(r"(\d*)([A-Za-z])", hand):
+            position.hands[piece.isupper()][piece.upper()] += int(count or 1)
+        return position
+
+    def sfen(self) -> str:
+        """The position as SFEN writes it."""
+        rows = []
+        for rank in range(1, 10):
+            cells = (self.board.get((file, rank)) for file in range(9, 0, -1))
+            row = "".join("." if cell is None else cell[1] if cell[0] else cell[1].lower() for cell in cells)
+            rows.append(re.sub(r"\.+", lambda found: str(len(found[0])), row))
+        hand = ""
+        for is_black in (True, False):
+            for piece in NUM_PIECES:
+                count = self.hands[is_black][piece]
+                name = piece if is_black else piece.lower()
+                hand += f"{count if count > 1 else ''}{name}" if count else ""
+        return f"{'/'.join(rows)} {'b' if self.is_black else 'w'} {hand or '-'} {self.number}"
+
+    def missing(self) -> Counter[str]:
+        """Pieces of a set that are neither on the board nor in hand."""
+        left = Counter(NUM_PIECES)
+        left.subtract(piece[-1] for _, piece in self.board.values() if piece != "K")
+        for hand in self.hands:
+            left.subtract(hand)
+        return +left
+
+
+def result_for(is_black: bool, mover_result: float | None) -> float | None:
+    """The first player's result from that of the player to move."""
+    return mover_result if is_black or not mover_result else -mover_result

@@ -1,0 +1,163 @@
+"""Go as a textbook has it, slowly: sets of points, whole boards remembered. The oracle of the core's Go.
+
+Colours are 1 (Black, the first player) and -1; a board is a tuple of them and zeros, row by row from the top left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLACK, WHITE = 1, -1
+COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+
+Board = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stone:
+    """What one stone does: the board after it, and the stones that leave it."""
+
+    board: Board
+    taken: frozenset[int]
+    chains_taken: int
+    lost: frozenset[int]
+    """By suicide, the stone itself among them."""
+
+
+class GoTwin:
+    """A game of Go that is played on; the last action is the pass."""
+
+    def __init__(
+        self,
+        size: int = 19,
+        *,
+        komi: float = 7.5,
+        suicide: bool = False,
+        superko: str = "positional",
+        max_plies: int | None = None,
+        board: Board | None = None,
+        mover: int = BLACK,
+        history: int = 8,
+        repeats_history: bool = False,
+    ) -> None:
+        self.size, self.komi, self.suicide, self.superko = size, komi, suicide, superko
+        self.pass_, self.history = size * size, history
+        self.max_plies = max_plies or 2 * size * size
+        self.board: Board = board or (0,) * self.pass_
+        self.mover, self.passes, self.ply = mover, 0, 0
+        empty = (0,) * self.pass_
+        self.frames = [self.board if repeats_history else empty] * (history - 1)
+        self.frames.insert(0, self.board)
+        self.before_last: Board | None = None  # the board before the last stone, if the last move was one
+        self.last_taken: frozenset[int] = frozenset()
+        self.seen: dict[tuple[Board, int], int] = {}
+        self.remember()
+
+    def near(self, point: int) -> list[int]:
+        row, column = divmod(point, self.size)
+        steps = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
+        return [r * self.size + c for r, c in steps if 0 <= r < self.size and 0 <= c < self.size]
+
+    def reach(self, board: Board, start: int) -> tuple[frozenset[int], frozenset[int]]:
+        """The points of one kind around `start` that hang together, and those of other kinds beside them."""
+        inside, beside, waiting = {start}, set(), [start]
+        while waiting:
+            for point in self.near(waiting.pop()):
+                if board[point] != board[start]:
+                    beside.add(point)
+                elif point not in inside:
+                    inside.add(point)
+                    waiting.append(point)
+        return frozenset(inside), frozenset(beside)
+
+    def put(self, point: int) -> Stone:
+        """The mover's stone on an empty point, whether the rules allow it or not."""
+        after = list(self.board)
+        after[point] = self.mover
+        taken: set[int] = set()
+        chains = 0
+        for neighbour in self.near(point):
+            if after[neighbour] == -self.mover:
+                chain, beside = self.reach(tuple(after), neighbour)
+                if not any(after[p] == 0 for p in beside):
+                    chains += 1
+                    taken |= chain
+                    for stone in chain:
+                        after[stone] = 0
+        own, beside = self.reach(tuple(after), point)
+        lost = frozenset() if any(after[p] == 0 for p in beside) else own
+        for stone in lost:
+            after[stone] = 0
+        return Stone(tuple(after), frozenset(taken), chains, lost)
+
+    def situation(self, board: Board, mover: int) -> tuple[Board, int]:
+        return (board, mover if self.superko == "situational" else 0)
+
+    def remember(self) -> None:
+        self.seen[self.situation(self.board, self.mover)] = self.ply
+
+    def is_repeated(self, stone: Stone) -> bool:
+        if self.superko == "simple":
+            return bool(stone.taken) and stone.board == self.before_last
+        return self.situation(stone.board, -self.mover) in self.seen
+
+    def stones(self) -> dict[int, Stone]:
+        """What a stone would do on each point where the rules, ko apart, allow one."""
+        found = {point: self.put(point) for point in range(self.pass_) if self.board[point] == 0}
+        return {point: stone for point, stone in found.items() if self.suicide or not stone.lost}
+
+    def legal_actions(self) -> list[int]:
+        """Past the end, too."""
+        return [point for point, stone in self.stones().items() if not self.is_repeated(stone)] + [self.pass_]
+
+    def banned(self) -> list[int]:
+        """Points that ko alone forbids, but for suicides that repeat the very position they are played in."""
+        now = self.situation(self.board, self.mover)
+        found = {p: stone for p, stone in self.stones().items() if self.is_repeated(stone)}
+        return [p for p, stone in found.items() if self.situation(stone.board, -self.mover) != now]
+
+    def play(self, action: int) -> None:
+        before, self.last_taken = self.board, frozenset()
+        self.before_last = None
+        self.ply += 1
+        if action == self.pass_:
+            self.passes += 1
+        else:
+            stone = self.put(action)
+            self.board, self.passes, self.before_last, self.last_taken = stone.board, 0, before, stone.taken
+        self.mover = -self.mover
+        self.frames = [self.board, *self.frames[: self.history - 1]]
+        if action != self.pass_ or self.superko == "situational":
+            self.remember()
+
+    def score(self) -> float:
+        """Black's area less White's and komi (Tromp and Taylor)."""
+        total = -self.komi
+        for point, owner in enumerate(self.board):
+            if owner == 0:
+                _, beside = self.reach(self.board, point)
+                owners = {self.board[p] for p in beside}
+                owner = owners.pop() if len(owners) == 1 else 0
+            total += owner
+        return total
+
+    def outcome(self) -> tuple[float, str] | None:
+        if self.passes < 2 and self.ply < self.max_plies:
+            return None
+        return float(np.sign(self.score())), "two passes" if self.passes >= 2 else "ply cap"
+
+    def planes(self) -> NDArray[np.float32]:
+        shape = (self.size, self.size)
+        planes = [
+            np.equal(frame, colour).reshape(shape) for frame in self.frames for colour in (self.mover, -self.mover)
+        ]
+        return np.stack([*planes, np.full(shape, self.mover == BLACK)]).astype(np.float32)
+
+    def text(self, action: int) -> str:
+        if action == self.pass_:
+            return "pass"
+        row, column = divmod(action, self.size)
+        return f"{COLUMNS[column]}{self.size - row}"

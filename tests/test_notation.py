@@ -1,0 +1,568 @@
+"""PGN, SGF, KIF and CSA: what people write is read, what is written reads equal, and malformed files get a sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import random
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from fuzz_notation import DATA, FORMATS, fuzz, parsed, random_record, written
+from zerosum.errors import DataError, ZerosumError
+from zerosum.notation import Evaluation, Move, Record, RecordError, kif, read_games
+from zerosum.notation.game_files import read_raw_games
+from zerosum.notation.record import MAX_DEPTH, clock_text
+from zerosum.notation.shogi_position import START, ShogiPosition
+
+each_format = pytest.mark.parametrize("format", FORMATS)
+
+
+def one(format: str, text: str) -> Record:
+    (record,) = parsed(format, text)
+    return record
+
+
+def texts(line: tuple[Move, ...]) -> str:
+    return " ".join(move.text for move in line)
+
+
+def pgn_moves(text: str) -> Record:
+    return one("pgn", text)
+
+
+# ---- properties
+
+
+@each_format
+def test_what_is_written_reads_equal(format: str) -> None:
+    for number in range(400):
+        record = random_record(format, random.Random(f"{format} {number}"))
+        assert parsed(format, written(record)) == [record]
+
+
+@each_format
+def test_several_games_in_one_text(format: str) -> None:
+    if format == "kif":
+        pytest.skip("a KIF file holds one game")
+    records = [random_record(format, random.Random(f"{format} {number}")) for number in range(40)]
+    separator = "/\n" if format == "csa" else ""
+    assert parsed(format, separator.join(map(written, records))) == records
+
+
+@each_format
+def test_damaged_files_get_a_sentence(format: str) -> None:
+    seen, failures = fuzz(format, seed=0, rounds=iter(range(400)))
+    assert not failures, failures[0]
+    assert seen["a record with errors"] > 20
+
+
+@each_format
+def test_a_random_text_is_no_record(format: str) -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        content = bytes(rng.choice(b"()[];{}%*'+- \nPNVB1e4\\\"\xe3\x81") for _ in range(rng.randint(0, 200)))
+        try:
+            for record in read_games(io.BytesIO(content), format=format):
+                assert isinstance(record, Record)
+        except ZerosumError:
+            pass
+
+
+@each_format
+def test_deep_variations_end_with_a_sentence(format: str) -> None:
+    deep = 50 * MAX_DEPTH
+    many = {
+        "pgn": "1. e4 " + "e5 d4 (" * deep,
+        "sgf": "(;" + "(;B[aa])(;B[bb]" * deep,
+        "kif": "\n".join(f"変化：{number}手\n{number} ７六歩(77)" for number in range(1, deep)),
+        "csa": "PI\n+\n" + "(" * deep,
+    }[format]
+    assert parsed(format, many)[0].errors
+
+
+# ---- the record
+
+
+def test_a_record_is_walked_line_by_line() -> None:
+    record = pgn_moves("1. e4 (1. d4 d5 (1... Nf6)) 1... e5 (1... c5 2. Nf3) 2. Nf3 *")
+    lines = [(texts(before), texts(line)) for before, line in record.lines()]
+    assert lines == [("", "e4 e5 Nf3"), ("", "d4 d5"), ("e4", "c5 Nf3"), ("d4", "Nf6")]
+    assert [texts(line) for _, line in record.without("variations").lines()] == ["e4 e5 Nf3"]
+
+
+def test_headers_by_what_they_say() -> None:
+    assert one("pgn", '[White "A"]\n[Black "B"]\n[Date "2026.01.07"]\n\n*').players == ("A", "B")
+    assert one("sgf", "(;PB[A]PW[B])").players == ("A", "B")
+    assert one("kif", "手合割：角落ち\n下手：A\n上手：B").players == ("A", "B")
+    assert one("csa", "N+A\nN-B\n$EVENT:C\nPI\n+").header("event") == "C"
+
+
+def test_a_record_with_errors_can_be_refused() -> None:
+    record = pgn_moves("1. e4 )")
+    with pytest.raises(RecordError, match="line 1: '\\)' without '\\('") as caught:
+        record.checked()
+    assert caught.value.record is record
+
+
+# ---- PGN
+
+
+def test_pgn_says_much_of_a_move() -> None:
+    record = pgn_moves(
+        '[Result "*"]\n\n{first} 1. e4!? $14 {[%eval -0.25,20] [%clk 1:02:03.5] good [%csl Ga1]} (1. d4 {a} ; b\n'
+        "d5 1-0) 1... e5 { [%eval #-3] [%emt 0:00:05] } *"
+    )
+    assert record.comments == ("first",)
+    move, reply = record.moves
+    assert move.nags == (5, 14) and move.comments == ("good [%csl Ga1]",)
+    assert (move.clock_s, move.evaluation) == (3723.5, Evaluation(pawns=-0.25, depth=20))
+    assert (reply.spent_s, reply.evaluation, reply.comments) == (5.0, Evaluation(mate=-3), ())
+    ((d4, d5),) = record.variations
+    assert d4.comments == ("a", "b") and d5.ending == "1-0"
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("1.e4 e5 2.Nf3", "e4 e5 Nf3"),
+        ("1. e4 1... e5", "e4 e5"),
+        ("1. e4 ... e5", "e4 e5"),
+        ("e4 e5", "e4 e5"),
+        ("1. 0-0 0-0-0", "0-0 0-0-0"),
+        ("1. e4 ± e5 +- d4 N", "e4 e5 d4"),
+        ("1. e4\n% 1... c5\ne5", "e4 e5"),
+        ("1. e4 {a\n% b} e5", "e4 e5"),
+    ],
+)
+def test_pgn_moves_as_people_write_them(text: str, moves: str) -> None:
+    assert texts(pgn_moves(text).moves) == moves
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[White "A]\n\n*', 'line 1: \'[White "A]\' is no tag: expected [Name "value"]'),
+        ('[Result "2-0"]\n\n*', "line 1: the tag Result is '2-0': expected one of 1-0, 0-1, 1/2-1/2, *"),
+        ('[Result "1-0"]\n\n1. e4 0-1', "line 1: the tag Result is 1-0, but the moves end with 0-1"),
+        ('[White "A"]\n[White "B"]\n\n*', "line 2: the tag White stands twice: the first one counts"),
+        ('[SetUp "1"]\n\n*', "line 1: SetUp is 1, but there is no tag FEN: the start position is not known"),
+        (
+            '[Variant "Atomic"]\n\n*',
+            "line 1: the variant 'Atomic' is none of ours: expected Chess960",
+        ),
+        ("1. e4 {open", "line 1: a comment that is not closed: expected }; the record stops here"),
+        ("1. e4 (1. d4", "line 1: a variation that is not closed: expected ); the record stops here"),
+        ("(1. d4)", "line 1: a variation before a move that it could replace; the record stops here"),
+        ("1. e4 ()", "line 1: a variation without a move"),
+        ("1. e4 $999", "line 1: '$999' is no annotation: expected $0 to $255"),
+        ("1. e4!!!", "line 1: 'e4!!!': expected one of ! ? !! ?? !? ?! after a move; the record stops here"),
+        ("1. " + "x" * 50, f"line 1: '{'x' * 40}…' is no move; the record stops here"),
+    ],
+)
+def test_pgn_says_what_is_wrong(text: str, sentence: str) -> None:
+    assert any(error.startswith(sentence) for error in pgn_moves(text).errors)
+
+
+def test_pgn_goes_on_with_the_next_game() -> None:
+    text = '[Event "A"]\n\n1. e4 {open\n\n[Event "B"]\n\n1. d4 ) e4\n1-0\n\n[Event "C"]\n\n1. c4 *\n'
+    games = parsed("pgn", text)
+    assert [game.header("event") for game in games] == ["A", "B", "C"]
+    assert [texts(game.moves) for game in games] == ["e4", "d4", "c4"]
+    assert [len(game.errors) for game in games] == [1, 1, 0]
+    assert [game.line for game in games] == [1, 5, 10]
+
+
+def test_pgn_is_written_as_the_standard_has_it() -> None:
+    moves = tuple(Move("Nf3" if ply % 2 == 0 else "Nc6") for ply in range(60))
+    record = Record("chess", moves, (("ECO", "A00"), ("Black", "B"), ("Annotator", "C")), result=0.0, format="pgn")
+    head, _, body = written(record).partition("\n\n")
+    names = [line.split()[0][1:] for line in head.splitlines()]
+    assert names == ["Event", "Site", "Date", "Round", "White", "Black", "Result", "Annotator", "ECO"]
+    assert max(map(len, body.splitlines())) <= 80 and min(map(len, body.splitlines()[:-2])) > 70
+    assert body.startswith("1. Nf3 Nc6 2. Nf3 ") and body.endswith("30. Nf3 Nc6 1/2-1/2\n\n")
+
+
+# ---- SGF
+
+
+def test_sgf_trees_and_texts() -> None:
+    record = one(
+        "sgf",
+        "junk (;FF[3]GaMe[1]SiZe[9]PlayerBlack[a\\]b]C[soft \\\nbreak\nhard];B[aa]BL[9.5]C[x]LB[aa:1];C[y](;W[bb];B[])"
+        "(;C[first];W[cc](;B[tt])(;B[dd])))",
+    )
+    assert record.headers == (("PB", "a]b"),) and record.comments == ("soft break\nhard",)
+    assert texts(record.moves) == "aa bb pass"
+    assert record.moves[0].comments == ("x", "y") and record.moves[0].clock_s == 9.5
+    ((variation,), ((deeper,),)) = (record.moves[0].variations, record.moves[0].variations[0][0].variations)
+    assert texts(variation) == "cc pass" and variation[0].comments_before == ("first",)
+    assert deeper.text == "dd"
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("(;SZ[5])", ""),
+        ("(;SZ[5];W[aa])", "5/5/5/5/5 O"),
+        ("(;SZ[5]PL[White])", "5/5/5/5/5 O"),
+        ("(;SZ[5]HA[2]AB[aa][ee];W[bb])", "X4/5/5/5/4X O"),
+        ("(;SZ[5]AB[aa:ca]AW[ee]AE[ba])", "XXX2/5/5/5/4O X"),
+        ("(;SZ[5];AB[ba];AE[ba]AW[bb])", "5/1O3/5/5/5 X"),
+    ],
+)
+def test_sgf_set_up_is_the_start(text: str, start: str) -> None:
+    record = one("sgf", text)
+    assert not record.errors
+    assert record.start == start
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "ending"),
+    [
+        ("B+R", 1.0, "resignation"),
+        ("W+Time", -1.0, "time"),
+        ("W+0.5", -1.0, "0.5 points"),
+        ("B+", 1.0, ""),
+        ("0", 0.0, ""),
+        ("Void", None, "Void"),
+        ("?", None, ""),
+    ],
+)
+def test_sgf_results(text: str, result: float | None, ending: str) -> None:
+    record = one("sgf", f"(;RE[{text}])")
+    assert (record.result, record.ending) == (result, ending)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("(;B[aa]\n;W[bb];AB[cc])", "line 2: AB after the first move: a record's position is set up before it"),
+        ("(;B[aa];B[bb])", "line 1: B[bb]: expected a move of White, whose turn it is; nobody moves twice"),
+        ("(;B[zz])", "line 1: B[zz]: expected a point of a 19x19 board such as B[dd]"),
+        ("(;B[aa]W[bb])", "line 1: B and W in one node: expected a move or a set-up"),
+        ("(;SZ[9:13])", "line 1: the board's size SZ["),
+        ("(;SZ[26])", "line 1: the board's size SZ[26]: expected 5 to 25, square"),
+        ("(;KM[six])", "line 1: the komi KM[six]: expected a number of points"),
+        ("(;HA[2];W[aa])", "line 1: HA[2], but no stones are set up: expected AB with 2 points"),
+        ("(;GM[2])", "line 1: GM[2] is another game: expected GM[1], Go"),
+        ("(;C[open", "line 1: a value of C that is not closed: expected ]"),
+        ("(;B[aa]", "line 1: the end of the file: expected '(', ')' or ';'"),
+        ("(;B[aa]x)", "line 1: 'x': expected '(', ')' or ';'"),
+        ("(;PB[a]PB[b])", "line 1: 'PB': expected a property's name in upper case, once in a node"),
+    ],
+)
+def test_sgf_says_what_is_wrong(text: str, sentence: str) -> None:
+    (error,) = one("sgf", text).errors
+    assert error.startswith(sentence) and error.endswith("; the record stops here")
+
+
+def test_sgf_goes_on_with_the_next_game() -> None:
+    games = parsed("sgf", "(;B[aa];B[bb];W[cc])(;C[a(]x;B[aa])(;B[cc])")
+    assert [texts(game.moves) for game in games] == ["aa", "", "cc"]
+    assert [len(game.errors) for game in games] == [1, 1, 0]
+
+
+# ---- KIF
+
+
+@pytest.mark.parametrize("name", list(kif.HANDICAPS))
+def test_kif_handicaps(name: str) -> None:
+    """Each is the start without White's pieces of the name; they add up to their number."""
+    record = one("kif", f"手合割：{name}　　\n   1 ６二銀(71)")
+    start = ShogiPosition.from_sfen(record.start or START)
+    missing = start.missing()
+    number = {"平": 0, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "十": 10}
+    assert start.is_black == (name == "平手")
+    assert sum(missing.values()) == next(
+        (number[sign] for sign in name if sign in number), 2 if name == "飛香落ち" else 1
+    )
+    assert sum(is_black for is_black, _ in start.board.values()) == 20
+    assert bool(missing["R"]) == (name[0] in "飛二三四五六七八十" or name[1] in "五七")
+    assert kif.HANDICAPS[name] == start.sfen()
+
+
+@pytest.mark.parametrize(
+    ("line", "move"),
+    [
+        ("   1 ７六歩(77)   ( 0:16/00:00:16)", "７六歩(77)"),
+        ("1 76歩(77)", "７六歩(77)"),
+        ("   1 ２二角成(88)+", "２二角成(88)"),
+        ("   1 ２二角不成(88)", "２二角(88)"),
+        ("   1 ５二成銀(41)", "５二全(41)"),
+        ("   1 ５五竜(25) ( 12:05/01:00:16)+", "５五龍(25)"),
+        ("   1 ５九王(58)", "５九玉(58)"),
+        ("   1 ５二銀打", "５二銀打"),
+    ],
+)
+def test_kif_moves_as_programs_write_them(line: str, move: str) -> None:
+    record = one("kif", line)
+    assert (texts(record.moves), record.errors) == (move, ())
+
+
+def test_kif_variations_belong_to_the_line_before_them() -> None:
+    (record,) = read_raw(DATA / "game.kifu")
+    lines = [(len(before), texts(line)) for before, line in record.lines()]
+    assert lines[1:] == [
+        (0, "２六歩(27)"),
+        (2, "２六歩(27) ４四歩(43) ２五歩(26)"),
+        (3, "２二飛(82) ６五角打"),
+        (7, "３三銀(22)"),
+        (3, "８四歩(83)"),
+    ]
+    assert record.moves[3].text == "２二銀(31)"
+    assert record.moves[1].comments == ("交換は早いか。", "それとも。")
+    assert record.moves[4].properties == (("&", "ここまで"),)
+    assert record.moves[6].variations[0][-1].ending == "resignation"
+    assert (record.result, record.ending, record.ending_spent_s) == (1.0, "resignation", 30.0)
+
+
+def read_raw(path: Path) -> list[Record]:
+    return parsed("kif" if path.suffix.startswith(".kif") else path.suffix[1:], path.read_text(encoding="utf-8-sig"))
+
+
+def test_kif_boards_are_drawn() -> None:
+    (record,) = read_raw(DATA / "diagram.kifu")
+    assert record.start == "4k4/9/4P4/9/7+r1/9/9/9/4K1+L2 b R2G12Pg4p 1"
+    assert written(record).splitlines()[1:6] == [
+        "  ９ ８ ７ ６ ５ ４ ３ ２ １",
+        "+---------------------------+",
+        "| ・ ・ ・ ・v玉 ・ ・ ・ ・|一",
+        "| ・ ・ ・ ・ ・ ・ ・ ・ ・|二",
+        "| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "ending"),
+    [
+        ("   1 投了", -1.0, "resignation"),
+        ("   1 ７六歩(77)\n   2 投了", 1.0, "resignation"),
+        ("手合割：角落ち\n   1 投了", 1.0, "resignation"),
+        ("   1 反則勝ち", 1.0, "opponent's illegal move"),
+        ("   1 入玉勝ち", 1.0, "declaration"),
+        ("   1 千日手", 0.0, "fourfold repetition"),
+        ("   1 中断", None, "interrupted"),
+        ("   1 ７六歩(77)\nまで1手で後手の勝ち", -1.0, ""),
+        ("   1 ７六歩(77)\nまで1手で千日手", 0.0, "fourfold repetition"),
+    ],
+)
+def test_kif_ends(text: str, result: float | None, ending: str) -> None:
+    record = one("kif", text)
+    assert (record.result, record.ending, record.errors) == (result, ending, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("手合割：銀落ち", "line 1: the handicap '銀落ち': expected 平手, 香落ち, "),
+        ("   1 ７六歩", "line 1: '７六歩' is no move: expected one such as ７六歩(77), 同　角成(88) or ５二銀打"),
+        ("   1 同　歩(77)", "line 1: '同\\u3000歩(77)': 同 without a move before"),
+        ("   2 ７六歩(77)", "line 1: move number 2: expected 1"),
+        ("   1 投了\n   2 ７六歩(77)", "line 2: "),
+        ("変化：3手", "line 1: 変化：3手: expected a number from 1 to 1"),
+        (
+            "   1 ７六歩(77)\n|v香v桂v銀v金v玉v金v銀v桂v香|一",
+            "line 2: '|v香v桂v銀v金v玉v金v銀v桂v香|一' after",
+        ),
+        ("|v香v桂|一", "line 1: row 1 of the board, '|v香v桂|一': expected nine rows of nine squares"),
+        ("先手の持駒：玉", "line 1: '玉' in hand: expected pieces such as 飛, 銀二 or 歩十八, or なし"),
+        ("nothing", "line 1: 'nothing' is neither a header"),
+    ],
+)
+def test_kif_says_what_is_wrong(text: str, sentence: str) -> None:
+    (error,) = one("kif", text).errors
+    assert error.startswith(sentence), error
+
+
+# ---- CSA
+
+EMPTY_ROWS = "".join(f"P{rank}{' * ' * 9}\n" for rank in range(2, 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("PI\n+", ""),
+        ("PI82HI22KA\n-", kif.HANDICAPS["二枚落ち"]),
+        ("P+59OU\nP-51OU00AL\n+", "4k4/9/9/9/9/9/9/9/4K4 b 2r2b4g4s4n4l18p 1"),
+        ("P+59OU00FU00FU\nP-51OU\n-", "4k4/9/9/9/9/9/9/9/4K4 w 2P 1"),
+        ("P1-KY * * * * * * * +RY\n" + EMPTY_ROWS + "+", "l7+R/9/9/9/9/9/9/9/9 b - 1"),
+    ],
+)
+def test_csa_positions(text: str, start: str) -> None:
+    record = one("csa", text)
+    assert (record.start, record.errors) == (start, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "ending"),
+    [
+        ("%TORYO", -1.0, "resignation"),
+        ("%KACHI", 1.0, "declaration"),
+        ("%SENNICHITE", 0.0, "fourfold repetition"),
+        ("%+ILLEGAL_ACTION", -1.0, "illegal move"),
+        ("%-ILLEGAL_ACTION", 1.0, "opponent's illegal move"),
+        ("+7776FU\n%+ILLEGAL_ACTION", -1.0, "opponent's illegal move"),
+        ("+7776FU,T3\n%TORYO,T5", 1.0, "resignation"),
+        ("%CHUDAN", None, "interrupted"),
+    ],
+)
+def test_csa_ends(text: str, result: float | None, ending: str) -> None:
+    record = one("csa", f"PI\n+\n{text}")
+    assert (record.result, record.ending, record.errors) == (result, ending, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("PI\n+\n7776FU", "line 3: '7776FU' is nothing that CSA knows: expected a move such as +7776FU, or %TORYO"),
+        ("PI\n+7776FU", "line 2: '+7776FU' before the side to move: expected a line + or - above it"),
+        ("PI\n+\n%RESIGN", "line 3: '%RESIGN' is no ending: expected one of %TORYO, "),
+        ("PI\n+\n%TORYO\n+7776FU", "line 4: '+7776FU' after the game's end"),
+        ("PI\n+\nT3", "line 3: 'T3' follows no move: expected one time behind each move"),
+        ("PI82KA\n+", "line 1: 'PI82KA': no KA stands on 82 to be taken away"),
+        ("P1-KY\n+", "line 1: 'P1-KY': expected nine squares such as -FU or ' * '"),
+        ("P+11XX\n+", "line 1: 'P+11XX': 'XX' is no piece, expected one of FU, "),
+        ("V4\nPI\n+", "line 1: the version 'V4': expected V2.2 or V3.0"),
+        ("N+A", "line 1: a game without a position (PI, P1 to P9) and the side to move (+ or -)"),
+    ],
+)
+def test_csa_says_what_is_wrong(text: str, sentence: str) -> None:
+    (error,) = one("csa", text).errors
+    assert error.startswith(sentence), error
+
+
+def test_csa_goes_on_with_the_next_game() -> None:
+    games = parsed("csa", "PI\n+\nxx\n+7776FU\n/\nPI\n+\n+2726FU\n/\n")
+    assert [(texts(game.moves), len(game.errors)) for game in games] == [("", 1), ("+2726FU", 0)]
+
+
+def test_csa_is_as_old_as_it_can_be() -> None:
+    record = one("csa", "N+a\nPI\n+\n+7776FU,T3\n%TORYO")
+    assert written(record).startswith("V2.2\nN+a\nPI\n+\n")
+    for change in ({"headers": (("N+", "先手"),)}, {"moves": (Move("+7776FU", spent_s=3.5), Move("-3334FU"))}):
+        changed = dataclasses.replace(record, **change, ending="", result=None)
+        assert written(changed).startswith("'CSA encoding=UTF-8\nV3.0\n")
+
+
+# ---- what a format cannot say
+
+
+@pytest.mark.parametrize(
+    ("format", "change", "sentence"),
+    [
+        ("sgf", {"nags": (1,)}, "aa: SGF has no words for nags. Leave it out: record.without('nags')."),
+        ("kif", {"clock_s": 3.0}, "aa: KIF has no words for clock_s"),
+        ("kif", {"spent_s": 0.5}, "aa took 0.5 s: KIF has whole seconds."),
+        ("csa", {"variations": ((Move("bb"),),)}, "aa: CSA has no words for variations"),
+        (
+            "pgn",
+            {"variations": ((Move("bb"),),)},
+            "a variation after the line's last move, aa: PGN has no",
+        ),
+        ("sgf", {"variations": ((Move("bb"),),)}, "a variation after a line's last move: SGF would take it"),
+    ],
+)
+def test_nothing_is_left_out_in_silence(format: str, change: dict[str, object], sentence: str) -> None:
+    move = dataclasses.replace(Move("aa"), **change)
+    with pytest.raises(RecordError, match="^" + sentence.replace("(", "\\(").replace(")", "\\)")):
+        written(Record("go(size=9)", (move,), format=format))
+
+
+def test_results_that_a_format_cannot_say() -> None:
+    for format, record in [
+        ("pgn", Record("chess", result=0.5)),
+        ("sgf", Record("go(size=9)", result=0.0, ending="triple ko")),
+        ("kif", Record("shogi", result=0.0)),
+        ("kif", Record("shogi", result=1.0, ending="resignation")),
+        ("csa", Record("shogi", result=1.0)),
+        ("csa", Record("shogi", result=-1.0, ending="perpetual check")),
+    ]:
+        with pytest.raises(RecordError):
+            written(dataclasses.replace(record, format=format))
+
+
+@pytest.mark.parametrize("seconds", [0.0, 59.5, 3600.0, 86399.999])
+def test_clocks(seconds: float) -> None:
+    hours, minutes, rest = clock_text(seconds).split(":")
+    assert 3600 * int(hours) + 60 * int(minutes) + float(rest) == pytest.approx(seconds, abs=1e-9)
+
+
+# ---- files
+
+
+def test_a_long_file_is_read_game_by_game() -> None:
+    """Two thousand games: the first comes before the file is read, and memory stays that of a few games."""
+    game = b'[Event "A"]\n[Result "1-0"]\n\n1. e4 {a comment} e5 (1... c5) 2. Nf3 1-0\n\n'
+
+    class Endless(io.RawIOBase):
+        num_read = 0
+
+        def read(self, size: int = -1) -> bytes:
+            self.num_read += 1
+            return game * 100 if self.num_read <= 20 else b""
+
+    stream, num_games = Endless(), 0
+    tracemalloc.start()
+    for number, record in enumerate(read_raw_games(stream, format="pgn")):
+        assert texts(record.moves) == "e4 e5 Nf3"
+        if number == 0:
+            assert stream.num_read <= 2
+        num_games += 1
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert num_games == 2000
+    assert peak < 400_000
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ('[White "Zoë"]\n\n*\n'.encode(), "Zoë"),
+        (b"\xef\xbb\xbf" + '[White "Zoë"]\n\n*\n'.encode(), "Zoë"),
+        ('[White "Zoë"]\n\n*\n'.encode("latin-1"), "Zoë"),
+        ("(;PB[Zoë])".encode(), "Zoë"),
+        ("(;PB[Zoë])".encode("latin-1"), "Zoë"),
+        ("(;CA[Shift_JIS]PB[棋士])".encode("shift_jis"), "棋士"),
+        ("先手：棋士\n".encode(), "棋士"),
+        ("先手：棋士\r\n".encode("cp932"), "棋士"),
+        ("#KIF version=2.0 encoding=Shift_JIS\n先手：棋士\n".encode("cp932"), "棋士"),
+        (b"\xef\xbb\xbf" + "#KIF version=2.0 encoding=UTF-8\n先手：棋士\n".encode(), "棋士"),
+        ("'CSA encoding=SHIFT_JIS\nV3.0\nN+棋士\nPI\n+\n".encode("cp932"), "棋士"),
+        ("V2.2\nN+棋士\nPI\n+\n".encode("cp932"), "棋士"),
+    ],
+)
+def test_formats_and_encodings_are_found(content: bytes, name: str) -> None:
+    (record,) = read_raw_games(io.BytesIO(content))
+    assert record.players[0] == name
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"hello", "the stream begins like no game record that is known: name its format, pgn, sgf, kif, csa."),
+        (b"", "the stream begins like no game record"),
+        ("(;GM[1])".encode("utf-16"), "the text is UTF-16: save it as UTF-8."),
+        (b"(;CA[klingon])", "the character set CA[klingon] is not known: save the file as UTF-8."),
+        (b"#KIF version=2.0 encoding=EUC-JP\n", "line 1: the encoding 'euc_jp' is none of UTF-8 and Shift_JIS."),
+        ("先手：棋士\n".encode() + "後手：棋士\n".encode("cp932"), "line 2 is not UTF-8: save the file as UTF-8."),
+        (b"#KIF encoding=UTF-8\n\n\x8b\x8b\n", "line 3 is not UTF-8: save the file as UTF-8."),
+    ],
+)
+def test_files_that_are_refused(content: bytes, sentence: str) -> None:
+    with pytest.raises(DataError) as caught:
+        list(read_games(io.BytesIO(content)))
+    assert str(caught.value).startswith(sentence)
+
+
+def test_paths_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no.pgn cannot be read: No such file or directory\."):
+        list(read_games(tmp_path / "no.pgn"))
+    with pytest.raises(DataError, match="unknown format 'ki2': expected one of pgn, sgf, kif, csa"):
+        list(read_games(tmp_path / "no.pgn", format="ki2"))
+    (tmp_path / "no.sgf").write_text("nothing")
+    with pytest.raises(DataError, match="^.*no.sgf, no game begins here"):
+        list(read_games(tmp_path / "no.sgf"))
