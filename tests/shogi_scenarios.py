@@ -100,6 +100,12 @@ def choose_eventful(play: Play, generator: random.Random) -> str:
     return generator.choices(texts, [weight(text) for text in texts])[0]
 
 
+def choose_promotable(play: Play, generator: random.Random) -> str:
+    """Mostly a move that might promote, whether it does or not."""
+    texts = [text for text in play.moves if text.endswith("+") or text + "+" in play.moves]
+    return generator.choice(texts if texts and generator.random() < 0.9 else list(play.moves))
+
+
 def choose_back(play: Play, generator: random.Random) -> str:
     """Mostly back to where the piece came from."""
     if len(play.texts) >= 2 and generator.random() < 0.93:
@@ -369,7 +375,7 @@ SCENARIOS: tuple[tuple[Callable[[random.Random], str | None], Chooser, int], ...
     *[(double_check, choose_eventful, 2)] * 2,
     *[(bare_king, choose_last, 3)] * 5,
     *[(last_moves, choose_last, 2)] * 2,
-    *[(near_promotion, choose_eventful, 4)] * 4,
+    *[(near_promotion, choose_promotable, 4)] * 4,
     (full_hands, choose_drop, 8),
 )
 """Where a game begins, how moves are chosen, and how many are made at most."""
