@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from zerosum.config import (
     load_config,
     load_preset,
     new_config,
+    parse_overrides,
     preset_names,
 )
 from zerosum.errors import DataError, SettingsError
@@ -45,6 +47,30 @@ def test_actions_that_are_planes_of_squares_get_a_convolution() -> None:
     assert new_config(adopt(Wide()), "wide").network.policy_head == "planes"
 
 
+PAPERS = ("paper", "paper-arxiv")
+PAPER_TABLE = [
+    [cell.strip() for cell in line.strip("| \n").split(" | ")]
+    for line in (Path(__file__).parents[1] / "docs" / "paper.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ") and "." in line.split("|")[1]
+]
+
+
+@pytest.mark.parametrize("column", [1, 2], ids=PAPERS)
+@pytest.mark.parametrize("number", [0, 1, 2], ids=["chess", "shogi", "go"])
+def test_the_papers_presets_are_the_table_in_the_docs(column: int, number: int) -> None:
+    """Every value of the presets stands in docs/paper.md, and the other way round."""
+    preset = load_preset(PAPERS[column - 1], game=("chess", "shogi", "go")[number])
+    told = {row[0]: (row[column].split(" / ") * 3)[number] for row in PAPER_TABLE}
+    found = {f"{section}.{name}": value for section, values in preset.items() for name, value in values.items()}
+    assert told.keys() == found.keys()
+    for name, value in found.items():
+        assert parse_overrides([f"{name}={told[name]}"]) == parse_overrides([f"{name}={text_of(value)}"]), name
+
+
+def text_of(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value).lower()
+
+
 def test_larger_games_get_larger_networks() -> None:
     small, large = (new_config(make(name), name) for name in ("tictactoe", "connect4"))
     assert small.network.num_filters < large.network.num_filters
@@ -52,12 +78,19 @@ def test_larger_games_get_larger_networks() -> None:
     assert small.search.root_noise_alpha > large.search.root_noise_alpha * 0.9
 
 
-@pytest.mark.parametrize("name", preset_names())
-def test_presets_are_settings(name: str) -> None:
-    config = new_config(make(name), name, preset=name)
-    for section, entries in load_preset(name, game=name).items():
+PRESETS_AND_GAMES = [
+    *((name, name) for name in preset_names() if name not in PAPERS),
+    *itertools.product(PAPERS, ("chess", "shogi", "go19", "connect4")),
+]
+
+
+@pytest.mark.parametrize(("name", "game"), PRESETS_AND_GAMES)
+def test_presets_are_settings(name: str, game: str) -> None:
+    rules = make(game)
+    config = new_config(rules, game, preset=name)
+    for section, entries in load_preset(name, game=rules.spec.name).items():
         for key, value in entries.items():
-            assert getattr(getattr(config, section), key) == value
+            assert getattr(getattr(config, section), key) == (tuple(value) if isinstance(value, list) else value)
 
 
 def test_what_is_asked_comes_last() -> None:
