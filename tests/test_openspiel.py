@@ -14,7 +14,8 @@ from runs_for_tests import train_a_little
 from zerosum import openspiel
 from zerosum.checkpoint import load_newest
 from zerosum.errors import GameError
-from zerosum.games import check_game, find_game, make, parse_action, state_after
+from zerosum.game_check import check_game
+from zerosum.games import find_game, make, parse_action, state_after
 from zerosum.play.player import load_player
 
 GAMES = (

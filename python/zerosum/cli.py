@@ -282,7 +282,7 @@ def check_game(
     seed: Annotated[int, typer.Option(min=0, help="Keys the random moves.")] = 0,
 ) -> None:
     """Play random games and hold a game against everything that the program relies on."""
-    from zerosum.games import check_game as check
+    from zerosum.game_check import check_game as check
     from zerosum.games import find_game
 
     found = find_game(game)
