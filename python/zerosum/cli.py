@@ -220,21 +220,13 @@ def info(run: RunArgument, json: Json = False) -> None:
 @app.command(epilog="Example: `zerosum games --json`")
 def games(json: Json = False) -> None:
     """List the games that come with the program, their sizes and their options."""
-    from zerosum.catalogue import COLUMNS, catalogue, columns_of
+    from zerosum.catalogue import catalogue, print_catalogue
 
     if json:
         for entry in catalogue():
             print(entry.json())
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name in COLUMNS:
-        table.add_column(name, no_wrap=name == "game", overflow="fold")
-    for entry in catalogue():
-        table.add_row(*columns_of(entry))
-    Console().print(table)
+    else:
+        print_catalogue()
 
 
 @app.command(epilog="Example: `zerosum show connect4 --moves '4 4 3' --svg board.svg`")
@@ -259,7 +251,7 @@ def show(
 @app.command(epilog="Example: `zerosum perft connect4 6 --divide`")
 def perft(
     game: GameArgument,
-    depth: Annotated[int, typer.Argument(min=0, help="Plies of a line.", show_default=False)],
+    depth: Annotated[int, typer.Argument(min=0, max=255, help="Plies of a line.", show_default=False)],
     position: Position = "",
     divide: Annotated[
         bool, typer.Option("--divide", metavar="", help="Say first how many begin with each move.")

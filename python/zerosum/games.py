@@ -367,7 +367,7 @@ def near_moves(game: Rules, state: State, text: str, *, notation: str | None = N
     legal = game.legal_actions(state, past_soft_endings=True)
     if not legal:
         return f"the game is over ({game.ending(state)})"
-    texts = [game.action_text(state, action, notation) for action in legal]
+    texts = sorted(game.action_text(state, action, notation) for action in legal)
     others = game.notations if notation is None else []
     found = near(
         text, [*texts, *(game.action_text(state, action, other) for other in others for action in legal)], most=5
