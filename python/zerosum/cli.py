@@ -48,11 +48,17 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figure
 def main() -> None:
     """Run the command line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # whoever reads a training through a pipe sees each line at once
+        # Whoever reads a training through a pipe sees each line at once; what the terminal cannot write is escaped.
+        sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
     try:
         app(standalone_mode=True)
     except ZerosumError as error:
         print(f"zerosum: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except UnicodeEncodeError as error:
+        if not any(error.object in word for word in sys.argv):
+            raise
+        print(f"zerosum: {error.object!r} is no text in {sys.getfilesystemencoding()}: type it anew.", file=sys.stderr)
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(1) from None
