@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerosum.errors import GameError
-from zerosum.games import Rules, State, check_game, make, parse_action
+from zerosum.game_check import check_game
+from zerosum.games import Rules, State, make, parse_action
 
 CHESS, CHESS960 = make("chess"), make("chess960")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

@@ -254,7 +254,11 @@ class Game:
     def picture(self, state: State) -> Picture | None:
         """The board to be drawn; None where there is only its text."""
     def perft(self, state: State, depth: int) -> int:
-        """Lines of play of `depth` plies; those that end earlier for want of a legal move do not count."""
+        """Lines of play of `depth` plies, 0 to 255; those that end earlier for want of a legal move do not count.
+
+        Raises:
+            GameError: `depth` is above 255.
+        """
     def random_plies(self, num_plies: int, seed: int) -> int:
         """Play so many plies of random games as a search does: copy, move, outcome, legal moves. For timing.
 
