@@ -335,10 +335,10 @@ impl<G: Game> Erased<G> {
     }
 
     fn check_legal(&self, position: &Position<G::State>, action: Action) -> Result<(), SearchError> {
-        let legal = position.legal_actions(&*self.game, true);
-        if legal.contains(&action) {
+        if self.game.is_legal(&position.state, action) {
             return Ok(());
         }
+        let legal = position.legal_actions(&*self.game, true);
         let board = self.game.draw(&position.state);
         Err(SearchError(format!("action {action} is illegal here, legal are {legal:?}:\n{board}")))
     }

@@ -382,6 +382,17 @@ pub trait Game: Send + Sync + 'static {
     /// Appends the legal actions, ascending. Not called where the game is over for want of them.
     fn legal_actions(&self, state: &Self::State, actions: &mut Vec<Action>);
 
+    /// True if an action, whatever its number, is one of those that [`Position::legal_actions`] has past soft endings. A game
+    /// that can tell without all the others does: each move of a recorded game is asked for before it is played again.
+    fn is_legal(&self, state: &Self::State, action: Action) -> bool {
+        if self.outcome(state).is_some_and(|outcome| !outcome.is_soft) {
+            return false;
+        }
+        let mut actions = Vec::new();
+        self.legal_actions(state, &mut actions);
+        actions.contains(&action)
+    }
+
     /// Makes a legal action.
     fn play(&self, state: &mut Self::State, action: Action);
 

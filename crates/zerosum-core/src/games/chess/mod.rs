@@ -207,6 +207,11 @@ impl Game for Chess {
     }
 
     #[inline]
+    fn is_legal(&self, state: &State, action: Action) -> bool {
+        encoding::is_legal(&state.board, self.variant, self.policy, action)
+    }
+
+    #[inline]
     fn play(&self, state: &mut State, action: Action) {
         let State { board, halfmoves, plies, frames, keys } = state;
         let rights = [Color::White, Color::Black].map(|color| *board.castle_rights(color));
