@@ -106,7 +106,7 @@ VARIANTS = (
     Variant(5, 16, komi=25),
     Variant(5, 70, opening=SENDING_TWO),
     Variant(5, 4, opening=SENDING_TWO, superko="situational"),
-    Variant(5, 10, opening=LARGE_EYES, suicide=True, komi=-1),
+    Variant(5, 20, opening=LARGE_EYES, suicide=True, komi=-1),
     Variant(6, 6, history=3),
     Variant(7, 24, handicap=4, komi=20),
     Variant(7, 14, opening=THREE_KOS, komi=-5),
