@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from go_twin import BLACK, WHITE, Board, GoTwin
-from zerosum.games import Rules, State, make
+from zerosum.games import Rules, State, make, parse_action
 
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 """Debian keeps its games in a folder of their own."""
@@ -68,6 +68,8 @@ class Variant:
     handicap: int = 0
     opening: str = ""
     """The position that games begin with, if it is not the game's own."""
+    moves: str = ""
+    """The moves that they begin with."""
 
     @property
     def name(self) -> str:
@@ -107,7 +109,7 @@ VARIANTS = (
     Variant(5, 6, superko="simple", suicide=True, komi=-25),
     Variant(5, 16, komi=25),
     Variant(5, 70, opening=SENDING_TWO),
-    Variant(5, 50, opening=TWO_SENT),
+    Variant(5, 20, opening=TWO_SENT, moves="C5 B5 pass"),
     Variant(5, 4, opening=SENDING_TWO, superko="situational"),
     Variant(5, 20, opening=LARGE_EYES, suicide=True, komi=-1),
     Variant(6, 6, history=3),
@@ -273,7 +275,8 @@ def _compare_game(
             events["moves past the end"] += 1
         elif generator.random() < (0.2 if twin.ply % variant.stride == 0 and twin.banned() else 0.01):
             _compare_set_up(variant, game, state, twin, generator, events)
-        action = _choose(legal, twin, places, style, generator)
+        forced = variant.moves.split()[twin.ply : twin.ply + 1]
+        action = parse_action(game, state, *forced) if forced else _choose(legal, twin, places, style, generator)
         if oracles:
             oracles.play(variant, twin, action)
         _count_move(twin, action, events)
