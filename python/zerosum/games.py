@@ -457,8 +457,9 @@ class GameSize:
     """Mean length of a game."""
 
 
+@functools.lru_cache(maxsize=32)
 def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize:
-    """Play uniformly random games and measure them.
+    """Play uniformly random games and measure them; what was found is kept: many ask, and a game in Python is slow.
 
     Raises:
         GameError: the game is over before the first move.

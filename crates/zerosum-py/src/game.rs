@@ -218,8 +218,22 @@ impl Game {
         Ok(State { inner: state.map_err(|error| game_error(py, error.0))? })
     }
 
-    fn position_text(&self, state: &State) -> PyResult<Option<String>> {
-        catch(|| self.inner.position_text(&state.inner))?.map_err(misuse)
+    #[pyo3(signature = (state, notation = None))]
+    fn position_text(&self, py: Python<'_>, state: &State, notation: Option<&str>) -> PyResult<Option<String>> {
+        let text = catch(|| match notation {
+            None => self.inner.position_text(&state.inner),
+            Some(notation) => self.inner.position_text_in(&state.inner, notation),
+        })?;
+        text.map_err(|error| game_error(py, error.0))
+    }
+
+    #[getter]
+    fn position_notations(&self) -> Vec<&'static str> {
+        self.inner.position_notations().to_vec()
+    }
+
+    fn num_repetitions(&self, state: &State) -> PyResult<u32> {
+        catch(|| self.inner.num_repetitions(&state.inner))?.map_err(misuse)
     }
 
     #[pyo3(signature = (state, *, past_soft_endings = false))]
