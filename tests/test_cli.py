@@ -283,6 +283,18 @@ def test_show(zero: Command, tmp_path: Path, games: Path) -> None:
     assert answer.status == 2 and "board.svg cannot be used: No such file or directory" in answer.err
 
 
+def test_words_that_are_no_text(zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes of another encoding, as a shell hands them on."""
+    for option in ("--moves", "--position"):
+        answer = zero("show", "chess", option, "e4 \udcff")
+        assert (
+            (answer.status, answer.out) == (2, "") and answer.err.startswith("zerosum: '") and "type it" in answer.err
+        )
+    monkeypatch.setattr(zerosum.games, "make", lambda _: "\udcff".encode())
+    with pytest.raises(UnicodeEncodeError):
+        zero("show", "chess")
+
+
 def test_perft(zero: Command) -> None:
     assert zero("perft", "connect4", "5").out == "16807\n"
     assert zero("perft", "connect4", "0", "--divide").out == "1\n"

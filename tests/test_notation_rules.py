@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fuzz_notation import DATA
-from zerosum.errors import GameError
+from zerosum.errors import DataError, GameError
 from zerosum.games import Rules, State, make, state_after
 from zerosum.notation import (
     Evaluation,
@@ -177,6 +177,9 @@ def test_illegal_shogi(format: str, text: str, sentence: str) -> None:
 
 
 def test_what_cannot_be_written() -> None:
+    for nowhere in ("", "/"):
+        with pytest.raises(DataError, match="is no file that could be written: name one"):
+            write_game(Record("chess"), nowhere, format="pgn")
     with pytest.raises(RecordError, match="a record of chess cannot be written as SGF: expected one of go"):
         game_text(Record("chess"), format="sgf")
     with pytest.raises(GameError, match="'e5', move 1, is not legal here"):

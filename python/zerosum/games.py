@@ -335,7 +335,8 @@ def start_error(name: str, error: BaseException) -> GameError:
 def _describe(error: BaseException) -> str:
     """An exception of the user's code in one line, with where in that code it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
-    is_theirs = frames and frames[-1].filename != __file__ and not frames[-1].filename.startswith("<frozen ")
+    ours = str(Path(__file__).parent)
+    is_theirs = frames and not frames[-1].filename.startswith((ours, "<frozen "))
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, in {frames[-1].name})" if is_theirs else ""
     return f"{type(error).__name__}: {error}{where}"
 
