@@ -5,14 +5,17 @@
 mod description;
 mod encoding;
 mod fen;
-mod history;
+mod keys;
 mod notation;
+mod pieces;
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
 
-use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
-use self::history::{Frame, Frames, Keys, MAX_HISTORY};
+use self::encoding::{MAX_REPETITIONS, NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
+use self::keys::Keys;
+use self::pieces::Pieces;
 use super::options::Options;
+use super::past::{Frames, MAX_HISTORY};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::{self, Grid, Picture, letters, numbers_from_top};
 
@@ -46,7 +49,7 @@ pub struct State {
     halfmoves: u32,
     /// Since the game began, as FEN's move number counts them.
     plies: u32,
-    frames: Frames,
+    frames: Frames<Pieces>,
     keys: Keys,
 }
 
@@ -83,12 +86,11 @@ impl Chess {
 
     /// A board that was set up: what led to it is not known.
     fn set_up(&self, board: Board, halfmoves: u32, plies: u32) -> State {
-        let newest = Frame::of(&board, 0);
         let is_start = halfmoves == 0 && plies == 0 && self.is_start(&board);
-        let older = if is_start || !self.repeats_history { Frame::default() } else { before_double_push(&board) };
+        let older = if is_start || !self.repeats_history { Pieces::default() } else { before_double_push(&board) };
         let mut keys = Keys::new();
         keys.push(key(&board));
-        State { frames: Frames::new(newest, older), board, halfmoves, plies, keys }
+        State { frames: Frames::new(Pieces::of(&board), |_| older), board, halfmoves, plies, keys }
     }
 
     /// Whether a game begins with this board.
@@ -139,11 +141,11 @@ fn key(board: &Board) -> u64 {
 }
 
 /// The position before a pawn's double step that the en passant square tells of; without one, the position itself.
-fn before_double_push(board: &Board) -> Frame {
-    let Some(file) = board.en_passant() else { return Frame::of(board, 0) };
+fn before_double_push(board: &Board) -> Pieces {
+    let Some(file) = board.en_passant() else { return Pieces::of(board) };
     let side = !board.side_to_move();
     let [from, to] = [Rank::Second, Rank::Fourth].map(|rank| Square::new(file, rank.relative_to(side)));
-    Frame::of(board, 0).taken_back(Piece::Pawn, side, from, to)
+    Pieces::of(board).taken_back(Piece::Pawn, side, from, to)
 }
 
 /// Black's pieces face White's, all may castle, and each back rank is a legal array.
@@ -218,7 +220,7 @@ impl Game for Chess {
             keys.clear();
         }
         let repetitions = keys.push(key(board));
-        frames.push(Frame::of(board, repetitions));
+        frames.push(Pieces::of(board), repetitions);
     }
 
     #[inline]
@@ -233,7 +235,7 @@ impl Game for Chess {
         }
         let ending = if is_insufficient_material(board) {
             "insufficient material"
-        } else if state.frames.get(0).repetitions >= 2 {
+        } else if state.frames.get(0).repetitions >= MAX_REPETITIONS {
             "threefold repetition"
         } else if state.halfmoves >= 100 {
             "fifty-move rule"
@@ -268,10 +270,10 @@ impl Game for Chess {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let newest = state.frames.get(0);
-        let changed = state.frames.get(1).difference(newest);
-        // A start changed nothing, and of what was set up nobody knows the last move but a pawn's double step.
-        let last_move = if changed.len() > 4 { BitBoard::EMPTY } else { changed };
+        let before = state.frames.get(1).board;
+        let changed = before.difference(&state.frames.get(0).board);
+        // Nothing was before a start.
+        let last_move = if before.is_empty() { BitBoard::EMPTY } else { changed };
         let piece = |square: Square| {
             let (piece, color) = (state.board.piece_on(square)?, state.board.color_on(square)?);
             let index = piece as usize + if color == Color::White { 0 } else { 6 };
