@@ -18,10 +18,18 @@ pub struct Frame<B> {
 }
 
 /// The latest boards, in a ring.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Frames<B> {
     ring: [Frame<B>; MAX_HISTORY],
     newest: usize,
+}
+
+/// As derived, but the ring is copied as a whole: a search copies positions at each of its steps.
+impl<B: Copy> Clone for Frames<B> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { ring: self.ring, newest: self.newest }
+    }
 }
 
 impl<B: Copy> Frames<B> {
@@ -41,15 +49,13 @@ impl<B: Copy> Frames<B> {
     #[inline]
     pub fn push(&mut self, board: B, repetitions: u8) {
         self.newest = (self.newest + 1) % MAX_HISTORY;
-        let frame = &mut self.ring[self.newest];
-        frame.board = board;
-        frame.repetitions = repetitions;
+        self.ring[self.newest] = Frame { board, repetitions };
     }
 }
 
 /// The latest boards, and the keys of the positions that may come again.
 #[derive(Clone, Debug)]
-pub struct Past<B> {
+pub struct Past<B: Copy> {
     /// The present one included.
     pub frames: Frames<B>,
     cycle: u32,
