@@ -189,7 +189,8 @@ type Turn = fn(row: usize, column: usize, rows: usize, columns: usize) -> (usize
 /// For each game whose actions are planes of squares: whether an action of a plane puts something on its square (else it
 /// leaves it), and how the second player sees the board.
 fn action_planes() -> Vec<(&'static str, fn(plane: usize) -> bool, Turn)> {
-    let (same, flipped): (Turn, Turn) = (|row, column, _, _| (row, column), |row, column, rows, _| (rows - 1 - row, column));
+    let (same, flipped): (Turn, Turn) =
+        (|row, column, _, _| (row, column), |row, column, rows, _| (rows - 1 - row, column));
     let turned: Turn = |row, column, rows, columns| (rows - 1 - row, columns - 1 - column);
     vec![
         ("breakthrough", |_| false, flipped),

@@ -212,7 +212,7 @@ pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
 #[inline]
 pub fn encode(state: &State, variant: Variant, history: usize, planes: &mut Planes<'_>) {
     let side = state.board.side_to_move();
-    encode_frames(&state.frames, side, history, planes);
+    encode_frames(&state.past.frames, side, history, planes);
     planes.constant(if side == Color::Black { 1.0 } else { 0.0 });
     planes.constant(state.plies as f32 / PLIES_SCALE);
     for color in [side, !side] {

@@ -5,17 +5,15 @@
 mod description;
 mod encoding;
 mod fen;
-mod keys;
 mod notation;
 mod pieces;
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
 
 use self::encoding::{MAX_REPETITIONS, NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
-use self::keys::Keys;
 use self::pieces::Pieces;
 use super::options::Options;
-use super::past::{Frames, MAX_HISTORY};
+use super::past::{MAX_HISTORY, Past};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::{self, Grid, Picture, letters, numbers_from_top};
 
@@ -49,8 +47,7 @@ pub struct State {
     halfmoves: u32,
     /// Since the game began, as FEN's move number counts them.
     plies: u32,
-    frames: Frames<Pieces>,
-    keys: Keys,
+    past: Past<Pieces>,
 }
 
 impl Chess {
@@ -88,9 +85,7 @@ impl Chess {
     fn set_up(&self, board: Board, halfmoves: u32, plies: u32) -> State {
         let is_start = halfmoves == 0 && plies == 0 && self.is_start(&board);
         let older = if is_start || !self.repeats_history { Pieces::default() } else { before_double_push(&board) };
-        let mut keys = Keys::new();
-        keys.push(key(&board));
-        State { frames: Frames::new(Pieces::of(&board), |_| older), board, halfmoves, plies, keys }
+        State { past: Past::new(Pieces::of(&board), key(&board), |_| older), board, halfmoves, plies }
     }
 
     /// Whether a game begins with this board.
@@ -211,16 +206,15 @@ impl Game for Chess {
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
-        let State { board, halfmoves, plies, frames, keys } = state;
+        let State { board, halfmoves, plies, past } = state;
         let rights = [Color::White, Color::Black].map(|color| *board.castle_rights(color));
         board.play_unchecked(encoding::move_of(board, self.variant, self.policy, action));
         *plies += 1;
         *halfmoves = if board.halfmove_clock() == 0 { 0 } else { *halfmoves + 1 };
         if *halfmoves == 0 || [Color::White, Color::Black].map(|color| *board.castle_rights(color)) != rights {
-            keys.clear();
+            past.forget_keys();
         }
-        let repetitions = keys.push(key(board));
-        frames.push(Pieces::of(board), repetitions);
+        past.push(Pieces::of(board), key(board), MAX_REPETITIONS);
     }
 
     #[inline]
@@ -235,7 +229,7 @@ impl Game for Chess {
         }
         let ending = if is_insufficient_material(board) {
             "insufficient material"
-        } else if state.frames.get(0).repetitions >= MAX_REPETITIONS {
+        } else if state.past.repetitions() >= MAX_REPETITIONS {
             "threefold repetition"
         } else if state.halfmoves >= 100 {
             "fifty-move rule"
@@ -270,8 +264,8 @@ impl Game for Chess {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let before = state.frames.get(1).board;
-        let changed = before.difference(&state.frames.get(0).board);
+        let before = state.past.frames.get(1).board;
+        let changed = before.difference(state.past.board());
         // Nothing was before a start.
         let last_move = if before.is_empty() { BitBoard::EMPTY } else { changed };
         let piece = |square: Square| {
