@@ -186,9 +186,11 @@ fn every_go_keeps_the_contract() {
 /// How the second player's board is seen by the first: a square's row and column on a board of `rows` and `columns`.
 type Turn = fn(row: usize, column: usize, rows: usize, columns: usize) -> (usize, usize);
 
-/// For each game whose actions are planes of squares: whether an action of a plane puts something on its square (else it
-/// leaves it), and how the second player sees the board.
-fn action_planes() -> Vec<(&'static str, fn(plane: usize) -> bool, Turn)> {
+/// Whether an action of a plane puts something on its square; else it leaves it.
+type Fills = fn(plane: usize) -> bool;
+
+/// For each game whose actions are planes of squares: which fill theirs, and how the second player sees the board.
+fn action_planes() -> Vec<(&'static str, Fills, Turn)> {
     let (same, flipped): (Turn, Turn) =
         (|row, column, _, _| (row, column), |row, column, rows, _| (rows - 1 - row, column));
     let turned: Turn = |row, column, rows, columns| (rows - 1 - row, columns - 1 - column);
