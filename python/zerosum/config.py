@@ -43,6 +43,9 @@ CACHED_POSITIONS = 1 << 16
 LONGEST_OPENED_GAME = 80
 """Plies of a random game, up to which self-play opens games at random."""
 
+PAPER_TEMPERATURE_PLIES = 30
+"""Where the paper stops to draw moves in each of its games (its pseudocode), however long they last."""
+
 
 @dataclass(frozen=True)
 class TrainingConfig:
@@ -248,9 +251,9 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
 
     Rules of thumb, measured on Connect Four (docs/log.md): blocks enough to see the whole board; filters as many as the
     time can feed; simulations that visit each legal move of a typical position some fourteen times, which is what
-    self-play has time for while the learner is busy; temperature for the first half of a typical game; four games in
-    five begin with random moves, of which a random game's length and almost half again is the most. Long games begin as
-    the rules have it: random moves there have not been measured.
+    self-play has time for while the learner is busy; temperature for the first half of a typical game, but no longer than
+    in the paper; four games in five begin with random moves, of which a random game's length and almost half again is the
+    most. Long games begin as the rules have it: random moves there have not been measured.
     """
     size = measure_game(game)
     height, width = game.spec.board_shape
@@ -266,7 +269,7 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
         "selfplay": {
             # On a CPU the run measures it; a GPU wants two large batches in turn.
             **({"games_per_worker": 512, "num_workers": 2} if uses_gpu() else {}),
-            "temperature_plies": max(2, round(size.plies / 2)),
+            "temperature_plies": min(max(2, round(size.plies / 2)), PAPER_TEMPERATURE_PLIES),
             "opening_share": 0.8 if size.plies <= LONGEST_OPENED_GAME else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)),
             "fast_simulations": max(num_simulations // 5, 8),

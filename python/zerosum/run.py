@@ -51,8 +51,9 @@ from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
 from zerosum.forecast import forecast
+from zerosum.game_check import check_game
 from zerosum.game_store import GameStore
-from zerosum.games import Rules, adopt, check_game, find_game
+from zerosum.games import Rules, adopt, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.mistakes import Mistakes
@@ -484,6 +485,9 @@ class Training:
             with writing(self._directory):
                 self._metrics.add(row)
         self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
+        if not row.games and (under_way := self._store.running):
+            plies = sum(len(game.plies) for game in under_way.values()) / len(under_way)
+            self._report(f"      no game has ended yet: {len(under_way)} are under way, at move {plies:.0f} on average")
 
     def _replay_from(self, first_game_id: int, step: int) -> None:
         """Have the games since the checkpoint of this step, which the first so many went before, played again."""

@@ -41,6 +41,15 @@ fn look<G: Game>(game: &G, position: &Position<G::State>) -> impl PartialEq + st
     )
 }
 
+/// Asked about one action alone, the game says what it says of all together.
+fn tells_legal_actions<G: Game>(game: &G, position: &Position<G::State>, numbers: impl Iterator<Item = usize>) {
+    let legal = position.legal_actions(game, true);
+    for action in numbers.map(|number| number as Action).chain(legal.iter().copied()).chain([Action::MAX]) {
+        let is_legal = game.is_legal(&position.state, action);
+        assert_eq!(is_legal, legal.contains(&action), "action {action}\n{}", game.draw(&position.state));
+    }
+}
+
 fn check_position<G: Game>(game: &G, position: &Position<G::State>) {
     let (spec, board, actions) = (game.spec(), game.draw(&position.state), legal(game, position));
     assert!(board.ends_with('\n') && board.lines().count() > 1, "draw() is several lines:\n{board}");
@@ -55,6 +64,8 @@ fn check_position<G: Game>(game: &G, position: &Position<G::State>) {
     if position.outcome(game).is_some_and(|outcome| outcome.is_soft) {
         assert!(!position.legal_actions(game, true).is_empty(), "a soft end leaves a move\n{board}");
     }
+    // A sixteenth of all actions at each position, and numbers beyond.
+    tells_legal_actions(game, position, (position.plies as usize % 16..spec.num_actions() + 32).step_by(16));
     let texts: HashSet<String> = actions.iter().map(|action| game.action_text(&position.state, *action)).collect();
     assert_eq!(texts.len(), actions.len(), "two legal actions share a text: {texts:?}\n{board}");
     assert!(texts.iter().all(|text| !text.is_empty() && !text.contains(char::is_whitespace)), "{texts:?}\n{board}");
@@ -139,6 +150,24 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
     assert!(longest <= game.spec().max_plies());
     assert_eq!(players, HashSet::from([Player::First, Player::Second]));
     game.spec().name().to_owned()
+}
+
+/// Where an action's number alone would mislead: castling and kings two squares from nothing, en passant, promotions, pins.
+#[test]
+fn each_action_of_chess_is_known_alone() {
+    for game in [Chess::new(Variant::Chess), Chess::new(Variant::Chess960)] {
+        for text in [
+            "r3k2r/pppq1ppp/8/8/3Pp3/8/PPP2PPP/R2QK2R b KQkq d3 0 1",
+            "r3k2r/1P4P1/8/8/8/8/1p4p1/R3K2R w KQkq - 0 1",
+            "rn2k2r/1P5P/8/2K5/2pP4/8/8/R7 b kq d3 0 1",
+            "4k3/8/8/8/3K1R2/8/8/8 w - - 0 1",
+            "4k3/4r3/8/8/3KRR2/8/8/4R3 w - - 0 1",
+            "4k3/8/8/8/8/8/4r3/R2K3R w - - 0 1",
+        ] {
+            let position = Position { state: game.parse_position(text).expect("a position"), plies: 0 };
+            tells_legal_actions(&game, &position, 0..game.spec().num_actions());
+        }
+    }
 }
 
 #[test]

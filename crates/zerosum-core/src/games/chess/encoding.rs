@@ -169,6 +169,25 @@ pub fn legal_actions(board: &Board, variant: Variant, policy: Policy, actions: &
     actions.sort_unstable();
 }
 
+/// Whether an action, whatever its number, is legal.
+#[inline]
+pub fn is_legal(board: &Board, variant: Variant, policy: Policy, action: Action) -> bool {
+    let number = match policy {
+        Policy::Planes => usize::from(action),
+        Policy::Flat => KEPT.get(usize::from(action)).map_or(NUM_ACTIONS, |number| usize::from(*number)),
+    };
+    if number >= NUM_ACTIONS {
+        return false;
+    }
+    let side = board.side_to_move();
+    let Some(to) = target(number / 64, number % 64) else { return false };
+    let chosen = move_of(board, variant, policy, action);
+    // In chess a castling king moves two squares, and no action but that means its rook's square.
+    let takes_own = board.colors(side).has(chosen.to);
+    let is_two_steps = chosen.to as usize != to ^ turn(side);
+    (variant == Variant::Chess960 || takes_own == is_two_steps) && board.is_legal(chosen)
+}
+
 /// The move of a legal action; a castling king takes its rook.
 #[inline]
 pub fn move_of(board: &Board, variant: Variant, policy: Policy, action: Action) -> Move {

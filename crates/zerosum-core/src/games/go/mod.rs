@@ -164,6 +164,11 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         }
     }
 
+    fn is_legal(&self, state: &State<W, P>, action: Action) -> bool {
+        let (point, pass) = (usize::from(action), self.variant.pass());
+        point == pass || point < pass && state.may_play_on(self, point)
+    }
+
     fn play(&self, state: &mut State<W, P>, action: Action) {
         state.play(self, action);
     }

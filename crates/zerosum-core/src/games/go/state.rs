@@ -137,6 +137,15 @@ impl<const W: usize, const P: usize> State<W, P> {
         Moves { legal: quiet | others, banned }
     }
 
+    /// Whether a point is one of those that [`Self::moves`] has as legal.
+    pub fn may_play_on(&self, go: &Go<W, P>, point: usize) -> bool {
+        if self.board.owner(point).is_some() {
+            return false;
+        }
+        let placement = self.board.placement(&go.geometry, point, self.mover.index());
+        (placement.effect != Effect::Suicide || go.variant.suicide) && !self.repeats(go, point, placement)
+    }
+
     #[inline]
     fn repeats(&self, go: &Go<W, P>, point: usize, placement: Placement) -> bool {
         if go.variant.superko == Superko::Simple {

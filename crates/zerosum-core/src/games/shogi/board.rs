@@ -317,6 +317,24 @@ impl Board {
         });
     }
 
+    /// Whether a move is legal.
+    pub fn is_legal(&self, chosen: Move) -> bool {
+        let flow = self.0.generate_moves(|set| {
+            let is_among = match (set, chosen) {
+                (
+                    MoveSet::Normal { from, promotions, non_promotions, .. },
+                    Move::Normal { from: square, to, promotes },
+                ) => from == SQUARE[square] && if promotes { promotions } else { non_promotions }.contains(SQUARE[to]),
+                (MoveSet::Drop { piece, to }, Move::Drop { kind, to: square }) => {
+                    piece_of(piece).kind == kind && to.contains(SQUARE[square])
+                }
+                _ => false,
+            };
+            if is_among { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        flow.is_break()
+    }
+
     /// Makes a legal move.
     #[inline]
     pub fn make(&mut self, chosen: Move) -> Made {

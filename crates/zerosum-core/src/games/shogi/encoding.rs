@@ -181,7 +181,15 @@ pub fn legal_actions(board: &Board, policy: Policy, actions: &mut Vec<Action>) {
     }
 }
 
-/// The move of a legal action.
+/// Whether an action, whatever its number, is some piece's move on an empty board.
+pub fn is_action(policy: Policy, action: Action) -> bool {
+    match policy {
+        Policy::Planes => usize::from(action) < NUM_ACTIONS && is_possible(action.into()),
+        Policy::Flat => usize::from(action) < NUM_FLAT_ACTIONS,
+    }
+}
+
+/// The move of an action.
 #[inline]
 pub fn move_of(player: Player, policy: Policy, action: Action) -> Move {
     let action = usize::from(if policy == Policy::Flat { KEPT[usize::from(action)] } else { action });

@@ -105,6 +105,11 @@ impl Game for Shogi {
     }
 
     #[inline]
+    fn is_legal(&self, state: &State, action: Action) -> bool {
+        encoding::is_action(self.policy, action) && state.board.is_legal(self.move_of(state, action))
+    }
+
+    #[inline]
     fn play(&self, state: &mut State, action: Action) {
         let player = state.board.player();
         let made = state.board.make(encoding::move_of(player, self.policy, action));
@@ -186,6 +191,10 @@ impl Game for Shogi {
 
     fn description(&self) -> Description {
         description::paragraphs()
+    }
+
+    fn num_repetitions(&self, state: &State) -> u32 {
+        state.past.repetitions().into()
     }
 
     fn position_text(&self, state: &State) -> Option<String> {
