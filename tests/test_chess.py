@@ -369,6 +369,9 @@ def test_the_board_is_drawn() -> None:
     picture = CHESS.picture(state)
     assert picture is not None and picture.last_move == [45, 62] and picture.cells[45] == (0, "N", "♘")
     assert CHESS.picture(CHESS.initial_state()).last_move == []
+    few = make("chess(history_fill=zero)")
+    set_up = few.picture(few.parse_position("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"))
+    assert set_up is not None and set_up.last_move == [], "nobody knows what was before"
 
 
 # ---- texts of any kind

@@ -176,6 +176,16 @@ def test_a_position_set_up_has_the_past_that_was_asked_for(fill: str, frames: in
     assert game.planes(game.initial_state())[:-1].max() == 0.0
 
 
+def test_a_start_that_is_read_back_has_no_past_either() -> None:
+    game = make("go(size=9, handicap=2)")
+    start = game.initial_state()
+    read = game.parse_position(game.position_text(start) or "")
+    assert (game.planes(read) == game.planes(start)).all() and game.planes(start)[:2].max() == 1.0
+    assert game.planes(read)[2:-1].max() == 0.0
+    other = game.parse_position((game.position_text(start) or "").replace(" O", " X"))
+    assert game.planes(other)[2:-1].max() == 1.0, "a position set up, which White did not begin"
+
+
 def test_planes_are_those_of_pgx() -> None:
     """By the map in `compare_pgx`."""
     pytest.importorskip("pgx", exc_type=ImportError)

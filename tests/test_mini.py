@@ -183,7 +183,7 @@ MALFORMED = {
         "rbsgk/4p/5/P4/KGSBR": "has 1 fields",
         "rbsgk/4p/5/P4 b - 1": "has 4 rows, expected 5",
         "rbsgk/5p/5/P4/KGSBR b - 1": "row 2, .5p., has 6 cells",
-        "rbsgk/41/5/P4/KGSBR b - 1": "expected digits 1 to 5, no two in a row",
+        "rbsgk/41/5/P4/KGSBR b - 1": "expected digits 1 to 5, no two side by side",
         "rbsgk/4n/5/P4/KGSBR b - 1": "'n' is no piece",
         "rbsgk/3+g1/5/P4/K1SBR b - 1": r"\+G is no piece",
         "rbsgk/4p/5/P4/KGSBR x - 1": '"x" is to move, expected b or w',
@@ -280,10 +280,10 @@ def test_boards_are_drawn() -> None:
     state = state_after(game, "2e3d 1b1c 3d1b 1a1b")
     assert game.draw(state) == (
         "a  r b s g .\nb  . . . . k\nc  . . . . p\nd  P . . . .\ne  K G S . R\n   5 4 3 2 1\n"
-        "White holds B\nBlack holds nothing\nBlack to move\n"
+        "White holds b\nBlack holds nothing\nBlack to move\n"
     )
     picture = game.picture(state)
-    assert picture is not None and picture.last_move == [4, 9] and picture.cells[9] == (1, "k", "王")
+    assert picture is not None and picture.last_move == [4, 9] and picture.cells[9] == (1, "k", "玉")
     game = make("minichess")
     state = state_after(game, "b1a3 b4a3")
     assert game.draw(state) == (

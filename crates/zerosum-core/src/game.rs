@@ -117,6 +117,18 @@ pub struct PlaneSpec {
     pub kind: PlaneKind,
 }
 
+impl PlaneSpec {
+    /// A plane of bits.
+    pub fn bits(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: PlaneKind::Bits }
+    }
+
+    /// A plane of one number.
+    pub fn constant(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: PlaneKind::Constant }
+    }
+}
+
 /// What the program is told about a game besides its rules.
 #[derive(Clone, Debug)]
 pub struct GameSpec {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use zerosum_core::erased::AnyGame;
+use zerosum_core::erased::{AnyGame, AnyState};
 use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
 use zerosum_core::games::chess::Variant;
 use zerosum_core::games::{
@@ -210,6 +210,97 @@ fn every_go_keeps_the_contract() {
     }
     keeps_the_contract(&go::<3, 170>("go(size=13, max_plies=200)"), 1);
     keeps_the_contract(&go::<10, 626>("go(size=25, max_plies=100)"), 1);
+}
+
+/// How the second player's board is seen by the first: a square's row and column on a board of `rows` and `columns`.
+type Turn = fn(row: usize, column: usize, rows: usize, columns: usize) -> (usize, usize);
+
+/// Whether an action of a plane puts something on its square; else it leaves it.
+type Fills = fn(plane: usize) -> bool;
+
+/// For each game whose actions are planes of squares: which fill theirs, and how the second player sees the board.
+fn action_planes() -> Vec<(&'static str, Fills, Turn)> {
+    let (same, flipped): (Turn, Turn) =
+        (|row, column, _, _| (row, column), |row, column, rows, _| (rows - 1 - row, column));
+    let turned: Turn = |row, column, rows, columns| (rows - 1 - row, columns - 1 - column);
+    vec![
+        ("breakthrough", |_| false, flipped),
+        ("chess", |_| false, flipped),
+        ("chess960", |_| false, flipped),
+        ("go9", |_| true, same),
+        ("gomoku", |_| true, same),
+        ("hex", |_| true, |row, column, _, _| (column, row)),
+        ("hex(size=4, swap=true)", |_| true, |row, column, _, _| (column, row)),
+        ("minichess", |_| false, flipped),
+        ("minishogi", |plane| plane >= 64, turned),
+        ("nim", |_| false, same),
+        ("othello", |_| true, same),
+        ("shogi", |plane| plane >= 132, turned),
+        ("tictactoe", |_| true, same),
+    ]
+}
+
+/// Whether each square is in one of the planes of bits that show the present pieces whose owner's name begins so.
+fn occupied(game: &dyn AnyGame, state: &AnyState, owner: &str) -> Vec<bool> {
+    let (spec, leaves) = (game.spec(), game.encode(std::slice::from_ref(state)).expect("its own state"));
+    let bits = spec.planes().iter().filter(|plane| plane.kind == PlaneKind::Bits);
+    let mut squares = vec![false; spec.num_squares()];
+    for (plane, packed) in bits.zip(leaves.packed_planes().chunks(spec.bytes_per_plane())) {
+        if plane.name.starts_with(owner) && !plane.name.contains(" ago") && !plane.name.contains("castle") {
+            for (square, is_occupied) in squares.iter_mut().enumerate() {
+                *is_occupied |= packed[square / 8] >> (square % 8) & 1 == 1;
+            }
+        }
+    }
+    squares
+}
+
+/// Action = plane · squares + square, in the orientation of the planes: the square is its mover's before an action that leaves
+/// it and not after it, empty before one that fills it and its mover's after it; and the text names this very square.
+#[test]
+fn actions_name_their_squares_as_the_planes_show_them() {
+    let tested = action_planes();
+    for name in games::NAMES {
+        let full_name = game(name).spec().full_name();
+        let is_tested = tested.iter().any(|(other, ..)| game(other).spec().name() == game(name).spec().name());
+        assert_eq!(is_tested, game(name).spec().has_action_planes(), "{full_name}");
+    }
+    for (number, (name, fills, turn)) in (0..).zip(tested) {
+        let game = game(name);
+        let (rows, columns) = game.spec().board_shape();
+        let own = if name == "nim" { "objects" } else { "own " };
+        let opponent = if name == "nim" { "objects" } else { "opponent" };
+        let mut draws = Draws::new(11, number, 0, "action planes");
+        let (mut state, mut num_played) = (game.initial_state(), 0);
+        while num_played < 300 {
+            let legal = game.legal_actions(&state, false).expect("its own state");
+            if legal.is_empty() {
+                state = game.initial_state();
+                continue;
+            }
+            let action = legal[draws.below(legal.len())];
+            let next = game.play(&state, action).expect("a legal action");
+            let (plane, square) = (usize::from(action) / (rows * columns), usize::from(action) % (rows * columns));
+            let text = game.action_text(&state, action).expect("a legal action");
+            if (plane + 1) * rows * columns <= game.spec().num_actions() {
+                let [before, others] = [own, opponent].map(|owner| occupied(&*game, &state, owner)[square]);
+                let (row, column) = turn(square / columns, square % columns, rows, columns);
+                let after = occupied(&*game, &next, opponent)[row * columns + column];
+                let is_filled = fills(plane);
+                assert_eq!((before, after), (!is_filled, is_filled), "{name}: {text}");
+                assert!(!others || own == opponent, "{name}: {text}");
+                let is_second = game.player(&state).expect("its own state") == Player::Second;
+                let (row, column) = if is_second { (row, column) } else { (square / columns, square % columns) };
+                let picture = game.picture(&state).expect("its own state").expect("all of these are drawn");
+                let (file, rank) = (&picture.column_labels[column], &picture.row_labels[row]);
+                let label = format!("{file}{rank}");
+                let named = text.rsplit('*').next().expect("it has a last part");
+                let is_named = if is_filled { named == label } else { named.starts_with(&label) };
+                assert!(is_named || own == opponent && text.starts_with(rank.as_str()), "{name}: {text}, {label}");
+            }
+            (state, num_played) = (next, num_played + 1);
+        }
+    }
 }
 
 fn options(text: &str) -> Options {

@@ -145,7 +145,7 @@ fn malformed_positions_are_named() {
         ("", "\"\" has 0 fields, expected pieces, side to move, hands and the move's number, or startpos"),
         ("9/9/9/9/9/9/9/9 b - 1", "\"9/9/9/9/9/9/9/9\" has 8 rows, expected 9, separated by /"),
         ("4k4/9/9/9/9/9/9/9/4K5 b - 1", "row 9, \"4K5\", has 10 cells, expected 9"),
-        ("4k4/9/9/9/45/9/9/9/4K4 b - 1", "row 5, \"45\": '5', expected digits 1 to 9, no two in a row"),
+        ("4k4/9/9/9/45/9/9/9/4K4 b - 1", "row 5, \"45\": '5', expected digits 1 to 9, no two side by side"),
         (
             "4k4/9/9/9/4Q4/9/9/9/4K4 b - 1",
             "row 5, \"4Q4\": 'Q' is no piece, expected letters of PLNSGBRK and plnsgbrk, + before some",

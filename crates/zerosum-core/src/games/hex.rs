@@ -15,7 +15,7 @@
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use super::squares::Squares;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, PlaneSpec, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player};
 use crate::picture::{Grid, Picture, letters};
 
 /// The six neighbours: rows down and columns to the right.
@@ -54,7 +54,7 @@ impl Hex {
         let max_plies = options.max_plies(num_actions as u32)?;
         let mut planes = super::bit_planes(["own stones", "opponent stones"]);
         if has_swap {
-            planes.push(PlaneSpec { name: "1 if swap is legal".into(), kind: PlaneKind::Constant });
+            planes.push(PlaneSpec::constant("1 if swap is legal"));
         }
         let mut turned: Vec<Action> = (0..(size * size) as Action).rev().collect();
         turned.extend(turned.len() as Action..num_actions as Action);

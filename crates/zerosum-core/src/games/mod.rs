@@ -21,7 +21,7 @@ pub mod tictactoe;
 use std::sync::Arc;
 
 use crate::erased::{AnyGame, Erased};
-use crate::game::{Action, Game, PlaneKind, PlaneSpec};
+use crate::game::{Action, Game, PlaneSpec};
 pub use breakthrough::Breakthrough;
 pub use chess::Chess;
 pub use connect4::ConnectFour;
@@ -94,7 +94,7 @@ fn erased<G: Game>(game: G) -> Arc<dyn AnyGame> {
 
 /// Bit planes with these meanings.
 pub fn bit_planes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<PlaneSpec> {
-    names.into_iter().map(|name| PlaneSpec { name: name.into(), kind: PlaneKind::Bits }).collect()
+    names.into_iter().map(PlaneSpec::bits).collect()
 }
 
 /// A square as people write it: its column as a letter, counted from 0, and the row's number.

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::game::{PlaneSpec, Planes};
+
 /// Boards that are remembered, the newest included.
 pub const MAX_HISTORY: usize = 8;
 
@@ -15,48 +17,75 @@ pub struct Frame<B> {
     pub repetitions: u8,
 }
 
-/// The latest boards, in a ring, and the keys of the positions that may come again.
-#[derive(Clone, Debug)]
-pub struct Past<B> {
+/// The latest boards, in a ring.
+#[derive(Debug)]
+pub struct Frames<B> {
     ring: [Frame<B>; MAX_HISTORY],
     newest: usize,
+}
+
+/// As derived, but the ring is copied as a whole: a search copies positions at each of its steps.
+impl<B: Copy> Clone for Frames<B> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { ring: self.ring, newest: self.newest }
+    }
+}
+
+impl<B: Copy> Frames<B> {
+    /// A game that begins with a board; of those before it, which nobody counts, `older` says what was how many plies ago.
+    pub fn new(newest: B, older: impl Fn(usize) -> B) -> Self {
+        let board = |index| if index == 0 { newest } else { older(MAX_HISTORY - index) };
+        Self { ring: std::array::from_fn(|index| Frame { board: board(index), repetitions: 0 }), newest: 0 }
+    }
+
+    /// What was `age` plies ago, fewer than [`MAX_HISTORY`].
+    #[inline]
+    pub fn get(&self, age: usize) -> &Frame<B> {
+        &self.ring[(self.newest + MAX_HISTORY - age) % MAX_HISTORY]
+    }
+
+    /// The board a move later.
+    #[inline]
+    pub fn push(&mut self, board: B, repetitions: u8) {
+        self.newest = (self.newest + 1) % MAX_HISTORY;
+        self.ring[self.newest] = Frame { board, repetitions };
+    }
+}
+
+/// The latest boards, and the keys of the positions that may come again.
+#[derive(Clone, Debug)]
+pub struct Past<B: Copy> {
+    /// The present one included.
+    pub frames: Frames<B>,
     cycle: u32,
     keys: Keys,
 }
 
 impl<B: Copy> Past<B> {
-    /// A game that begins with a position; of the boards before it, which nobody counts, `older` says what was how many
-    /// plies ago.
+    /// A game that begins with a position; `older` as in [`Frames::new`].
     pub fn new(newest: B, key: u64, older: impl Fn(usize) -> B) -> Self {
-        let board = |index| if index == 0 { newest } else { older(MAX_HISTORY - index) };
-        let ring = std::array::from_fn(|index| Frame { board: board(index), repetitions: 0 });
         let mut keys = Keys::default();
         keys.push(key);
-        Self { ring, newest: 0, cycle: 0, keys }
+        Self { frames: Frames::new(newest, older), cycle: 0, keys }
     }
 
     /// The board as it is now.
     #[inline]
     pub fn board(&self) -> &B {
-        &self.ring[self.newest].board
+        &self.frames.get(0).board
     }
 
     /// How often the position has occurred before.
     #[inline]
     pub fn repetitions(&self) -> u8 {
-        self.ring[self.newest].repetitions
+        self.frames.get(0).repetitions
     }
 
     /// Plies since the first of the occurrences that were counted.
     #[inline]
     pub fn cycle(&self) -> u32 {
         self.cycle
-    }
-
-    /// What was `age` plies ago, fewer than [`MAX_HISTORY`].
-    #[inline]
-    pub fn frame(&self, age: usize) -> &Frame<B> {
-        &self.ring[(self.newest + MAX_HISTORY - age) % MAX_HISTORY]
     }
 
     /// Forgets the keys, after a move that no other can take back.
@@ -69,11 +98,44 @@ impl<B: Copy> Past<B> {
     #[inline]
     pub fn push(&mut self, board: B, key: u64, most: u8) {
         let (repetitions, cycle) = self.keys.count(key, most);
-        self.newest = (self.newest + 1) % MAX_HISTORY;
-        self.ring[self.newest] = Frame { board, repetitions };
+        self.frames.push(board, repetitions);
         self.cycle = cycle;
         self.keys.push(key);
     }
+}
+
+/// ", 3 plies ago" in a plane's name, nothing for the present.
+pub fn ago(age: usize) -> String {
+    match age {
+        0 => String::new(),
+        1 => ", 1 ply ago".into(),
+        _ => format!(", {age} plies ago"),
+    }
+}
+
+/// What the planes of `history` positions of pieces mean, in channel order: for each position, newest first, the pieces of
+/// both sides by kind, how often it had occurred before up to `most`, and what both sides hold of those in `hand`, by what
+/// the counts are divided.
+pub fn planes(history: usize, kinds: &[&str], most: u8, hand: &[(&str, u8)]) -> Vec<PlaneSpec> {
+    let times = &["once", "twice", "three times"][..most.into()];
+    let sides = ["own", "opponent's"];
+    let of_one = |age: usize| {
+        let when = ago(age);
+        let on_board = sides.iter().flat_map(|side| kinds.iter().map(move |kind| format!("{side} {kind}")));
+        let seen = times.iter().map(|times| format!("1 if the position had occurred at least {times} before"));
+        let in_hand = sides
+            .iter()
+            .flat_map(|side| hand.iter().map(move |(kind, scale)| format!("{side} {kind} in hand / {scale}")));
+        let bits = on_board.map(|name| PlaneSpec::bits(name + &when));
+        bits.chain(seen.chain(in_hand).map(|name| PlaneSpec::constant(name + &when))).collect::<Vec<_>>()
+    };
+    (0..history).flat_map(of_one).collect()
+}
+
+/// Writes how often a position had occurred before, up to `most`.
+#[inline]
+pub fn encode_repetitions(repetitions: u8, most: u8, planes: &mut Planes<'_>) {
+    (1..=most).for_each(|times| planes.constant(if repetitions >= times { 1.0 } else { 0.0 }));
 }
 
 /// Keys in one place.
@@ -188,9 +250,9 @@ mod tests {
 
     #[test]
     fn frames_come_newest_first() {
-        let mut past = Past::new(0, 0, |age| 100 + age as u64);
-        assert!((1..MAX_HISTORY).all(|age| past.frame(age).board == 100 + age as u64));
-        (1..20).for_each(|number| past.push(number, number, 3));
-        assert!((0..MAX_HISTORY).all(|age| past.frame(age).board == 19 - age as u64));
+        let mut frames = Frames::new(0, |age| 100 + age as u64);
+        assert!((1..MAX_HISTORY).all(|age| frames.get(age).board == 100 + age as u64));
+        (1..20).for_each(|number| frames.push(number, 0));
+        assert!((0..MAX_HISTORY).all(|age| frames.get(age).board == 19 - age as u64));
     }
 }

@@ -71,6 +71,38 @@ pub fn parse_rows<T: Clone>(
     Ok(cells)
 }
 
+/// Reads rows as FEN has them, of a square board of at most nine rows: numbers have one digit, no two side by side.
+///
+/// # Errors
+/// As [`parse_rows`].
+pub fn parse_fen_rows<T: Clone>(
+    text: &str,
+    side: usize,
+    read: impl Fn(char) -> Option<T>,
+) -> Result<Vec<Option<T>>, String> {
+    for (index, row) in text.split('/').enumerate() {
+        let digits: Vec<Option<u32>> = row.chars().map(|letter| letter.to_digit(10)).collect();
+        let is_odd = digits.iter().flatten().any(|digit| !(1..=side as u32).contains(digit));
+        if is_odd || digits.windows(2).any(|pair| pair[0].is_some() && pair[1].is_some()) {
+            return Err(format!("row {}, {row:?}: expected digits 1 to {side}, no two side by side", index + 1));
+        }
+    }
+    parse_rows(text, side, side, read)
+}
+
+/// Largest counter that is read: no game is longer.
+const MAX_COUNTER: u32 = 999_999;
+
+/// Reads a counter of FEN or SFEN; `what` it is, and the `least` that it can be.
+///
+/// # Errors
+/// A sentence, if it is no such number.
+pub fn read_counter(text: &str, what: &str, least: u32) -> Result<u32, String> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|number| is_number && (least..=MAX_COUNTER).contains(number));
+    number.ok_or_else(|| format!("{text:?} is {what}, expected a number from {least} to {MAX_COUNTER}"))
+}
+
 /// Writes a position of a game of stones.
 pub fn write_stones(height: usize, width: usize, owner: impl Fn(usize) -> Option<Player>, mover: Player) -> String {
     let letter = |player: Player| ['X', 'O'][player.index()];

@@ -27,7 +27,8 @@ pub fn of(variant: Variant) -> Description {
              position that occurs for the third time (the same pieces, side to move, castling rights and, where it is \
              legal, en passant capture), fifty moves of each side without a capture or a pawn's move (a checkmate on the \
              last of them wins), and insufficient material: kings with at most one knight, or with bishops that all stand \
-             on squares of one shade. A FEN's halfmove clock may be beyond 100."
+             on squares of one shade. A FEN's halfmove clock may be beyond 100. \
+             The ply cap, 512 unless `max_plies` is given, is a draw."
         ),
         planes: format!(
             "The AlphaZero paper's 119: 14 for each of the `history` positions, and 7. The board is flipped top to \

@@ -27,9 +27,10 @@
 
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square};
 
-use super::history::Frames;
+use super::pieces::Pieces;
 use super::{State, Variant};
-use crate::game::{Action, PlaneKind, PlaneSpec, Planes};
+use crate::game::{Action, PlaneSpec, Planes};
+use crate::games::past::{self, Frames};
 
 /// Planes of the policy.
 const NUM_PLANES: usize = 73;
@@ -41,6 +42,8 @@ pub const NUM_FLAT_ACTIONS: usize = 1858;
 /// What the planes of counts are divided by: the paper's ply cap, and the fifty-move rule's plies.
 const PLIES_SCALE: f32 = 512.0;
 const NO_PROGRESS_SCALE: f32 = 100.0;
+/// Earlier occurrences that planes tell of: the third occurrence ends the game.
+pub const MAX_REPETITIONS: u8 = 2;
 
 /// (rows down, columns to the right) of one step in each of the queen's directions.
 const DIRECTIONS: [(i32, i32); 8] = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
@@ -208,35 +211,19 @@ pub fn move_of(board: &Board, variant: Variant, policy: Policy, action: Action) 
 
 /// What the planes mean, in channel order.
 pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
-    let bits = |name: String| PlaneSpec { name, kind: PlaneKind::Bits };
-    let constant = |name: String| PlaneSpec { name, kind: PlaneKind::Constant };
-    let mut planes = Vec::new();
-    for age in 0..history {
-        let when = match age {
-            0 => String::new(),
-            1 => ", 1 ply ago".into(),
-            _ => format!(", {age} plies ago"),
-        };
-        for side in ["own", "opponent's"] {
-            for kind in ["pawns", "knights", "bishops", "rooks", "queens", "king"] {
-                planes.push(bits(format!("{side} {kind}{when}")));
-            }
-        }
-        for times in ["once", "twice"] {
-            planes.push(constant(format!("1 if the position had occurred at least {times} before{when}")));
-        }
-    }
-    planes.push(constant("1 if Black is to move".into()));
-    planes.push(constant("plies since the game began / 512".into()));
+    let kinds = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
+    let mut planes = past::planes(history, &kinds, MAX_REPETITIONS, &[]);
+    planes.push(PlaneSpec::constant("1 if Black is to move"));
+    planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
     for side in ["own", "opponent's"] {
         for wing in ["king", "queen"] {
             planes.push(match variant {
-                Variant::Chess => constant(format!("1 if {side} castling on the {wing} side is not lost")),
-                Variant::Chess960 => bits(format!("{side} rook that may yet castle on the {wing} side")),
+                Variant::Chess => PlaneSpec::constant(format!("1 if {side} castling on the {wing} side is not lost")),
+                Variant::Chess960 => PlaneSpec::bits(format!("{side} rook that may yet castle on the {wing} side")),
             });
         }
     }
-    planes.push(constant("plies since a capture or a pawn's move / 100".into()));
+    planes.push(PlaneSpec::constant(format!("plies since a capture or a pawn's move / {NO_PROGRESS_SCALE}")));
     planes
 }
 
@@ -244,7 +231,7 @@ pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
 #[inline]
 pub fn encode(state: &State, variant: Variant, history: usize, planes: &mut Planes<'_>) {
     let side = state.board.side_to_move();
-    encode_frames(&state.frames, side, history, planes);
+    encode_frames(&state.past.frames, side, history, planes);
     planes.constant(if side == Color::Black { 1.0 } else { 0.0 });
     planes.constant(state.plies as f32 / PLIES_SCALE);
     for color in [side, !side] {
@@ -263,16 +250,14 @@ pub fn encode(state: &State, variant: Variant, history: usize, planes: &mut Plan
 }
 
 #[inline]
-fn encode_frames(frames: &Frames, side: Color, history: usize, planes: &mut Planes<'_>) {
+fn encode_frames(frames: &Frames<Pieces>, side: Color, history: usize, planes: &mut Planes<'_>) {
     for age in 0..history {
         let frame = frames.get(age);
         for color in [side, !side] {
-            for squares in frame.pieces(color) {
+            for squares in frame.board.of_side(color) {
                 planes.mask(oriented(squares, side));
             }
         }
-        for times in 1..=2 {
-            planes.constant(if frame.repetitions >= times { 1.0 } else { 0.0 });
-        }
+        past::encode_repetitions(frame.repetitions, MAX_REPETITIONS, planes);
     }
 }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use cozy_chess::{Board, BoardBuilder, Color, File, Piece, Rank, Square};
 
 use super::{State, Variant, en_passant_square};
-use crate::games::rows::{parse_rows, write_rows};
+use crate::games::rows::{parse_fen_rows, read_counter, write_rows};
 
 /// How a rook that may castle is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +18,6 @@ pub enum Castling {
     /// By its file.
     Shredder,
 }
-
-/// Largest counter that is read: no game is longer.
-const MAX_COUNTER: u32 = 999_999;
 
 /// Writes a position; en passant only where a capture is legal.
 pub fn write(state: &State, castling: Castling) -> String {
@@ -121,17 +118,11 @@ pub fn parse(text: &str, variant: Variant) -> Result<(Board, u32, u32), String> 
 }
 
 fn read_placement(text: &str, builder: &mut BoardBuilder) -> Result<(), String> {
-    let is_odd = |row: &str| {
-        row.contains(['0', '9']) || row.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_digit))
-    };
-    if let Some((index, row)) = text.split('/').enumerate().find(|(_, row)| is_odd(row)) {
-        return Err(format!("row {}, {row:?}: expected digits 1 to 8, no two side by side", index + 1));
-    }
     let read = |letter: char| {
         let piece = Piece::try_from(letter.to_ascii_lowercase()).ok()?;
         Some((piece, if letter.is_ascii_uppercase() { Color::White } else { Color::Black }))
     };
-    let cells = parse_rows(text, 8, 8, read)?;
+    let cells = parse_fen_rows(text, 8, read)?;
     for (cell, piece) in cells.iter().enumerate() {
         *builder.square_mut(Square::index(cell).flip_rank()) = *piece;
     }
@@ -204,11 +195,4 @@ fn read_en_passant(text: &str, board: &Board, builder: &mut BoardBuilder) -> Res
         ));
     }
     Ok(())
-}
-
-fn read_counter(text: &str, what: &str, least: u32) -> Result<u32, String> {
-    let number = text.parse().ok().filter(|number| (least..=MAX_COUNTER).contains(number));
-    number
-        .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
-        .ok_or_else(|| format!("{text:?} is {what}, expected a number from {least} to {MAX_COUNTER}"))
 }

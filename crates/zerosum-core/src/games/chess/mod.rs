@@ -5,14 +5,15 @@
 mod description;
 mod encoding;
 mod fen;
-mod history;
 mod notation;
+mod pieces;
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
 
-use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
-use self::history::{Frame, Frames, Keys, MAX_HISTORY};
+use self::encoding::{MAX_REPETITIONS, NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
+use self::pieces::Pieces;
 use super::options::Options;
+use super::past::{MAX_HISTORY, Past};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::{self, Grid, Picture, letters, numbers_from_top};
 
@@ -46,8 +47,7 @@ pub struct State {
     halfmoves: u32,
     /// Since the game began, as FEN's move number counts them.
     plies: u32,
-    frames: Frames,
-    keys: Keys,
+    past: Past<Pieces>,
 }
 
 impl Chess {
@@ -78,12 +78,9 @@ impl Chess {
 
     /// A board that was set up: what led to it is not known.
     fn set_up(&self, board: Board, halfmoves: u32, plies: u32) -> State {
-        let newest = Frame::of(&board, 0);
         let is_start = halfmoves == 0 && plies == 0 && self.is_start(&board);
-        let older = if is_start || !self.repeats_history { Frame::default() } else { before_double_push(&board) };
-        let mut keys = Keys::new();
-        keys.push(key(&board));
-        State { frames: Frames::new(newest, older), board, halfmoves, plies, keys }
+        let older = if is_start || !self.repeats_history { Pieces::default() } else { before_double_push(&board) };
+        State { past: Past::new(Pieces::of(&board), key(&board), |_| older), board, halfmoves, plies }
     }
 
     /// Whether a game begins with this board.
@@ -134,11 +131,11 @@ fn key(board: &Board) -> u64 {
 }
 
 /// The position before a pawn's double step that the en passant square tells of; without one, the position itself.
-fn before_double_push(board: &Board) -> Frame {
-    let Some(file) = board.en_passant() else { return Frame::of(board, 0) };
+fn before_double_push(board: &Board) -> Pieces {
+    let Some(file) = board.en_passant() else { return Pieces::of(board) };
     let side = !board.side_to_move();
     let [from, to] = [Rank::Second, Rank::Fourth].map(|rank| Square::new(file, rank.relative_to(side)));
-    Frame::of(board, 0).taken_back(Piece::Pawn, side, from, to)
+    Pieces::of(board).taken_back(Piece::Pawn, side, from, to)
 }
 
 /// Black's pieces face White's, all may castle, and each back rank is a legal array.
@@ -213,16 +210,15 @@ impl Game for Chess {
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
-        let State { board, halfmoves, plies, frames, keys } = state;
+        let State { board, halfmoves, plies, past } = state;
         let rights = [Color::White, Color::Black].map(|color| *board.castle_rights(color));
         board.play_unchecked(encoding::move_of(board, self.variant, self.policy, action));
         *plies += 1;
         *halfmoves = if board.halfmove_clock() == 0 { 0 } else { *halfmoves + 1 };
         if *halfmoves == 0 || [Color::White, Color::Black].map(|color| *board.castle_rights(color)) != rights {
-            keys.clear();
+            past.forget_keys();
         }
-        let repetitions = keys.push(key(board));
-        frames.push(Frame::of(board, repetitions));
+        past.push(Pieces::of(board), key(board), MAX_REPETITIONS);
     }
 
     #[inline]
@@ -237,7 +233,7 @@ impl Game for Chess {
         }
         let ending = if is_insufficient_material(board) {
             "insufficient material"
-        } else if state.frames.get(0).repetitions >= 2 {
+        } else if state.past.repetitions() >= MAX_REPETITIONS {
             "threefold repetition"
         } else if state.halfmoves >= 100 {
             "fifty-move rule"
@@ -272,10 +268,10 @@ impl Game for Chess {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let newest = state.frames.get(0);
-        let changed = state.frames.get(1).difference(newest);
-        // A start changed nothing, and of what was set up nobody knows the last move but a pawn's double step.
-        let last_move = if changed.len() > 4 { BitBoard::EMPTY } else { changed };
+        let before = state.past.frames.get(1).board;
+        let changed = before.difference(state.past.board());
+        // Nothing was before a start.
+        let last_move = if before.is_empty() { BitBoard::EMPTY } else { changed };
         let piece = |square: Square| {
             let (piece, color) = (state.board.piece_on(square)?, state.board.color_on(square)?);
             let index = piece as usize + if color == Color::White { 0 } else { 6 };

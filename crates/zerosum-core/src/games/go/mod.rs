@@ -14,8 +14,9 @@ use std::sync::Arc;
 use self::bits::Geometry;
 pub use self::state::State;
 use super::options::Options;
+use super::past::ago;
 use crate::erased::AnyGame;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, PlaneSpec, Planes, Player, ValueForFirst};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player, ValueForFirst};
 use crate::picture::{Grid, Picture, numbers_from_top};
 
 /// Which earlier positions a move may not repeat.
@@ -93,15 +94,8 @@ impl Variant {
 }
 
 fn planes(history: usize) -> Vec<PlaneSpec> {
-    let when = |age: usize| match age {
-        0 => String::new(),
-        1 => ", 1 ply ago".into(),
-        _ => format!(", {age} plies ago"),
-    };
-    let stones = (0..history).flat_map(|age| ["own", "opponent"].map(|side| format!("{side} stones{}", when(age))));
-    let bits = stones.map(|name| PlaneSpec { name, kind: PlaneKind::Bits });
-    let colour = PlaneSpec { name: "1 if Black is to move".into(), kind: PlaneKind::Constant };
-    bits.chain([colour]).collect()
+    let stones = |age| ["own", "opponent"].map(|side| PlaneSpec::bits(format!("{side} stones{}", ago(age))));
+    (0..history).flat_map(stones).chain([PlaneSpec::constant("1 if Black is to move")]).collect()
 }
 
 /// The symmetries of the board that leave the handicap where it is; none moves the pass.

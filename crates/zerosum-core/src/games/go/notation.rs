@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use super::state::{MAX_PAST, State};
 use super::{Go, Variant};
-use crate::game::Action;
+use crate::game::{Action, Game};
 use crate::games::rows::{parse_stones, write_stones};
 
 const COLUMNS: &[u8; 25] = b"ABCDEFGHJKLMNOPQRSTUVWXYZ";
@@ -126,7 +126,9 @@ pub fn parse_position<const W: usize, const P: usize>(go: &Go<W, P>, text: &str)
     }
     let mut state = State::set_up(go, &stones, mover, &banned)?;
     state.passes = passes.unwrap_or(0);
-    if variant.repeats_history {
+    let start = go.initial_state();
+    let is_start = fields.is_empty() && mover == start.mover && state.board.stones == start.board.stones;
+    if variant.repeats_history && !is_start {
         state.past = [state.board.stones; MAX_PAST];
     }
     Ok(state)

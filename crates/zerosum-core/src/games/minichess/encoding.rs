@@ -1,8 +1,8 @@
 //! Planes of minichess, in the style of the AlphaZero paper's chess (arXiv 1712.01815, table S1).
 
 use super::board::{Board, NUM_KINDS};
-use crate::game::{PlaneKind, PlaneSpec, Planes, Player};
-use crate::games::past::Past;
+use crate::game::{PlaneSpec, Planes, Player};
+use crate::games::past::{self, Past};
 
 const KINDS: [&str; NUM_KINDS] = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
 /// What the planes of counts are divided by: the default ply cap, and the fifty-move rule's plies.
@@ -13,25 +13,10 @@ pub const MAX_REPETITIONS: u8 = 2;
 
 /// What the planes mean, in channel order.
 pub fn planes(history: usize) -> Vec<PlaneSpec> {
-    let bits = |name: String| PlaneSpec { name, kind: PlaneKind::Bits };
-    let constant = |name: String| PlaneSpec { name, kind: PlaneKind::Constant };
-    let mut planes = Vec::new();
-    for age in 0..history {
-        let when = match age {
-            0 => String::new(),
-            1 => ", 1 ply ago".into(),
-            _ => format!(", {age} plies ago"),
-        };
-        for side in ["own", "opponent's"] {
-            planes.extend(KINDS.iter().map(|kind| bits(format!("{side} {kind}{when}"))));
-        }
-        for times in ["once", "twice"] {
-            planes.push(constant(format!("1 if the position had occurred at least {times} before{when}")));
-        }
-    }
-    planes.push(constant("1 if Black is to move".into()));
-    planes.push(constant(format!("plies since the game began / {PLIES_SCALE}")));
-    planes.push(constant(format!("plies since a capture or a pawn's move / {NO_PROGRESS_SCALE}")));
+    let mut planes = past::planes(history, &KINDS, MAX_REPETITIONS, &[]);
+    planes.push(PlaneSpec::constant("1 if Black is to move"));
+    planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
+    planes.push(PlaneSpec::constant(format!("plies since a capture or a pawn's move / {NO_PROGRESS_SCALE}")));
     planes
 }
 
@@ -45,7 +30,7 @@ pub fn encode(
     planes: &mut Planes<'_>,
 ) {
     for age in 0..history {
-        let frame = past.frame(age);
+        let frame = past.frames.get(age);
         // A frame is seen by who was to move then.
         let board = if age % 2 == 0 { frame.board } else { frame.board.flipped() };
         for side in [board.own, board.opponent] {
@@ -53,9 +38,7 @@ pub fn encode(
                 planes.mask(u64::from(squares & side));
             }
         }
-        for times in 1..=MAX_REPETITIONS {
-            planes.constant(if frame.repetitions >= times { 1.0 } else { 0.0 });
-        }
+        past::encode_repetitions(frame.repetitions, MAX_REPETITIONS, planes);
     }
     planes.constant(player.index() as f32);
     planes.constant(plies as f32 / PLIES_SCALE);

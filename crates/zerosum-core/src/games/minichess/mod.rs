@@ -89,7 +89,7 @@ impl State {
 
     /// Squares that the last move changed, as White sees the board.
     fn last_move(&self) -> Vec<usize> {
-        let before = self.past.frame(1).board;
+        let before = self.past.frames.get(1).board;
         if before == Board::default() {
             return Vec::new();
         }

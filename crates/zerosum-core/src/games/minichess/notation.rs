@@ -5,11 +5,9 @@ use std::fmt::Write;
 use super::board::{Board, FIRST_UNDERPROMOTION, KING, Limits, Moves, NUM_KINDS, PAWN, target};
 use crate::game::Player;
 use crate::games::board5::{FAR_RANK, NUM_SQUARES, SIDE, squares};
-use crate::games::rows::{parse_rows, write_rows};
+use crate::games::rows::{parse_fen_rows, read_counter, write_rows};
 
 const LETTERS: [char; NUM_KINDS] = ['P', 'N', 'B', 'R', 'Q', 'K'];
-/// Largest counter that is read: no game is longer.
-const MAX_COUNTER: u32 = 999_999;
 
 /// What a position text says.
 #[derive(Clone, Copy, Debug)]
@@ -93,18 +91,11 @@ pub fn parse(text: &str) -> Result<Fen, String> {
 
 /// The board as White sees it, who owns what is upper case.
 fn read_rows(text: &str) -> Result<Board, String> {
-    let is_odd = |row: &&str| {
-        let digits: Vec<bool> = row.bytes().map(|byte| byte.is_ascii_digit()).collect();
-        row.contains(['0', '6', '7', '8', '9']) || digits.windows(2).any(|pair| pair == [true, true])
-    };
-    if let Some(row) = text.split('/').find(is_odd) {
-        return Err(format!("{text:?}, in {row:?}: expected digits 1 to {SIDE}, no two in a row"));
-    }
     let read = |letter: char| {
         let kind = LETTERS.iter().position(|other| *other == letter.to_ascii_uppercase())?;
         Some((kind, letter.is_ascii_uppercase()))
     };
-    let cells = parse_rows(text, SIDE, SIDE, read)?;
+    let cells = parse_fen_rows(text, SIDE, read)?;
     let mut board = Board::default();
     for (square, cell) in cells.into_iter().enumerate() {
         let Some((kind, is_white)) = cell else { continue };
@@ -121,12 +112,6 @@ fn read_rows(text: &str) -> Result<Board, String> {
         return Err(format!("{text:?}: a pawn stands on the first or the last rank"));
     }
     Ok(board)
-}
-
-fn read_counter(text: &str, what: &str, least: u32) -> Result<u32, String> {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|number| is_number && (least..=MAX_COUNTER).contains(number));
-    number.ok_or_else(|| format!("{text:?} is {what}, expected a number from {least} to {MAX_COUNTER}"))
 }
 
 fn square_text(square: usize) -> String {

@@ -83,7 +83,7 @@ impl State {
 
     /// Squares that the last move changed, as Black sees the board.
     fn last_move(&self) -> Vec<usize> {
-        let before = self.past.frame(1).board;
+        let before = self.past.frames.get(1).board;
         if before == Board::default() {
             return Vec::new();
         }
@@ -159,7 +159,7 @@ impl Game for Minishogi {
     fn picture(&self, state: &State) -> Option<Picture> {
         let piece = |square| {
             let (kind, owner) = notation::piece_on(state.board(), state.player, square)?;
-            let glyph = ["王", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"][kind].into();
+            let glyph = ["玉", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"][kind].into();
             Some(Piece { owner, text: notation::piece_text(kind, owner), glyph })
         };
         let held = notation::hands(state.board(), state.player).map(notation::hand_text);
@@ -171,7 +171,7 @@ impl Game for Minishogi {
             row_labels: crate::picture::letters(SIDE),
             last_move: state.last_move(),
             captions: vec![
-                in_hand("White", &held[1]),
+                in_hand("White", &held[1].to_lowercase()),
                 in_hand("Black", &held[0]),
                 format!("{} to move", ["Black", "White"][state.player.index()]),
             ],

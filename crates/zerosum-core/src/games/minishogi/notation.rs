@@ -5,13 +5,12 @@ use std::fmt::Write;
 use super::board::{Board, FIRST_DROP, KING, Limits, NUM_HAND_KINDS, NUM_KINDS, PAWN, PROMOTED, target};
 use crate::game::Player;
 use crate::games::board5::{FAR_RANK, LEFT_FILE, NUM_SQUARES, SIDE};
+use crate::games::rows::read_counter;
 
 /// Letters of the kinds that are not promoted, in the order of the kinds.
 const LETTERS: [char; 6] = ['K', 'G', 'S', 'B', 'R', 'P'];
 /// Kinds in hand in the order in which SFEN writes them: rook, bishop, gold, silver, pawn.
 const IN_HAND_ORDER: [usize; NUM_HAND_KINDS] = [3, 2, 0, 1, 4];
-/// Largest move number that is read: no game is longer.
-const MAX_NUMBER: u32 = 999_999;
 
 /// A piece's letters, + before it if it is promoted: upper case for Black.
 pub fn piece_text(kind: usize, owner: Player) -> String {
@@ -113,11 +112,7 @@ pub fn parse(text: &str) -> Result<(Board, Player, u32), String> {
     let mut board = Board::default();
     read_rows(rows, &mut board)?;
     read_hands(held, &mut board)?;
-    let plies = (number.bytes().all(|byte| byte.is_ascii_digit()))
-        .then(|| number.parse().ok().filter(|number| (1..=MAX_NUMBER).contains(number)))
-        .flatten()
-        .ok_or_else(|| format!("{number:?} is the move's number, expected a number from 1 to {MAX_NUMBER}"))?
-        - 1;
+    let plies = read_counter(number, "the move's number", 1)? - 1;
     check(text, &board)?;
     let board = if player == Player::First { board } else { board.turned() };
     if Limits::of(&board.turned()).is_check {
@@ -144,7 +139,7 @@ fn read_rows(text: &str, board: &mut Board) -> Result<(), String> {
         while let Some(letter) = letters.next() {
             if let Some(number) = letter.to_digit(10) {
                 if was_number || !(1..=SIDE as u32).contains(&number) {
-                    return wrong(format!(": {letter:?}, expected digits 1 to {SIDE}, no two in a row"));
+                    return wrong(format!(": {letter:?}, expected digits 1 to {SIDE}, no two side by side"));
                 }
                 was_number = true;
                 column += number as usize;

@@ -29,7 +29,9 @@ use super::board::{
     Board, FAR_ROWS, KNIGHT, Move, Moves, NUM_HAND_KINDS, NUM_KINDS, NUM_OF_KIND, NUM_SQUARES, SIDE, oriented,
     rows_without_a_move,
 };
-use crate::game::{Action, PlaneKind, PlaneSpec, Planes, Player};
+use super::history::MAX_REPETITIONS;
+use crate::game::{Action, PlaneSpec, Planes, Player};
+use crate::games::past;
 
 /// Planes of the policy that move a piece without promoting it.
 const NUM_MOVE_PLANES: usize = 66;
@@ -220,32 +222,10 @@ const NAMES: [&str; NUM_KINDS] = [
 
 /// What the planes mean, in channel order.
 pub fn planes(history: usize) -> Vec<PlaneSpec> {
-    let plane = |kind, name| PlaneSpec { name, kind };
-    let mut planes = Vec::new();
-    for age in 0..history {
-        let when = match age {
-            0 => String::new(),
-            1 => ", 1 ply ago".into(),
-            _ => format!(", {age} plies ago"),
-        };
-        for side in ["own", "opponent's"] {
-            planes.extend(NAMES.map(|kind| plane(PlaneKind::Bits, format!("{side} {kind}{when}"))));
-        }
-        for times in ["once", "twice", "three times"] {
-            let name = format!("1 if the position had occurred at least {times} before{when}");
-            planes.push(plane(PlaneKind::Constant, name));
-        }
-        for side in ["own", "opponent's"] {
-            planes.extend(
-                NAMES
-                    .iter()
-                    .zip(NUM_OF_KIND)
-                    .map(|(kind, count)| plane(PlaneKind::Constant, format!("{side} {kind} in hand / {count}{when}"))),
-            );
-        }
-    }
-    planes.push(plane(PlaneKind::Constant, "1 if White is to move".into()));
-    planes.push(plane(PlaneKind::Constant, "plies since the game began / 512".into()));
+    let hand: Vec<_> = NAMES.into_iter().zip(NUM_OF_KIND).collect();
+    let mut planes = past::planes(history, &NAMES, MAX_REPETITIONS, &hand);
+    planes.push(PlaneSpec::constant("1 if White is to move"));
+    planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
     planes
 }
 
@@ -282,7 +262,7 @@ fn encode_board(board: &Board, player: Player, repetitions: u8, planes: &mut Pla
     });
     let sides = [player, player.opponent()];
     sides.iter().flat_map(|side| pieces[side.index()]).for_each(|mask| planes.mask128(mask));
-    (1..=3).for_each(|times| planes.constant(if repetitions >= times { 1.0 } else { 0.0 }));
+    past::encode_repetitions(repetitions, MAX_REPETITIONS, planes);
     for side in sides {
         let held = board.hand(side).into_iter().zip(NUM_OF_KIND);
         held.for_each(|(count, all)| planes.constant(f32::from(count) / f32::from(all)));

@@ -7,6 +7,7 @@ use super::board::{
     rows_without_a_move, unpromoted,
 };
 use crate::game::Player;
+use crate::games::rows::read_counter;
 
 /// The start of the game.
 pub const START: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
@@ -15,8 +16,6 @@ pub const START: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGS
 const LETTERS: [char; KING + 1] = ['P', 'L', 'N', 'S', 'G', 'B', 'R', 'K'];
 /// Names of those kinds.
 const NAMES: [&str; NUM_HAND_KINDS] = ["pawns", "lances", "knights", "silvers", "golds", "bishops", "rooks"];
-/// Largest move number that is read: no game is longer.
-const MAX_NUMBER: u32 = 999_999;
 
 /// A kind's letter, in upper case.
 pub fn letter(kind: usize) -> char {
@@ -100,13 +99,9 @@ pub fn parse(text: &str) -> Result<(Board, u32), String> {
         _ => return Err(format!("{side:?} is to move, expected b or w")),
     };
     let setup = Setup { pieces: read_rows(rows)?, hands: read_hands(held)?, player };
-    let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok()).flatten();
-    let Some(number) = number.filter(|number| (1..=MAX_NUMBER).contains(number)) else {
-        let number = fields[3];
-        return Err(format!("{number:?} is the move's number, expected a number from 1 to {MAX_NUMBER}"));
-    };
+    let plies = read_counter(number, "the move's number", 1)? - 1;
     let board = check(&setup).map_err(|fault| format!("{text:?}: {fault}"))?;
-    Ok((board, number - 1))
+    Ok((board, plies))
 }
 
 /// The kind and the owner of a letter.
@@ -127,7 +122,7 @@ fn read_rows(text: &str) -> Result<[Option<Piece>; NUM_SQUARES], String> {
         while let Some(letter) = letters.next() {
             if let Some(number) = letter.to_digit(10) {
                 if was_number || number == 0 {
-                    return wrong(format!(": {letter:?}, expected digits 1 to {SIDE}, no two in a row"));
+                    return wrong(format!(": {letter:?}, expected digits 1 to {SIDE}, no two side by side"));
                 }
                 was_number = true;
                 column += number as usize;
