@@ -1,12 +1,12 @@
 # Wraps tasks.py, which does the same on Windows: `python tasks.py demo`, `python tasks.py test`.
 PYTHON ?= python3
 
-.PHONY: help demo test setup
+.PHONY: help demo test setup oracles
 help:
 	@$(CHECK_PYTHON)
 	@$(PYTHON) tasks.py --help
 
-demo test setup:
+demo test setup oracles:
 	@$(CHECK_PYTHON)
 	@$(PYTHON) tasks.py $@
 

@@ -44,7 +44,7 @@ LINKERS = {
 
 def main() -> None:
     """Run the task that the command line names."""
-    tasks = {"demo": demo, "test": test, "setup": setup}
+    tasks = {"demo": demo, "test": test, "setup": setup, "oracles": oracles}
     about = " ".join(f"{name}: {task.__doc__}" for name, task in tasks.items())
     parser = argparse.ArgumentParser(description=f"Set up zerosum in .venv and use it. {about}")
     parser.add_argument("task", choices=tasks)
@@ -116,6 +116,13 @@ def setup() -> None:
     core_stamp.write_text(core)
 
 
+def oracles() -> None:
+    """Add to .venv what the tests hold the rules of the games against; without it they leave those comparisons out."""
+    setup()
+    say("Installing other people's rules into .venv")
+    install("oracles")
+
+
 def check_python() -> None:
     """Stop if this Python cannot make an environment, or is not the one that `.venv` was made with."""
     if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
@@ -156,8 +163,13 @@ def install_dependencies() -> None:
         if run([sys.executable, "-m", "venv", *([] if PYTHON.exists() else ["--clear"]), VENV]):
             sys.exit("The Python environment could not be made: the reason is above.")
     say("Installing what zerosum needs into .venv (mostly PyTorch: on Linux 5 GB on disk with its GPU libraries)")
+    install("dev", with_package=True)
+
+
+def install(extra: str, *, with_package: bool = False) -> None:
+    """Put what an extra asks for, or the package and the extra, into `.venv` in the versions of constraints.txt."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    wanted = [*(project["dependencies"] if with_package else []), *project["optional-dependencies"][extra]]
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
     if run([PYTHON, "-m", "pip", "install", *quiet, "--constraint", "constraints.txt", *wanted]):
         sys.exit("Installing failed, pip says why above: with the network back, run the same command again.")

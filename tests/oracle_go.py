@@ -92,6 +92,8 @@ class Variant:
 
 SENDING_TWO = "1O1O1/XXOOO/1XXO1/XXXOO/1XOO1 O"
 """White sends a second stone to the corner, Black takes two, White takes one: the board is as before."""
+TWO_SENT = "OO1O1/XXOOO/1XXO1/XXXOO/1XOO1 X"
+"""The same a move later: here the second stone, which takes nothing, is what brings the board back."""
 THREE_KOS = "XXXOOOO/1X1XO1O/XXXOOOO/1XO1O1O/XXXOOOO/1X1XO1O/XXXOOOO O"
 LARGE_EYES = "2XO1/XXXOO/1XOO1/XXOOO/1XO2 X"
 """Two stones one after the other in an eye of two points are gone."""
@@ -105,8 +107,9 @@ VARIANTS = (
     Variant(5, 6, superko="simple", suicide=True, komi=-25),
     Variant(5, 16, komi=25),
     Variant(5, 70, opening=SENDING_TWO),
+    Variant(5, 50, opening=TWO_SENT),
     Variant(5, 4, opening=SENDING_TWO, superko="situational"),
-    Variant(5, 10, opening=LARGE_EYES, suicide=True, komi=-1),
+    Variant(5, 20, opening=LARGE_EYES, suicide=True, komi=-1),
     Variant(6, 6, history=3),
     Variant(7, 24, handicap=4, komi=20),
     Variant(7, 14, opening=THREE_KOS, komi=-5),

@@ -8,7 +8,8 @@ import random
 import pytest
 
 from zerosum.errors import GameError
-from zerosum.games import _check_texts, make, state_after
+from zerosum.game_check import _check_texts
+from zerosum.games import make, state_after
 
 
 class Broken:

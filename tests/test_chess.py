@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerosum.errors import GameError
-from zerosum.games import Rules, State, check_game, make, parse_action
+from zerosum.game_check import check_game
+from zerosum.games import Rules, State, make, parse_action
 
 CHESS, CHESS960 = make("chess"), make("chess960")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -440,3 +441,11 @@ def test_any_text_is_a_move_or_none(text: str) -> None:
         state = game.parse_position("r3k2r/1P3pp1/8/3pP3/8/2N3N1/5P2/R3K2R w KQkq d6 0 1")
         action = game.parse_action(state, text)
         assert action is None or action in game.legal_actions(state)
+
+
+def test_positions_are_written_in_both_notations() -> None:
+    state = CHESS960.parse_position("1r1k1r1r/8/8/8/8/8/8/R1RK3R w KCfq - 3 9")
+    assert CHESS960.position_notations == ["shredder-fen"]
+    assert CHESS960.position_text(state, "shredder-fen") == "1r1k1r1r/8/8/8/8/8/8/R1RK3R w HCfb - 3 9"
+    with pytest.raises(GameError, match='chess960 has no notation "epd", known are'):
+        CHESS960.position_text(state, "epd")

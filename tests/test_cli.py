@@ -21,7 +21,7 @@ from zerosum.arena import play_match
 from zerosum.checkpoint import list_checkpoints
 from zerosum.cli import app, main
 from zerosum.config import new_config
-from zerosum.errors import command_text
+from zerosum.errors import GameError, command_text
 from zerosum.games import make, state_after
 from zerosum.metrics import MetricsRow
 from zerosum.picture import svg
@@ -249,12 +249,15 @@ def test_play(zero: Command, learned: Path) -> None:
     assert zero("play", learned, "--position", "XX1").err.startswith('zerosum: "XX1" lacks who is to move')
 
 
-def test_games(zero: Command) -> None:
+def test_games(zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     names = core_game_names()
+    monkeypatch.setenv("COLUMNS", "80")
     answer = zero("games")
     assert (answer.status, answer.err) == (0, "")
-    # A row that has not enough room goes on below, behind blanks.
-    assert [line.split()[0] for line in answer.out.splitlines()[1:] if not line.startswith(" ")] == names
+    assert all(len(line) <= 80 for line in answer.out.splitlines())
+    for table in answer.out.split("\n\n")[:2]:
+        # A row that has not enough room goes on below, behind blanks.
+        assert [line.split()[0] for line in table.splitlines()[1:] if not line.startswith(" ")] == names
     entries = {entry["name"]: entry for entry in map(json.loads, zero("games", "--json").out.splitlines())}
     assert list(entries) == names
     assert entries["connect4"]["options"] == [["max_plies", "42", "a number from 1 to 65535"]]
@@ -289,6 +292,16 @@ def test_perft(zero: Command) -> None:
     lines = [json.loads(line) for line in zero("perft", "tictactoe", "1", "--divide", "--json").out.splitlines()]
     assert [line["move"] for line in lines] == ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", None]
     assert lines[-1] == {"game": "tictactoe", "position": "3/3/3 X", "depth": 1, "move": None, "count": 9}
+
+
+def test_perft_ends_before_the_stack_does(zero: Command) -> None:
+    assert zero("perft", "tictactoe", "255").out == "0\n"
+    answer = zero("perft", "chess", "256")
+    assert (answer.status, answer.out) == (2, "") and "Traceback" not in answer.err
+    game = make("chess")
+    for depth in (256, 1 << 32):
+        with pytest.raises(GameError, match=f"lines of {depth} plies cannot be counted, expected at most 255"):
+            game.perft(game.initial_state(), depth)
 
 
 def test_bench_rules_perft(zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:

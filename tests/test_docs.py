@@ -17,6 +17,7 @@ import typer
 
 import zerosum
 from runs_for_tests import train_a_little
+from zerosum._core import core_game_names
 from zerosum.cli import app
 from zerosum.config import load_preset
 from zerosum.games import find_game
@@ -60,6 +61,12 @@ def test_commands_parse(page: Path) -> None:
             except Exception as error:
                 error.add_note(f"{page.name}:{line}: {command}")
                 raise
+
+
+def test_the_readme_names_every_game() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    games = readme.partition("\n## Games\n")[2].partition("\n## ")[0]
+    assert [name for name in core_game_names() if f"`{name}`" not in games] == []
 
 
 def test_the_readmes_game_is_short_keeps_every_promise_and_is_learned(

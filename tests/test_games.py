@@ -15,13 +15,13 @@ from games_for_tests import DoubleMove, Loop
 from small_twins import SMALL_TWINS
 from zerosum import _core
 from zerosum.errors import GameError
+from zerosum.game_check import check_game
 from zerosum.games import (
     GameSpec,
     Leaves,
     Rules,
     State,
     adopt,
-    check_game,
     make,
     measure_game,
     parse_action,
@@ -410,11 +410,11 @@ def test_moves_are_read_as_written() -> None:
             for action in game.legal_actions(state):
                 text = game.action_text(state, action)
                 assert parse_action(game, state, text) == parse_action(game, state, f" {text.upper()} ") == action
-    with pytest.raises(GameError, match="'a4' is not a legal move here: did you mean .*'a1'"):
+    with pytest.raises(GameError, match="'a4' is not a legal move here: near are .*a1"):
         parse_action(game, game.initial_state(), "a4")
     with pytest.raises(GameError, match="move 2: 'b2' is not a legal move here"):
         state_after(game, "b2 b2")
-    with pytest.raises(GameError, match="move 6: 'c3' is not a legal move here: the game is over"):
+    with pytest.raises(GameError, match="move 6: 'c3' is not a legal move here: the game is over .three in a row."):
         state_after(game, "a1 b1 a2 b2 a3 c3")
     assert state_after(game, "").plies == 0
 

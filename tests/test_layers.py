@@ -20,6 +20,7 @@ ORDER = (
     "settings",
     "openspiel",
     "games",
+    "game_check",
     "notation",
     "picture",
     "perft",

@@ -14,7 +14,8 @@ from runs_for_tests import train_a_little
 from zerosum import openspiel
 from zerosum.checkpoint import load_newest
 from zerosum.errors import GameError
-from zerosum.games import check_game, find_game, make, parse_action, state_after
+from zerosum.game_check import check_game
+from zerosum.games import find_game, make, parse_action, state_after
 from zerosum.play.player import load_player
 
 GAMES = (
@@ -107,6 +108,9 @@ def test_counts_are_numbers_of_a_board_of_one_square() -> None:
             "OpenSpiel cannot make 'y\\(size=5\\)': .*Parameters of y: ansi_color_output, board_size, max_plies",
         ),
         ("y(board_size=5.5.5)", "OpenSpiel cannot make"),
+        ("havannah(board_size=0)", "OpenSpiel cannot make 'havannah.board_size=0.'"),
+        ("go(board_size=-3)", "OpenSpiel cannot make 'go.board_size=-3.': unsupported board size"),
+        ("y(board_size=5, board_size=6)", "y.board_size=5, board_size=6.: board_size given twice"),
         ("y(max_plies=0)", "'max_plies=0' is no ply cap, expected a number from 1 to 65535"),
         ("y(max_plies=many)", "'max_plies=many' is no ply cap"),
         ("quoridor(players=3)", "openspiel:quoridor cannot be played here: it has 3 players, expected 2"),

@@ -15,7 +15,7 @@ import pytest
 from games_for_tests import DoubleMove, Loop
 from zerosum import _core
 from zerosum.errors import SettingsError
-from zerosum.games import Rules, State, adopt, make, state_after
+from zerosum.games import Rules, State, adopt, make, parse_action, state_after
 from zerosum.search import Search, SearchConfig, new_search
 from zerosum.search_reference import ReferenceSearch
 
@@ -716,3 +716,38 @@ def test_a_root_past_a_soft_ending_is_searched() -> None:
     assert np.nanmax(np.abs(root.q)) == 0, "below the root a soft ending is a leaf with its result"
     search.advance(0, 3, keep=True)
     assert search.state(0).plies == 4
+
+
+def twofold_search(state: State, game: Rules, *, twofold_draw: bool) -> tuple[list[int], list[int]]:
+    """Visits of a search in which kings walk to and fro, and those of its twin."""
+    config = replace(PLAIN, num_simulations=600, exact_bounds=False, twofold_draw=twofold_draw, c_init=0.5)
+    fast, twin = new_search(game, config), ReferenceSearch(game, config, noise_alpha=ALPHA)
+    fast.reset(0, state)
+    twin.reset(state)
+    fast.begin(0, config.num_simulations)
+    twin.begin(config.num_simulations)
+    Recorder(game, 1).finish(fast)
+    run_twin(twin, 1)
+    return fast.root(0).visits.tolist(), twin.visits()
+
+
+def test_a_position_that_comes_again_is_a_draw_where_it_is_asked_for() -> None:
+    game = make("minichess")
+    state = game.parse_position("k4/5/5/P4/K4 w - - 0 1")
+    found = {twofold_draw: twofold_search(state, game, twofold_draw=twofold_draw) for twofold_draw in (False, True)}
+    assert all(visits == twins for visits, twins in found.values())
+    assert found[True] != found[False]
+    with pytest.raises(SettingsError, match=r"search.twofold_draw is a guess"):
+        SearchConfig(twofold_draw=True)
+
+
+def test_repetitions_are_counted() -> None:
+    for name, cycle in (("chess", "g1f3 g8f6 f3g1 f6g8"), ("shogi", "5i5h 5a5b 5h5i 5b5a")):
+        game = make(name)
+        state = game.initial_state()
+        assert game.num_repetitions(state) == 0
+        for count in (1, 2):
+            for move in cycle.split():
+                state = game.play(state, parse_action(game, state, move))
+            assert game.num_repetitions(state) == count
+    assert make("connect4").num_repetitions(make("connect4").initial_state()) == 0

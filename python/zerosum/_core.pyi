@@ -204,8 +204,16 @@ class Game:
 
         Raises GameError naming the token that is wrong, or if the game has no notation for positions.
         """
-    def position_text(self, state: State) -> str | None:
-        """The position as people write it, None if the game has no notation for positions."""
+    def position_text(self, state: State, notation: str | None = None) -> str | None:
+        """The position as people write it, None if the game has no notation for positions.
+
+        `notation` is one of `position_notations`, if not the game's own. Raises GameError if it is unknown.
+        """
+    @property
+    def position_notations(self) -> list[str]:
+        """Names of notations, besides the game's own, that `position_text` can write."""
+    def num_repetitions(self, state: State) -> int:
+        """How often the position occurred before in the same game, counted as far as the rules need it."""
     def player(self, state: State) -> int:
         """Who is to move: 0 (first) or 1 (second)."""
     def legal_actions(self, state: State, *, past_soft_endings: bool = False) -> list[int]:
@@ -246,7 +254,11 @@ class Game:
     def picture(self, state: State) -> Picture | None:
         """The board to be drawn; None where there is only its text."""
     def perft(self, state: State, depth: int) -> int:
-        """Lines of play of `depth` plies; those that end earlier for want of a legal move do not count."""
+        """Lines of play of `depth` plies, 0 to 255; those that end earlier for want of a legal move do not count.
+
+        Raises:
+            GameError: `depth` is above 255.
+        """
     def random_plies(self, num_plies: int, seed: int) -> int:
         """Play so many plies of random games as a search does: copy, move, outcome, legal moves. For timing.
 
@@ -337,6 +349,7 @@ class Search:
         policy_target: str,
         forced_playouts: float,
         exact_bounds: bool,
+        twofold_draw: bool,
         count_reused_visits: bool,
         leaves_in_flight: int,
         virtual_loss: float,

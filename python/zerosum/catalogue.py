@@ -78,7 +78,7 @@ def catalogue() -> Iterator[CatalogueEntry]:
     yield from map(entry_of, sorted(core_game_names()))
 
 
-COLUMNS = ("game", "board", "actions", "planes", "ply cap", "legal moves", "notations", "options")
+COLUMNS = ("game", "board", "actions", "planes", "ply cap", "legal moves", "notations")
 
 
 def columns_of(entry: CatalogueEntry) -> tuple[str, ...]:
@@ -91,8 +91,31 @@ def columns_of(entry: CatalogueEntry) -> tuple[str, ...]:
         str(entry.max_plies),
         f"{entry.legal_moves:g}",
         ", ".join(entry.notations) or "its own",
-        f"= {entry.same_as}" if entry.same_as else ", ".join(name for name, _, _ in entry.options),
     )
+
+
+def options_of(entry: CatalogueEntry) -> str:
+    """The options with their defaults, or what the name is short for."""
+    if entry.same_as:
+        return f"short for {entry.same_as}"
+    return ", ".join(f"{name}={default}" for name, default, _ in entry.options)
+
+
+def print_catalogue() -> None:
+    """The table of `zerosum games`: sizes, then options; as wide as the terminal, 80 columns are enough."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    sizes = Table(*COLUMNS, box=None, pad_edge=False)
+    options = Table("game", "options and defaults", box=None, pad_edge=False)
+    for entry in catalogue():
+        sizes.add_row(*columns_of(entry))
+        options.add_row(entry.name, options_of(entry))
+    console.print(sizes)
+    console.print()
+    console.print(options)
+    console.print("\nOptions stand in brackets: 'go(size=7, komi=7.5)'; --json has their values.")
 
 
 PAGE_HEAD = """\
@@ -115,10 +138,14 @@ uniformly random games.
 def page() -> str:
     """The text of `docs/games.md`."""
     entries = list(catalogue())
-    parts = [PAGE_HEAD.format(games=MEASURED_GAMES), *_table(COLUMNS, map(columns_of, entries)), ""]
+    parts = [PAGE_HEAD.format(games=MEASURED_GAMES), *_table((*COLUMNS, "options"), map(_row, entries)), ""]
     for entry in entries:
         parts += [*_section(entry), ""]
     return "\n".join(parts)
+
+
+def _row(entry: CatalogueEntry) -> tuple[str, ...]:
+    return *columns_of(entry), options_of(entry)
 
 
 def _section(entry: CatalogueEntry) -> Iterator[str]:

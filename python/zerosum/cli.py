@@ -48,11 +48,17 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figure
 def main() -> None:
     """Run the command line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # whoever reads a training through a pipe sees each line at once
+        # Whoever reads a training through a pipe sees each line at once; what the terminal cannot write is escaped.
+        sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
     try:
         app(standalone_mode=True)
     except ZerosumError as error:
         print(f"zerosum: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except UnicodeEncodeError as error:
+        if not any(error.object in word for word in sys.argv):
+            raise
+        print(f"zerosum: {error.object!r} is no text in {sys.getfilesystemencoding()}: type it anew.", file=sys.stderr)
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(1) from None
@@ -220,21 +226,13 @@ def info(run: RunArgument, json: Json = False) -> None:
 @app.command(epilog="Example: `zerosum games --json`")
 def games(json: Json = False) -> None:
     """List the games that come with the program, their sizes and their options."""
-    from zerosum.catalogue import COLUMNS, catalogue, columns_of
+    from zerosum.catalogue import catalogue, print_catalogue
 
     if json:
         for entry in catalogue():
             print(entry.json())
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name in COLUMNS:
-        table.add_column(name, no_wrap=name == "game", overflow="fold")
-    for entry in catalogue():
-        table.add_row(*columns_of(entry))
-    Console().print(table)
+    else:
+        print_catalogue()
 
 
 @app.command(epilog="Example: `zerosum show connect4 --moves '4 4 3' --svg board.svg`")
@@ -259,7 +257,7 @@ def show(
 @app.command(epilog="Example: `zerosum perft connect4 6 --divide`")
 def perft(
     game: GameArgument,
-    depth: Annotated[int, typer.Argument(min=0, help="Plies of a line.", show_default=False)],
+    depth: Annotated[int, typer.Argument(min=0, max=255, help="Plies of a line.", show_default=False)],
     position: Position = "",
     divide: Annotated[
         bool, typer.Option("--divide", metavar="", help="Say first how many begin with each move.")
@@ -282,7 +280,7 @@ def check_game(
     seed: Annotated[int, typer.Option(min=0, help="Keys the random moves.")] = 0,
 ) -> None:
     """Play random games and hold a game against everything that the program relies on."""
-    from zerosum.games import check_game as check
+    from zerosum.game_check import check_game as check
     from zerosum.games import find_game
 
     found = find_game(game)

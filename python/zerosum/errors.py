@@ -35,7 +35,29 @@ class RunError(ZerosumError, RuntimeError):
     """A run directory cannot be used: held by another process, not writable, of another game."""
 
 
-def nearest(name: str, known: Iterable[str], *, word: str = "Known") -> str:
+def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
+    """The names that are written nearly so, in small letters or capitals, the nearest first.
+
+    >>> near("E2E5", ["e2e3", "e2e4", "g1f3"])
+    ['e2e4', 'e2e3']
+    """
+    alike: dict[str, list[str]] = {}
+    for other in known:
+        alike.setdefault(other.casefold(), []).append(other)
+    close = difflib.get_close_matches(name.casefold(), alike, n=most, cutoff=0.5)
+    return [other for folded in close for other in alike[folded]][:most]
+
+
+def shown(text: str) -> str:
+    """What somebody wrote as a message quotes it, however long it is.
+
+    >>> shown("e2e5"), len(shown("e" * 1000))
+    ("'e2e5'", 43)
+    """
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
     """What helps after an unknown name and a colon: the names that are near, then all of them.
 
     >>> nearest("conect4", ["connect4", "tictactoe"])
@@ -46,9 +68,8 @@ def nearest(name: str, known: Iterable[str], *, word: str = "Known") -> str:
     names = sorted(known)
     if not names:
         return "there is none"
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    guess = f"did you mean {' or '.join(repr(match) for match in close)}? " if close else ""
-    return f"{guess}{word if guess else word.lower()} are {', '.join(names)}"
+    guess = " or ".join(map(repr, near(name, names)))
+    return f"{f'did you mean {guess}? Known' if guess else 'known'} are {', '.join(names)}"
 
 
 def command_text(*words: str | Path) -> str:

@@ -1,4 +1,4 @@
-"""Games: make one by name, bring your own, hold it against what the program relies on.
+"""Games: make one by name or bring your own; positions and moves as people write them.
 
 `make("connect4")` gives a game of the core; `make("mygame.py:MyGame")` a game written in Python. Both are seen through
 the same methods afterwards, so nothing above this file knows the difference. To write a game, read the `Game` protocol
@@ -7,7 +7,6 @@ here, then `docs/own-game.md`; the smallest complete example is in the README.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib.util
 import operator
@@ -18,14 +17,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zerosum import _core, openspiel
 from zerosum._core import GameSpec, Leaves, PlaneSpec, State
-from zerosum.errors import GameError, nearest
+from zerosum.errors import GameError, near, nearest, shown
 
 __all__ = [
     "Game",
@@ -35,10 +34,10 @@ __all__ = [
     "Rules",
     "State",
     "as_planes",
-    "check_game",
     "drawn_start",
     "make",
     "measure_game",
+    "near_moves",
     "parse_action",
     "place_error",
     "start_error",
@@ -157,7 +156,7 @@ def make(name: str) -> Rules:
     if isinstance(game, Rules):
         return game
     rules = adopt(game)
-    _require_a_move(rules)
+    require_a_move(rules)
     return rules
 
 
@@ -171,7 +170,8 @@ def find_game(name: str) -> Rules | Game[Any]:
     base = name.partition("(")[0].strip()
     if base not in _core.core_game_names():
         raise GameError(
-            f"unknown game {base!r}: {nearest(base, _core.core_game_names())}. A game of your own is path.py:Class."
+            f"unknown game {shown(base)}: {nearest(base, _core.core_game_names())}."
+            " A game of your own is path.py:Class."
         )
     return Rules(name)
 
@@ -252,7 +252,12 @@ def _permutations(value: Any) -> list[list[int]]:
     return [[_whole(action, 0, 65534) for action in permutation] for permutation in value]
 
 
-def _require_a_move(game: Rules) -> None:
+def require_a_move(game: Rules) -> None:
+    """Refuse a game that is over before the first move.
+
+    Raises:
+        GameError: it is, with its start.
+    """
     start = game.initial_state()
     if game.outcome(start) is not None:
         raise place_error(game.spec.name, game.draw, start, GameError("the game is over before the first move"))
@@ -348,23 +353,30 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     action = game.parse_action(state, text)
     if action is not None:
         return action
+    raise GameError(f"{shown(text)} is not a legal move here: {near_moves(game, state, text)}.")
+
+
+_FEW_MOVES = 20
+
+
+def near_moves(game: Rules, state: State, text: str, *, notation: str | None = None) -> str:
+    """What helps after a move that is not legal and a colon: legal ones that are written nearly so, else some or all.
+
+    They are in the game's own way of writing or in `notation`; without it those that are near may be in any.
+    """
     legal = game.legal_actions(state, past_soft_endings=True)
     if not legal:
-        raise GameError(f"{text!r} is not a legal move here: the game is over.")
-    raise GameError(f"{text!r} is not a legal move here: {_near_moves(game, state, legal, text)}.")
-
-
-_MANY_MOVES = 20
-
-
-def _near_moves(game: Rules, state: State, legal: list[int], text: str) -> str:
-    """What helps after a move that is not legal: those that are written nearly so, and, if they are not many, all."""
-    own = [game.action_text(state, action) for action in legal]
-    if len(legal) <= _MANY_MOVES:
-        return nearest(text, own, word="Legal")
-    others = (game.action_text(state, action, notation) for action in legal for notation in game.notations)
-    near = difflib.get_close_matches(text, sorted({*own, *others}), n=5, cutoff=0.4)
-    return f"{len(legal)} others are legal, such as {', '.join(near or sorted(own)[:5])}"
+        return f"the game is over ({game.ending(state)})"
+    texts = sorted(game.action_text(state, action, notation) for action in legal)
+    others = game.notations if notation is None else []
+    found = near(
+        text, [*texts, *(game.action_text(state, action, other) for other in others for action in legal)], most=5
+    )
+    if found:
+        return f"near are {', '.join(found)}, of {len(legal)} that are legal"
+    if len(legal) <= _FEW_MOVES:
+        return f"legal are {', '.join(texts)}"
+    return f"legal are {', '.join(texts[:5])} and {len(legal) - 5} more"
 
 
 def state_after(game: Rules, moves: str, *, position: str = "") -> State:
@@ -452,7 +464,7 @@ def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize
     Raises:
         GameError: the game is over before the first move.
     """
-    _require_a_move(game)
+    require_a_move(game)
     generator = random.Random(seed)
     num_legal = num_plies = 0
     for _ in range(num_games):
@@ -462,194 +474,3 @@ def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize
             num_plies += 1
             state = game.play(state, generator.choice(legal))
     return GameSize(legal_actions=num_legal / num_plies, plies=num_plies / num_games)
-
-
-@dataclass(frozen=True)
-class GameReport:
-    """What `check_game` saw: games played, positions looked at, and the results that came up."""
-
-    num_games: int
-    num_positions: int
-    results: dict[float, int]
-    """How many games ended with each result (of the first player)."""
-    longest: int
-    """Plies of the longest game."""
-
-
-def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) -> GameReport:
-    """Play random games and hold every promise of the `Game` protocol; of a game of the core also of its notations.
-
-    Raises:
-        GameError: a promise is broken; the message has the rule, the value and the position.
-    """
-    rules = game if isinstance(game, Rules) else adopt(game)
-    _require_a_move(rules)
-    # Which moves are read back must not change which games are played.
-    generator, reader = random.Random(seed), random.Random(seed)
-    results: dict[float, int] = {}
-    num_positions = longest = 0
-    for number in range(num_games):
-        if isinstance(game, Rules) and game.num_starts > 1:
-            state = seen = game.start(generator.randrange(game.num_starts))
-        else:
-            state, seen = _start(game, rules), rules.initial_state()
-        moves: list[int] = []
-        while True:
-            num_positions += 1
-            legal = _check_position(game, rules, state, seen)
-            _check_texts(rules, seen, reader)
-            if not legal:
-                break
-            if len(moves) >= rules.spec.max_plies:
-                break
-            action = generator.choice(legal)
-            state = _check_play(game, rules, state, action)
-            seen = rules.play(seen, action)
-            moves.append(action)
-        if rules.spec.symmetries and rules.num_starts == 1:
-            _check_symmetry(rules, moves, rules.spec.symmetries[number % len(rules.spec.symmetries)])
-        result = rules.outcome(seen)
-        assert result is not None
-        results[result] = results.get(result, 0) + 1
-        longest = max(longest, len(moves))
-    return GameReport(num_games, num_positions, results, longest)
-
-
-def _start(game: Game[Any] | Rules, rules: Rules) -> Any:
-    try:
-        return game.initial_state()
-    except MISTAKES as error:
-        raise start_error(rules.spec.name, error) from error
-
-
-def _check_symmetry(rules: Rules, moves: list[int], permutation: list[int]) -> None:
-    """A game with its actions permuted must be the same game: legal moves, who moves, the end."""
-    state, image = rules.initial_state(), rules.initial_state()
-    for action in [*moves, None]:
-        found = rules.outcome(image), sorted(rules.legal_actions(image))
-        expected = rules.outcome(state), sorted(permutation[other] for other in rules.legal_actions(state))
-        if found != expected or (action is not None and rules.player(state) != rules.player(image)):
-            raise GameError(
-                f"{rules.spec.name}: the symmetry {permutation} does not hold: outcome and legal actions are {found},"
-                f" expected {expected}\nat the position\n{rules.draw(image)}\nwhich is the image of\n"
-                f"{rules.draw(state)}"
-            )
-        if action is not None:
-            state, image = rules.play(state, action), rules.play(image, permutation[action])
-
-
-def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: State) -> list[int]:
-    """Everything that one position promises; answers the legal actions."""
-
-    def broken(rule: str) -> NoReturn:
-        raise place_error(rules.spec.name, game.draw, state, GameError(rule))
-
-    def call(method: str, *arguments: Any) -> Any:
-        try:
-            return getattr(game, method)(*arguments)
-        except MISTAKES as error:
-            raise place_error(rules.spec.name, game.draw, state, error) from error
-
-    outcome = call("outcome", state)
-    answer = call("legal_actions", state)
-    try:
-        legal = [operator.index(action) for action in answer]
-    except TypeError:
-        broken(f"legal_actions(state) is {answer!r}, expected a sequence of whole numbers")
-    except MISTAKES as error:  # of a generator
-        raise place_error(rules.spec.name, game.draw, state, error) from error
-    is_capped = outcome is None and seen.plies >= rules.spec.max_plies
-    if (outcome is not None) and legal:
-        broken(f"outcome(state) is {outcome!r} but legal_actions(state) is {legal}: a game that is over has no moves")
-    board = call("draw", state)
-    if not isinstance(board, str):
-        broken(f"draw(state) is a {type(board).__name__}, expected a text")
-    # The program's own eyes check numbers, ranges and shapes wherever it meets them.
-    rules.outcome(seen)
-    if (rules.planes(seen) != as_planes(call("planes", state))).any():
-        broken("planes(state) is not what it was before for the same moves")
-    if is_capped or outcome is not None:
-        return []
-    rules.player(seen)
-    if rules.legal_actions(seen) != sorted(legal):
-        broken(f"legal_actions(state) is {legal} now and was {rules.legal_actions(seen)} before for the same moves")
-    texts: dict[str, int] = {}
-    for action in legal:
-        text = call("action_text", state, action)
-        if not isinstance(text, str) or not text or text != "".join(text.split()):
-            broken(f"action_text(state, {action}) is {text!r}, expected a text without blanks")
-        if text in texts:
-            broken(f"action_text(state, ...) is {text!r} for both actions {texts[text]} and {action}")
-        texts[text] = action
-    return legal
-
-
-_READ_BACK = 8
-"""Moves of a position that are read back: in a notation that says only what it must, each costs as much as all."""
-
-
-def _check_texts(rules: Rules, state: State, generator: random.Random) -> None:
-    """What people write is read back: some moves, in every notation, and the position. A soft ending leaves moves."""
-
-    def broken(rule: str) -> NoReturn:
-        raise place_error(rules.spec.full_name, rules.draw, state, GameError(rule))
-
-    legal = rules.legal_actions(state, past_soft_endings=True)
-    outcome = rules.outcome(state)
-    if rules.is_soft_ending(state) != (outcome is not None and len(legal) > 0):
-        broken(f"is_soft_ending(state) is {rules.is_soft_ending(state)}, and {len(legal)} legal actions are left")
-    for action in generator.sample(legal, min(len(legal), _READ_BACK)):
-        for notation in (None, *rules.notations):
-            text = rules.action_text(state, action, notation)
-            if (found := rules.parse_action(state, text)) != action:
-                kind = "" if notation is None else f" in {notation}"
-                broken(
-                    f"action_text(state, {action}) is {text!r}{kind}, which parse_action(state, ...) reads as {found}"
-                )
-    if (position := rules.position_text(state)) is not None:
-        _check_position_text(rules, state, position, broken)
-
-
-def _check_position_text(rules: Rules, state: State, text: str, broken: Callable[[str], NoReturn]) -> None:
-    """The position that is read back is the same but for the moves that led there, which can only forbid moves."""
-    try:
-        again = rules.parse_position(text)
-    except GameError as error:
-        broken(f"position_text(state) is {text!r}, which parse_position refuses: {error}")
-    if (found := rules.position_text(again)) != text:
-        broken(f"position_text(state) is {text!r}, and {found!r} once it was read back")
-    legal, legal_again = (rules.legal_actions(position, past_soft_endings=True) for position in (state, again))
-    if lost := sorted(set(legal) - set(legal_again)):
-        broken(f"position_text(state) is {text!r}; once it was read back, the actions {lost} are no longer legal")
-    if legal:
-        if rules.player(state) != rules.player(again):
-            broken(f"position_text(state) is {text!r}; once it was read back, the other player is to move")
-        return
-    result, ending = rules.outcome(again), rules.ending(again)
-    if (result, ending) != (rules.outcome(state), rules.ending(state)):
-        broken(f"position_text(state) is {text!r}; once it was read back, the outcome is {result} by {ending!r}")
-
-
-def _check_play(game: Game[Any] | Rules, rules: Rules, state: Any, action: int) -> Any:
-    """Play an action twice: the position must not change, and the answers must be the same."""
-
-    def look(position: Any) -> tuple[Any, ...]:
-        outcome = game.outcome(position)
-        is_over = outcome is not None
-        planes = as_planes(game.planes(position)).tobytes()
-        # As text a NaN, which is refused later, equals itself.
-        return repr(outcome), planes, None if is_over else (game.player(position), tuple(game.legal_actions(position)))
-
-    try:
-        before = look(state)
-        if look(state) != before:
-            raise GameError("asked twice about one position, the game gave two different answers")
-        first = game.play(state, action)
-        if look(state) != before:
-            raise GameError(f"play(state, {action}) changed the state that it was given: it must return a new one")
-        second = game.play(state, action)
-        if look(first) != look(second):
-            raise GameError(f"play(state, {action}) gave two different positions when called twice")
-    except MISTAKES as error:
-        raise place_error(rules.spec.name, game.draw, state, error) from error
-    return first

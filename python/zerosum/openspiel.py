@@ -110,15 +110,19 @@ def load(text: str) -> OpenSpielGame:
         raise GameError(f"OpenSpiel has no game {base!r}: {nearest(base, types)}.")
     try:
         game = pyspiel.load_game(f"{base}({','.join(parameters)})" if parameters else base)
-    except Exception as error:  # pyspiel.SpielError, or what the game's own code raises
+        _require_properties(pyspiel, game, base)
+        longest = min(int(game.max_game_length()), MAX_PLIES) if max_plies is None else max_plies
+        return OpenSpielGame(game, f"{PREFIX}{text}", max_plies=longest)
+    except GameError:
+        raise
+    except (
+        Exception
+    ) as error:  # pyspiel.SpielError, at the first state for some parameters; what the game's code raises
         known = ", ".join(sorted(types[base].parameter_specification)) or "none"
         reason = " ".join(str(error).split())
         raise GameError(
             f"OpenSpiel cannot make {text!r}: {reason}. Parameters of {base}: {known}, max_plies."
         ) from error
-    _require_properties(pyspiel, game, base)
-    longest = min(int(game.max_game_length()), MAX_PLIES) if max_plies is None else max_plies
-    return OpenSpielGame(game, f"{PREFIX}{text}", max_plies=longest)
 
 
 def _read(text: str) -> tuple[str, list[str], int | None]:
@@ -128,6 +132,9 @@ def _read(text: str) -> tuple[str, list[str], int | None]:
         raise GameError(f"{PREFIX}{text} lacks its closing bracket.")
     parameters = [part.strip() for part in rest.rstrip().removesuffix(")").split(",") if part.strip()]
     parameters = ["=".join(side.strip() for side in part.split("=")) for part in parameters]
+    names = [part.partition("=")[0] for part in parameters]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise GameError(f"{PREFIX}{text}: {' and '.join(twice)} given twice.")
     max_plies = None
     for part in [part for part in parameters if part.startswith("max_plies=")]:
         parameters.remove(part)

@@ -51,8 +51,9 @@ from zerosum.errors import RunError, command_text
 from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
 from zerosum.forecast import forecast
+from zerosum.game_check import check_game
 from zerosum.game_store import GameStore
-from zerosum.games import Rules, adopt, check_game, find_game
+from zerosum.games import Rules, adopt, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.mistakes import Mistakes

@@ -116,6 +116,11 @@ class SearchConfig:
         "use proven results in selection, backup, targets and to stop (score bounded MCTS, Cazenave 2010;"
         " paper: false)",
     )
+    twofold_draw: bool = setting(
+        False,
+        "below the root, a position that occurred before in its game is a draw: cycles are not walked twice (as Leela"
+        " Chess Zero; the paper: false; not measured here). No proof, so exact_bounds must be off",
+    )
     reuse_tree: bool = setting(True, "keep what is known below the move that was played (paper's pseudocode: false)")
     count_reused_visits: bool = setting(True, "whether visits of a reused tree count towards num_simulations")
     leaves_in_flight: int = setting(
@@ -141,6 +146,12 @@ class SearchConfig:
             raise SettingsError(
                 f"search.forced_playouts is {self.forced_playouts}, which is for root_selection 'puct' and"
                 f" policy_target 'visits', not {self.root_selection!r} and {self.policy_target!r}: set it to 0."
+            )
+
+        if self.twofold_draw and self.exact_bounds:
+            raise SettingsError(
+                "search.twofold_draw is a guess, which search.exact_bounds would take for a proof: set one of them to"
+                " false."
             )
 
     @property
@@ -169,6 +180,7 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
         policy_target=config.policy_target,
         forced_playouts=config.forced_playouts,
         exact_bounds=config.exact_bounds,
+        twofold_draw=config.twofold_draw,
         count_reused_visits=config.count_reused_visits,
         leaves_in_flight=config.leaves_in_flight,
         virtual_loss=config.virtual_loss,

@@ -233,6 +233,8 @@ class ReferenceSearch:
                 child.state = self.game.play(node.state, action)
                 child.player = self.game.player(child.state)
                 outcome = self.game.outcome(child.state)
+                if outcome is None and self.config.twofold_draw and self.game.num_repetitions(child.state):
+                    outcome = 0.0
                 if outcome is not None:
                     child.is_terminal, child.lower, child.upper = True, outcome, outcome
             node = child

@@ -250,6 +250,18 @@ pub trait AnyGame: Send + Sync {
     /// # Errors
     /// If the state is of another game.
     fn position_text(&self, state: &AnyState) -> Result<Option<String>, SearchError>;
+    /// A position in one of [`Game::position_notations`].
+    ///
+    /// # Errors
+    /// If the state is of another game or the notation unknown.
+    fn position_text_in(&self, state: &AnyState, notation: &str) -> Result<Option<String>, SearchError>;
+    /// See [`Game::position_notations`].
+    fn position_notations(&self) -> &'static [&'static str];
+    /// See [`Game::num_repetitions`].
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn num_repetitions(&self, state: &AnyState) -> Result<u32, SearchError>;
     /// See [`Game::parse_position`].
     ///
     /// # Errors
@@ -331,6 +343,14 @@ impl<G: Game> Erased<G> {
         Err(SearchError(format!("action {action} is illegal here, legal are {legal:?}:\n{board}")))
     }
 
+    fn require_notation(&self, notation: &str, known: &[&str]) -> Result<(), SearchError> {
+        if known.contains(&notation) {
+            return Ok(());
+        }
+        let name = self.game.spec().name();
+        Err(SearchError(format!("{name} has no notation {notation:?}, known are {known:?}")))
+    }
+
     fn wrap(&self, leaves: Leaves<G>) -> Arc<dyn AnyLeaves> {
         Arc::new(ErasedLeaves { game: Arc::clone(&self.game), leaves: Arc::new(leaves) })
     }
@@ -377,10 +397,7 @@ impl<G: Game> AnyGame for Erased<G> {
     fn action_text_in(&self, state: &AnyState, action: Action, notation: &str) -> Result<String, SearchError> {
         let position = state.of(&*self.game)?;
         self.check_legal(position, action)?;
-        let (name, known) = (self.game.spec().name(), self.game.notations());
-        if !known.contains(&notation) {
-            return Err(SearchError(format!("{name} has no notation {notation:?}, known are {known:?}")));
-        }
+        self.require_notation(notation, self.game.notations())?;
         Ok(self.game.action_text_in(&position.state, action, notation))
     }
 
@@ -396,6 +413,19 @@ impl<G: Game> AnyGame for Erased<G> {
 
     fn position_text(&self, state: &AnyState) -> Result<Option<String>, SearchError> {
         Ok(self.game.position_text(&state.of(&*self.game)?.state))
+    }
+
+    fn position_text_in(&self, state: &AnyState, notation: &str) -> Result<Option<String>, SearchError> {
+        self.require_notation(notation, self.game.position_notations())?;
+        Ok(self.game.position_text_in(&state.of(&*self.game)?.state, notation))
+    }
+
+    fn position_notations(&self) -> &'static [&'static str] {
+        self.game.position_notations()
+    }
+
+    fn num_repetitions(&self, state: &AnyState) -> Result<u32, SearchError> {
+        Ok(self.game.num_repetitions(&state.of(&*self.game)?.state))
     }
 
     fn parse_position(&self, text: &str) -> Result<AnyState, SearchError> {

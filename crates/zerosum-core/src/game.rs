@@ -434,6 +434,12 @@ pub trait Game: Send + Sync + 'static {
         None
     }
 
+    /// How often the position occurred before in the same game, by the rule's key, counted as far as the rule needs it; 0
+    /// where no position comes again, or nobody counts.
+    fn num_repetitions(&self, _state: &Self::State) -> u32 {
+        0
+    }
+
     /// How many positions a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.
     fn num_starts(&self) -> u32 {
         1
@@ -447,6 +453,16 @@ pub trait Game: Send + Sync + 'static {
     /// A position as people write it (FEN, SFEN, rows of stones); `None` if the game has no such notation.
     fn position_text(&self, _state: &Self::State) -> Option<String> {
         None
+    }
+
+    /// Names of notations of positions, besides that of [`Self::position_text`], that [`Self::position_text_in`] knows.
+    fn position_notations(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// A position in one of [`Self::position_notations`].
+    fn position_text_in(&self, state: &Self::State, _notation: &str) -> Option<String> {
+        self.position_text(state)
     }
 
     /// The position that people write like this. Moves that led there are not known; the game says what their planes hold.

@@ -37,7 +37,7 @@ fn shredder_fen_names_files() {
     let game = Chess::new(Variant::Chess960);
     for number in 0..game.num_starts() {
         let start = game.start(number);
-        let shredder = game.shredder_fen(&start);
+        let shredder = game.position_text_in(&start, "shredder-fen").unwrap();
         let again = game.parse_position(&shredder).expect("our own text");
         assert_eq!(game.position_text(&again), game.position_text(&start), "{shredder}");
     }
@@ -45,6 +45,7 @@ fn shredder_fen_names_files() {
         ("1r1k1r1r/8/8/8/8/8/8/R1RK3R w KCfq - 3 9", "1r1k1r1r/8/8/8/8/8/8/R1RK3R w HCfb - 3 9"),
         ("4k3/8/8/8/8/8/8/4K3 b - - 0 1", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
     ] {
-        assert_eq!(game.shredder_fen(&game.parse_position(xfen).expect(xfen)), shredder);
+        let state = game.parse_position(xfen).expect(xfen);
+        assert_eq!(game.position_text_in(&state, "shredder-fen").as_deref(), Some(shredder));
     }
 }

@@ -12,6 +12,9 @@ use crate::failure::{catch, game_error, misuse};
 use crate::leaves::{Leaves, expand};
 use crate::python_game::PythonGame;
 
+/// Plies of the lines that perft counts: each is a call inside another one, and a stack ends.
+const MAX_PERFT_DEPTH: u32 = 255;
+
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct PlaneSpec {
     #[pyo3(get)]
@@ -215,8 +218,22 @@ impl Game {
         Ok(State { inner: state.map_err(|error| game_error(py, error.0))? })
     }
 
-    fn position_text(&self, state: &State) -> PyResult<Option<String>> {
-        catch(|| self.inner.position_text(&state.inner))?.map_err(misuse)
+    #[pyo3(signature = (state, notation = None))]
+    fn position_text(&self, py: Python<'_>, state: &State, notation: Option<&str>) -> PyResult<Option<String>> {
+        let text = catch(|| match notation {
+            None => self.inner.position_text(&state.inner),
+            Some(notation) => self.inner.position_text_in(&state.inner, notation),
+        })?;
+        text.map_err(|error| game_error(py, error.0))
+    }
+
+    #[getter]
+    fn position_notations(&self) -> Vec<&'static str> {
+        self.inner.position_notations().to_vec()
+    }
+
+    fn num_repetitions(&self, state: &State) -> PyResult<u32> {
+        catch(|| self.inner.num_repetitions(&state.inner))?.map_err(misuse)
     }
 
     #[pyo3(signature = (state, *, past_soft_endings = false))]
@@ -295,7 +312,10 @@ impl Game {
         }))
     }
 
-    fn perft(&self, py: Python<'_>, state: &State, depth: u32) -> PyResult<u64> {
+    fn perft(&self, py: Python<'_>, state: &State, depth: u64) -> PyResult<u64> {
+        let depth = u32::try_from(depth).ok().filter(|depth| *depth <= MAX_PERFT_DEPTH).ok_or_else(|| {
+            game_error(py, format!("lines of {depth} plies cannot be counted, expected at most {MAX_PERFT_DEPTH}"))
+        })?;
         self.run(py, || self.inner.perft(&state.inner, depth))?.map_err(misuse)
     }
 

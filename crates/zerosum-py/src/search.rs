@@ -61,7 +61,7 @@ impl Search {
     #[new]
     #[pyo3(signature = (game, num_trees, *, c_init, c_base, c_factor, unvisited_value, unvisited_reduction,
         noise_fraction, noise_alpha, root_selection, gumbel_actions, gumbel_visit_scale, gumbel_value_scale,
-        policy_target, forced_playouts, exact_bounds, count_reused_visits, leaves_in_flight, virtual_loss, cache_positions, max_nodes))]
+        policy_target, forced_playouts, exact_bounds, twofold_draw, count_reused_visits, leaves_in_flight, virtual_loss, cache_positions, max_nodes))]
     fn new(
         game: Py<Game>,
         num_trees: usize,
@@ -79,6 +79,7 @@ impl Search {
         policy_target: &str,
         forced_playouts: f32,
         exact_bounds: bool,
+        twofold_draw: bool,
         count_reused_visits: bool,
         leaves_in_flight: u16,
         virtual_loss: f32,
@@ -115,6 +116,7 @@ impl Search {
             policy_target,
             forced_playouts,
             exact_bounds,
+            twofold_draw,
             count_reused_visits,
             leaves_in_flight,
             virtual_loss,

@@ -12,7 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from zerosum.notation.record import ENDINGS, Draft, Record, RecordError, headers_in, one_line, refuse, shown
+from zerosum.errors import shown
+from zerosum.notation.record import ENDINGS, Draft, Record, RecordError, headers_in, one_line, refuse
 from zerosum.notation.shogi_position import NUM_PIECES, PIECES, START, ShogiPosition, result_for
 
 SPECIAL = {

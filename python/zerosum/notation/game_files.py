@@ -226,6 +226,8 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
             target.write(text if is_text else text.encode())  # type: ignore[arg-type]
         return
     path = Path(target)
+    if not path.name:
+        raise DataError(f"{str(target)!r} is no file that could be written: name one.")
     format = _require_format(format or SUFFIXES.get(path.suffix.lower()), str(path))
     encoding = SHIFT_JIS if path.suffix.lower() == ".kif" else "utf-8"
     unfinished = path.with_name(f".{path.name}.unfinished")

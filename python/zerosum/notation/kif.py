@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from zerosum.errors import shown
 from zerosum.notation.record import (
     ENDINGS,
     MAX_DEPTH,
@@ -21,7 +22,6 @@ from zerosum.notation.record import (
     headers_in,
     one_line,
     refuse,
-    shown,
 )
 from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, START, ShogiPosition, result_for
 

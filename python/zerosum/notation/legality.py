@@ -7,12 +7,11 @@ errors say which move that is, on which line of the file, and which legal moves 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 
-from zerosum.errors import GameError
-from zerosum.games import Rules, State, make
-from zerosum.notation.record import Move, Record, RecordError, shown
+from zerosum.errors import GameError, shown
+from zerosum.games import Rules, State, make, near_moves
+from zerosum.notation.record import Move, Record, RecordError
 
 NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
 """The notation of moves in each format, by the games' names for them."""
@@ -134,14 +133,6 @@ def _parse(game: Rules, state: State, move: Move, number: int, notation: str | N
     action = game.parse_action(state, move.text)
     if action is not None:
         return action
-    legal = game.legal_actions(state, past_soft_endings=True)
-    texts = [game.action_text(state, action, notation) for action in legal]
-    near = difflib.get_close_matches(move.text, texts, n=5, cutoff=0.5)
-    if not texts:
-        expected = f"the game is over ({game.ending(state)})"
-    elif near:
-        expected = f"near are {', '.join(near)}"
-    else:
-        expected = f"legal are {', '.join(texts[:5])}{f' and {len(texts) - 5} more' if len(texts) > 5 else ''}"
     place = f"line {move.line}: " if move.line else ""
-    raise GameError(f"{place}{shown(move.text)}, move {number}, is not legal here: {expected}")
+    near = near_moves(game, state, move.text, notation=notation)
+    raise GameError(f"{place}{shown(move.text)}, move {number}, is not legal here: {near}")

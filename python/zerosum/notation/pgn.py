@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from zerosum.errors import shown
 from zerosum.notation.record import (
     MAX_DEPTH,
     Draft,
@@ -22,7 +23,6 @@ from zerosum.notation.record import (
     clock_text,
     headers_in,
     one_line,
-    shown,
 )
 
 ROSTER = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}

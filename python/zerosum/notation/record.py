@@ -254,11 +254,6 @@ class Draft:
         return tuple(tuple(move.finish() for move in line) for line in self.variations if line)
 
 
-def shown(text: str) -> str:
-    """A piece of a file as a message quotes it."""
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")
-
-
 def one_line(text: str) -> str:
     """A text for a format whose values end with their line."""
     return re.sub(r"[\r\n]+", " ", text)

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from zerosum.errors import DataError
-from zerosum.notation.record import MAX_DEPTH, Draft, Move, Record, RecordError, headers_in, refuse, shown
+from zerosum.errors import DataError, shown
+from zerosum.notation.record import MAX_DEPTH, Draft, Move, Record, RecordError, headers_in, refuse
 
 COLUMNS = "abcdefghijklmnopqrstuvwxyz"
 MIN_SIZE, MAX_SIZE = 5, 25

@@ -61,6 +61,8 @@ pub struct SearchConfig {
     pub forced_playouts: f32,
     /// Whether proven results are exact bounds: used in selection, backup, targets and to stop.
     pub exact_bounds: bool,
+    /// Whether below the root a position that occurred before in its game is a draw.
+    pub twofold_draw: bool,
     /// Whether visits that a reused tree brings along count towards the number of simulations.
     pub count_reused_visits: bool,
     /// K: leaves of one tree in flight at a time; 1 is the sequential algorithm.
@@ -89,6 +91,7 @@ impl Default for SearchConfig {
             policy_target: PolicyTarget::Visits,
             forced_playouts: 0.0,
             exact_bounds: true,
+            twofold_draw: false,
             count_reused_visits: true,
             leaves_in_flight: 1,
             virtual_loss: 1.0,

@@ -180,10 +180,10 @@ impl<G: Game> Tree<G> {
             match node.kind {
                 NodeKind::Pending => return Step::Collision,
                 NodeKind::Fresh => {
-                    if let Some(outcome) = position.outcome(game).filter(|_| id != ROOT) {
+                    if let Some(result) = result_of_leaf(game, config, &position).filter(|_| id != ROOT) {
                         let node = &mut self.arena.nodes[id as usize];
                         node.kind = NodeKind::Terminal;
-                        (node.lower, node.upper) = (outcome.result.0, outcome.result.0);
+                        (node.lower, node.upper) = (result, result);
                         break;
                     }
                     let node = &mut self.arena.nodes[id as usize];
@@ -372,4 +372,10 @@ impl<G: Game> Tree<G> {
             }
         }
     }
+}
+
+/// The first player's result, if a position below the root is over or counts as if it were.
+fn result_of_leaf<G: Game>(game: &G, config: &SearchConfig, position: &Position<G::State>) -> Option<f32> {
+    let is_twofold = || config.twofold_draw && game.num_repetitions(&position.state) > 0;
+    position.outcome(game).map(|outcome| outcome.result.0).or_else(|| is_twofold().then_some(0.0))
 }

@@ -76,11 +76,6 @@ impl Chess {
         Self::from_options(Options::default(), variant).expect("no option is given")
     }
 
-    /// The position as Shredder-FEN, which names the file of each rook that may castle. [`Game::position_text`] is X-FEN.
-    pub fn shredder_fen(&self, state: &State) -> String {
-        fen::write(state, fen::Castling::Shredder)
-    }
-
     /// A board that was set up: what led to it is not known.
     fn set_up(&self, board: Board, halfmoves: u32, plies: u32) -> State {
         let newest = Frame::of(&board, 0);
@@ -186,6 +181,10 @@ impl Game for Chess {
 
     fn initial_state(&self) -> State {
         self.start(if self.variant == Variant::Chess { 0 } else { USUAL_START })
+    }
+
+    fn num_repetitions(&self, state: &State) -> u32 {
+        state.frames.get(0).repetitions
     }
 
     fn num_starts(&self) -> u32 {
@@ -308,6 +307,14 @@ impl Game for Chess {
 
     fn position_text(&self, state: &State) -> Option<String> {
         Some(fen::write(state, fen::Castling::Xfen))
+    }
+
+    fn position_notations(&self) -> &'static [&'static str] {
+        &["shredder-fen"]
+    }
+
+    fn position_text_in(&self, state: &State, _notation: &str) -> Option<String> {
+        Some(fen::write(state, fen::Castling::Shredder))
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {

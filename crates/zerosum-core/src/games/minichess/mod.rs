@@ -235,6 +235,10 @@ impl Game for Minichess {
         }
     }
 
+    fn num_repetitions(&self, state: &State) -> u32 {
+        state.past.repetitions().into()
+    }
+
     fn position_text(&self, state: &State) -> Option<String> {
         Some(notation::write(&state.fen()))
     }

@@ -208,6 +208,10 @@ impl Game for Minishogi {
         }
     }
 
+    fn num_repetitions(&self, state: &State) -> u32 {
+        state.past.repetitions().into()
+    }
+
     fn position_text(&self, state: &State) -> Option<String> {
         Some(notation::write(state.board(), state.player, state.plies))
     }

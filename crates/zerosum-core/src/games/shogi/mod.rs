@@ -193,6 +193,10 @@ impl Game for Shogi {
         description::paragraphs()
     }
 
+    fn num_repetitions(&self, state: &State) -> u32 {
+        state.past.repetitions().into()
+    }
+
     fn position_text(&self, state: &State) -> Option<String> {
         Some(sfen::write(&state.board, state.plies))
     }

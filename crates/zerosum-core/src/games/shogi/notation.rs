@@ -90,8 +90,9 @@ fn japanese_words(text: &str, player: Player) -> Option<String> {
     if text.starts_with(marks[player.opponent().index()]) {
         return None;
     }
+    let unmarked = text.strip_prefix(marks[player.index()]).unwrap_or(text);
     let mut words = String::new();
-    for symbol in text.trim_start_matches(marks[player.index()]).chars().filter(|symbol| !symbol.is_whitespace()) {
+    for symbol in unmarked.chars().filter(|symbol| !symbol.is_whitespace()) {
         let position = |names: &[&str]| names.iter().position(|name| name.chars().eq([symbol]));
         match symbol {
             '王' => words.push('玉'),
