@@ -71,6 +71,11 @@ def text_of(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value).lower()
 
 
+def test_long_games_have_no_more_moves_by_chance_than_the_papers() -> None:
+    plies = [new_config(make(name), name).selfplay.temperature_plies for name in ("tictactoe", "connect4", "chess")]
+    assert plies[0] < plies[1] < plies[2] == 30
+
+
 def test_larger_games_get_larger_networks() -> None:
     small, large = (new_config(make(name), name) for name in ("tictactoe", "connect4"))
     assert small.network.num_filters < large.network.num_filters

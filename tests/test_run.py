@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -301,6 +302,14 @@ def test_a_game_file_may_move_with_its_project(tmp_path: Path) -> None:
     assert str(tmp_path / "after") in (run / "config.toml").read_text()
     with pytest.raises(RunError, match="is a run of"):
         run_steps(run, 8, game=f"{tmp_path}/after/mygame.py:Loop")
+
+
+def test_a_run_whose_games_all_go_on_says_how_far_they_are(tmp_path: Path) -> None:
+    """No game of chess ends in a second and a half of 5000 simulations a move."""
+    said: list[str] = []
+    overrides = [*TINY, "search.num_simulations=5000", "selfplay.full_search_share=1"]
+    train("chess", tmp_path / "run", minutes=0.025, overrides=overrides, report=said.append)
+    assert any(re.fullmatch(r" +no game has ended yet: 4 are under way, at move \d+ on average", line) for line in said)
 
 
 def test_lines_fit_a_terminal() -> None:

@@ -336,7 +336,13 @@ def test_no_text_of_options_is_a_panic(name: str, text: str) -> None:
 
 def test_boards_of_small_games_are_drawn() -> None:
     game = make("hex(size=3)")
-    assert game.draw(state_after(game, "a2 c1")).splitlines() == ["1  . . O", " 2  X . .", "  3  . . .", "      a b c"]
+    assert game.draw(state_after(game, "a2 c1")).splitlines() == [
+        "1  . . O",
+        " 2  X . .",
+        "  3  . . .",
+        "      a b c",
+        "X joins top and bottom, O left and right",
+    ]
     game = make("breakthrough(size=4)")
     assert game.draw(state_after(game, "a2b3")).splitlines() == [
         "4  O O O O",

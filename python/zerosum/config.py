@@ -251,9 +251,9 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
 
     Rules of thumb, measured on Connect Four (docs/log.md): blocks enough to see the whole board; filters as many as the
     time can feed; simulations that visit each legal move of a typical position some fourteen times, which is what
-    self-play has time for while the learner is busy; temperature for the first half of a typical game, but no longer than
-    in the paper; four games in five begin with random moves, of which a random game's length and almost half again is the
-    most. Long games begin as the rules have it: random moves there have not been measured.
+    self-play has time for while the learner is busy; temperature for the first half of a typical game, but no longer
+    than in the paper; four games in five begin with random moves, of which a random game's length and almost half again
+    is the most. Long games begin as the rules have it: random moves there have not been measured.
     """
     size = measure_game(game)
     height, width = game.spec.board_shape

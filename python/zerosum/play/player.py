@@ -98,10 +98,17 @@ class Analysis:
         return self.moves[int(np.searchsorted(self.actions, self.best_action))]
 
     def table(self, *, num_moves: int = 8) -> str:
-        """The most visited moves, the best one first, with the line of best play; to be read by people."""
+        """The best move, then the most visited ones (of equals those with the higher prior), and the line of best play.
+
+        To be read by people.
+        """
         order = sorted(
             range(len(self.moves)),
-            key=lambda index: (self.actions[index] != self.best_action, -int(self.visits[index])),
+            key=lambda index: (
+                self.actions[index] != self.best_action,
+                -int(self.visits[index]),
+                -float(self.priors[index]),
+            ),
         )
         width = max(len("move"), *map(len, self.moves))
         lines = [f"{'move':<{width}}  visits   value  prior"]

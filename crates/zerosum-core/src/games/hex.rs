@@ -209,7 +209,11 @@ impl Game for Hex {
 
     fn picture(&self, state: &State) -> Option<Picture> {
         let rows = (1..=self.size).map(|row| row.to_string()).collect();
-        Some(Picture::of_stones(Grid::Hexagons, letters(self.size), rows, |square| Self::owner(state, square)))
+        Some(Picture {
+            // Nothing else on the board says whose edges are whose.
+            captions: vec!["X joins top and bottom, O left and right".into()],
+            ..Picture::of_stones(Grid::Hexagons, letters(self.size), rows, |square| Self::owner(state, square))
+        })
     }
 
     fn description(&self) -> Description {
