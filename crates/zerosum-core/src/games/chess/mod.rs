@@ -181,7 +181,7 @@ impl Game for Chess {
     }
 
     fn num_repetitions(&self, state: &State) -> u32 {
-        state.frames.get(0).repetitions
+        state.past.repetitions().into()
     }
 
     fn num_starts(&self) -> u32 {
