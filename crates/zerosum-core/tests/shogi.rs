@@ -145,20 +145,23 @@ fn malformed_positions_are_named() {
         ("", "\"\" has 0 fields, expected pieces, side to move, hands and the move's number, or startpos"),
         ("9/9/9/9/9/9/9/9 b - 1", "\"9/9/9/9/9/9/9/9\" has 8 rows, expected 9, separated by /"),
         ("4k4/9/9/9/9/9/9/9/4K5 b - 1", "row 9, \"4K5\", has 10 cells, expected 9"),
-        ("4k4/9/9/9/45/9/9/9/4K4 b - 1", "row 5, \"45\": '5', expected digits 1 to 9, no two side by side"),
+        ("4k4/9/9/9/45/9/9/9/4K4 b - 1", "row 5, \"45\": expected digits 1 to 9, no two side by side"),
         (
             "4k4/9/9/9/4Q4/9/9/9/4K4 b - 1",
-            "row 5, \"4Q4\": 'Q' is no piece, expected letters of PLNSGBRK and plnsgbrk, + before some",
+            "row 5, \"4Q4\": \"Q\" is no piece, expected one of PLNSGBRKplnsgbrk, + before some",
         ),
-        ("4k4/9/9/9/4+G4/9/9/9/4K4 b - 1", "row 5, \"4+G4\": +G is no piece"),
+        (
+            "4k4/9/9/9/4+G4/9/9/9/4K4 b - 1",
+            "row 5, \"4+G4\": \"+G\" is no piece, expected one of PLNSGBRKplnsgbrk, + before some",
+        ),
         ("4k4/9/9/9/9/9/9/9/4K4 x - 1", "\"x\" is to move, expected b or w"),
         (
             "4k4/9/9/9/9/9/9/9/4K4 b 1P 1",
-            "hands \"1P\", at \"1P\": expected letters of PLNSGBR and plnsgbr, a number above 1 before some, or - alone",
+            "hands \"1P\", at \"1P\": expected letters of RBGSNLPrbgsnlp, a number above 1 before some, or - alone",
         ),
         (
             "4k4/9/9/9/9/9/9/9/4K4 b P-p 1",
-            "hands \"P-p\", at \"-p\": expected letters of PLNSGBR and plnsgbr, a number above 1 before some, or - alone",
+            "hands \"P-p\", at \"-p\": expected letters of RBGSNLPrbgsnlp, a number above 1 before some, or - alone",
         ),
         ("4k4/9/9/9/9/9/9/9/4K4 b 3R 1", "hands \"3R\": 3 of R, expected at most 2"),
         ("4k4/9/9/9/9/9/9/9/4K4 b - x", "\"x\" is the move's number, expected a number from 1 to 999999"),
@@ -169,7 +172,7 @@ fn malformed_positions_are_named() {
         ("4k4/9/9/P8/9/P8/9/9/4K4 b - 1", "\"4k4/9/9/P8/9/P8/9/9/4K4 b - 1\": Black has two pawns on file 9"),
         (
             "4k4/9/9/4B4/9/4+b4/9/9/4K4 b B 1",
-            "\"4k4/9/9/4B4/9/4+b4/9/9/4K4 b B 1\": there are 3 bishops, expected at most 2",
+            "\"4k4/9/9/4B4/9/4+b4/9/9/4K4 b B 1\": there are 3 of B, expected at most 2",
         ),
         (
             "4k4/9/9/4R4/9/9/9/9/4K4 b - 1",

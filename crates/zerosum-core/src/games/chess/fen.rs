@@ -8,7 +8,8 @@ use std::fmt::Write;
 use cozy_chess::{Board, BoardBuilder, Color, File, Piece, Rank, Square};
 
 use super::{State, Variant, en_passant_square};
-use crate::games::rows::{parse_fen_rows, read_counter, write_rows};
+use crate::games::fen::{Fields, LETTERS as FEN_LETTERS};
+use crate::games::rows::{parse_fen_rows, write_rows};
 
 /// How a rook that may castle is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,49 +81,26 @@ fn outermost_rook(builder: &BoardBuilder, color: Color, wing: char) -> Option<Fi
 /// # Errors
 /// A sentence: which field is wrong, and what was expected.
 pub fn parse(text: &str, variant: Variant) -> Result<(Board, u32, u32), String> {
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    let [placement, side, castling, en_passant, counters @ ..] = fields.as_slice() else {
-        return Err(format!(
-            "{text:?} has {} fields, expected at least four: pieces, side to move, castling, en passant",
-            fields.len()
-        ));
-    };
-    let [halfmoves, moves] = match counters {
-        [] => ["0", "1"],
-        [halfmoves] => [halfmoves, "1"],
-        [halfmoves, moves] => [*halfmoves, *moves],
-        [.., extra] => return Err(format!("{extra:?} is one field too many: a FEN has six")),
-    };
+    let fields = Fields::parse(text)?;
     let mut builder = BoardBuilder::empty();
-    read_placement(placement, &mut builder)?;
-    builder.side_to_move = match *side {
-        "w" => Color::White,
-        "b" => Color::Black,
-        _ => return Err(format!("{side:?} is to move, expected w or b")),
-    };
-    let placed = builder.build().map_err(|_| {
-        let king = if *side == "w" { "Black" } else { "White" };
-        format!("{placement:?}: {king}'s king could be taken, and {side} is to move")
-    })?;
-    read_castling(castling, variant, &mut builder)?;
-    read_en_passant(en_passant, &placed, &mut builder)?;
-    let (halfmoves, moves) = (
-        read_counter(halfmoves, "plies since a capture or a pawn's move", 0)?,
-        read_counter(moves, "the move's number", 1)?,
-    );
+    read_placement(fields.placement, &mut builder)?;
+    builder.side_to_move = [Color::White, Color::Black][fields.player.index()];
+    let placed = builder.build().map_err(|_| fields.king_could_be_taken())?;
+    read_castling(fields.castling, variant, &mut builder)?;
+    read_en_passant(fields.en_passant, &placed, &mut builder)?;
     // The board's own clock ends at 100; from its zero `play` tells that a move was a capture or a pawn's.
-    builder.halfmove_clock = halfmoves.min(100) as u8;
+    builder.halfmove_clock = fields.halfmoves.min(100) as u8;
     let board = builder.build().map_err(|error| format!("{text:?} is no position of chess: {error}"))?;
-    let plies = 2 * (moves - 1) + u32::from(builder.side_to_move == Color::Black);
-    Ok((board, halfmoves, plies))
+    Ok((board, fields.halfmoves, fields.plies))
 }
 
 fn read_placement(text: &str, builder: &mut BoardBuilder) -> Result<(), String> {
-    let read = |letter: char| {
+    let read = |symbol: &str| {
+        let letter: char = symbol.parse().ok()?;
         let piece = Piece::try_from(letter.to_ascii_lowercase()).ok()?;
         Some((piece, if letter.is_ascii_uppercase() { Color::White } else { Color::Black }))
     };
-    let cells = parse_fen_rows(text, 8, read)?;
+    let cells = parse_fen_rows(text, 8, FEN_LETTERS, read)?;
     for (cell, piece) in cells.iter().enumerate() {
         *builder.square_mut(Square::index(cell).flip_rank()) = *piece;
     }

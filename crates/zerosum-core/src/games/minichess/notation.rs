@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::board::{Board, FIRST_UNDERPROMOTION, KING, Limits, Moves, NUM_KINDS, PAWN, target};
 use crate::game::Player;
 use crate::games::board5::{FAR_RANK, NUM_SQUARES, SIDE, squares};
-use crate::games::rows::{parse_fen_rows, read_counter, write_rows};
+use crate::games::fen::{Fields, LETTERS as FEN_LETTERS};
+use crate::games::rows::{parse_fen_rows, write_rows};
 
 const LETTERS: [char; NUM_KINDS] = ['P', 'N', 'B', 'R', 'Q', 'K'];
 
@@ -57,45 +58,28 @@ pub fn write(fen: &Fen) -> String {
 /// # Errors
 /// A sentence: which field is wrong, and what was expected.
 pub fn parse(text: &str) -> Result<Fen, String> {
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    let [rows, side, castling, en_passant, counters @ ..] = fields.as_slice() else {
-        let expected = "expected at least four: pieces, side to move, castling, en passant";
-        return Err(format!("{text:?} has {} fields, {expected}", fields.len()));
-    };
-    let [halfmoves, moves] = match counters {
-        [] => ["0", "1"],
-        [halfmoves] => [halfmoves, "1"],
-        [halfmoves, moves] => [*halfmoves, *moves],
-        [.., extra] => return Err(format!("{extra:?} is one field too many: a FEN has six")),
-    };
-    let player = match *side {
-        "w" => Player::First,
-        "b" => Player::Second,
-        _ => return Err(format!("{side:?} is to move, expected w or b")),
-    };
-    for (name, field) in [("castling", castling), ("en passant", en_passant)] {
-        if *field != "-" {
+    let fields = Fields::parse(text)?;
+    for (name, field) in [("castling", fields.castling), ("en passant", fields.en_passant)] {
+        if field != "-" {
             return Err(format!("{name} is {field:?}, expected -: minichess has none"));
         }
     }
-    let white_sees = read_rows(rows)?;
+    let (white_sees, player) = (read_rows(fields.placement)?, fields.player);
     let board = if player == Player::First { white_sees } else { white_sees.flipped() };
     if Limits::of(&board.flipped()).is_check {
-        let king = if player == Player::First { "Black" } else { "White" };
-        return Err(format!("{rows:?}: {king}'s king could be taken, and {side} is to move"));
+        return Err(fields.king_could_be_taken());
     }
-    let halfmoves = read_counter(halfmoves, "plies since a capture or a pawn's move", 0)?;
-    let moves = read_counter(moves, "the move's number", 1)?;
-    Ok(Fen { board, player, halfmoves, plies: 2 * (moves - 1) + player.index() as u32 })
+    Ok(Fen { board, player, halfmoves: fields.halfmoves, plies: fields.plies })
 }
 
 /// The board as White sees it, who owns what is upper case.
 fn read_rows(text: &str) -> Result<Board, String> {
-    let read = |letter: char| {
+    let read = |symbol: &str| {
+        let letter: char = symbol.parse().ok()?;
         let kind = LETTERS.iter().position(|other| *other == letter.to_ascii_uppercase())?;
         Some((kind, letter.is_ascii_uppercase()))
     };
-    let cells = parse_fen_rows(text, SIDE, read)?;
+    let cells = parse_fen_rows(text, SIDE, FEN_LETTERS, read)?;
     let mut board = Board::default();
     for (square, cell) in cells.into_iter().enumerate() {
         let Some((kind, is_white)) = cell else { continue };

@@ -22,19 +22,13 @@ const PROMOTED_BISHOP: usize = 7;
 const PROMOTED_ROOK: usize = 8;
 const PROMOTED_PAWN: usize = 9;
 
-/// What a kind becomes when it promotes: itself, if it does not.
-pub const PROMOTED: [usize; NUM_KINDS] = [
-    KING,
-    GOLD,
-    PROMOTED_SILVER,
-    PROMOTED_BISHOP,
-    PROMOTED_ROOK,
-    PROMOTED_PAWN,
-    PROMOTED_SILVER,
-    PROMOTED_BISHOP,
-    PROMOTED_ROOK,
-    PROMOTED_PAWN,
-];
+/// What a kind becomes when it promotes.
+pub const fn promoted(kind: usize) -> Option<usize> {
+    match kind {
+        SILVER..=PAWN => Some(kind + PROMOTED_SILVER - SILVER),
+        _ => None,
+    }
+}
 
 /// What a captured kind is in hand: its kind less one.
 const IN_HAND: [usize; NUM_KINDS] = [usize::MAX, 0, 1, 2, 3, 4, 1, 2, 3, 4];
@@ -159,7 +153,7 @@ impl Board {
         }
         let kind = self.kind_on(square);
         board.kinds[kind] ^= 1 << square;
-        board.kinds[if plane >= FIRST_DROP / 2 { PROMOTED[kind] } else { kind }] |= 1 << to;
+        board.kinds[if plane >= FIRST_DROP / 2 { promoted(kind).unwrap_or(kind) } else { kind }] |= 1 << to;
         board.own ^= 1 << square | 1 << to;
         board
     }

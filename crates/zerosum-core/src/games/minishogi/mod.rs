@@ -6,13 +6,13 @@ mod notation;
 
 use self::board::{Board, Limits, Moves, NUM_ACTION_PLANES};
 use self::encoding::MAX_REPETITIONS;
+use self::notation::SFEN;
 use super::board5::{NUM_SQUARES, SIDE, squares};
 use super::options::Options;
 use super::past::{MAX_HISTORY, Past};
+use super::sfen::Setup;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
-use crate::picture::{Grid, Picture, Piece};
-
-const START: &str = "rbsgk/4p/5/P4/KGSBR b - 1";
+use crate::picture::Picture;
 
 /// The rules.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Minishogi {
         let spec = GameSpec::new("minishogi", 1, num_actions, (SIDE, SIDE), planes, max_plies)?
             .with_options(options.canonical()?)
             .with_action_planes();
-        let (board, player, plies) = notation::parse(START)?;
+        let (board, player, plies) = notation::parse(SFEN.start)?;
         let start = State::set_up(board, player, plies, false);
         Ok(Self { spec, history, repeats_history, start })
     }
@@ -75,6 +75,10 @@ impl State {
 
     fn board(&self) -> &Board {
         self.past.board()
+    }
+
+    fn setup(&self) -> Setup {
+        notation::setup(self.board(), self.player, self.plies)
     }
 
     fn moves(&self) -> Moves<'_> {
@@ -157,25 +161,8 @@ impl Game for Minishogi {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let piece = |square| {
-            let (kind, owner) = notation::piece_on(state.board(), state.player, square)?;
-            let glyph = ["玉", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"][kind].into();
-            Some(Piece { owner, text: notation::piece_text(kind, owner), glyph })
-        };
-        let held = notation::hands(state.board(), state.player).map(notation::hand_text);
-        let in_hand = |side, held: &String| format!("{side} holds {}", if held.is_empty() { "nothing" } else { held });
-        Some(Picture {
-            grid: Grid::Squares,
-            cells: (0..NUM_SQUARES).map(piece).collect(),
-            column_labels: (1..=SIDE).rev().map(|file| file.to_string()).collect(),
-            row_labels: crate::picture::letters(SIDE),
-            last_move: state.last_move(),
-            captions: vec![
-                in_hand("White", &held[1].to_lowercase()),
-                in_hand("Black", &held[0]),
-                format!("{} to move", ["Black", "White"][state.player.index()]),
-            ],
-        })
+        let glyphs = ["玉", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"];
+        Some(SFEN.picture(&state.setup(), &glyphs, state.last_move()))
     }
 
     fn description(&self) -> Description {
@@ -203,7 +190,7 @@ impl Game for Minishogi {
                       to 31 are moves without promotion, 4 · direction + distance − 1, directions clockwise from straight \
                       ahead, by the square that the piece leaves; 32 to 63 the same with promotion; 64 to 68 drops of a \
                       gold, a silver, a bishop, a rook, a pawn, by the square that it comes to. Written in USI with files \
-                      5 to 1 from the left and ranks a to e from the top: `3e3d`, `1b1a+`, `P*3c`. Positions are SFEN."
+                      5 to 1 from the left and ranks a to e from the top: `3e3d`, `1b1a+`, `P*3c`. Positions are SFEN, or `startpos`."
                 .into(),
         }
     }
@@ -213,7 +200,7 @@ impl Game for Minishogi {
     }
 
     fn position_text(&self, state: &State) -> Option<String> {
-        Some(notation::write(state.board(), state.player, state.plies))
+        Some(SFEN.write(&state.setup()))
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {

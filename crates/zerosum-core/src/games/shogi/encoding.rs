@@ -222,7 +222,7 @@ const NAMES: [&str; NUM_KINDS] = [
 
 /// What the planes mean, in channel order.
 pub fn planes(history: usize) -> Vec<PlaneSpec> {
-    let hand: Vec<_> = NAMES.into_iter().zip(NUM_OF_KIND).collect();
+    let hand: Vec<_> = NAMES.into_iter().zip(NUM_OF_KIND).take(NUM_HAND_KINDS).collect();
     let mut planes = past::planes(history, &NAMES, MAX_REPETITIONS, &hand);
     planes.push(PlaneSpec::constant("1 if White is to move"));
     planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
@@ -273,5 +273,5 @@ fn encode_board(board: &Board, player: Player, repetitions: u8, planes: &mut Pla
 #[inline]
 fn encode_nothing(num_positions: usize, planes: &mut Planes<'_>) {
     (0..num_positions * 2 * NUM_KINDS).for_each(|_| planes.mask128(0));
-    (0..num_positions * (3 + 2 * NUM_HAND_KINDS)).for_each(|_| planes.constant(0.0));
+    (0..num_positions * (usize::from(MAX_REPETITIONS) + 2 * NUM_HAND_KINDS)).for_each(|_| planes.constant(0.0));
 }

@@ -9,14 +9,15 @@ mod history;
 mod notation;
 mod sfen;
 
-use self::board::{Board, Move, NUM_SQUARES, SIDE};
+use self::board::{Board, Move, SIDE};
 use self::declaration::Declaration;
 use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
 use self::history::{MAX_REPETITIONS, Past};
+use self::sfen::SFEN;
 use super::options::Options;
 use super::past::MAX_HISTORY;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
-use crate::picture::{self, Grid, Picture};
+use crate::picture::Picture;
 
 /// The rules.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl Shogi {
             Policy::Planes => spec(NUM_ACTIONS)?.with_action_planes(),
             Policy::Flat => spec(NUM_FLAT_ACTIONS)?,
         };
-        let (start, _) = sfen::parse(sfen::START)?;
+        let (start, _) = sfen::parse(SFEN.start)?;
         Ok(Self { spec: spec.with_options(options.canonical()?), policy, history, repeats_history, declaration, start })
     }
 
@@ -162,31 +163,10 @@ impl Game for Shogi {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let piece = |square| {
-            let piece = state.board.piece_on(square)?;
-            let glyph =
-                ["歩", "香", "桂", "銀", "金", "角", "飛", "玉", "と", "杏", "圭", "全", "馬", "龍"][piece.kind].into();
-            Some(picture::Piece { owner: piece.owner, text: sfen::piece_text(piece), glyph })
-        };
-        let held = |player| match sfen::hand_text(state.board.hand(player)) {
-            text if text.is_empty() => "nothing".to_owned(),
-            text => text,
-        };
-        Some(Picture {
-            grid: Grid::Squares,
-            cells: (0..NUM_SQUARES).map(piece).collect(),
-            column_labels: (1..=SIDE).rev().map(|file| file.to_string()).collect(),
-            row_labels: picture::letters(SIDE),
-            last_move: state
-                .past
-                .last_move()
-                .map_or_else(Vec::new, |made| made.from().into_iter().chain([made.to()]).collect()),
-            captions: vec![
-                format!("White holds {}", held(Player::Second).to_lowercase()),
-                format!("Black holds {}", held(Player::First)),
-                format!("{} to move", ["Black", "White"][state.board.player().index()]),
-            ],
-        })
+        let glyphs = ["歩", "香", "桂", "銀", "金", "角", "飛", "玉", "と", "杏", "圭", "全", "馬", "龍"];
+        let latest = state.past.last_move();
+        let last_move = latest.map_or_else(Vec::new, |made| made.from().into_iter().chain([made.to()]).collect());
+        Some(SFEN.picture(&state.board.setup(state.plies), &glyphs, last_move))
     }
 
     fn description(&self) -> Description {
@@ -198,7 +178,7 @@ impl Game for Shogi {
     }
 
     fn position_text(&self, state: &State) -> Option<String> {
-        Some(sfen::write(&state.board, state.plies))
+        Some(SFEN.write(&state.board.setup(state.plies)))
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
