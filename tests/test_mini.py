@@ -185,7 +185,7 @@ MALFORMED = {
         "rbsgk/5p/5/P4/KGSBR b - 1": "row 2, .5p., has 6 cells",
         "rbsgk/41/5/P4/KGSBR b - 1": "expected digits 1 to 5, no two side by side",
         "rbsgk/4n/5/P4/KGSBR b - 1": '"n" is no piece, expected one of KGSBRPkgsbrp, . before some',
-        "rbsgk/3+g1/5/P4/K1SBR b - 1": r'"\+G" is no piece',
+        "rbsgk/3+g1/5/P4/K1SBR b - 1": r'"\+g" is no piece',
         "rbsgk/4p/5/P4/KGSBR x - 1": '"x" is to move, expected b or w',
         "rbsgk/4p/5/P4/KGSBR b - 0": '"0" is the move',
         "rbsgk/4p/5/P4/KGSBR b - +1": r'"\+1" is the move',
