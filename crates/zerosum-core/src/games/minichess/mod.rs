@@ -4,10 +4,10 @@ mod board;
 mod encoding;
 mod notation;
 
-use self::board::{Board, Limits, Moves, NUM_ACTION_PLANES};
+use self::board::{Board, Moves, NUM_ACTION_PLANES};
 use self::encoding::MAX_REPETITIONS;
 use self::notation::Fen;
-use super::board5::{NUM_SQUARES, SIDE, squares};
+use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
 use super::options::Options;
 use super::past::{MAX_HISTORY, Past};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player, find_action};
@@ -66,13 +66,8 @@ impl Default for Minichess {
 impl State {
     /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
     fn set_up(Fen { board, player, halfmoves, plies }: Fen, repeats: bool) -> Self {
-        let older = |age| match (repeats, age % 2) {
-            (false, _) => Board::default(),
-            (true, 0) => board,
-            (true, _) => board.flipped(),
-        };
-        let past = Past::new(board, board.key(player.index()), older);
-        Self { past, limits: Limits::of(&board), player, halfmoves, plies }
+        let past = Past::new(board, board.key(player), board.before(repeats));
+        Self { past, limits: board.limits(), player, halfmoves, plies }
     }
 
     fn board(&self) -> &Board {
@@ -85,18 +80,6 @@ impl State {
 
     fn fen(&self) -> Fen {
         Fen { board: *self.board(), player: self.player, halfmoves: self.halfmoves, plies: self.plies }
-    }
-
-    /// Squares that the last move changed, as White sees the board.
-    fn last_move(&self) -> Vec<usize> {
-        let before = self.past.frames.get(1).board;
-        if before == Board::default() {
-            return Vec::new();
-        }
-        let changed = before.flipped().difference(self.board());
-        let mut squares: Vec<_> = squares(changed).map(|square| notation::as_white_sees(square, self.player)).collect();
-        squares.sort_unstable();
-        squares
     }
 }
 
@@ -132,11 +115,11 @@ impl Game for Minichess {
         } else {
             state.halfmoves += 1;
         }
-        let board = state.board().after(action).flipped();
-        state.limits = Limits::of(&board);
+        let board = state.board().after(action).opposite();
+        state.limits = board.limits();
         state.player = state.player.opponent();
         state.plies += 1;
-        state.past.push(board, board.key(state.player.index()), MAX_REPETITIONS);
+        state.past.push(board, board.key(state.player), MAX_REPETITIONS);
     }
 
     #[inline]
@@ -192,7 +175,7 @@ impl Game for Minichess {
 
     fn picture(&self, state: &State) -> Option<Picture> {
         let piece = |square| {
-            let (kind, owner) = notation::piece_on(state.board(), state.player, square)?;
+            let (kind, owner) = state.board().piece_on(square, state.player)?;
             let glyphs = [["♙", "♘", "♗", "♖", "♕", "♔"], ["♟", "♞", "♝", "♜", "♛", "♚"]];
             let text = notation::piece_letter(kind, owner).into();
             Some(Piece { owner, text, glyph: glyphs[owner.index()][kind].into() })
@@ -202,7 +185,7 @@ impl Game for Minichess {
             cells: (0..NUM_SQUARES).map(piece).collect(),
             column_labels: letters(SIDE),
             row_labels: numbers_from_top(SIDE),
-            last_move: state.last_move(),
+            last_move: state.board().last_move(&state.past.frames.get(1).board, state.player),
             captions: vec![format!("{} to move", ["White", "Black"][state.player.index()])],
         })
     }

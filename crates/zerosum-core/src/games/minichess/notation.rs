@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::board::{Board, FIRST_UNDERPROMOTION, KING, Limits, Moves, NUM_KINDS, PAWN, target};
+use super::board::{Board, FIRST_UNDERPROMOTION, KING, Moves, NUM_KINDS, PAWN, target};
 use crate::game::Player;
 use crate::games::board5::{FAR_RANK, NUM_SQUARES, SIDE, squares};
 use crate::games::fen::{Fields, LETTERS as FEN_LETTERS};
@@ -23,32 +23,14 @@ pub struct Fen {
     pub plies: u32,
 }
 
-/// A square of the oriented board as White sees it, or the other way round.
-pub fn as_white_sees(square: usize, player: Player) -> usize {
-    if player == Player::First { square } else { NUM_SQUARES - SIDE - square / SIDE * SIDE + square % SIDE }
-}
-
 /// A piece's letter: upper case for White.
 pub fn piece_letter(kind: usize, owner: Player) -> char {
     if owner == Player::First { LETTERS[kind] } else { LETTERS[kind].to_ascii_lowercase() }
 }
 
-/// The piece on a square as White sees the board.
-pub fn piece_on(board: &Board, player: Player, square: usize) -> Option<(usize, Player)> {
-    let square = as_white_sees(square, player);
-    let owner = if board.own >> square & 1 == 1 {
-        player
-    } else if board.opponent >> square & 1 == 1 {
-        player.opponent()
-    } else {
-        return None;
-    };
-    Some((board.kind_on(square), owner))
-}
-
 /// Writes a position as FEN, with - for castling and en passant.
 pub fn write(fen: &Fen) -> String {
-    let letter = |square| piece_on(&fen.board, fen.player, square).map(|(kind, owner)| piece_letter(kind, owner));
+    let letter = |square| fen.board.piece_on(square, fen.player).map(|(kind, owner)| piece_letter(kind, owner));
     let side = ['w', 'b'][fen.player.index()];
     format!("{} {side} - - {} {}", write_rows(SIDE, SIDE, letter), fen.halfmoves, fen.plies / 2 + 1)
 }
@@ -65,8 +47,8 @@ pub fn parse(text: &str) -> Result<Fen, String> {
         }
     }
     let (white_sees, player) = (read_rows(fields.placement)?, fields.player);
-    let board = if player == Player::First { white_sees } else { white_sees.flipped() };
-    if Limits::of(&board.flipped()).is_check {
+    let board = white_sees.first_sees(player);
+    if board.opposite().limits().is_check {
         return Err(fields.king_could_be_taken());
     }
     Ok(Fen { board, player, halfmoves: fields.halfmoves, plies: fields.plies })
@@ -107,7 +89,7 @@ fn parts(board: &Board, player: Player, action: usize) -> (usize, usize, Option<
     let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
     let kind = board.kind_after(action);
     let promotion = (kind != board.kind_on(from)).then_some(kind);
-    (as_white_sees(from, player), as_white_sees(target(plane, from), player), promotion)
+    (Board::first_sees_square(from, player), Board::first_sees_square(target(plane, from), player), promotion)
 }
 
 /// An action as UCI writes it: `a2a3`, `b4b5q`.
@@ -135,8 +117,8 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
     if let Some(kind) = promotion {
         write!(text, "={}", LETTERS[kind]).expect("a string takes any text");
     }
-    let next = board.after(action).flipped();
-    let limits = Limits::of(&next);
+    let next = board.after(action).opposite();
+    let limits = next.limits();
     text.push_str(match (limits.is_check, Moves { board: &next, limits: &limits }.any()) {
         (true, false) => "#",
         (true, true) => "+",
@@ -150,12 +132,12 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
 fn origin(board: &Board, player: Player, from: usize, to: usize) -> String {
     let alike = board.kinds[board.kind_on(from)] & board.own & !(1 << from);
     let mut others = Vec::new();
-    Moves { board, limits: &Limits::of(board) }.for_each_plane(|plane, set| {
+    Moves { board, limits: &board.limits() }.for_each_plane(|plane, set| {
         if plane < FIRST_UNDERPROMOTION {
             others.extend(squares(set & alike).filter(|square| target(plane, *square) == to));
         }
     });
-    let text = square_text(as_white_sees(from, player));
+    let text = square_text(Board::first_sees_square(from, player));
     if others.is_empty() {
         String::new()
     } else if others.iter().all(|other| other % SIDE != from % SIDE) {

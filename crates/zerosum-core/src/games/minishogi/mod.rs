@@ -4,10 +4,10 @@ mod board;
 mod encoding;
 mod notation;
 
-use self::board::{Board, Limits, Moves, NUM_ACTION_PLANES};
+use self::board::{Board, Moves, NUM_ACTION_PLANES};
 use self::encoding::MAX_REPETITIONS;
 use self::notation::SFEN;
-use super::board5::{NUM_SQUARES, SIDE, squares};
+use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
 use super::options::Options;
 use super::past::{MAX_HISTORY, Past};
 use super::sfen::Setup;
@@ -64,13 +64,8 @@ impl Default for Minishogi {
 impl State {
     /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
     fn set_up(board: Board, player: Player, plies: u32, repeats: bool) -> Self {
-        let older = |age| match (repeats, age % 2) {
-            (false, _) => Board::default(),
-            (true, 0) => board,
-            (true, _) => board.turned(),
-        };
-        let past = Past::new(board, board.key(player.index()), older);
-        Self { past, limits: Limits::of(&board), player, plies, checks: [0; 2] }
+        let past = Past::new(board, board.key(player), board.before(repeats));
+        Self { past, limits: board.limits(), player, plies, checks: [0; 2] }
     }
 
     fn board(&self) -> &Board {
@@ -83,18 +78,6 @@ impl State {
 
     fn moves(&self) -> Moves<'_> {
         Moves { board: self.board(), limits: &self.limits }
-    }
-
-    /// Squares that the last move changed, as Black sees the board.
-    fn last_move(&self) -> Vec<usize> {
-        let before = self.past.frames.get(1).board;
-        if before == Board::default() {
-            return Vec::new();
-        }
-        let changed = before.turned().difference(self.board());
-        let mut squares: Vec<_> = squares(changed).map(|square| notation::as_black_sees(square, self.player)).collect();
-        squares.sort_unstable();
-        squares
     }
 
     /// Whether a player gave check by each of its moves since the first of the four occurrences.
@@ -128,13 +111,13 @@ impl Game for Minishogi {
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
-        let board = state.board().after(usize::from(action)).turned();
-        state.limits = Limits::of(&board);
+        let board = state.board().after(usize::from(action)).opposite();
+        state.limits = board.limits();
         let checks = &mut state.checks[state.player.index()];
         *checks = if state.limits.is_check { *checks + 1 } else { 0 };
         state.player = state.player.opponent();
         state.plies += 1;
-        state.past.push(board, board.key(state.player.index()), MAX_REPETITIONS);
+        state.past.push(board, board.key(state.player), MAX_REPETITIONS);
     }
 
     #[inline]
@@ -162,7 +145,8 @@ impl Game for Minishogi {
 
     fn picture(&self, state: &State) -> Option<Picture> {
         let glyphs = ["玉", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"];
-        Some(SFEN.picture(&state.setup(), &glyphs, state.last_move()))
+        let last_move = state.board().last_move(&state.past.frames.get(1).board, state.player);
+        Some(SFEN.picture(&state.setup(), &glyphs, last_move))
     }
 
     fn description(&self) -> Description {

@@ -1,6 +1,6 @@
 //! SFEN and USI for minishogi.
 
-use super::board::{Board, FIRST_DROP, Limits, NUM_HAND_KINDS, PAWN, promoted, target};
+use super::board::{Board, FIRST_DROP, NUM_HAND_KINDS, PAWN, promoted, target};
 use crate::game::Player;
 use crate::games::board5::{NUM_SQUARES, SIDE};
 use crate::games::sfen::{MAX_KINDS, Piece, Setup, Sfen};
@@ -15,20 +15,11 @@ pub const SFEN: Sfen = Sfen {
     rows_without_a_move: |kind| usize::from(kind == PAWN),
 };
 
-/// A square of the oriented board as Black sees it, or the other way round.
-pub fn as_black_sees(square: usize, player: Player) -> usize {
-    if player == Player::First { square } else { NUM_SQUARES - 1 - square }
-}
-
 /// A board, seen by who is to move, as it is written down.
 pub fn setup(board: &Board, player: Player, plies: u32) -> Setup {
-    let black_sees = if player == Player::First { *board } else { board.turned() };
-    let piece = |square: usize| {
-        let owner = [black_sees.own, black_sees.opponent].iter().position(|side| side >> square & 1 == 1)?;
-        Some(Piece { kind: black_sees.kind_on(square), owner: [Player::First, Player::Second][owner] })
-    };
+    let piece = |square| board.piece_on(square, player).map(|(kind, owner)| Piece { kind, owner });
     let mut hands = [[0; MAX_KINDS]; 2];
-    for (written, held) in hands.iter_mut().zip(black_sees.hands) {
+    for (written, held) in hands.iter_mut().zip(board.first_sees(player).hands) {
         // Kinds in hand are counted from the gold, which comes after the king.
         written[1..=NUM_HAND_KINDS].copy_from_slice(&held);
     }
@@ -50,8 +41,8 @@ pub fn parse(text: &str) -> Result<(Board, Player, u32), String> {
     for (held, written) in black_sees.hands.iter_mut().zip(hands) {
         held.copy_from_slice(&written[1..=NUM_HAND_KINDS]);
     }
-    let board = if player == Player::First { black_sees } else { black_sees.turned() };
-    if Limits::of(&board.turned()).is_check {
+    let board = black_sees.first_sees(player);
+    if board.opposite().limits().is_check {
         return Err(Sfen::king_could_be_taken(text, player));
     }
     Ok((board, player, plies))
@@ -60,7 +51,7 @@ pub fn parse(text: &str) -> Result<(Board, Player, u32), String> {
 /// An action as USI writes it: `3e3d`, `4b4a+`, `P*3c`.
 pub fn usi(player: Player, action: usize) -> String {
     let (plane, square) = (action / NUM_SQUARES, action % NUM_SQUARES);
-    let text = |square| SFEN.square_text(as_black_sees(square, player));
+    let text = |square| SFEN.square_text(Board::first_sees_square(square, player));
     if plane >= FIRST_DROP {
         return format!("{}*{}", SFEN.letter(plane - FIRST_DROP + 1), text(square));
     }
