@@ -8,10 +8,11 @@ use self::board::{Board, Moves, NUM_ACTION_PLANES};
 use self::encoding::MAX_REPETITIONS;
 use self::notation::Fen;
 use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
+use super::fen;
 use super::options::Options;
 use super::past::{MAX_HISTORY, Past};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player, find_action};
-use crate::picture::{Grid, Picture, Piece, letters, numbers_from_top};
+use crate::picture::Picture;
 
 const START: &str = "rnbqk/ppppp/5/PPPPP/RNBQK w - - 0 1";
 /// The fifty-move rule's plies.
@@ -174,20 +175,9 @@ impl Game for Minichess {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let piece = |square| {
-            let (kind, owner) = state.board().piece_on(square, state.player)?;
-            let glyphs = [["♙", "♘", "♗", "♖", "♕", "♔"], ["♟", "♞", "♝", "♜", "♛", "♚"]];
-            let text = notation::piece_letter(kind, owner).into();
-            Some(Piece { owner, text, glyph: glyphs[owner.index()][kind].into() })
-        };
-        Some(Picture {
-            grid: Grid::Chequered,
-            cells: (0..NUM_SQUARES).map(piece).collect(),
-            column_labels: letters(SIDE),
-            row_labels: numbers_from_top(SIDE),
-            last_move: state.board().last_move(&state.past.frames.get(1).board, state.player),
-            captions: vec![format!("{} to move", ["White", "Black"][state.player.index()])],
-        })
+        let board = state.board();
+        let last_move = board.last_move(&state.past.frames.get(1).board, state.player);
+        Some(fen::picture(SIDE, |square| board.piece_on(square, state.player), state.player, last_move))
     }
 
     fn description(&self) -> Description {

@@ -2,13 +2,11 @@
 
 use std::fmt::Write;
 
-use super::board::{Board, FIRST_UNDERPROMOTION, KING, Moves, NUM_KINDS, PAWN, target};
+use super::board::{Board, FIRST_UNDERPROMOTION, Moves, PAWN, target};
 use crate::game::Player;
-use crate::games::board5::{FAR_RANK, NUM_SQUARES, SIDE, squares};
-use crate::games::fen::{Fields, LETTERS as FEN_LETTERS};
-use crate::games::rows::{parse_fen_rows, write_rows};
-
-const LETTERS: [char; NUM_KINDS] = ['P', 'N', 'B', 'R', 'Q', 'K'];
+use crate::games::board5::{NUM_SQUARES, SIDE, squares};
+use crate::games::fen::{self, Fields};
+use crate::games::rows::write_rows;
 
 /// What a position text says.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +21,9 @@ pub struct Fen {
     pub plies: u32,
 }
 
-/// A piece's letter: upper case for White.
-pub fn piece_letter(kind: usize, owner: Player) -> char {
-    if owner == Player::First { LETTERS[kind] } else { LETTERS[kind].to_ascii_lowercase() }
-}
-
 /// Writes a position as FEN, with - for castling and en passant.
 pub fn write(fen: &Fen) -> String {
-    let letter = |square| fen.board.piece_on(square, fen.player).map(|(kind, owner)| piece_letter(kind, owner));
+    let letter = |square| fen.board.piece_on(square, fen.player).map(|(kind, owner)| fen::letter(kind, owner));
     let side = ['w', 'b'][fen.player.index()];
     format!("{} {side} - - {} {}", write_rows(SIDE, SIDE, letter), fen.halfmoves, fen.plies / 2 + 1)
 }
@@ -46,38 +39,17 @@ pub fn parse(text: &str) -> Result<Fen, String> {
             return Err(format!("{name} is {field:?}, expected -: minichess has none"));
         }
     }
-    let (white_sees, player) = (read_rows(fields.placement)?, fields.player);
+    let (mut white_sees, player) = (Board::default(), fields.player);
+    for (square, piece) in fields.pieces(SIDE)?.into_iter().enumerate() {
+        let Some((kind, owner)) = piece else { continue };
+        white_sees.kinds[kind] |= 1 << square;
+        *[&mut white_sees.own, &mut white_sees.opponent][owner.index()] |= 1 << square;
+    }
     let board = white_sees.first_sees(player);
     if board.opposite().limits().is_check {
         return Err(fields.king_could_be_taken());
     }
     Ok(Fen { board, player, halfmoves: fields.halfmoves, plies: fields.plies })
-}
-
-/// The board as White sees it, who owns what is upper case.
-fn read_rows(text: &str) -> Result<Board, String> {
-    let read = |symbol: &str| {
-        let letter: char = symbol.parse().ok()?;
-        let kind = LETTERS.iter().position(|other| *other == letter.to_ascii_uppercase())?;
-        Some((kind, letter.is_ascii_uppercase()))
-    };
-    let cells = parse_fen_rows(text, SIDE, FEN_LETTERS, read)?;
-    let mut board = Board::default();
-    for (square, cell) in cells.into_iter().enumerate() {
-        let Some((kind, is_white)) = cell else { continue };
-        board.kinds[kind] |= 1 << square;
-        *(if is_white { &mut board.own } else { &mut board.opponent }) |= 1 << square;
-    }
-    for (side, owned) in [("White", board.own), ("Black", board.opponent)] {
-        let kings = (board.kinds[KING] & owned).count_ones();
-        if kings != 1 {
-            return Err(format!("{text:?}: {side} has {kings} kings, expected 1"));
-        }
-    }
-    if board.kinds[PAWN] & (FAR_RANK | FAR_RANK << (NUM_SQUARES - SIDE)) != 0 {
-        return Err(format!("{text:?}: a pawn stands on the first or the last rank"));
-    }
-    Ok(board)
 }
 
 fn square_text(square: usize) -> String {
@@ -95,7 +67,7 @@ fn parts(board: &Board, player: Player, action: usize) -> (usize, usize, Option<
 /// An action as UCI writes it: `a2a3`, `b4b5q`.
 pub fn uci(board: &Board, player: Player, action: usize) -> String {
     let (from, to, promotion) = parts(board, player, action);
-    let promotion = promotion.map_or(String::new(), |kind| LETTERS[kind].to_ascii_lowercase().to_string());
+    let promotion = promotion.map_or(String::new(), |kind| fen::letter(kind, Player::Second).to_string());
     format!("{}{}{promotion}", square_text(from), square_text(to))
 }
 
@@ -109,13 +81,13 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
     if kind == PAWN {
         text.extend(square_text(from).chars().take(usize::from(captures)));
     } else {
-        text.push(LETTERS[kind]);
+        text.push(fen::letter(kind, Player::First));
         text.push_str(&origin(board, player, square, target_square));
     }
     text.push_str(if captures { "x" } else { "" });
     text.push_str(&square_text(to));
     if let Some(kind) = promotion {
-        write!(text, "={}", LETTERS[kind]).expect("a string takes any text");
+        write!(text, "={}", fen::letter(kind, Player::First)).expect("a string takes any text");
     }
     let next = board.after(action).opposite();
     let limits = next.limits();
