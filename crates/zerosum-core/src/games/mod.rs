@@ -14,6 +14,7 @@ pub mod nim;
 pub mod options;
 pub mod othello;
 mod past;
+mod policy;
 pub mod rows;
 mod sfen;
 pub mod shogi;

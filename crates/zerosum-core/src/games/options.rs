@@ -4,6 +4,8 @@ use std::fmt::{self, Display, Write};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use super::past::MAX_HISTORY;
+
 /// The options in the brackets behind a game's name. A game asks for each of its options; what nobody asked for is unknown.
 #[derive(Debug, Default)]
 pub struct Options {
@@ -170,6 +172,16 @@ impl Options {
     /// A sentence, if the value is out of range.
     pub fn max_plies(&mut self, default: u32) -> Result<u32, String> {
         self.number("max_plies", default, 1..=u32::from(u16::MAX))
+    }
+
+    /// The options of every game whose planes show its past: how many positions, and whether one that was set up stands
+    /// for those before it, too.
+    ///
+    /// # Errors
+    /// A sentence, if a value is none.
+    pub fn history(&mut self) -> Result<(usize, bool), String> {
+        let history = self.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
+        Ok((history, self.choice("history_fill", &["repeat", "zero"])? == "repeat"))
     }
 
     /// The options in one canonical form.

@@ -10,10 +10,11 @@ mod pieces;
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
 
-use self::encoding::{MAX_REPETITIONS, NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
+use self::encoding::{MAX_REPETITIONS, NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::pieces::Pieces;
 use super::options::Options;
-use super::past::{MAX_HISTORY, Past};
+use super::past::Past;
+use super::policy::Policy;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::Picture;
 
@@ -56,18 +57,11 @@ impl Chess {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options, variant: Variant) -> Result<Self, String> {
-        let policy = match options.choice("policy", &["planes", "flat"])? {
-            "flat" => Policy::Flat,
-            _ => Policy::Planes,
-        };
-        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let policy = Policy::from_options(&mut options)?;
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(512)?;
         let (name, planes) = (variant.name(), encoding::planes(variant, history));
-        let spec = match policy {
-            Policy::Planes => GameSpec::new(name, 1, NUM_ACTIONS, (8, 8), planes, max_plies)?.with_action_planes(),
-            Policy::Flat => GameSpec::new(name, 1, NUM_FLAT_ACTIONS, (8, 8), planes, max_plies)?,
-        };
+        let spec = policy.spec(name, [NUM_ACTIONS, NUM_FLAT_ACTIONS], 8, planes, max_plies)?;
         Ok(Self { spec: spec.with_options(options.canonical()?), variant, policy, history, repeats_history })
     }
 

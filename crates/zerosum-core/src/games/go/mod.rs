@@ -66,8 +66,7 @@ impl Variant {
             "situational" => Superko::Situational,
             _ => Superko::Simple,
         };
-        let history = options.number("history", state::MAX_PAST + 1, 1..=state::MAX_PAST + 1)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies((2 * size * size) as u32)?;
         let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes(history), max_plies)?
             .with_options(options.canonical()?)

@@ -10,7 +10,7 @@ use self::notation::Fen;
 use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
 use super::fen;
 use super::options::Options;
-use super::past::{MAX_HISTORY, Past};
+use super::past::Past;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player, find_action};
 use crate::picture::Picture;
 
@@ -46,8 +46,7 @@ impl Minichess {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(300)?;
         let (num_actions, planes) = (NUM_ACTION_PLANES * NUM_SQUARES, encoding::planes(history));
         let spec = GameSpec::new("minichess", 1, num_actions, (SIDE, SIDE), planes, max_plies)?

@@ -9,7 +9,7 @@ use self::encoding::MAX_REPETITIONS;
 use self::notation::SFEN;
 use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
 use super::options::Options;
-use super::past::{MAX_HISTORY, Past};
+use super::past::Past;
 use super::sfen::Setup;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::Picture;
@@ -42,8 +42,7 @@ impl Minishogi {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(300)?;
         let (num_actions, planes) = (NUM_ACTION_PLANES * NUM_SQUARES, encoding::planes(history));
         let spec = GameSpec::new("minishogi", 1, num_actions, (SIDE, SIDE), planes, max_plies)?

@@ -11,11 +11,11 @@ mod sfen;
 
 use self::board::{Board, Move, SIDE};
 use self::declaration::Declaration;
-use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
+use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::history::{MAX_REPETITIONS, Past};
 use self::sfen::SFEN;
 use super::options::Options;
-use super::past::MAX_HISTORY;
+use super::policy::Policy;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::Picture;
 
@@ -50,19 +50,11 @@ impl Shogi {
             "csa24" => Declaration::Csa24,
             _ => Declaration::None,
         };
-        let policy = match options.choice("policy", &["planes", "flat"])? {
-            "flat" => Policy::Flat,
-            _ => Policy::Planes,
-        };
-        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let policy = Policy::from_options(&mut options)?;
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(512)?;
-        let spec =
-            |num_actions| GameSpec::new("shogi", 1, num_actions, (SIDE, SIDE), encoding::planes(history), max_plies);
-        let spec = match policy {
-            Policy::Planes => spec(NUM_ACTIONS)?.with_action_planes(),
-            Policy::Flat => spec(NUM_FLAT_ACTIONS)?,
-        };
+        let sizes = [NUM_ACTIONS, NUM_FLAT_ACTIONS];
+        let spec = policy.spec("shogi", sizes, SIDE, encoding::planes(history), max_plies)?;
         let (start, _) = sfen::parse(SFEN.start)?;
         Ok(Self { spec: spec.with_options(options.canonical()?), policy, history, repeats_history, declaration, start })
     }
