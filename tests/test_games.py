@@ -512,7 +512,8 @@ def test_options_stand_in_brackets() -> None:
     for name, sentence in (
         ("connect4(rows=9)", "has no option"),
         ("connect4(max_plies=0)", "expected a number from 1"),
-        ("connect4(", "closing bracket"),
+        ("connect4(", "lacks its closing bracket"),
+        ("connect4(max_plies=9)x", 'has "x" behind its closing bracket'),
         ("conect4(max_plies=9)", "did you mean 'connect4'"),
     ):
         with pytest.raises(GameError, match=sentence):

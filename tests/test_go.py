@@ -126,7 +126,8 @@ def test_two_passes_end_the_game_softly(moves: str, score: float, outcome: float
     assert (game.score(state), game.outcome(state), game.ending(state)) == (score, outcome, "two passes")
     assert game.is_soft_ending(state) and game.legal_actions(state) == []
     assert game.ending(game.play(state, parse_action(game, state, "D4"))) is None
-    assert game.draw(state).splitlines()[-1] == ("X passed" if len(moves.split()) % 2 else "O passed")
+    passed, mover = ("X passed", "O to move") if len(moves.split()) % 2 else ("O passed", "X to move")
+    assert game.draw(state).splitlines()[-2:] == [passed, mover]
 
 
 def test_the_cap_scores_the_board() -> None:

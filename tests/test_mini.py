@@ -302,9 +302,9 @@ def test_boards_are_drawn() -> None:
 def test_planes_are_named_in_order() -> None:
     names = [plane.name for plane in make("minishogi").spec.planes]
     assert len(names) == 266 == len(set(names))
-    assert names[:20:5] == ["own king", "own pawns", "opponent's king", "opponent's pawns"]
+    assert names[:20:5] == ["own king", "own pawns", "opponent king", "opponent pawns"]
     assert names[20] == "1 if the position had occurred at least once before"
-    assert names[23:33:5] == ["own golds in hand / 2", "opponent's golds in hand / 2"]
+    assert names[23:33:5] == ["own golds in hand / 2", "opponent golds in hand / 2"]
     assert names[33 + 9] == "own promoted pawns, 1 ply ago"
     assert names[7 * 33 + 22] == "1 if the position had occurred at least three times before, 7 plies ago"
     assert names[-2:] == ["1 if White is to move", "plies since the game began / 300"]

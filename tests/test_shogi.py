@@ -11,6 +11,7 @@ from shogi_scenarios import plays
 from shogi_twin import FLAT, START, Twin
 from zerosum.errors import GameError
 from zerosum.games import Rules, State, make, parse_action
+from zerosum.notation.kif import HANDICAPS
 
 SHOGI = make("shogi")
 
@@ -59,8 +60,8 @@ def test_rsshogi_and_cshogi_say_the_same() -> None:
 def test_the_planes_are_those_of_the_paper() -> None:
     names = [plane.name for plane in SHOGI.spec.planes]
     assert (len(names), len(set(names)), SHOGI.spec.board_shape, SHOGI.spec.num_actions) == (362, 362, (9, 9), 11259)
-    assert names[0] == "own pawns" and names[14] == "opponent's pawns" and names[28].startswith("1 if the position had")
-    assert names[31] == "own pawns in hand / 18" and names[38] == "opponent's pawns in hand / 18"
+    assert names[0] == "own pawns" and names[14] == "opponent pawns" and names[28].startswith("1 if the position had")
+    assert names[31] == "own pawns in hand / 18" and names[38] == "opponent pawns in hand / 18"
     assert names[45] == "own pawns, 1 ply ago" and names[90] == "own pawns, 2 plies ago"
     assert names[360:] == ["1 if White is to move", "plies since the game began / 512"]
     assert sum(plane.is_constant for plane in SHOGI.spec.planes) == 8 * 17 + 2
@@ -75,10 +76,10 @@ def test_the_mover_sees_the_board_from_below() -> None:
     np.testing.assert_array_equal(SHOGI.planes(start)[:28], SHOGI.planes(after(SHOGI, "5i5h 5a5b 5h5i 5b5a"))[:28])
     assert plane(SHOGI, start, "own rooks")[7, 7] == 1, "2h, to the right in the second row from below"
     assert plane(SHOGI, white, "own rooks")[7, 7] == 1, "8b, turned around"
-    assert plane(SHOGI, white, "opponent's pawns")[3, 6] == 1, "7f"
-    assert plane(SHOGI, white, "opponent's pawns, 1 ply ago")[2, 6] == 1, "7g"
+    assert plane(SHOGI, white, "opponent pawns")[3, 6] == 1, "7f"
+    assert plane(SHOGI, white, "opponent pawns, 1 ply ago")[2, 6] == 1, "7g"
     assert plane(SHOGI, white, "1 if White is to move").all() and not plane(SHOGI, start, "1 if White is to move").any()
-    assert plane(SHOGI, after(SHOGI, "7g7f 3c3d 8h2b+"), "opponent's bishops in hand / 2").mean() == 0.5
+    assert plane(SHOGI, after(SHOGI, "7g7f 3c3d 8h2b+"), "opponent bishops in hand / 2").mean() == 0.5
 
 
 def test_missing_history_is_repeated_or_zero() -> None:
@@ -90,6 +91,28 @@ def test_missing_history_is_repeated_or_zero() -> None:
     for start in (SHOGI.initial_state(), SHOGI.parse_position(START), SHOGI.parse_position("startpos")):
         assert not SHOGI.planes(start)[45:360].any(), "nothing is missing before a true start"
     assert SHOGI.planes(SHOGI.parse_position(START.replace(" 1", " 3")))[45:360].any()
+
+
+@pytest.mark.parametrize("name", list(HANDICAPS))
+def test_a_game_may_begin_with_a_handicap(name: str) -> None:
+    start = SHOGI.parse_position(HANDICAPS[name])
+    assert not SHOGI.planes(start)[45:360].any()
+    later = SHOGI.parse_position(HANDICAPS[name].removesuffix(" 1") + " 3")
+    assert SHOGI.planes(later)[45:90].any()
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        pytest.param(START.replace(" b ", " w "), id="White begins without a handicap"),
+        pytest.param(HANDICAPS["角落ち"].replace(" w ", " b "), id="Black begins"),
+        pytest.param(HANDICAPS["角落ち"].replace("- 1", "b 1"), id="the piece is in hand"),
+        pytest.param(HANDICAPS["角落ち"].replace("1B5R1", "7R1"), id="Black lacks a piece"),
+        pytest.param(HANDICAPS["角落ち"].replace("ppppppppp/9", "1pppppppp/p8"), id="a pawn has moved"),
+    ],
+)
+def test_what_is_no_handicap_is_set_up(position: str) -> None:
+    assert SHOGI.planes(SHOGI.parse_position(position))[45:90].any()
 
 
 def test_repetition_planes_count_at_their_own_time() -> None:

@@ -257,7 +257,7 @@ class Game:
         """Lines of play of `depth` plies, 0 to 255; those that end earlier for want of a legal move do not count.
 
         Raises:
-            GameError: `depth` is above 255.
+            GameError: `depth` is another number.
         """
     def random_plies(self, num_plies: int, seed: int) -> int:
         """Play so many plies of random games as a search does: copy, move, outcome, legal moves. For timing.

@@ -50,7 +50,11 @@ impl Options {
         let (name, inside) = match text.split_once('(') {
             None => (text, ""),
             Some((name, rest)) => {
-                let inside = rest.strip_suffix(')').ok_or_else(|| format!("{text:?} lacks its closing bracket"))?;
+                let (inside, behind) =
+                    rest.split_once(')').ok_or_else(|| format!("{text:?} lacks its closing bracket"))?;
+                if !behind.is_empty() {
+                    return Err(format!("{text:?} has {behind:?} behind its closing bracket, expected nothing"));
+                }
                 (name.trim(), inside)
             }
         };
@@ -276,6 +280,8 @@ mod tests {
     fn malformed_options_are_named() {
         for (text, sentence) in [
             ("go(size=9", "\"go(size=9\" lacks its closing bracket"),
+            ("go(size=9)x", "\"go(size=9)x\" has \"x\" behind its closing bracket, expected nothing"),
+            ("go(size=9))", "\"go(size=9))\" has \")\" behind its closing bracket, expected nothing"),
             ("go(size)", "go: the option \"size\" has no value, expected name=value"),
             ("go(size=4)", "go: size is \"4\", expected a number from 5 to 25"),
             ("go(size=9, size=9)", "go: the option size is given twice"),

@@ -118,7 +118,7 @@ pub fn ago(age: usize) -> String {
 /// the counts are divided.
 pub fn planes(history: usize, kinds: &[&str], most: u8, hand: &[(&str, u8)]) -> Vec<PlaneSpec> {
     let times = &["once", "twice", "three times"][..most.into()];
-    let sides = ["own", "opponent's"];
+    let sides = ["own", "opponent"];
     let of_one = |age: usize| {
         let when = ago(age);
         let on_board = sides.iter().flat_map(|side| kinds.iter().map(move |kind| format!("{side} {kind}")));

@@ -189,7 +189,7 @@ pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
     let mut planes = past::planes(history, &kinds, MAX_REPETITIONS, &[]);
     planes.push(PlaneSpec::constant("1 if Black is to move"));
     planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
-    for side in ["own", "opponent's"] {
+    for side in ["own", "opponent"] {
         for wing in ["king", "queen"] {
             planes.push(match variant {
                 Variant::Chess => PlaneSpec::constant(format!("1 if {side} castling on the {wing} side is not lost")),

@@ -60,8 +60,22 @@ impl Shogi {
     }
 
     fn set_up(&self, board: Board, plies: u32) -> State {
-        let is_start = plies == 0 && board == self.start;
+        let is_start = plies == 0 && self.is_start(&board);
         State { past: Past::new(board.key(), self.repeats_history && !is_start), board, plies }
+    }
+
+    /// Whether a game begins with this board: the usual one, or a handicap's, which lacks some of White's pieces, and White is
+    /// to move.
+    fn is_start(&self, board: &Board) -> bool {
+        let (usual, here) = (self.start.setup(0), board.setup(0));
+        let is_given = |square: usize| {
+            here.pieces[square].is_none() && usual.pieces[square].is_some_and(|piece| piece.owner == Player::Second)
+        };
+        let is_handicap = here.player == Player::Second
+            && here.hands == usual.hands
+            && here.pieces != usual.pieces
+            && (0..here.pieces.len()).all(|square| here.pieces[square] == usual.pieces[square] || is_given(square));
+        *board == self.start || is_handicap
     }
 
     #[inline]
