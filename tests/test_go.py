@@ -260,7 +260,7 @@ def test_a_position_says_what_ko_forbids() -> None:
 def test_the_last_move_is_marked() -> None:
     game = make("go(size=5)")
     picture = game.picture(state_after(game, "C3 D4"))
-    assert picture is not None and (picture.grid, picture.last_move, picture.captions) == ("points", [8], [])
+    assert picture is not None and (picture.grid, picture.last_move, picture.captions) == ("points", [8], ["X to move"])
     assert picture.column_labels == list("ABCDE") and picture.row_labels == list("54321")
     assert {cell: piece for cell, piece in enumerate(picture.cells) if piece} == {8: (1, "O", ""), 12: (0, "X", "")}
     assert make("go").picture(make("go").initial_state()).column_labels == list("ABCDEFGHJKLMNOPQRST")
