@@ -115,7 +115,7 @@ impl Game for Gomoku {
 
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        let free = self.board & !(state.stones[0] | state.stones[1]);
+        let free = self.board.without(state.stones[0] | state.stones[1]);
         actions.extend(free.iter().map(|square| square as Action));
     }
 

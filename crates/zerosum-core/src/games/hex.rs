@@ -167,7 +167,7 @@ impl Game for Hex {
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let [first, second] = state.views[state.player.index()];
-        actions.extend((self.board & !(first | second)).iter().map(|square| square as Action));
+        actions.extend(self.board.without(first | second).iter().map(|square| square as Action));
         actions.extend(self.can_swap(state).then_some((self.size * self.size) as Action));
     }
 

@@ -1,6 +1,6 @@
 //! Sets of squares of a board whose side is known at run time; without a heap, so that states stay values.
 
-use std::ops::{BitAnd, BitOr, Not};
+use std::ops::{BitAnd, BitOr};
 
 /// The longest side of a board whose squares fit the default width.
 pub const MAX_SIDE: usize = 25;
@@ -18,10 +18,10 @@ impl<const W: usize> Squares<W> {
         (0..count).collect()
     }
 
-    /// Whether a square is in the set; those that no set of this width can hold are not.
+    /// Whether a square is in the set.
     #[inline]
     pub fn contains(&self, square: usize) -> bool {
-        self.0.get(square / 64).is_some_and(|word| word >> (square % 64) & 1 == 1)
+        self.0[square / 64] >> (square % 64) & 1 == 1
     }
 
     /// Puts a square in.
@@ -34,6 +34,13 @@ impl<const W: usize> Squares<W> {
     #[inline]
     pub fn remove(&mut self, square: usize) {
         self.0[square / 64] &= !(1 << (square % 64));
+    }
+
+    /// The squares that are here and not there.
+    #[inline]
+    pub fn without(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= !other);
+        self
     }
 
     /// How many there are.
@@ -50,12 +57,10 @@ impl<const W: usize> Squares<W> {
     /// The squares, ascending.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> + use<W> {
-        self.0.into_iter().enumerate().flat_map(|(index, mut word)| {
-            std::iter::from_fn(move || {
-                let square = (word != 0).then(|| 64 * index + word.trailing_zeros() as usize);
-                word &= word.wrapping_sub(1);
-                square
-            })
+        self.0.into_iter().enumerate().flat_map(|(index, word)| {
+            let lowest = |word: u64| (word != 0).then_some(word);
+            std::iter::successors(lowest(word), move |word| lowest(word & (word - 1)))
+                .map(move |word| 64 * index + word.trailing_zeros() as usize)
         })
     }
 
@@ -83,24 +88,18 @@ impl<const W: usize> Squares<W> {
 impl<const W: usize> BitAnd for Squares<W> {
     type Output = Self;
     #[inline]
-    fn bitand(self, other: Self) -> Self {
-        Self(std::array::from_fn(|index| self.0[index] & other.0[index]))
+    fn bitand(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
+        self
     }
 }
 
 impl<const W: usize> BitOr for Squares<W> {
     type Output = Self;
     #[inline]
-    fn bitor(self, other: Self) -> Self {
-        Self(std::array::from_fn(|index| self.0[index] | other.0[index]))
-    }
-}
-
-impl<const W: usize> Not for Squares<W> {
-    type Output = Self;
-    #[inline]
-    fn not(self) -> Self {
-        Self(self.0.map(|word| !word))
+    fn bitor(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+        self
     }
 }
 
@@ -121,8 +120,8 @@ mod tests {
         let squares = [0, 63, 64, 127, 300, 624];
         let mut set: Squares = squares.into_iter().collect();
         assert!(set.iter().eq(squares) && set.len() == 6 && !set.is_empty());
-        assert!((0..625).all(|square| set.contains(square) == squares.contains(&square)) && !set.contains(5000));
-        let others = Squares::first(625) & !set;
+        assert!((0..625).all(|square| set.contains(square) == squares.contains(&square)));
+        let others = Squares::first(625).without(set);
         assert_eq!((others.len(), others | set, others & set), (619, Squares::first(625), Squares::NONE));
         set.remove(63);
         assert!(set.contains(64) && !set.contains(63));

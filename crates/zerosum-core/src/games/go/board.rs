@@ -287,7 +287,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
     /// The points without a stone.
     #[inline]
     pub fn empty(&self, geometry: &Geometry<W>) -> Squares<W> {
-        geometry.all & !(self.stones[0] | self.stones[1])
+        geometry.all.without(self.stones[0] | self.stones[1])
     }
 
     /// Each side's area: its stones and the empty points from which only its stones are reached.
@@ -303,6 +303,6 @@ impl<const W: usize, const P: usize> Board<W, P> {
                 reached = next;
             }
         });
-        [(one & !other).len(), (other & !one).len()]
+        [one.without(other).len(), other.without(one).len()]
     }
 }

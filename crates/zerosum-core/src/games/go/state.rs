@@ -109,8 +109,8 @@ impl<const W: usize, const P: usize> State<W, P> {
         let empty = self.board.empty(&go.geometry);
         let roomy = empty & go.geometry.beside(empty);
         // A stone with an empty point beside it stands; it takes nothing unless it is on some chain's last liberty.
-        let unclear = empty & (!roomy | self.board.last_liberties[1 - side]);
-        let mut quiet = roomy & !unclear;
+        let unclear = empty.without(roomy) | empty & self.board.last_liberties[1 - side];
+        let mut quiet = roomy.without(unclear);
         let (mut others, mut banned) = (Squares::NONE, Squares::NONE);
         for point in unclear.iter() {
             let placement = self.board.placement(&go.geometry, point, side);
@@ -129,7 +129,8 @@ impl<const W: usize, const P: usize> State<W, P> {
             // stone of the move that would repeat it, if there is one.
             let present = self.board.hash ^ turn(go.variant.superko, self.mover.opponent());
             for key in self.history.keys(self.board.num_stones + 1) {
-                if let Some(point) = point_between(key ^ present, side).filter(|point| quiet.contains(*point)) {
+                let repeats = |point: &usize| *point < go.variant.pass() && quiet.contains(*point);
+                if let Some(point) = point_between(key ^ present, side).filter(repeats) {
                     quiet.remove(point);
                     banned.insert(point);
                 }
