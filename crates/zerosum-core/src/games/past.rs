@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::game::{PlaneSpec, Planes};
+use crate::game::{PlaneSpec, Planes, Player};
 
 /// Boards that are remembered, the newest included.
 pub const MAX_HISTORY: usize = 8;
@@ -101,6 +101,25 @@ impl<B: Copy> Past<B> {
         self.frames.push(board, repetitions);
         self.cycle = cycle;
         self.keys.push(key);
+    }
+}
+
+/// By player, how many moves in a row gave check, up to the last one: who checks perpetually loses in shogi.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Checks([u32; 2]);
+
+impl Checks {
+    /// Notes a player's move.
+    #[inline]
+    pub fn push(&mut self, player: Player, gives_check: bool) {
+        let checks = &mut self.0[player.index()];
+        *checks = if gives_check { *checks + 1 } else { 0 };
+    }
+
+    /// Whether a player gave check by each of its moves in the last `cycle` plies, which end with the side to move that they
+    /// began with, so that half of them are the player's.
+    pub fn are_perpetual(self, player: Player, cycle: u32) -> bool {
+        self.0[player.index()] >= cycle / 2
     }
 }
 

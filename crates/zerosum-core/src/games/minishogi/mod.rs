@@ -9,7 +9,7 @@ use self::encoding::MAX_REPETITIONS;
 use self::notation::SFEN;
 use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
 use super::options::Options;
-use super::past::Past;
+use super::past::{Checks, Past};
 use super::sfen::Setup;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::Picture;
@@ -32,8 +32,7 @@ pub struct State {
     player: Player,
     /// Since the game began, as SFEN's move number counts them.
     plies: u32,
-    /// By player, how many moves in a row gave check, up to the last one.
-    checks: [u32; 2],
+    checks: Checks,
 }
 
 impl Minishogi {
@@ -64,7 +63,7 @@ impl State {
     /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
     fn set_up(board: Board, player: Player, plies: u32, repeats: bool) -> Self {
         let past = Past::new(board, board.key(player), board.before(repeats));
-        Self { past, limits: board.limits(), player, plies, checks: [0; 2] }
+        Self { past, limits: board.limits(), player, plies, checks: Checks::default() }
     }
 
     fn board(&self) -> &Board {
@@ -81,7 +80,7 @@ impl State {
 
     /// Whether a player gave check by each of its moves since the first of the four occurrences.
     fn checks_perpetually(&self, player: Player) -> bool {
-        self.checks[player.index()] >= self.past.cycle() / 2
+        self.checks.are_perpetual(player, self.past.cycle())
     }
 }
 
@@ -112,8 +111,7 @@ impl Game for Minishogi {
     fn play(&self, state: &mut State, action: Action) {
         let board = state.board().after(usize::from(action)).opposite();
         state.limits = board.limits();
-        let checks = &mut state.checks[state.player.index()];
-        *checks = if state.limits.is_check { *checks + 1 } else { 0 };
+        state.checks.push(state.player, state.limits.is_check);
         state.player = state.player.opponent();
         state.plies += 1;
         state.past.push(board, board.key(state.player), MAX_REPETITIONS);
