@@ -27,7 +27,7 @@ pub struct Shogi {
     history: usize,
     repeats_history: bool,
     declaration: Declaration,
-    start: Board,
+    start: State,
 }
 
 /// A position with what may come again and what the planes show.
@@ -55,27 +55,22 @@ impl Shogi {
         let max_plies = options.max_plies(512)?;
         let sizes = [NUM_ACTIONS, NUM_FLAT_ACTIONS];
         let spec = policy.spec("shogi", sizes, SIDE, encoding::planes(history), max_plies)?;
-        let (start, _) = sfen::parse(SFEN.start)?;
+        let (board, plies) = sfen::parse(SFEN.start)?;
+        let start = State::set_up(board, plies, false);
         Ok(Self { spec: spec.with_options(options.canonical()?), policy, history, repeats_history, declaration, start })
     }
 
-    fn set_up(&self, board: Board, plies: u32) -> State {
-        let is_start = plies == 0 && self.is_start(&board);
-        State { past: Past::new(board.key(), self.repeats_history && !is_start), board, plies }
-    }
-
-    /// Whether a game begins with this board: the usual one, or a handicap's, which lacks some of White's pieces, and White is
-    /// to move.
-    fn is_start(&self, board: &Board) -> bool {
-        let (usual, here) = (self.start.setup(0), board.setup(0));
+    /// Whether a game may begin with this board, which is not the usual one: it lacks some of White's pieces, and White is to
+    /// move.
+    fn is_handicap(&self, board: &Board) -> bool {
+        let (usual, here) = (self.start.board.setup(0), board.setup(0));
         let is_given = |square: usize| {
             here.pieces[square].is_none() && usual.pieces[square].is_some_and(|piece| piece.owner == Player::Second)
         };
-        let is_handicap = here.player == Player::Second
+        here.player == Player::Second
             && here.hands == usual.hands
             && here.pieces != usual.pieces
-            && (0..here.pieces.len()).all(|square| here.pieces[square] == usual.pieces[square] || is_given(square));
-        *board == self.start || is_handicap
+            && (0..here.pieces.len()).all(|square| here.pieces[square] == usual.pieces[square] || is_given(square))
     }
 
     #[inline]
@@ -90,6 +85,13 @@ impl Default for Shogi {
     }
 }
 
+impl State {
+    /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
+    fn set_up(board: Board, plies: u32, repeats: bool) -> Self {
+        Self { past: Past::new(board.key(), repeats), board, plies }
+    }
+}
+
 impl Game for Shogi {
     type State = State;
 
@@ -98,7 +100,7 @@ impl Game for Shogi {
     }
 
     fn initial_state(&self) -> State {
-        self.set_up(self.start.clone(), 0)
+        self.start.clone()
     }
 
     #[inline]
@@ -189,6 +191,7 @@ impl Game for Shogi {
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
         let (board, plies) = sfen::parse(text)?;
-        Ok(self.set_up(board, plies))
+        let is_start = plies == 0 && (board == self.start.board || self.is_handicap(&board));
+        Ok(State::set_up(board, plies, self.repeats_history && !is_start))
     }
 }
