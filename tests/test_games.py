@@ -520,6 +520,17 @@ def test_options_stand_in_brackets() -> None:
             make(name)
 
 
+def test_what_a_game_does_not_have_is_said() -> None:
+    game, chess960 = make("connect4"), make("chess960")
+    for number in (-1, 960, 1 << 40):
+        with pytest.raises(GameError, match=f"^chess960 has no start {number}: they are 0 to 959$"):
+            chess960.start(number)
+    with pytest.raises(GameError, match='^connect4 has no notation "san", it has only its own$'):
+        game.action_text(game.initial_state(), 3, "san")
+    with pytest.raises(GameError, match='^chess960 has no notation "uci", known are san$'):
+        chess960.action_text(chess960.initial_state(), chess960.legal_actions(chess960.initial_state())[0], "uci")
+
+
 def test_a_soft_ending_leaves_moves_that_records_may_make() -> None:
     game = make("connect4(max_plies=2)")
     state = state_after(game, "4 4")

@@ -347,11 +347,8 @@ impl<G: Game> Erased<G> {
         if known.contains(&notation) {
             return Ok(());
         }
-        let known = if known.is_empty() {
-            "expected none: it has one alone".into()
-        } else {
-            format!("known are {}", known.join(", "))
-        };
+        let known =
+            if known.is_empty() { "it has only its own".to_owned() } else { format!("known are {}", known.join(", ")) };
         Err(SearchError(format!("{} has no notation {notation:?}, {known}", self.game.spec().name())))
     }
 
