@@ -8,7 +8,7 @@
 
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use super::squares::{MAX_SIDE, Squares};
+use super::squares::Squares;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 
@@ -47,7 +47,7 @@ impl Gomoku {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let size = options.number("size", 15, SHORTEST..=MAX_SIDE)?;
+        let size = options.number("size", 15, SHORTEST..=Squares::MAX_SIDE)?;
         let longest = size.min(SHORTEST + ENDINGS.len() - 1);
         let length = options.number("length", size.min(5), SHORTEST..=longest)?;
         let is_exact = options.flag("exact_five", false)?;
@@ -105,7 +105,7 @@ impl Game for Gomoku {
     }
 
     fn initial_state(&self) -> State {
-        State { stones: [Squares::NONE; 2], num_stones: 0, player: Player::First, is_won: false }
+        State { stones: [Squares::default(); 2], num_stones: 0, player: Player::First, is_won: false }
     }
 
     #[inline]

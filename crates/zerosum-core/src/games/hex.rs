@@ -14,7 +14,7 @@
 
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use super::squares::{MAX_SIDE, Squares};
+use super::squares::Squares;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player};
 use crate::picture::{Grid, Picture, letters};
 
@@ -48,7 +48,7 @@ impl Hex {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let size = options.number("size", 11, 2..=MAX_SIDE)?;
+        let size = options.number("size", 11, 2..=Squares::MAX_SIDE)?;
         let has_swap = options.flag("swap", false)?;
         let num_actions = size * size + usize::from(has_swap);
         let max_plies = options.max_plies(num_actions as u32)?;
@@ -95,7 +95,7 @@ impl Hex {
     fn join(&self, state: &mut State, player: Player, square: usize) -> bool {
         let stones = &state.views[player.index()][player.index()];
         let joined = &mut state.joined[player.index()];
-        let mut ahead = [0; MAX_SIDE * MAX_SIDE];
+        let mut ahead = [0; Squares::MAX_SIDE * Squares::MAX_SIDE];
         let mut num_ahead = 1;
         ahead[0] = square;
         joined.insert(square);
@@ -155,7 +155,7 @@ impl Game for Hex {
     }
 
     fn initial_state(&self) -> State {
-        let none = [Squares::NONE; 2];
+        let none = [Squares::default(); 2];
         State { views: [none; 2], joined: none, player: Player::First, is_won: false }
     }
 

@@ -1,21 +1,20 @@
-//! Sets of squares of a board whose side is known at run time; without a heap, so that states stay values.
+//! A set of squares of a board of up to 25 × 25, whose side is known at run time; without a heap, so that states stay values.
 
-use std::ops::{BitAnd, BitOr};
+use std::ops::BitOr;
 
-/// The longest side of a board whose squares fit the default width.
-pub const MAX_SIDE: usize = 25;
+/// Bit `i % 64` of word `i / 64` is square i, counted row by row from the top left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Squares([u64; 10]);
 
-/// Of a board of up to 64 `W` squares: bit `i % 64` of word `i / 64` is square i, counted row by row from the top left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Squares<const W: usize = 10>([u64; W]);
-
-impl<const W: usize> Squares<W> {
-    /// No square.
-    pub const NONE: Self = Self([0; W]);
+impl Squares {
+    /// The longest side of a board.
+    pub const MAX_SIDE: usize = 25;
 
     /// The first `count` squares.
     pub fn first(count: usize) -> Self {
-        (0..count).collect()
+        let mut squares = Self::default();
+        (0..count).for_each(|square| squares.insert(square));
+        squares
     }
 
     /// Whether a square is in the set.
@@ -24,16 +23,10 @@ impl<const W: usize> Squares<W> {
         self.0[square / 64] >> (square % 64) & 1 == 1
     }
 
-    /// Puts a square in.
+    /// Puts a square into the set.
     #[inline]
     pub fn insert(&mut self, square: usize) {
         self.0[square / 64] |= 1 << (square % 64);
-    }
-
-    /// Takes a square out.
-    #[inline]
-    pub fn remove(&mut self, square: usize) {
-        self.0[square / 64] &= !(1 << (square % 64));
     }
 
     /// The squares that are here and not there.
@@ -43,20 +36,19 @@ impl<const W: usize> Squares<W> {
         self
     }
 
-    /// How many there are.
-    #[inline]
+    /// How many squares there are.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        *self == Self::NONE
+        *self == Self::default()
     }
 
     /// The squares, ascending.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = usize> + use<W> {
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.into_iter().enumerate().flat_map(|(index, word)| {
             let lowest = |word: u64| (word != 0).then_some(word);
             std::iter::successors(lowest(word), move |word| lowest(word & (word - 1)))
@@ -69,33 +61,11 @@ impl<const W: usize> Squares<W> {
     pub fn words(&self) -> &[u64] {
         &self.0
     }
-
-    /// Every square moved on by `distance`, which is 1 to 63.
-    #[inline]
-    pub fn moved_on(self, distance: usize) -> Self {
-        let carry = |index: usize| if index == 0 { 0 } else { self.0[index - 1] >> (64 - distance) };
-        Self(std::array::from_fn(|index| self.0[index] << distance | carry(index)))
-    }
-
-    /// Every square moved back by `distance`, which is 1 to 63.
-    #[inline]
-    pub fn moved_back(self, distance: usize) -> Self {
-        let carry = |index: usize| if index + 1 == W { 0 } else { self.0[index + 1] << (64 - distance) };
-        Self(std::array::from_fn(|index| self.0[index] >> distance | carry(index)))
-    }
 }
 
-impl<const W: usize> BitAnd for Squares<W> {
+impl BitOr for Squares {
     type Output = Self;
-    #[inline]
-    fn bitand(mut self, other: Self) -> Self {
-        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
-        self
-    }
-}
 
-impl<const W: usize> BitOr for Squares<W> {
-    type Output = Self;
     #[inline]
     fn bitor(mut self, other: Self) -> Self {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
@@ -103,9 +73,9 @@ impl<const W: usize> BitOr for Squares<W> {
     }
 }
 
-impl<const W: usize> FromIterator<usize> for Squares<W> {
+impl FromIterator<usize> for Squares {
     fn from_iter<I: IntoIterator<Item = usize>>(squares: I) -> Self {
-        let mut set = Self::NONE;
+        let mut set = Self::default();
         squares.into_iter().for_each(|square| set.insert(square));
         set
     }
@@ -118,18 +88,11 @@ mod tests {
     #[test]
     fn a_set_is_what_was_put_into_it() {
         let squares = [0, 63, 64, 127, 300, 624];
-        let mut set: Squares = squares.into_iter().collect();
+        let set: Squares = squares.into_iter().collect();
         assert!(set.iter().eq(squares) && set.len() == 6 && !set.is_empty());
         assert!((0..625).all(|square| set.contains(square) == squares.contains(&square)));
         let others = Squares::first(625).without(set);
-        assert_eq!((others.len(), others | set, others & set), (619, Squares::first(625), Squares::NONE));
-        set.remove(63);
-        assert!(set.contains(64) && !set.contains(63));
-    }
-
-    #[test]
-    fn squares_move_from_word_to_word() {
-        let set: Squares<2> = [0, 60, 63, 127].into_iter().collect();
-        assert!(set.moved_on(5).iter().eq([5, 65, 68]) && set.moved_back(5).iter().eq([55, 58, 122]));
+        assert_eq!((others.len(), others | set), (619, Squares::first(625)));
+        assert!(others.without(others).is_empty());
     }
 }

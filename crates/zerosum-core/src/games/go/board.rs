@@ -4,9 +4,8 @@
 //! counted once for each stone beside them (pseudo-liberties), so that a stone adds and takes away by looking at four points:
 //! a chain has no other liberty than a point exactly if its count is the number of its stones beside that point.
 
-use super::geometry::Geometry;
+use super::bits::{Bits, Geometry};
 use crate::game::Player;
-use crate::games::squares::Squares;
 use crate::random::mix;
 
 /// Points of the largest board.
@@ -70,14 +69,14 @@ pub struct Placement {
 #[derive(Clone, Debug)]
 pub struct Board<const W: usize, const P: usize> {
     /// The stones of each side.
-    pub stones: [Squares<W>; 2],
+    pub stones: [Bits<W>; 2],
     /// The XOR of their keys.
     pub hash: u64,
     /// How many there are.
     pub num_stones: usize,
     /// Empty points each of which was the last liberty of a chain of this side at some time, and may still be: all that
     /// are, and some more.
-    pub last_liberties: [Squares<W>; 2],
+    pub last_liberties: [Bits<W>; 2],
     /// Whose stone is on a point.
     owners: [u8; P],
     /// Of the chain of which a stone is part.
@@ -94,10 +93,10 @@ impl<const W: usize, const P: usize> Board<W, P> {
         let mut owners = [EMPTY; P];
         owners[geometry.size * geometry.size] = OUTSIDE;
         Self {
-            stones: [Squares::NONE; 2],
+            stones: [Bits::NONE; 2],
             hash: 0,
             num_stones: 0,
-            last_liberties: [Squares::NONE; 2],
+            last_liberties: [Bits::NONE; 2],
             owners,
             head: [NO_HEAD; P],
             next: [0; P],
@@ -107,7 +106,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
 
     /// Whose stone is on a point.
     pub fn owner(&self, point: usize) -> Option<Player> {
-        [Player::First, Player::Second].into_iter().find(|player| self.stones[player.index()].contains(point))
+        [Player::First, Player::Second].into_iter().find(|player| self.stones[player.index()].has(point))
     }
 
     /// The points of a chain, from its head.
@@ -174,7 +173,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
     pub fn place(&mut self, geometry: &Geometry<W>, point: usize, side: usize) -> Option<u16> {
         let around = geometry.neighbours[point];
         let name = point as u16;
-        self.stones[side].insert(point);
+        self.stones[side].add(point);
         self.last_liberties.iter_mut().for_each(|points| points.remove(point));
         self.hash ^= KEYS[side][point];
         self.num_stones += 1;
@@ -238,7 +237,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
     fn note_last_liberty(&mut self, head: u16, side: usize) {
         let chain = self.chains[usize::from(head)];
         if (1..=4).contains(&chain.liberties) {
-            self.last_liberties[side].insert(usize::from(chain.sum / chain.liberties));
+            self.last_liberties[side].add(usize::from(chain.sum / chain.liberties));
         }
     }
 
@@ -286,8 +285,8 @@ impl<const W: usize, const P: usize> Board<W, P> {
 
     /// The points without a stone.
     #[inline]
-    pub fn empty(&self, geometry: &Geometry<W>) -> Squares<W> {
-        geometry.all.without(self.stones[0] | self.stones[1])
+    pub fn empty(&self, geometry: &Geometry<W>) -> Bits<W> {
+        geometry.all & !(self.stones[0] | self.stones[1])
     }
 
     /// Each side's area: its stones and the empty points from which only its stones are reached.
@@ -303,6 +302,6 @@ impl<const W: usize, const P: usize> Board<W, P> {
                 reached = next;
             }
         });
-        [one.without(other).len(), other.without(one).len()]
+        [(one & !other).count(), (other & !one).count()]
     }
 }

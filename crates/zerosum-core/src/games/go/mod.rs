@@ -3,15 +3,15 @@
 //! `board` has stones and chains, `history` the earlier positions for superko, `state` the rules of a move, `notation` what
 //! people write; the options are read here, and the planes written.
 
+mod bits;
 mod board;
-mod geometry;
 mod history;
 mod notation;
 mod state;
 
 use std::sync::Arc;
 
-use self::geometry::Geometry;
+use self::bits::Geometry;
 pub use self::state::State;
 use super::options::Options;
 use super::past::ago;
@@ -157,8 +157,8 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         let legal = state.moves(self).legal;
         let start = actions.len();
         // The pass comes last: it stays where no point is written over it.
-        actions.resize(start + legal.len() + 1, self.variant.pass() as Action);
-        for (action, point) in actions[start..].iter_mut().zip(legal.iter()) {
+        actions.resize(start + legal.count() + 1, self.variant.pass() as Action);
+        for (action, point) in actions[start..].iter_mut().zip(legal.points()) {
             *action = point as Action;
         }
     }
@@ -187,8 +187,8 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
     fn encode(&self, state: &State<W, P>, planes: &mut Planes<'_>) {
         let own = state.mover.index();
         for stones in std::iter::once(&state.board.stones).chain(&state.past).take(self.variant.history) {
-            planes.words(stones[own].words());
-            planes.words(stones[1 - own].words());
+            planes.words(&stones[own].0);
+            planes.words(&stones[1 - own].0);
         }
         planes.constant(if state.mover == Player::First { 1.0 } else { 0.0 });
     }

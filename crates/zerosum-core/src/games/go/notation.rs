@@ -97,7 +97,7 @@ pub fn position_text<const W: usize, const P: usize>(go: &Go<W, P>, state: &Stat
     let size = go.variant.size;
     let mut text = write_stones(size, size, |point| state.board.owner(point), state.mover);
     let banned = state.moves(go).banned;
-    for (index, point) in banned.iter().enumerate() {
+    for (index, point) in banned.points().enumerate() {
         let before = if index == 0 { " ko=" } else { "," };
         write!(text, "{before}{}", gtp(size, point)).expect("a string takes any text");
     }

@@ -1,12 +1,12 @@
 //! A position with its history: which moves the rules allow, and what a move does.
 
+use super::bits::Bits;
 use super::board::{Board, Effect, Placement, point_between};
 use super::history::History;
 use super::notation::gtp;
 use super::{Go, Superko};
 use crate::game::{Action, Player};
 use crate::games::past::MAX_HISTORY;
-use crate::games::squares::Squares;
 
 /// Earlier boards that the planes may show.
 pub const MAX_PAST: usize = MAX_HISTORY - 1;
@@ -18,9 +18,9 @@ const WHITE_TO_MOVE: u64 = 0x243F_6A88_85A3_08D3;
 #[derive(Clone, Copy, Debug)]
 pub struct Moves<const W: usize> {
     /// Points on which the player to move may put a stone.
-    pub legal: Squares<W>,
+    pub legal: Bits<W>,
     /// Those that ko or superko alone forbids, but for suicides that repeat the very position they are played in.
-    pub banned: Squares<W>,
+    pub banned: Bits<W>,
 }
 
 /// A position with the history that its rules need. Black is the first player.
@@ -29,7 +29,7 @@ pub struct State<const W: usize, const P: usize> {
     /// The stones.
     pub board: Board<W, P>,
     /// Stones of both sides after each earlier ply, the newest first.
-    pub past: [[Squares<W>; 2]; MAX_PAST],
+    pub past: [[Bits<W>; 2]; MAX_PAST],
     /// Who is to move.
     pub mover: Player,
     /// Passes in a row; counted to two.
@@ -64,7 +64,7 @@ impl<const W: usize, const P: usize> State<W, P> {
         if let Some(point) = (0..stones.len()).find(gone) {
             return Err(format!("the stone on {} has no liberty", gtp(go.variant.size, point)));
         }
-        let (past, history) = ([[Squares::NONE; 2]; MAX_PAST], History::new());
+        let (past, history) = ([[Bits::NONE; 2]; MAX_PAST], History::new());
         let mut state = Self { board, past, mover, passes: 0, last: None, ko: None, history };
         state.remember(go);
         state.ban(go, banned)?;
@@ -74,13 +74,13 @@ impl<const W: usize, const P: usize> State<W, P> {
     /// From now on it is as if the positions had been there that moves to these points would repeat.
     fn ban(&mut self, go: &Go<W, P>, banned: &[usize]) -> Result<(), String> {
         let legal = self.moves(go).legal;
-        for point in banned.iter().copied().filter(|point| legal.contains(*point)) {
+        for point in banned.iter().copied().filter(|point| legal.has(*point)) {
             let placement = self.board.placement(&go.geometry, point, self.mover.index());
             self.ko = Some(point as u16);
             self.history.push(self.key_after(go, placement), placement.num_stones);
         }
         let found = self.moves(go).banned;
-        banned.iter().find(|point| !found.contains(**point)).map_or(Ok(()), |point| {
+        banned.iter().find(|point| !found.has(**point)).map_or(Ok(()), |point| {
             let text = gtp(go.variant.size, *point);
             Err(format!("ko is said to forbid {text}, and here it cannot"))
         })
@@ -109,18 +109,18 @@ impl<const W: usize, const P: usize> State<W, P> {
         let empty = self.board.empty(&go.geometry);
         let roomy = empty & go.geometry.beside(empty);
         // A stone with an empty point beside it stands; it takes nothing unless it is on some chain's last liberty.
-        let unclear = empty.without(roomy) | empty & self.board.last_liberties[1 - side];
-        let mut quiet = roomy.without(unclear);
-        let (mut others, mut banned) = (Squares::NONE, Squares::NONE);
-        for point in unclear.iter() {
+        let unclear = empty & (!roomy | self.board.last_liberties[1 - side]);
+        let mut quiet = roomy & !unclear;
+        let (mut others, mut banned) = (Bits::NONE, Bits::NONE);
+        for point in unclear.points() {
             let placement = self.board.placement(&go.geometry, point, side);
             if placement.effect == Effect::Quiet {
-                quiet.insert(point);
+                quiet.add(point);
             } else if placement.effect == Effect::Capture || go.variant.suicide {
                 if !self.repeats(go, point, placement) {
-                    others.insert(point);
+                    others.add(point);
                 } else if self.key_after(go, placement) != self.key(go) {
-                    banned.insert(point);
+                    banned.add(point);
                 }
             }
         }
@@ -129,10 +129,9 @@ impl<const W: usize, const P: usize> State<W, P> {
             // stone of the move that would repeat it, if there is one.
             let present = self.board.hash ^ turn(go.variant.superko, self.mover.opponent());
             for key in self.history.keys(self.board.num_stones + 1) {
-                let repeats = |point: &usize| *point < go.variant.pass() && quiet.contains(*point);
-                if let Some(point) = point_between(key ^ present, side).filter(repeats) {
+                if let Some(point) = point_between(key ^ present, side).filter(|point| quiet.has(*point)) {
                     quiet.remove(point);
-                    banned.insert(point);
+                    banned.add(point);
                 }
             }
         }
