@@ -354,7 +354,7 @@ class Search:
         leaves_in_flight: int,
         virtual_loss: float,
         cache_positions: int,
-        max_nodes: int,
+        memory_mib: int,
     ) -> Search: ...
     @property
     def game(self) -> Game: ...
