@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from zerosum import replay
 from zerosum.checkpoint import Checkpoint, CheckpointInfo, load_checkpoint, load_learner_state, save_checkpoint
@@ -73,6 +75,7 @@ def make_batch(size: int, seed: int) -> Batch:
         planes=leaves.planes(),
         policy_target=(policy_target / policy_target.sum(axis=1, keepdims=True)).astype(np.float32),
         value_target=generator.choice(np.array([-1, -0.5, 0, 1], np.float32), size=size),
+        draws=generator.integers(0, 2, size).astype(np.float32),
         plies_left=generator.integers(1, 40, size).astype(np.float32),
         legal_mask=leaves.legal_mask(),
         weight=np.ones(size, np.float32),
@@ -133,11 +136,29 @@ def test_value_losses_by_hand() -> None:
     wdl = value_loss(logits, torch.tensor([1.0, 0.0, 0.4, -0.5]))
     ln2 = np.log(2)
     np.testing.assert_allclose(wdl.numpy(), [ln2, 2 * ln2, 0.4 * ln2 + 0.6 * 2 * ln2, 2 * ln2], rtol=1e-6)
+    # Without a draw, 0.4 is 70 % win and 30 % loss, 0 is half and half; with one, 0.4 still is 40 % win.
+    targets, draws = torch.tensor([1.0, 0.0, 0.4, 0.4]), torch.tensor([0.0, 0.0, 0.0, 1.0])
+    wdl = value_loss(logits, targets, draws)
+    np.testing.assert_allclose(wdl.numpy(), [ln2, 1.5 * ln2, 1.3 * ln2, 1.6 * ln2], rtol=1e-6)
 
 
 def wdl_targets(values: np.ndarray) -> np.ndarray:
-    """[B] -> [B, 3]: win, draw, loss."""
+    """[B] -> [B, 3]: win, draw, loss, as many draws as there can be."""
     return np.array([[max(v, 0), 1 - abs(v), max(-v, 0)] for v in values])
+
+
+@given(st.floats(-1, 1, width=32), st.floats(0, 1, width=32))
+def test_a_value_target_keeps_its_mean_and_has_no_more_draws_than_said(value: float, draws: float) -> None:
+    """The target is the gradient at even logits: a third less what it is."""
+    for most in (None, torch.tensor([draws])):
+        logits = torch.zeros(1, 3, requires_grad=True)
+        value_loss(logits, torch.tensor([value]), most).sum().backward()
+        assert logits.grad is not None
+        target = 1 / 3 - logits.grad.numpy()[0].astype(np.float64)
+        assert target.min() > -1e-6
+        assert target.sum() == pytest.approx(1, abs=1e-6)
+        assert target[0] - target[2] == pytest.approx(value, abs=1e-6)
+        assert target[1] == pytest.approx(min(1 - abs(value), 1 if most is None else draws), abs=1e-6)
 
 
 def test_value_losses_equal_their_twins() -> None:
@@ -258,19 +279,25 @@ def test_the_moves_left_are_learned_from_games() -> None:
     assert error() < 0.7 * best_number < 0.3 * untrained
 
 
-def test_a_draw_is_told_from_an_even_fight() -> None:
-    """Both have the value 0. One kind of position is always drawn, the other is won as often as it is lost."""
+@pytest.mark.parametrize("draw_target", ["value", "outcome"])
+@pytest.mark.parametrize("search_value_weight", [0.0, 0.5, 1.0])
+def test_a_draw_is_told_from_an_even_fight(draw_target: str, search_value_weight: float) -> None:
+    """Both have the value 0. One kind of position is always drawn, the other is won as often as it is lost.
+
+    A search finds 0 for both. Where that is part of the target, it counts as a draw unless the outcome says otherwise.
+    """
     config = replace(SMALL, value_head="wdl")
-    learner = new_learner(replace(PLAIN, learning_rate=0.02), config)
+    learner = new_learner(replace(PLAIN, learning_rate=0.02, draw_target=draw_target), config)
     is_drawn = np.arange(16) < 8
-    results = [np.where(is_drawn, 0, sign).astype(np.float32) for sign in (1, -1)]
+    results = [np.where(is_drawn, 0, (1 - search_value_weight) * sign).astype(np.float32) for sign in (1, -1)]
     both = Batch(
         **{
             field.name: np.concatenate([getattr(BATCH, field.name)] * 2)
             for field in dataclasses.fields(Batch)
-            if field.name != "value_target"
+            if field.name not in ("value_target", "draws")
         },
         value_target=np.concatenate(results),
+        draws=np.concatenate([is_drawn] * 2).astype(np.float32),
     )
     for _ in range(150):
         learner.step(both, progress=0.0)
@@ -279,7 +306,7 @@ def test_a_draw_is_told_from_an_even_fight() -> None:
         output = network(torch.from_numpy(both.planes))
     draws = output.value_logits_BV.softmax(dim=1)[:16, 1].numpy()
     assert draws[is_drawn].min() > 0.9
-    assert draws[~is_drawn].max() < 0.1
+    np.testing.assert_allclose(draws[~is_drawn], search_value_weight if draw_target == "value" else 0, atol=0.1)
     assert output.values_B.abs().max() < 0.1
 
 
@@ -324,6 +351,7 @@ SETTINGS = [
     ({"optimizer": "sgd"}, {"weight_decay": 0.1}),
     ({}, {"weight_decay": 0.1}),
     ({}, {"value_weight": 3.0}),
+    ({}, {"draw_target": "outcome"}),
     ({}, {"moves_left_weight": 3.0}),
     ({}, {"mask_illegal": False}),
     ({}, {"precision": "bf16"}),

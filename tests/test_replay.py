@@ -300,7 +300,8 @@ def batch_twin(game: Game, records, samples: Samples, q: float):
         for action, share in zip(ply_record.target_actions, ply_record.target_probabilities, strict=True):
             policy[action] = share
         value = (1 - q) * outcome + q * ply_record.search_value
-        rows.append((game.planes(state), policy, value, len(record.actions[ply:]), legal, 1.0))
+        left = len(record.actions[ply:])
+        rows.append((game.planes(state), policy, value, float(outcome == 0), left, legal, 1.0))
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
@@ -315,7 +316,7 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     assert set(samples.starts) == set(STARTS)
     batch = make_batch(game, samples, search_value_weight=q)
     for name, expected in zip(
-        ("planes", "policy_target", "value_target", "plies_left", "legal_mask", "weight"),
+        ("planes", "policy_target", "value_target", "draws", "plies_left", "legal_mask", "weight"),
         batch_twin(game, records, samples, q),
         strict=True,
     ):
@@ -402,6 +403,17 @@ def test_plies_count_to_the_end_whoever_moves_and_whatever_is_learned_from():
     samples = window.sample(100, seed=0, step=0)
     plies = np.diff(samples.action_offsets).tolist()
     assert dict(zip(plies, samples.plies_left.tolist(), strict=True)) == {0: 5, 2: 3, 4: 1}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "value", "draws"), [(1.0, 0.0, [1, 1, 0]), (0.0, -1.0, [0, 0, 1]), (0.0, 0.0, [1] * 3)]
+)
+def test_a_draw_is_what_was_proven_or_else_the_outcome(outcome: float, value: float, draws: list[int]):
+    window = ReplayWindow(ReplayConfig(value_lambda=0.5))
+    window.add(record_of(0, [0, 1, 2], outcome=outcome, values=[0.25, value, 0.5], proven=[1]))
+    samples = window.sample(60, seed=0, step=0)
+    plies = np.diff(samples.action_offsets).tolist()
+    assert dict(zip(plies, samples.draws.tolist(), strict=True)) == dict(enumerate(draws))
 
 
 def test_a_target_or_a_move_against_the_rules_is_refused():

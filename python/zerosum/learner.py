@@ -54,6 +54,13 @@ class LearnerConfig:
     value_weight: float = setting(
         1.0, "weight of the value loss beside the policy loss (paper: 1)", low=0.0, high=100.0
     )
+    draw_target: str = setting(
+        "value",
+        "how many draws a win/draw/loss head learns: 'value', as many as the value target allows (0.4 is 40 % win and"
+        " 60 % draw), or 'outcome', those that games ended in, which keeps the search's value, an even fight's as a"
+        " draw's, from counting as a draw (its effect on strength is not measured)",
+        choices=("value", "outcome"),
+    )
     moves_left_weight: float = setting(
         0.1,
         "weight of the moves-left loss, for a network with that head (lczero-training, pull request 84: 0.1; 0.2 hurt"
@@ -172,7 +179,8 @@ class Learner:
         policy_B = policy_loss(
             output.policy_logits_BA.float(), policy_target_BA, legal_BA if self.config.mask_illegal else None
         )
-        value_B = value_loss(output.value_logits_BV.float(), value_target_B)
+        draws_B = torch.from_numpy(batch.draws).to(self._device) if self.config.draw_target == "outcome" else None
+        value_B = value_loss(output.value_logits_BV.float(), value_target_B, draws_B)
         loss_B = policy_B + self.config.value_weight * value_B
         if (moves_left_B := output.moves_left_B) is not None:
             plies_left_B = torch.from_numpy(batch.plies_left).to(self._device)
@@ -275,17 +283,19 @@ def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -
     return -(target_BA * log_probs_BA.masked_fill(target_BA == 0, 0)).sum(dim=1)
 
 
-def value_loss(logits_BV: Tensor, target_B: Tensor) -> Tensor:
+def value_loss(logits_BV: Tensor, target_B: Tensor, draws_B: Tensor | None = None) -> Tensor:
     """[B], (z - v)^2 for a scalar head; cross-entropy for a win/draw/loss head.
 
-    A target between the results is what it is the mean of: 0.4 is 40 % win and 60 % draw.
+    A target between the results is taken for their mean, with as many draws as that allows (0.4 is 40 % win and 60 %
+    draw), but at most `draws_B`: with none of them, 0.4 is 70 % win and 30 % loss.
     """
     import torch
 
     if logits_BV.shape[1] == 1:
         error_B: Tensor = (target_B - logits_BV[:, 0].tanh()) ** 2
         return error_B
-    target_B3 = torch.stack([target_B.clamp(min=0), 1 - target_B.abs(), (-target_B).clamp(min=0)], dim=1)
+    decided_B = target_B.abs() if draws_B is None else target_B.abs().maximum(1 - draws_B)
+    target_B3 = torch.stack([(decided_B + target_B) / 2, 1 - decided_B, (decided_B - target_B) / 2], dim=1)
     return -(target_B3 * logits_BV.log_softmax(dim=1)).sum(dim=1)
 
 
