@@ -57,8 +57,8 @@ class LearnerConfig:
     draw_target: str = setting(
         "value",
         "how many draws a win/draw/loss head learns: 'value', as many as the value target allows (0.4 is 40 % win and"
-        " 60 % draw), or 'outcome', those that games ended in, which keeps the search's value, an even fight's as a"
-        " draw's, from counting as a draw (its effect on strength is not measured)",
+        " 60 % draw), or 'outcome', those that games ended in, because a search's value of 0 is an even fight's as well"
+        " as a draw's (not measured)",
         choices=("value", "outcome"),
     )
     moves_left_weight: float = setting(

@@ -82,11 +82,10 @@ class ResidualTower(nn.Module):
         """Evaluate planes [B, C, H, W] (float, seen from the player to move)."""
         x_BFHW = self.blocks(F.relu(self.stem(x_BCHW)))
         value_logits_BV = self.value_out(_hidden(x_BFHW, self.value_conv, self.value_hidden))
-        output = NetworkOutput(self._policy_logits(x_BFHW), value_logits_BV)
-        if self.moves_left_out is None:
-            return output
-        logits_B1 = self.moves_left_out(_hidden(x_BFHW, self.moves_left_conv, self.moves_left_hidden))
-        return output._replace(moves_left_logits_B1=logits_B1)
+        moves_left_logits_B1 = None
+        if self.moves_left_out is not None:
+            moves_left_logits_B1 = self.moves_left_out(_hidden(x_BFHW, self.moves_left_conv, self.moves_left_hidden))
+        return NetworkOutput(self._policy_logits(x_BFHW), value_logits_BV, moves_left_logits_B1)
 
     def _policy_logits(self, x_BFHW: Tensor) -> Tensor:
         y_BFHW = F.relu(self.policy_conv(x_BFHW))
