@@ -117,6 +117,8 @@ def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) 
         planes=random_leaves(game, size).planes(),
         policy_target=mask_BA.astype(np.float32) / np.float32(info.num_actions),
         value_target=np.zeros(size, np.float32),
+        draws=np.ones(size, np.float32),
+        plies_left=np.ones(size, np.float32),
         legal_mask=mask_BA,
         weight=np.ones(size, np.float32),
     )

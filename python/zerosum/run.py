@@ -460,10 +460,11 @@ class Training:
         self._reported, self._reported_evaluations = now, evaluations
         self._reported_progress = self._progress()
         seen, self._steps_seen = self._steps_seen, []
+        columns = {field.name for field in dataclasses.fields(MetricsRow)}
         means = {
             field.name: sum(getattr(report, field.name) for report in seen) / len(seen)
             for field in dataclasses.fields(StepReport)
-            if seen
+            if seen and field.name in columns
         }
         rating, mistakes = self._strength.newest, self._mistakes.newest
         row = MetricsRow(
