@@ -526,7 +526,11 @@ def test_a_long_file_is_read_game_by_game() -> None:
         ('[White "Zoë"]\n\n*\n'.encode("latin-1"), "Zoë"),
         ("(;PB[Zoë])".encode(), "Zoë"),
         ("(;PB[Zoë])".encode("latin-1"), "Zoë"),
-        ("(;CA[Shift_JIS]PB[棋士])".encode("shift_jis"), "棋士"),
+        *(
+            (f"(;CA[{name}]PB[{text}])".encode(name), text)
+            for name, text in (("Shift_JIS", "棋士"), ("GB2312", "棋士"), ("Big5", "棋士"), ("EUC-KR", "기사"))
+        ),
+        *((f"(;CA[{name}]PB[Zoë])".encode(name), "Zoë") for name in ("ISO-8859-1", "windows-1252", "UTF-8")),
         ("先手：棋士\n".encode(), "棋士"),
         ("先手：棋士\r\n".encode("cp932"), "棋士"),
         ("#KIF version=2.0 encoding=Shift_JIS\n先手：棋士\n".encode("cp932"), "棋士"),
@@ -546,7 +550,10 @@ def test_formats_and_encodings_are_found(content: bytes, name: str) -> None:
         (b"hello", "the stream begins like no game record that is known: name its format, pgn, sgf, kif, csa."),
         (b"", "the stream begins like no game record"),
         ("(;GM[1])".encode("utf-16"), "the text is UTF-16: save it as UTF-8."),
-        (b"(;CA[klingon])", "the character set CA[klingon] is not known: save the file as UTF-8."),
+        *(
+            (f"(;CA[{name}])".encode(), f"the character set CA[{name}] is not known: save the file as UTF-8.")
+            for name in ("klingon", "unicode_escape", "hex", "idna", "utf-7", "utf-16")
+        ),
         (b"#KIF version=2.0 encoding=EUC-JP\n", "line 1: the encoding 'euc_jp' is none of UTF-8 and Shift_JIS."),
         ("先手：棋士\n".encode() + "後手：棋士\n".encode("cp932"), "line 2 is not UTF-8: save the file as UTF-8."),
         (b"#KIF encoding=UTF-8\n\n\x8b\x8b\n", "line 3 is not UTF-8: save the file as UTF-8."),

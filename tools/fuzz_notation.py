@@ -240,7 +240,7 @@ def _random_csa(rng: random.Random) -> Record:
 def written(record: Record) -> str:
     """The record as its format's module writes it, without the rules."""
     if record.format == "sgf":
-        return sgf.write(record, size=int(re.findall(r"size=(\d+)", record.game)[0]))
+        return sgf.write(record, options={"size": re.findall(r"size=(\d+)", record.game)[0]})
     return {"pgn": pgn.write, "kif": kif.write, "csa": csa.write}[record.format](record)
 
 

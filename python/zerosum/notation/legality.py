@@ -10,7 +10,7 @@ import dataclasses
 import functools
 
 from zerosum.errors import GameError, shown
-from zerosum.games import Rules, State, make, near_moves
+from zerosum.games import Rules, State, make, near_moves, start_state
 from zerosum.notation.record import Move, Record, RecordError
 
 NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
@@ -27,14 +27,10 @@ def game_of(name: str) -> Rules:
     return make(name)
 
 
-def start_of(record: Record) -> State:
-    """The position before a record's first move.
-
-    Raises:
-        GameError: the game or the position is none.
-    """
-    game = game_of(record.game)
-    return game.parse_position(record.start) if record.start else game.initial_state()
+def options_of(game: Rules) -> dict[str, str]:
+    """All options that a game has, by name, with their values."""
+    given = dict(option.split("=") for option in game.spec.options.split(", ") if option)
+    return {option.name: option.default for option in game.spec.known_options} | given
 
 
 def states_of(record: Record) -> list[State]:
@@ -43,7 +39,8 @@ def states_of(record: Record) -> list[State]:
     Raises:
         GameError: a move is illegal, or the game or its start is none.
     """
-    game, states = game_of(record.game), [start_of(record)]
+    game = game_of(record.game)
+    states = [start_state(game, record.start)]
     for number, move in enumerate(record.moves, start=1):
         states.append(game.play(states[-1], _parse(game, states[-1], move, number, None)))
     return states
@@ -58,7 +55,8 @@ def check_record(record: Record) -> Record:
         return dataclasses.replace(record, moves=(), variations=())
     place = f"{record.file}, " if record.file else ""
     try:
-        game, start = game_of(record.game), start_of(record)
+        game = game_of(record.game)
+        start = start_state(game, record.start)
     except GameError as error:
         errors = (*record.errors, f"{place}line {record.line}: {str(error).rstrip('.')}; the record stops here")
         return dataclasses.replace(record, moves=(), variations=(), errors=errors)
@@ -83,7 +81,8 @@ def in_notation(record: Record, format: str) -> Record:
         GameError: the record's game or start is none.
     """
     record.checked()
-    game, start = game_of(record.game), start_of(record)
+    game = game_of(record.game)
+    start = start_state(game, record.start)
     walk = _Walk(game, None, NOTATIONS[format])
     moves, variations = walk.translate(record, start)
     if walk.errors:
