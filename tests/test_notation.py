@@ -347,6 +347,8 @@ def test_kif_boards_are_drawn() -> None:
         ("   1 中断", None, "interrupted"),
         ("   1 ７六歩(77)\nまで1手で後手の勝ち", -1.0, ""),
         ("   1 ７六歩(77)\nまで1手で千日手", 0.0, "fourfold repetition"),
+        ("   1 ７六歩(77)\nまで1手で投了", 1.0, "resignation"),
+        ("   1 ７六歩(77)\n   2 ３四歩(33)\nまで2手で反則負け", -1.0, "illegal move"),
     ],
 )
 def test_kif_ends(text: str, result: float | None, ending: str) -> None:

@@ -193,6 +193,24 @@ ENDINGS: dict[str, float | None] = {
 """Words for endings, and the result that each means for the player to move where a format gives no other."""
 
 
+def result_of(ending: str, *, is_first: bool) -> float | None:
+    """The first player's result by an ending, `is_first` if that player is to move; None where it does not say."""
+    result = ENDINGS.get(ending)
+    return result if is_first or not result else -result
+
+
+def require_result(record: Record, format: str, *, is_first: bool) -> None:
+    """Hold a record's result against its ending, for a format that says the ending alone.
+
+    Raises:
+        RecordError: the ending means another result, which the message has.
+    """
+    if record.result != (expected := result_of(record.ending, is_first=is_first)):
+        raise RecordError(
+            f"the result {record.result} by {record.ending}: {format} takes it for {expected}.", record=record
+        )
+
+
 def headers_in(record: Record, format: str) -> list[tuple[str, str]]:
     """A record's headers in the words of a format: its own as they are, else those of `HEADER_NAMES`."""
     if record.format == format:
