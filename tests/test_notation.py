@@ -12,7 +12,7 @@ import pytest
 
 from fuzz_notation import DATA, FORMATS, fuzz, parsed, random_record, written
 from zerosum.errors import DataError, ZerosumError
-from zerosum.notation import Evaluation, Move, Record, RecordError, kif, read_games
+from zerosum.notation import Evaluation, Move, Record, RecordError, game_text, kif, read_games
 from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.record import MAX_DEPTH, clock_text
 from zerosum.notation.shogi_position import START, ShogiPosition
@@ -98,6 +98,23 @@ def test_headers_by_what_they_say() -> None:
     assert one("sgf", "(;PB[A]PW[B])").players == ("A", "B")
     assert one("kif", "手合割：角落ち\n下手：A\n上手：B").players == ("A", "B")
     assert one("csa", "N+A\nN-B\n$EVENT:C\nPI\n+").header("event") == "C"
+
+
+@pytest.mark.parametrize(
+    ("format", "game", "names", "told"),
+    [
+        ("pgn", "chess", ("first player", "ECO"), ('[White "A"]', '[ECO "B"]')),
+        ("pgn", "chess", ("White", "date"), ('[White "A"]', '[Date "B"]')),
+        ("sgf", "go(size=9)", ("first player", "GC"), ("PB[A]", "GC[B]")),
+        ("kif", "shogi", ("second player", "備考"), ("後手：A", "備考：B")),
+        ("csa", "shogi", ("event", "N-"), ("$EVENT:A", "N-B")),
+    ],
+)
+def test_headers_of_a_new_record_are_written(
+    format: str, game: str, names: tuple[str, str], told: tuple[str, str]
+) -> None:
+    text = game_text(Record(game, headers=tuple(zip(names, "AB", strict=True))), format=format)
+    assert all(words in text for words in told), text
 
 
 def test_a_record_with_errors_can_be_refused() -> None:

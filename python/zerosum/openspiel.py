@@ -113,9 +113,8 @@ def load(text: str) -> OpenSpielGame:
         return OpenSpielGame(game, f"{PREFIX}{text}", max_plies=longest)
     except GameError:
         raise
-    except (
-        Exception
-    ) as error:  # pyspiel.SpielError, at the first state for some parameters; what the game's code raises
+    except Exception as error:
+        # A pyspiel.SpielError, for some parameters not before the first state, or what a game's own code raises.
         known = ", ".join(sorted(types[base].parameter_specification)) or "none"
         reason = " ".join(str(error).split())
         raise GameError(

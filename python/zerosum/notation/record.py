@@ -87,7 +87,7 @@ class Record:
     moves: tuple[Move, ...] = ()
     """The game that was played: the main line."""
     headers: tuple[tuple[str, str], ...] = ()
-    """(name, value) in the file's order, a name any number of times, in the words of `format`.
+    """(name, value) in the file's order, a name any number of times, in the words of `format` (see `headers_in`).
 
     Without those that say what this class says: the game, its start, its result and its ending.
     """
@@ -212,9 +212,14 @@ def require_result(record: Record, format: str, *, is_first: bool) -> None:
 
 
 def headers_in(record: Record, format: str) -> list[tuple[str, str]]:
-    """A record's headers in the words of a format: its own as they are, else those of `HEADER_NAMES`."""
+    """A record's headers in the words of a format: its own as they are, of another's those of `HEADER_NAMES`.
+
+    A record that was not read may have either's words, of `HEADER_NAMES` or of the format that it is written in.
+    """
     if record.format == format:
         return list(record.headers)
+    if not record.format:
+        return [(HEADER_NAMES.get(name, {}).get(format, (name,))[0], value) for name, value in record.headers]
     found = [(names.get(format, ("",))[0], record.header(name)) for name, names in HEADER_NAMES.items()]
     return [(name, value) for name, value in found if name and value]
 
