@@ -205,6 +205,12 @@ def test_pgn_is_written_as_the_standard_has_it() -> None:
 # ---- SGF
 
 
+def test_sgf_clocks_that_are_none_stay_as_they_are() -> None:
+    record = one("sgf", "(;B[aa]BL[soon]TE[1];W[bb]WL[-3];B[cc]BL[.5])")
+    assert [move.properties for move in record.moves] == [(("BL", "soon"), ("TE", "1")), (("WL", "-3"),), ()]
+    assert [move.clock_s for move in record.moves] == [None, None, 0.5]
+
+
 def test_sgf_trees_and_texts() -> None:
     record = one(
         "sgf",
@@ -502,6 +508,20 @@ def test_results_that_a_format_cannot_say() -> None:
     ]:
         with pytest.raises(RecordError):
             written(dataclasses.replace(record, format=format))
+
+
+def test_times_and_evaluations_are_numbers() -> None:
+    for wrong, sentence in (
+        (lambda: Move("e4", clock_s=-1.0), "clock_s is -1.0, expected seconds from 0, or None."),
+        (lambda: Move("e4", spent_s=float("nan")), "spent_s is nan, expected seconds"),
+        (lambda: Record("chess", ending_spent_s=float("inf")), "ending_spent_s is inf, expected seconds"),
+        (lambda: Evaluation(), "an evaluation of None pawns and mate in None: expected one of the two."),
+        (lambda: Evaluation(pawns=1.0, mate=3), "an evaluation of 1.0 pawns and mate in 3"),
+        (lambda: Evaluation(pawns=float("nan")), "an evaluation of nan pawns"),
+    ):
+        with pytest.raises(RecordError) as caught:
+            wrong()
+        assert str(caught.value).startswith(sentence)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 59.5, 3600.0, 86399.999])

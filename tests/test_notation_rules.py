@@ -233,7 +233,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     with pytest.raises(RecordError, match="a record of chess cannot be written as SGF: expected one of go"):
         game_text(Record("chess"), format="sgf")
-    with pytest.raises(GameError, match="'e5', move 1, is not legal here"):
+    with pytest.raises(GameError, match=r"^'e5', move 1, is not legal here: [^;]*\.$"):
         game_text(Record("chess", (Move("e5"),)), format="pgn")
     with pytest.raises(GameError, match="'e5', move 1, is not legal here"):
         states_of(Record("chess", (Move("e5"),)))

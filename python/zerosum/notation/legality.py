@@ -69,7 +69,7 @@ def check_record(record: Record) -> Record:
         start="" if start_text in (None, game.position_text(game.initial_state())) else start_text,
         moves=moves,
         variations=variations,
-        errors=(*record.errors, *(f"{place}{error}" for error in walk.errors)),
+        errors=(*record.errors, *(f"{place}{error}; the {line} stops here" for line, error in walk.errors)),
     )
 
 
@@ -86,7 +86,7 @@ def in_notation(record: Record, format: str) -> Record:
     walk = _Walk(game, None, NOTATIONS[format])
     moves, variations = walk.translate(record, start)
     if walk.errors:
-        raise RecordError(walk.errors[0], record=record)
+        raise RecordError(f"{walk.errors[0][1]}.", record=record)
     return dataclasses.replace(record, moves=moves, variations=variations)
 
 
@@ -96,7 +96,8 @@ class _Walk:
     def __init__(self, game: Rules, read: str | None, write: str | None) -> None:
         self.game, self.read = game, _known(game, read)
         self.write = _known(game, write)
-        self.errors: list[str] = []
+        self.errors: list[tuple[str, GameError]] = []
+        """What kind of line ends where, and why."""
 
     def translate(self, record: Record, start: State) -> tuple[tuple[Move, ...], tuple[tuple[Move, ...], ...]]:
         """The main line and the variations that leave it before its first move."""
@@ -108,7 +109,7 @@ class _Walk:
             try:
                 action = _parse(self.game, state, move, number, self.read)
             except GameError as error:
-                self.errors.append(f"{error}; the {what} stops here")
+                self.errors.append((what, error))
                 break
             text = self.game.action_text(state, action, self.write)
             state, number = self.game.play(state, action), number + 1

@@ -13,6 +13,7 @@ variations after its last move (as KIF does after a resignation). The file forma
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -34,6 +35,11 @@ class RecordError(GameError):
         """What there is of the record, if anything."""
 
 
+def _require_time(name: str, seconds: float | None) -> None:
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise RecordError(f"{name} is {seconds}, expected seconds from 0, or None.")
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """What an engine thought of the position after a move, seen from the first player, whoever is to move."""
@@ -44,6 +50,10 @@ class Evaluation:
     """Moves to mate: the first player mates if it is positive, the second if negative, 0 is mate on the board."""
     depth: int | None = None
     """Plies it was searched."""
+
+    def __post_init__(self) -> None:
+        if (self.pawns is None) == (self.mate is None) or not math.isfinite(self.pawns or 0):
+            raise RecordError(f"an evaluation of {self.pawns} pawns and mate in {self.mate}: expected one of the two.")
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,10 @@ class Move:
     """Lines, none of them empty, that leave the record after this move."""
     line: int = field(default=0, compare=False, repr=False)
     """Of the file, counted from 1; 0 for a move that was not read."""
+
+    def __post_init__(self) -> None:
+        _require_time("clock_s", self.clock_s)
+        _require_time("spent_s", self.spent_s)
 
 
 EMPTY: dict[str, Any] = {entry.name: entry.default for entry in dataclasses.fields(Move) if entry.name != "text"}
@@ -113,6 +127,9 @@ class Record:
     """Of the file, on which the record begins, counted from 1."""
     file: str = field(default="", compare=False, repr=False)
     """The path that it was read from, if it has one."""
+
+    def __post_init__(self) -> None:
+        _require_time("ending_spent_s", self.ending_spent_s)
 
     def header(self, name: str, default: str = "") -> str:
         """The first value with this name, or of the name that the format has for it (see `HEADER_NAMES`)."""

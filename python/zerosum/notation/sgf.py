@@ -22,6 +22,7 @@ PASS = "pass"
 PROPERTY = re.compile(r"([A-Za-z]+)\s*(?=\[)")
 VALUE = re.compile(r"\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d{1,6}(\.\d{0,6})?|\.\d{1,6})", re.ASCII)
+CLOCK = re.compile(r"\d{1,6}(\.\d{0,6})?|\.\d{1,6}", re.ASCII)
 RESULT = re.compile(r"([BW])\+(.*)", re.DOTALL)
 WAYS = {"r": "resignation", "resign": "resignation", "t": "time", "time": "time", "f": "forfeit", "forfeit": "forfeit"}
 RULES = {
@@ -233,11 +234,10 @@ class _GameReader:
             tree.is_stopped = True
             return
         target = tree.last if tree.line or tree.line is self.main else tree.pending
-        if colours and (left := properties.pop(f"{colours[0]}L", None)):
-            if NUMBER.fullmatch(left[0].strip()):
-                target.clock_s = round(float(left[0]), 3)
-            else:
-                properties[f"{colours[0]}L"] = left
+        clock = f"{colours[0]}L" if colours else ""
+        if (left := properties.get(clock)) and CLOCK.fullmatch(left[0].strip()):
+            target.clock_s = round(float(left[0]), 3)
+            del properties[clock]
         target.comments.extend(text for value in properties.pop("C", []) if (text := _unescape(value)))
         for name, values in properties.items():
             if (is_root or target is self.root) and name not in OF_NODES:
