@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,8 +49,10 @@ def record_of(game_id: int, num_plies: int | None = None) -> GameRecord:
     return GameRecord.from_plies(header_of(game_id), plies, outcome=game_id % 3 - 1.0, ending=f"ending {game_id}")
 
 
-def same(one: GameRecord, other: GameRecord) -> None:
-    for entry in fields(GameRecord):
+def same(one: Any, other: Any) -> None:
+    """Two records, or plies, or headers, are equal in every field, bit for bit."""
+    assert type(one) is type(other)
+    for entry in fields(one):
         left, right = getattr(one, entry.name), getattr(other, entry.name)
         if isinstance(left, np.ndarray):
             assert left.dtype == right.dtype, entry.name
