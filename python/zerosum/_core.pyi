@@ -184,7 +184,7 @@ class Game:
         symmetries: Sequence[Sequence[int]],
         has_action_planes: bool,
     ) -> Game:
-        """See a Python object that keeps the `zerosum.games.Game` protocol as a game of the core.
+        """See a Python object that keeps the `zerosum.python_game.Game` protocol as a game of the core.
 
         `planes` is (name, is_constant) in channel order.
         """
