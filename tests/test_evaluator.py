@@ -27,7 +27,7 @@ from zerosum.evaluator import (
     UniformEvaluator,
     make_evaluator,
 )
-from zerosum.network import NetworkConfig, initial_weights
+from zerosum.network import MOVES_LEFT_SCALE, NetworkConfig, initial_weights
 from zerosum.residual_tower import ResidualTower
 
 openvino = pytest.importorskip("openvino")
@@ -41,6 +41,7 @@ HAS_BF16 = "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILIT
 PRECISIONS = ["f32", pytest.param("bf16", marks=pytest.mark.skipif(not HAS_BF16, reason="a CPU without bfloat16"))]
 
 SMALL = NetworkConfig(num_blocks=2, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
+MOVES_LEFT = dataclasses.replace(SMALL, moves_left_head=True)
 
 
 @dataclass
@@ -130,16 +131,16 @@ def make_leaves(info, size, seed=0):
 
 
 def plain_answer(checkpoint, leaves):
-    """What the unfolded float32 tower says: logits of the legal actions, values, and win, draw, loss."""
+    """What the unfolded float32 tower says: logits of the legal actions, values, win, draw, loss, and moves left."""
     tower = ResidualTower(checkpoint.info.network, checkpoint.info.shape, checkpoint.weights).eval()
     with torch.inference_mode():
         output = tower(torch.from_numpy(leaves.planes()))
     wdl = output.value_logits_BV.softmax(dim=1) if checkpoint.info.network.value_head == "wdl" else None
-    return leaves.select_legal(output.policy_logits_BA.numpy()), output.values_B.numpy(), wdl
+    return leaves.select_legal(output.policy_logits_BA.numpy()), output.values_B.numpy(), wdl, output.moves_left_B
 
 
 def assert_close(found, expected, tolerance):
-    logits, values, wdl = expected
+    logits, values, wdl, moves_left = expected
     np.testing.assert_allclose(
         found.logits, logits, atol=tolerance * max(1, np.std(logits) if logits.size else 0), rtol=0
     )
@@ -148,6 +149,9 @@ def assert_close(found, expected, tolerance):
     if wdl is not None:
         np.testing.assert_allclose(found.wdl, wdl, atol=tolerance, rtol=0)
         np.testing.assert_allclose(found.wdl.sum(axis=1), 1, atol=1e-6)
+    assert (found.moves_left is None) == (moves_left is None)
+    if moves_left is not None:
+        np.testing.assert_allclose(found.moves_left, moves_left, atol=MOVES_LEFT_SCALE * tolerance, rtol=0)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -163,8 +167,20 @@ def assert_close(found, expected, tolerance):
         make_info(NetworkConfig(num_blocks=4, num_filters=32)),
         make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
         make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(9, 9), num_actions=82),
+        make_info(MOVES_LEFT),
+        make_info(dataclasses.replace(MOVES_LEFT, value_head="scalar"), board_shape=(4, 5)),
     ],
-    ids=["wdl", "scalar", "no blocks", "numbers between bits", "larger", "planes", "planes and a pass"],
+    ids=[
+        "wdl",
+        "scalar",
+        "no blocks",
+        "numbers between bits",
+        "larger",
+        "planes",
+        "planes and a pass",
+        "moves left",
+        "moves left, scalar",
+    ],
 )
 def test_torch_and_openvino_say_what_the_plain_network_says(info, precision):
     checkpoint = make_checkpoint(info)
@@ -210,10 +226,11 @@ def test_the_cores_positions_are_evaluated_as_the_plain_network_does(name):
 
 def test_the_answers_tell_positions_apart():
     """Guards the tolerances above: what they compare differs by much more than they allow."""
-    info = make_info(dataclasses.replace(SMALL, value_head="scalar"))
-    logits, values, _ = plain_answer(make_checkpoint(info), make_leaves(info, 64))
+    info = make_info(dataclasses.replace(MOVES_LEFT, value_head="scalar"))
+    logits, values, _, moves_left = plain_answer(make_checkpoint(info), make_leaves(info, 64))
     assert logits.std() > 10 * BF16_TOLERANCE
     assert values.std() > 4 * BF16_TOLERANCE
+    assert moves_left.std() > 2 * MOVES_LEFT_SCALE * BF16_TOLERANCE
 
 
 @pytest.mark.parametrize("make", [TorchEvaluator, lambda c: OpenVinoEvaluator(c, num_streams=2, batch_size=16)])
@@ -287,12 +304,14 @@ def test_a_new_network_is_ready_for_every_size_that_the_old_one_was_asked_for(mo
 
 def test_an_update_may_change_the_size_of_the_network():
     small = make_checkpoint(make_info(SMALL))
-    larger = make_checkpoint(make_info(dataclasses.replace(SMALL, num_blocks=3, value_head="scalar")))
+    larger = make_checkpoint(make_info(dataclasses.replace(MOVES_LEFT, num_blocks=3, value_head="scalar")))
     leaves = make_leaves(small.info, 5)
     for evaluator in (TorchEvaluator(small, device="cpu"), OpenVinoEvaluator(small, batch_size=8, precision="f32")):
         evaluator.evaluate(leaves)
         evaluator.update(larger)
         assert_close(evaluator.evaluate(leaves), plain_answer(larger, leaves), F32_TOLERANCE)
+        evaluator.update(small)
+        assert_close(evaluator.evaluate(leaves), plain_answer(small, leaves), F32_TOLERANCE)
 
 
 @given(st.lists(st.lists(st.floats(-30, 30, width=32), min_size=3, max_size=3), min_size=1, max_size=8))
@@ -313,6 +332,18 @@ def test_a_value_by_hand():
     np.testing.assert_allclose(found.wdl, [[0.5, 0.3, 0.2]], atol=1e-6)
     found = evaluator_module._evaluations(leaves, logits, np.array([[0.5]], np.float32))
     np.testing.assert_allclose(found.values, [0.46211716], atol=1e-6)
+    assert found.moves_left is None
+
+
+@pytest.mark.parametrize("value_logits", [[0.5], [0.1, 0.2, 0.3]])
+@pytest.mark.parametrize(
+    ("logit", "plies"), [(0.0, 20 * np.log(2)), (np.log(np.e - 1), 20.0), (-200.0, 0), (200.0, 4e3)]
+)
+def test_moves_left_by_hand(logit, plies, value_logits):
+    leaves = make_leaves(make_info(SMALL), 1)
+    outputs = [np.array([row], np.float32) for row in (value_logits, [logit])]
+    found = evaluator_module._evaluations(leaves, np.zeros(leaves.legal_offsets[-1], np.float32), *outputs)
+    assert found.moves_left.tolist() == pytest.approx([plies])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -331,6 +362,8 @@ def test_a_number_that_is_not_finite_is_refused_naming_the_leaf(bad):
     damaged[2, 1] = bad
     with pytest.raises(DataError, match=r"Leaf 2 of 3 .* win, draw and loss of"):
         Evaluations(leaves, logits, values, damaged)
+    with pytest.raises(DataError, match=f"Leaf 1 of 3 .* {bad} moves left:"):
+        Evaluations(leaves, logits, values, wdl, np.array([0, bad, 0], np.float32))
 
 
 def test_a_value_beyond_one_is_refused():
@@ -338,6 +371,8 @@ def test_a_value_beyond_one_is_refused():
     logits = np.zeros(leaves.legal_offsets[-1], np.float32)
     with pytest.raises(DataError, match=r"Leaf 1 of 2 .* a value of 1.5:"):
         Evaluations(leaves, logits, np.array([-1, 1.5], np.float32))
+    with pytest.raises(DataError, match=r"Leaf 0 of 2 .* -0.5 moves left:"):
+        Evaluations(leaves, logits, np.zeros(2, np.float32), moves_left=np.array([-0.5, 3], np.float32))
 
 
 def test_wrong_shapes_are_refused():
@@ -349,6 +384,8 @@ def test_wrong_shapes_are_refused():
         Evaluations(leaves, logits, values.astype(np.float64))
     with pytest.raises(ValueError, match=r"wdl are float32 \[3, 2\], expected is float32 \[2, 3\]"):
         Evaluations(leaves, logits, values, np.zeros((3, 2), np.float32))
+    with pytest.raises(ValueError, match=r"moves_left are float32 \[2, 1\], expected is float32 \[2\]"):
+        Evaluations(leaves, logits, values, moves_left=np.zeros((2, 1), np.float32))
 
 
 @pytest.mark.parametrize("value_head", ["wdl", "scalar"])
@@ -358,6 +395,10 @@ def test_a_network_that_has_diverged_is_refused(make, value_head):
     checkpoint = make_checkpoint(info)
     weights = {**checkpoint.weights, "value_out.bias": np.full_like(checkpoint.weights["value_out.bias"], np.nan)}
     with pytest.raises(DataError, match=r"Leaf 0 of 3 .* a value of nan"):
+        make(Checkpoint(info, weights)).evaluate(make_leaves(info, 3))
+    checkpoint = make_checkpoint(info := make_info(dataclasses.replace(info.network, moves_left_head=True)))
+    weights = {**checkpoint.weights, "moves_left_out.bias": np.array([np.nan], np.float32)}
+    with pytest.raises(DataError, match=r"Leaf 0 of 3 .* nan moves left"):
         make(Checkpoint(info, weights)).evaluate(make_leaves(info, 3))
 
 

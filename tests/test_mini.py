@@ -364,7 +364,7 @@ def test_actions_are_planes_of_squares() -> None:
 
 
 def test_the_twins_need_nothing_of_the_core() -> None:
-    for name in ("minichess_twin", "minishogi_twin"):
+    for name in ("mini_twin", "minichess_twin", "minishogi_twin"):
         found = importlib.util.find_spec(name)
         assert found is not None and found.origin is not None
         assert "zerosum" not in Path(found.origin).read_text(encoding="utf-8")

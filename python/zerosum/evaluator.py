@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from zerosum.checkpoint import Checkpoint
 from zerosum.errors import DataError, SettingsError, nearest
+from zerosum.network import MOVES_LEFT_SCALE
 
 if TYPE_CHECKING:
     import openvino
@@ -48,6 +49,8 @@ class Evaluations:
     """[B] float32 in [-1, 1], the expected result for the player to move."""
     wdl: NDArray[np.float32] | None = None
     """[B, 3] float32, how likely win, draw and loss are for the player to move, if the evaluator says so."""
+    moves_left: NDArray[np.float32] | None = None
+    """[B] float32, at least 0: plies of both sides until the game ends, if the evaluator says so."""
 
     def __post_init__(self, leaves: Leaves) -> None:
         """Raises ValueError for a wrong shape or dtype, and DataError naming the leaf for a number out of range."""
@@ -63,6 +66,10 @@ class Evaluations:
             _require_array("wdl", self.wdl, (size, 3))
             if (bad := _first_false(np.isfinite(self.wdl))) is not None:
                 raise _refusal(bad // 3, size, f"win, draw and loss of {self.wdl[bad // 3].tolist()}")
+        if self.moves_left is not None:
+            _require_array("moves_left", self.moves_left, (size,))
+            if (bad := _first_false((self.moves_left >= 0) & (self.moves_left < np.inf))) is not None:
+                raise _refusal(bad, size, f"{self.moves_left[bad]} moves left")
 
 
 class Evaluator(Protocol):
@@ -153,8 +160,8 @@ class TorchEvaluator:
         # Where torch gives one call several cores, calls take turns, or else threads x cores would fight for them.
         takes_turns = self._device.type == "cpu" and torch.get_num_threads() > 1
         with self._lock if takes_turns else nullcontext():
-            logits, value_logits_BV = network.run(leaves)
-        return _evaluations(leaves, logits, value_logits_BV)
+            outputs = network.run(leaves)
+        return _evaluations(leaves, *outputs)
 
 
 class _TorchNetwork:
@@ -177,8 +184,8 @@ class _TorchNetwork:
         self.bit_channels_P = self._to_device(np.flatnonzero(~is_number_C))
         self.number_channels_K = self._to_device(np.flatnonzero(is_number_C))
 
-    def run(self, leaves: Leaves) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Logits of the legal actions [sum L] and value logits [B, V], both on the CPU."""
+    def run(self, leaves: Leaves) -> list[NDArray[np.float32]]:
+        """Logits of the legal actions [sum L] and of the other heads [B, V] and [B, 1], all on the CPU."""
         import torch
 
         row_starts_B = np.arange(len(leaves)) * self.shape.num_actions
@@ -186,9 +193,11 @@ class _TorchNetwork:
         with torch.inference_mode():
             output = self.tower(self._expand(leaves))
             legal_logits = output.policy_logits_BA.flatten()[self._to_device(legal_indices)]
+            others = [logits for logits in output[1:] if logits is not None]
             # One array, because each copy from a GPU waits for it.
-            answer = torch.cat([legal_logits, output.value_logits_BV.flatten()]).float().cpu().numpy()
-        return answer[: len(legal_indices)], answer[len(legal_indices) :].reshape(output.value_logits_BV.shape)
+            answer = torch.cat([legal_logits, *(logits.flatten() for logits in others)]).float().cpu().numpy()
+        first, *rest = np.split(answer, np.cumsum([len(legal_indices), *(logits.numel() for logits in others)])[:-1])
+        return [first, *(part.reshape(logits.shape) for part, logits in zip(rest, others, strict=True))]
 
     def _expand(self, leaves: Leaves) -> torch.Tensor:
         """Planes [B, C, H, W] on the device, from bits and numbers (their layout: `Leaves`)."""
@@ -281,19 +290,18 @@ class OpenVinoEvaluator:
         if size <= self._batch_size:
             request = self._request(size)
             leaves.write_planes(request.planes_BCHW)  # rows beyond keep an earlier call's positions; nobody reads them
-            policy_logits_BA, value_logits_BV = request.infer()
+            policy_logits_BA, *others = request.infer()
         else:
-            policy_logits_BA, value_logits_BV = self._infer_in_parts(leaves.planes())
-        return _evaluations(leaves, leaves.select_legal(policy_logits_BA), value_logits_BV[:size])
+            policy_logits_BA, *others = self._infer_in_parts(leaves.planes())
+        return _evaluations(leaves, leaves.select_legal(policy_logits_BA), *(logits[:size] for logits in others))
 
-    def _infer_in_parts(self, planes_BCHW: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _infer_in_parts(self, planes_BCHW: NDArray[np.float32]) -> list[NDArray[np.float32]]:
         parts, request = [], self._request(self._batch_size)
         for start in range(0, len(planes_BCHW), self._batch_size):
             part = planes_BCHW[start : start + self._batch_size]
             request.planes_BCHW[: len(part)] = part
-            parts.append(tuple(output[: len(part)].copy() for output in request.infer()))
-        policy_logits_BA, value_logits_BV = (np.concatenate(outputs) for outputs in zip(*parts, strict=True))
-        return policy_logits_BA, value_logits_BV
+            parts.append([output[: len(part)].copy() for output in request.infer()])
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
 
     def _request(self, size: int) -> _OpenVinoRequest:
         """The calling thread's request to the newest network; it keeps its network alive, so a swap harms nothing."""
@@ -338,14 +346,14 @@ class _OpenVinoRequest:
     """One thread's way into a compiled network: an input buffer that OpenVINO reads in place, and its outputs."""
 
     def __init__(self, compiled: openvino.CompiledModel) -> None:
-        self._request = compiled.create_infer_request()
+        self._request, self._num_outputs = compiled.create_infer_request(), len(compiled.outputs)
         self.planes_BCHW: NDArray[np.float32] = self._request.get_input_tensor().data
         self.planes_BCHW[:] = 0
 
-    def infer(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Policy logits [batch_size, A] and value logits [batch_size, V], valid until the next call."""
+    def infer(self) -> list[NDArray[np.float32]]:
+        """The outputs of `build_graph`, [batch_size, ...], valid until the next call."""
         self._request.infer(share_outputs=True)
-        return self._request.get_output_tensor(0).data, self._request.get_output_tensor(1).data
+        return [self._request.get_output_tensor(index).data for index in range(self._num_outputs)]
 
 
 def answer(search: Search, evaluator: Evaluator, max_leaves: int) -> int:
@@ -399,14 +407,23 @@ def _no_preference(leaves: Leaves) -> NDArray[np.float32]:
     return np.zeros(int(leaves.legal_offsets[-1]), np.float32)
 
 
-def _evaluations(leaves: Leaves, logits: NDArray[np.float32], value_logits_BV: NDArray[np.float32]) -> Evaluations:
-    """Turn value logits into values, for every backend alike: tanh, or P(win) - P(loss)."""
+def _evaluations(
+    leaves: Leaves,
+    logits: NDArray[np.float32],
+    value_logits_BV: NDArray[np.float32],
+    moves_left_logits_B1: NDArray[np.float32] | None = None,
+) -> Evaluations:
+    """Turn a network's outputs into answers, for every backend alike; a value is a tanh, or P(win) - P(loss)."""
+    moves_left_B = None
+    if moves_left_logits_B1 is not None:
+        with np.errstate(invalid="ignore"):
+            moves_left_B = np.float32(MOVES_LEFT_SCALE) * np.logaddexp(moves_left_logits_B1[:, 0], np.float32(0))
     if value_logits_BV.shape[1] == 1:
-        return Evaluations(leaves, logits, np.tanh(value_logits_BV[:, 0]))
+        return Evaluations(leaves, logits, np.tanh(value_logits_BV[:, 0]), moves_left=moves_left_B)
     with np.errstate(invalid="ignore"):  # what is not finite becomes NaN here, and Evaluations refuses it
         weights_B3 = np.exp(value_logits_BV - value_logits_BV.max(axis=1, keepdims=True))
         wdl_B3 = weights_B3 / weights_B3.sum(axis=1, keepdims=True)
-    return Evaluations(leaves, logits, wdl_B3[:, 0] - wdl_B3[:, 2], wdl_B3)
+    return Evaluations(leaves, logits, wdl_B3[:, 0] - wdl_B3[:, 2], wdl_B3, moves_left_B)
 
 
 def _has_gpu_driver() -> bool:

@@ -18,7 +18,8 @@ def build_graph(config: NetworkConfig, shape: NetworkShape, weights: Weights, *,
     """The network for batches of exactly `batch_size` positions.
 
     Input: planes [B, C, H, W] float32. Outputs, float32 and for the player to move: policy logits [B, A] and value
-    logits [B, V] (V as `NetworkConfig.num_value_logits`), left as logits so that one place turns them into values.
+    logits [B, V] (V as `NetworkConfig.num_value_logits`), left as logits so that one place turns them into values; and,
+    if the network has the head, what it says of the moves left before its softplus [B, 1].
     """
     planes = opset13.parameter([batch_size, shape.num_planes, shape.height, shape.width], np.float32, name="planes")
 
@@ -52,8 +53,13 @@ def build_graph(config: NetworkConfig, shape: NetworkShape, weights: Weights, *,
         if shape.num_rest_actions:
             mean = opset13.reduce_mean(policy, opset13.constant(np.array([2, 3])), keep_dims=False)
             policy_logits = opset13.concat([policy_logits, linear(mean, "policy_rest")], axis=1)
-    hidden = opset13.relu(linear(flat(opset13.relu(conv(x, "value_conv"))), "value_hidden"))
-    return openvino.Model([policy_logits, linear(hidden, "value_out")], [planes], "zerosum")
+
+    def small_head(name: str) -> Node:
+        hidden = opset13.relu(linear(flat(opset13.relu(conv(x, f"{name}_conv"))), f"{name}_hidden"))
+        return linear(hidden, f"{name}_out")
+
+    heads = ["value", "moves_left"] if config.moves_left_head else ["value"]
+    return openvino.Model([policy_logits, *map(small_head, heads)], [planes], "zerosum")
 
 
 def _fold_norm(weights: Weights, name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
