@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import zlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from zerosum.errors import SettingsError
 from zerosum.evaluator import UniformEvaluator, answer
 from zerosum.games import Rules, State, adopt, make, parse_action, state_after
 from zerosum.search import Search, SearchConfig, new_search
-from zerosum.search_reference import ReferenceSearch
+from zerosum.search_reference import Estimate, ReferenceSearch
 
 ALPHA = 1.3
 PLAIN = SearchConfig(root_noise_alpha=ALPHA)
@@ -28,15 +29,12 @@ def fake_key(planes: np.ndarray, player: int, seed: int) -> int:
     return zlib.crc32(planes.tobytes()) * 1000 + 2 * seed + player
 
 
-def fake_network(game: Rules, states: list[State], seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Logits of the legal actions and values, from a hash of each position: deterministic and without meaning."""
-    logits, values = [], []
-    for state in states:
-        key = fake_key(game.planes(state), game.player(state), seed)
-        legal = game.legal_actions(state)
-        logits += [4 * _core.uniform(key, action, 0, "logit") - 2 for action in legal]
-        values.append(2 * _core.uniform(key, 0, 1, "value") - 1)
-    return np.array(logits, dtype=np.float32), np.array(values, dtype=np.float32)
+def fake_network(key: int, legal: Iterable[int]) -> tuple[list[float], Estimate]:
+    """Logits of the legal actions and the rest, from a position's key: deterministic and without meaning."""
+    logits = np.float32([4 * _core.uniform(key, action, 0, "logit") - 2 for action in legal])
+    value = float(np.float32(2 * _core.uniform(key, 0, 1, "value") - 1))
+    draw = float(np.float32(_core.uniform(key, 0, 1, "draw") * (1 - abs(value))))
+    return logits.tolist(), Estimate(value, draw, float(np.float32(60 * _core.uniform(key, 0, 1, "moves left"))))
 
 
 class Recorder:
@@ -49,16 +47,18 @@ class Recorder:
         leaves = search.gather(max_leaves)
         if len(leaves) == 0:
             return 0
-        logits, values = [], []
-        planes, offsets, legal = leaves.planes(), leaves.legal_offsets, leaves.legal_actions
+        logits: list[float] = []
+        said = []
+        planes, offsets, legal = leaves.planes(), leaves.legal_offsets, leaves.legal_actions.tolist()
         for leaf, player in enumerate(leaves.players):
             key = fake_key(planes[leaf], int(player), self.seed)
-            actions = legal[offsets[leaf] : offsets[leaf + 1]]
-            logits += [4 * _core.uniform(key, int(action), 0, "logit") - 2 for action in actions]
-            values.append(2 * _core.uniform(key, 0, 1, "value") - 1)
+            of_leaf, estimate = fake_network(key, legal[offsets[leaf] : offsets[leaf + 1]])
+            logits += of_leaf
+            said.append((estimate.value, estimate.draw, estimate.moves_left))
         self.num_evaluations += len(leaves)
         assert leaves.ticket is not None
-        search.apply(leaves.ticket, np.array(logits, np.float32), np.array(values, np.float32))
+        values, draws, moves_left = np.float32(said).T.copy()
+        search.apply(leaves.ticket, np.float32(logits), values, draws=draws, moves_left=moves_left)
         return len(leaves)
 
     def finish(self, search: Search, max_leaves: int = 1 << 16) -> None:
@@ -72,9 +72,10 @@ def run_twin(twin: ReferenceSearch, seed: int, max_leaves: int = 1 << 16) -> Non
         if not paths:
             return
         for path in paths:
-            assert path[-1].state is not None
-            logits, values = fake_network(twin.game, [path[-1].state], seed)
-            twin.apply(path, logits.tolist(), float(values[0]))
+            state = path[-1].state
+            assert state is not None
+            key = fake_key(twin.game.planes(state), twin.game.player(state), seed)
+            twin.apply(path, *fake_network(key, twin.game.legal_actions(state)))
 
 
 def random_position(game: Rules, generator: random.Random) -> State:
@@ -108,6 +109,17 @@ def random_config(generator: random.Random) -> SearchConfig:
         gumbel_value_scale=generator.choice([0.02, 0.1, 1.0]),
         policy_target=policy_target,
         forced_playouts=generator.choice([0.0, 2.0, 9.0]) if is_plain else 0.0,
+        move_choice=generator.choice(["visits", "lcb"]),
+        lcb_deviations=generator.choice([0.5, 5.0]),
+        lcb_least_share=generator.choice([0.0, 0.15]),
+        variance_scale=generator.choice([0.0, 0.85]),
+        variance_prior=generator.choice([0.2, 0.4]),
+        variance_prior_visits=generator.choice([1.0, 2.0]),
+        draw_value=generator.choice([0.0, 0.0, -0.3, 0.2]),
+        moves_left_effect=generator.choice([0.0, 0.1]),
+        moves_left_slope=generator.choice([0.0027, 0.02]),
+        moves_left_threshold=generator.choice([0.0, 0.5]),
+        keep_draws=generator.random() < 0.5,
         exact_bounds=generator.random() < 0.5,
         reuse_tree=generator.random() < 0.5,
         count_reused_visits=generator.random() < 0.5,
@@ -145,8 +157,14 @@ def test_visits_equal_the_twins(game_name: str) -> None:
             place = f"seed {seed}, ply {ply}, {config}\n{game.draw(fast.state(0))}"
             assert root.visits.tolist() == twin.visits(), place
             assert root.num_simulations == twin.root.visits - 1, place
-            assert root.value == pytest.approx(twin.root.sign * float(twin._q(twin.root)), abs=1e-6)
-            assert root.proven == (twin.root.sign * twin.root.lower if twin.root.is_proven else None)
+            assert root.value == pytest.approx(twin.value(), abs=1e-5), place
+            assert root.proven == (pytest.approx(twin.value()) if twin.root.is_proven else None), place
+            if root.draws is not None:
+                children = [child for child in twin.root.children.values() if child.visits]
+                for name, means in (("draws", root.draws), ("plies_left", root.plies_left)):
+                    expected = [getattr(child, name) / child.visits for child in children]
+                    np.testing.assert_allclose(means[root.visits > 0], expected, rtol=1e-6, err_msg=place)
+                assert root.draw == pytest.approx(twin.root.draws / twin.root.visits)
             target = twin.policy_target()
             np.testing.assert_allclose(root.policy_target(), list(target.values()), atol=1e-6, err_msg=place)
             action = root.best_action

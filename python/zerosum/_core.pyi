@@ -10,6 +10,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.search import SearchConfig
+
 __all__ = [
     "Description",
     "Game",
@@ -330,32 +332,7 @@ class Search:
     threads wait for one another.
     """
 
-    def __new__(
-        cls,
-        game: Game,
-        num_trees: int,
-        *,
-        c_init: float,
-        c_base: float,
-        c_factor: float,
-        unvisited_value: str,
-        unvisited_reduction: float,
-        noise_fraction: float,
-        noise_alpha: float,
-        root_selection: str,
-        gumbel_actions: int,
-        gumbel_visit_scale: float,
-        gumbel_value_scale: float,
-        policy_target: str,
-        forced_playouts: float,
-        exact_bounds: bool,
-        twofold_draw: bool,
-        count_reused_visits: bool,
-        leaves_in_flight: int,
-        virtual_loss: float,
-        cache_positions: int,
-        memory_mib: int,
-    ) -> Search: ...
+    def __new__(cls, game: Game, config: SearchConfig, num_trees: int, *, noise_alpha: float) -> Search: ...
     @property
     def game(self) -> Game: ...
     @property
@@ -366,6 +343,12 @@ class Search:
     @property
     def num_cached(self) -> int:
         """Leaves, since the search was made, that were not asked about because the cache knew them."""
+    @property
+    def num_leaves(self) -> int:
+        """Leaves that were asked about, none of them twice, however many are in flight."""
+    @property
+    def num_collisions(self) -> int:
+        """How often a tree had no other leaf to ask about, because its next simulation met one in flight."""
     def reset(self, tree: int, state: State) -> None:
         """Put a position at the tree's root and forget what the tree knew."""
     def advance(self, tree: int, action: int, *, keep: bool) -> None:
@@ -374,10 +357,19 @@ class Search:
         """Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel draw."""
     def gather(self, max_leaves: int) -> Leaves:
         """Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about."""
-    def apply(self, ticket: int, logits: NDArray[np.float32], values: NDArray[np.float32]) -> None:
+    def apply(
+        self,
+        ticket: int,
+        logits: NDArray[np.float32],
+        values: NDArray[np.float32],
+        *,
+        draws: NDArray[np.float32] | None = None,
+        moves_left: NDArray[np.float32] | None = None,
+    ) -> None:
         """Back up the answers to the leaves with this ticket.
 
-        `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move.
+        `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B] in
+        [0, 1], how likely they are; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
         """
     def cancel(self, ticket: int) -> None:
         """Take the leaves with this ticket back as if they had never been asked for."""
@@ -406,7 +398,19 @@ class Root:
     def visits(self) -> NDArray[np.uint32]: ...
     @property
     def q(self) -> NDArray[np.float32]:
-        """Mean (or exact) value of each move, NaN where it has no visits."""
+        """Mean (or exact) value of each move, NaN where it has no visits; whatever a draw is worth in the search."""
+    @property
+    def draws(self) -> NDArray[np.float32] | None:
+        """Mean share of draws below each move, NaN where it has no visits; None unless a setting needs it."""
+    @property
+    def draw(self) -> float | None:
+        """The same of the position."""
+    @property
+    def plies_left(self) -> NDArray[np.float32] | None:
+        """Mean number of plies that are left after each move, NaN where it has no visits; None as `draws`.
+
+        0 from a leaf of which the evaluator does not say it.
+        """
     @property
     def priors(self) -> NDArray[np.float32]:
         """The network's, without noise."""
@@ -453,7 +457,7 @@ class Root:
         """
     @property
     def best_action(self) -> int | None:
-        """The move to play: a proven win first, a proven loss last, else the most visited.
+        """The move to play: a proven win first, a proven loss last, else the most visited, or as `move_choice` says.
 
         At a root whose result is proven, one of the moves that are certain to reach it.
         With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + sigma(q).

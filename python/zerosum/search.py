@@ -55,6 +55,24 @@ class SearchConfig:
     Of two halves, the one not asked about for longer is forgotten when the other is full. `Search.clear_cache` is for
     a change of the network.
 
+    `move_choice` = "lcb" plays the move with the highest
+
+        Q(s, a) - lcb_deviations * sqrt(v / N(s, a)),    v = (sum of (value - Q)^2 over the visits + 1) / N(s, a)
+
+    among those with at least `lcb_least_share` of the most visits; the 1 stands for a visit that went otherwise.
+
+    `variance_scale` explores more where the values below a node differ more than `variance_prior`. The deviation is
+    that of the N values backed up and of `variance_prior_visits` more that differ by `variance_prior`.
+
+    `draw_value` = d makes a result r worth r + d * (1 - |r|) to the player to move at the root, and the opposite to the
+    other one; an evaluator's value v with a chance p of a draw is worth v + d * p. Reported are results, not worths. A
+    tree is not kept when the other player is to move, for draws are worth something else then.
+
+    `moves_left_effect` adds to Q(s, a) of visited moves, with M the mean number of plies left, counted from each node,
+
+        -sign(Q) * clamp(moves_left_slope * (M(s, a) - M(s)), +-moves_left_effect) * w
+        w = max(0, |Q| - moves_left_threshold) / (1 - moves_left_threshold)
+
     The default of `gumbel_value_scale` makes a whole point of q worth 9 logits after 100 simulations with 40 visits of
     the best move, about as sharp as what PUCT's visits tend to with c(s) = 1.75 (Grill et al., ICML 2020: (100 + L) /
     (c * sqrt(100)) = 6 with L = 7 moves). q is not rescaled by the root's extremes, as mctx does: small differences
@@ -111,6 +129,58 @@ class SearchConfig:
         low=0.0,
         high=100.0,
     )
+    move_choice: str = setting(
+        "visits",
+        "the move to play after a search by PUCT: the most visited, or 'lcb', the best lower confidence bound of Q"
+        " (Leela Zero; KataGo; not measured)",
+        choices=("visits", "lcb"),
+    )
+    lcb_deviations: float = setting(
+        5.0, "see move_choice: how many deviations of the mean Q is lowered (KataGo: 5)", low=0.0, high=100.0
+    )
+    lcb_least_share: float = setting(
+        0.15,
+        "see move_choice: only moves with this share of the most visits (KataGo: 0.15)",
+        low=0.0,
+        high=1.0,
+    )
+    variance_scale: float = setting(
+        0.0,
+        "c(s) * (1 + variance_scale * (deviation of the values below s / variance_prior - 1)), 0 is off (KataGo's"
+        " dynamic variance-scaled cPUCT: 0.85; not measured)",
+        low=0.0,
+        high=1.0,
+    )
+    variance_prior: float = setting(
+        0.4, "see variance_scale: the deviation assumed at first (KataGo: 0.4)", low=0.01, high=1.0
+    )
+    variance_prior_visits: float = setting(
+        2.0, "see variance_scale: the visits that this counts as (KataGo: 2)", low=1.0, high=1e6
+    )
+    draw_value: float = setting(
+        0.0,
+        "what a draw is worth to the player to move at the root (contempt is a negative one); a network without a"
+        " win/draw/loss head knows draws by the rules alone (as Leela Chess Zero; not measured)",
+        low=-0.99,
+        high=0.99,
+    )
+    moves_left_effect: float = setting(
+        0.0,
+        "the most that Q gains for a shorter win or a longer loss, for networks with a moves-left head; 0 is off (Leela"
+        " Chess Zero: 0.0345; not measured)",
+        low=0.0,
+        high=1.0,
+    )
+    moves_left_slope: float = setting(
+        0.0027, "see moves_left_effect: how much a ply is worth (Leela Chess Zero: 0.0027)", low=0.0, high=1.0
+    )
+    moves_left_threshold: float = setting(
+        0.8,
+        "see moves_left_effect: |Q| from which it begins, to grow to the whole at 1 (Leela Chess Zero: 0.8)",
+        low=0.0,
+        high=0.99,
+    )
+    keep_draws: bool = setting(False, "keep how likely draws are below each move, for reports")
     exact_bounds: bool = setting(
         True,
         "use proven results in selection, backup, targets and to stop (score bounded MCTS, Cazenave 2010;"
@@ -167,30 +237,7 @@ class SearchConfig:
 def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Search:
     """A search of `num_trees` positions of a game, all at the initial state, none begun."""
     alpha = config.root_noise_alpha
-    return Search(
-        game,
-        num_trees,
-        c_init=config.c_init,
-        c_base=config.c_base,
-        c_factor=config.c_factor,
-        unvisited_value=config.unvisited_value,
-        unvisited_reduction=config.unvisited_reduction,
-        noise_fraction=config.root_noise_fraction,
-        noise_alpha=natural_noise_alpha(game) if alpha is None else alpha,
-        root_selection=config.root_selection,
-        gumbel_actions=config.gumbel_actions,
-        gumbel_visit_scale=config.gumbel_visit_scale,
-        gumbel_value_scale=config.gumbel_value_scale,
-        policy_target=config.policy_target,
-        forced_playouts=config.forced_playouts,
-        exact_bounds=config.exact_bounds,
-        twofold_draw=config.twofold_draw,
-        count_reused_visits=config.count_reused_visits,
-        leaves_in_flight=config.leaves_in_flight,
-        virtual_loss=config.virtual_loss,
-        cache_positions=config.cache_positions,
-        memory_mib=config.memory_mib,
-    )
+    return Search(game, config, num_trees, noise_alpha=natural_noise_alpha(game) if alpha is None else alpha)
 
 
 def natural_noise_alpha(game: Rules) -> float:

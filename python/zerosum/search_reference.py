@@ -10,7 +10,7 @@ Values in a `Node` are for the first player; `sign` turns them into the mover's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,8 +21,14 @@ from zerosum import _core
 from zerosum.games import Rules, State
 from zerosum.search import SearchConfig
 
-Evaluate = Callable[[State], tuple[Sequence[float], float]]
-"""A state's logits in the order of its legal actions, and its value for the player to move."""
+@dataclass(frozen=True)
+class Estimate:
+    """What the network says of a position besides its logits, or what is backed up from it."""
+
+    value: float
+    draw: float = 0.0
+    moves_left: float = 0.0
+    """Plies."""
 
 
 @dataclass
@@ -36,7 +42,12 @@ class Node:
     value_sum: float = 0.0
     net_value: float = 0.0
     lower: float = -1.0
+    """As `upper` a utility for the first player: what a result is worth where draws have a `draw_value`."""
     upper: float = 1.0
+    squares: float = 0.0
+    """Sum of the squares of the values; as `draws` and `plies_left` for those settings that ask for it."""
+    draws: float = 0.0
+    plies_left: float = 0.0
     in_flight: int = 0
     is_pending: bool = False
     is_terminal: bool = False
@@ -76,8 +87,11 @@ class ReferenceSearch:
             forced_playouts=float(number(config.forced_playouts)),
             gumbel_visit_scale=float(number(config.gumbel_visit_scale)),
             gumbel_value_scale=float(number(config.gumbel_value_scale)),
+            variance_scale=float(number(config.variance_scale)),
+            variance_prior=float(number(config.variance_prior)),
+            lcb_deviations=float(number(config.lcb_deviations)),
         )
-        self.cache: dict[tuple[bytes, ...], tuple[Sequence[float], float]] = {}
+        self.cache: dict[tuple[bytes, ...], tuple[Sequence[float], Estimate]] = {}
         """What the network said of positions, by what it was asked. All of them, while the fast search's is bounded."""
         self.reset(game.initial_state())
 
@@ -88,13 +102,17 @@ class ReferenceSearch:
         self.noise: tuple[int, int, int] | None = None
         self.halving = Halving()
         self.target_visits = 0
+        self.draw_utility = self.number(0)
+        """What a draw is worth to the first player."""
 
     def advance(self, action: int, *, keep: bool) -> None:
         """Make a move at the root."""
         assert self.root.state is not None
         child = self.root.children.get(action)
-        state = self.game.play(self.root.state, action)
+        state, player = self.game.play(self.root.state, action), self.root.player
         self.reset(state)
+        if self.config.draw_value and self.game.player(state) != player:
+            keep = False
         if keep and child is not None and child.children:
             self.root = child
 
@@ -103,6 +121,9 @@ class ReferenceSearch:
         reused = max(self.root.visits - 1, 0)
         self.target_visits = 1 + num_simulations + (0 if self.config.count_reused_visits else reused)
         self.noise = noise
+        assert self.root.state is not None
+        sign = 1 if self.game.player(self.root.state) == 0 else -1
+        self.draw_utility = self.number(sign * self.number(self.config.draw_value))
         if self.root.children:
             self._prepare_root()
 
@@ -124,7 +145,8 @@ class ReferenceSearch:
                 break
             leaf = path[-1]
             if leaf.is_terminal or (self.config.exact_bounds and leaf.is_proven):
-                self._backup(path, leaf.lower)
+                plies_left = float(self.number(leaf.plies_left / max(leaf.visits, 1)))
+                self._backup(path, Estimate(leaf.lower, moves_left=plies_left))
                 continue
             leaf.is_pending = True
             for node in path:
@@ -135,8 +157,8 @@ class ReferenceSearch:
                 paths.append(path)
         return paths
 
-    def apply(self, path: list[Node], logits: Sequence[float], value: float) -> None:
-        """Expand the leaf of a path and back its value up."""
+    def apply(self, path: list[Node], logits: Sequence[float], said: Estimate) -> None:
+        """Expand the leaf of a path and back up what the network said of it, for its player to move."""
         leaf = path[-1]
         self.cancel(path)
         assert leaf.state is not None
@@ -145,12 +167,13 @@ class ReferenceSearch:
             priors = _core.round_prior(priors)
         for action, prior in zip(self.game.legal_actions(leaf.state, past_soft_endings=True), priors, strict=True):
             leaf.children[action] = Node(prior=self.number(prior))
-        leaf.net_value = leaf.sign * value
+        leaf.net_value = leaf.sign * said.value
         if leaf is self.root:
             self._prepare_root()
         if self.config.cache_positions:
-            self.cache.setdefault(self._question(leaf), (logits, value))
-        self._backup(path, leaf.net_value)
+            self.cache.setdefault(self._question(leaf), (logits, said))
+        utility = self.number(leaf.net_value) + self.draw_utility * self.number(said.draw)
+        self._backup(path, replace(said, value=float(utility)))
 
     def cancel(self, path: list[Node]) -> None:
         """Take a leaf back as if it had never been asked for."""
@@ -162,6 +185,13 @@ class ReferenceSearch:
         """N(s, a) of the root's legal actions, ascending."""
         return [child.visits for child in self.root.children.values()]
 
+    def value(self) -> float:
+        """The expected result for the root's player to move, whatever a draw is worth."""
+        root = self.root
+        if root.is_proven and (self.config.exact_bounds or root.is_terminal):
+            return root.sign * self._result_of(root.lower)
+        return root.sign * float(self._q(root) - self.draw_utility * self.number(root.draws / max(root.visits, 1)))
+
     def best_action(self) -> int:
         """The move to play: a proven win (or what the root is worth) first, a proven loss last, else the most visited.
 
@@ -170,18 +200,24 @@ class ReferenceSearch:
         logits, sign, exact_bounds = self._improved_logits(), self.root.sign, self.config.exact_bounds
         worst = {0: "lower", 1: "upper"}[self.root.player]
 
+        result_of = self._result_of
+        bounds = self._lower_confidence_bounds() if self.config.move_choice == "lcb" else {}
+
         def rank(action: int) -> tuple[Any, ...]:
             child = self.root.children[action]
-            result = sign * child.lower if child.is_proven and exact_bounds else 0.0
-            least = sign * getattr(child, worst)
-            is_certain = result > 0 or (exact_bounds and self.root.is_proven and least >= sign * self.root.lower)
+            result = sign * result_of(child.lower) if child.is_proven and exact_bounds else 0.0
+            least = sign * result_of(getattr(child, worst))
+            is_certain = result > 0 or (
+                exact_bounds and self.root.is_proven and least >= sign * result_of(self.root.lower)
+            )
             if self.config.root_selection == "gumbel":
                 is_left = action in self.halving.survivors
                 first, second = 2 * is_left + (child.visits > 0), self.halving.gumbels[action] + logits[action]
             else:
                 first, second = child.visits, self.number(sign) * self._q(child) if child.visits else self.number(-1)
             certainty = 2 if is_certain else int(result >= 0)
-            return certainty, least if is_certain else 0.0, first, second, self._prior(action), -action
+            bound = bounds.get(action, 0.0)
+            return certainty, least if is_certain else 0.0, bound, first, second, self._prior(action), -action
 
         return max(self.root.children, key=rank)
 
@@ -189,11 +225,10 @@ class ReferenceSearch:
         """What the policy is to learn, by action: it sums to 1."""
         sign, children = self.root.sign, self.root.children
         is_proven = {action: child.is_proven and self.config.exact_bounds for action, child in children.items()}
-        if self.config.exact_bounds and self.root.is_proven and sign * self.root.lower > 0:
+        if self.config.exact_bounds and self.root.is_proven and sign * self._result_of(self.root.lower) > 0:
             best = [action for action in children if is_proven[action] and children[action].lower == self.root.lower]
             return {action: (action in best) / len(best) for action in children}
-        is_lost = {action: is_proven[action] and sign * children[action].lower < 0 for action in children}
-        left = [action for action in children if not is_lost[action]]
+        left = [action for action in children if not self._is_lost(action)]
         weights = dict.fromkeys(children, 0.0)
         if self.config.policy_target == "completed-q":
             logits = self._improved_logits()
@@ -236,7 +271,8 @@ class ReferenceSearch:
                 if outcome is None and self.config.twofold_draw and self.game.num_repetitions(child.state):
                     outcome = 0.0
                 if outcome is not None:
-                    child.is_terminal, child.lower, child.upper = True, outcome, outcome
+                    utility = float(self.number(outcome) + self.draw_utility * self.number(1 - abs(outcome)))
+                    child.is_terminal, child.lower, child.upper = True, utility, utility
             node = child
             path.append(node)
         if node is self.root:
@@ -250,17 +286,19 @@ class ReferenceSearch:
         priors = self.root_priors if is_root else {action: child.prior for action, child in node.children.items()}
         # The order in which the fast search sums: by action at the root, by (higher prior, lower action) below it.
         order = list(priors) if is_root else sorted(priors, key=lambda action: (-priors[action], action))
-        rate = self._exploration(node.visits + node.in_flight)
+        rate = self._rate(node)
         unvisited = self._unvisited_q(node, [priors[action] for action in order if node.children[action].is_visited])
         scores: dict[int, Any] = {}
         for action in order:
             child = node.children[action]
-            if self.config.exact_bounds and child.is_proven and node.sign * child.lower < 0:
+            if self.config.exact_bounds and child.is_proven and node.sign * self._result_of(child.lower) < 0:
                 continue
             if is_root and child.is_visited and child.visits + child.in_flight < self._forced_visits(action):
                 scores[action] = self.number(np.inf)
                 continue
             q, visits = self._child_q(child, node.sign) if child.is_visited else (unvisited, self.number(0))
+            if self.config.moves_left_effect and child.visits:
+                q += self._moves_left_utility(q, child, node)
             scores[action] = q + rate * priors[action] / (self.number(1) + visits)
         return max(scores, key=lambda action: (scores[action], priors[action], -action))
 
@@ -272,7 +310,7 @@ class ReferenceSearch:
 
     def _unforced_visits(self) -> dict[int, int]:
         """The visits of the root's moves, less those that PUCT would not have made by itself."""
-        children, rate = self.root.children, self._exploration(self.root.visits + self.root.in_flight)
+        children, rate = self.root.children, self._rate(self.root)
         visits = {action: child.visits for action, child in children.items()}
 
         def score(action: int) -> Any:
@@ -293,11 +331,51 @@ class ReferenceSearch:
                 visits[action] = 0
         return visits
 
-    def _exploration(self, visits: int) -> Any:
-        """c(s) * sqrt(N(s))."""
+    def _rate(self, node: Node) -> Any:
+        """c(s) * sqrt(N(s)), more where values vary, if that is asked for."""
+        visits = node.visits + node.in_flight
         growth = math.log((1.0 + visits + self.config.c_base) / self.config.c_base)
         rate = self.config.c_init + self.config.c_factor * growth
-        return self.number(rate) * np.sqrt(self.number(visits))
+        if not self.config.variance_scale or node.visits < 2:
+            return self.number(rate) * np.sqrt(self.number(visits))
+        prior, prior_visits = self.config.variance_prior, self.config.variance_prior_visits
+        square = (node.value_sum / node.visits) ** 2
+        squares = max(node.squares, square * node.visits) + (square + prior * prior) * prior_visits
+        deviation = math.sqrt(max(squares / (node.visits + prior_visits - 1.0) - square, 0.0))
+        factor = self.number(1.0 + self.config.variance_scale * (deviation / prior - 1.0))
+        return self.number(rate) * np.sqrt(self.number(visits)) * factor
+
+    def _moves_left_utility(self, q: Any, child: Node, node: Node) -> Any:
+        """What a shorter win or a longer loss adds to a visited child's Q."""
+        number, config = self.number, self.config
+        threshold = number(config.moves_left_threshold)
+        weight = (abs(q) - threshold) / (number(1) - threshold)
+        if weight <= 0:
+            return number(0)
+        longer = number(child.plies_left / child.visits - node.plies_left / max(node.visits, 1))
+        most = number(config.moves_left_effect)
+        effect = min(max(number(config.moves_left_slope) * longer, -most), most)
+        return -np.sign(q) * effect * weight
+
+    def _lower_confidence_bounds(self) -> dict[int, Any]:
+        """Q less some deviations of its mean, of the moves that were visited often enough."""
+        bounds: dict[int, Any] = {}
+        children = self.root.children
+        enough = self.number(self.config.lcb_least_share) * self.number(max(child.visits for child in children.values()))
+        for action, child in children.items():
+            if child.visits == 0 or self.number(child.visits) < enough:
+                bounds[action] = self.number(-np.inf)
+                continue
+            spread = max(child.squares - child.value_sum / child.visits * child.value_sum, 0.0)
+            deviation = math.sqrt((spread + 1.0) / child.visits / child.visits)
+            q = float(self.number(self.root.sign) * self._q(child))
+            bounds[action] = self.number(q - self.config.lcb_deviations * deviation)
+        return bounds
+
+    def _result_of(self, utility: float) -> float:
+        """The result that is worth so much to the first player."""
+        draw = float(self.draw_utility)
+        return (utility - draw) / (1 - draw if utility >= draw else 1 + draw)
 
     def _unvisited_q(self, node: Node, visited_priors: list[Any]) -> Any:
         if self.config.unvisited_value != "parent":
@@ -322,18 +400,21 @@ class ReferenceSearch:
         losses = self.number(child.in_flight) * self.number(self.config.virtual_loss)
         return (q * visits - losses) / (visits + losses), visits + losses
 
-    def _backup(self, path: list[Node], value: float) -> None:
-        """From the leaf to the root: bounds, then the value, which is the exact one wherever that is known."""
-        value = float(self.number(value))
-        for node in reversed(path):
+    def _backup(self, path: list[Node], leaf: Estimate) -> None:
+        """From the leaf to the root: bounds, then the utility, which is the exact one wherever that is known."""
+        value, draw = float(self.number(leaf.value)), leaf.draw
+        for plies, node in enumerate(reversed(path)):
             if self.config.exact_bounds and node.children:
                 best = max if node.player == 0 else min
                 node.lower = best(child.lower for child in node.children.values())
                 node.upper = best(child.upper for child in node.children.values())
             if node.is_proven:
-                value = node.lower
+                value, draw = node.lower, 1 - abs(self._result_of(node.lower))
             node.visits += 1
             node.value_sum += value
+            node.squares += value * value
+            node.draws += draw
+            node.plies_left += leaf.moves_left + plies
 
     def _prepare_root(self) -> None:
         """Noise, (1 - fraction) * prior + fraction * Dir(alpha) or Gumbel's, and the beginning of halving."""
@@ -381,7 +462,9 @@ class ReferenceSearch:
 
     def _is_lost(self, action: int) -> bool:
         child = self.root.children[action]
-        return self.config.exact_bounds and child.is_proven and self.root.sign * child.lower < 0
+        return (
+            self.config.exact_bounds and child.is_proven and self.root.sign * self._result_of(child.lower) < 0
+        )
 
     def _halving_order(self) -> list[int]:
         """All moves, better ones first: by g + logit + sigma(q); ties go to the higher prior, then the lower action."""

@@ -66,7 +66,7 @@ fn main() -> Result<(), SearchError> {
                 break;
             }
             let (logits, values) = (&zeros[..leaves.legal_actions().len()], &zeros[..leaves.len()]);
-            search.apply(leaves.ticket(), &Evaluations { logits, values })?;
+            search.apply(leaves.ticket(), &Evaluations::new(logits, values))?;
         }
         spent += nanoseconds() - started;
         num_simulations += (0..num_trees).map(|tree| u64::from(search.root(tree).num_simulations)).sum::<u64>();

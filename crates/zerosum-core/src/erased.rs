@@ -146,6 +146,10 @@ pub trait AnySearch: Send {
     fn clear_cache(&mut self);
     /// See [`Search::num_cached`].
     fn num_cached(&self) -> u64;
+    /// See [`Search::num_leaves`].
+    fn num_leaves(&self) -> u64;
+    /// See [`Search::num_collisions`].
+    fn num_collisions(&self) -> u64;
     /// See [`Search::num_bytes`].
     fn num_bytes(&self) -> usize;
 }
@@ -190,6 +194,12 @@ impl<G: Game> AnySearch for Search<G> {
     }
     fn num_cached(&self) -> u64 {
         self.num_cached()
+    }
+    fn num_leaves(&self) -> u64 {
+        self.num_leaves()
+    }
+    fn num_collisions(&self) -> u64 {
+        self.num_collisions()
     }
     fn num_bytes(&self) -> usize {
         self.num_bytes()

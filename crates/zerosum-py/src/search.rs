@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use zerosum_core::erased::AnySearch;
 use zerosum_core::game::Action;
-use zerosum_core::search::{self, Evaluations, Noise, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
+use zerosum_core::search::{
+    self, Evaluations, MoveChoice, Noise, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue,
+};
 
 use crate::failure::{catch, game_error, misuse};
 use crate::game::{Game, State, action_index};
@@ -56,73 +58,103 @@ fn unknown_word(name: &str, word: &str, known: &str) -> PyErr {
     PyValueError::new_err(format!("{name} is {word:?}, expected {known}"))
 }
 
+/// The attributes of Python's `SearchConfig` that a search needs.
+#[derive(FromPyObject)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+struct Settings {
+    c_init: f32,
+    c_base: f32,
+    c_factor: f32,
+    unvisited_value: String,
+    unvisited_reduction: f32,
+    root_noise_fraction: f32,
+    root_selection: String,
+    gumbel_actions: u16,
+    gumbel_visit_scale: f32,
+    gumbel_value_scale: f32,
+    policy_target: String,
+    forced_playouts: f32,
+    move_choice: String,
+    lcb_deviations: f32,
+    lcb_least_share: f32,
+    variance_scale: f32,
+    variance_prior: f32,
+    variance_prior_visits: f32,
+    draw_value: f32,
+    moves_left_effect: f32,
+    moves_left_slope: f32,
+    moves_left_threshold: f32,
+    keep_draws: bool,
+    exact_bounds: bool,
+    twofold_draw: bool,
+    count_reused_visits: bool,
+    leaves_in_flight: u16,
+    virtual_loss: f32,
+    cache_positions: u32,
+    memory_mib: u32,
+}
+
+impl Settings {
+    fn config(&self, noise_alpha: f32) -> PyResult<SearchConfig> {
+        Ok(SearchConfig {
+            c_init: self.c_init,
+            c_base: self.c_base,
+            c_factor: self.c_factor,
+            unvisited_value: match self.unvisited_value.as_str() {
+                "loss" => UnvisitedValue::Loss,
+                "zero" => UnvisitedValue::Zero,
+                "parent" => UnvisitedValue::Parent { reduction: self.unvisited_reduction },
+                other => return Err(unknown_word("unvisited_value", other, "loss, zero or parent")),
+            },
+            noise_fraction: self.root_noise_fraction,
+            noise_alpha,
+            root_selection: match self.root_selection.as_str() {
+                "puct" => RootSelection::Puct,
+                "gumbel" => RootSelection::Gumbel,
+                other => return Err(unknown_word("root_selection", other, "puct or gumbel")),
+            },
+            gumbel_actions: self.gumbel_actions,
+            gumbel_visit_scale: self.gumbel_visit_scale,
+            gumbel_value_scale: self.gumbel_value_scale,
+            policy_target: match self.policy_target.as_str() {
+                "visits" => PolicyTarget::Visits,
+                "completed-q" => PolicyTarget::CompletedQ,
+                other => return Err(unknown_word("policy_target", other, "visits or completed-q")),
+            },
+            forced_playouts: self.forced_playouts,
+            move_choice: match self.move_choice.as_str() {
+                "visits" => MoveChoice::Visits,
+                "lcb" => MoveChoice::LowerConfidenceBound {
+                    deviations: self.lcb_deviations,
+                    least_share: self.lcb_least_share,
+                },
+                other => return Err(unknown_word("move_choice", other, "visits or lcb")),
+            },
+            variance_scale: self.variance_scale,
+            variance_prior: self.variance_prior,
+            variance_prior_visits: self.variance_prior_visits,
+            draw_value: self.draw_value,
+            moves_left_effect: self.moves_left_effect,
+            moves_left_slope: self.moves_left_slope,
+            moves_left_threshold: self.moves_left_threshold,
+            keep_draws: self.keep_draws,
+            exact_bounds: self.exact_bounds,
+            twofold_draw: self.twofold_draw,
+            count_reused_visits: self.count_reused_visits,
+            leaves_in_flight: self.leaves_in_flight,
+            virtual_loss: self.virtual_loss,
+            cache_positions: self.cache_positions,
+            memory_mib: self.memory_mib,
+        })
+    }
+}
+
 #[pymethods]
 impl Search {
     #[new]
-    #[pyo3(signature = (game, num_trees, *, c_init, c_base, c_factor, unvisited_value, unvisited_reduction,
-        noise_fraction, noise_alpha, root_selection, gumbel_actions, gumbel_visit_scale, gumbel_value_scale,
-        policy_target, forced_playouts, exact_bounds, twofold_draw, count_reused_visits, leaves_in_flight, virtual_loss, cache_positions, memory_mib))]
-    fn new(
-        game: Py<Game>,
-        num_trees: usize,
-        c_init: f32,
-        c_base: f32,
-        c_factor: f32,
-        unvisited_value: &str,
-        unvisited_reduction: f32,
-        noise_fraction: f32,
-        noise_alpha: f32,
-        root_selection: &str,
-        gumbel_actions: u16,
-        gumbel_visit_scale: f32,
-        gumbel_value_scale: f32,
-        policy_target: &str,
-        forced_playouts: f32,
-        exact_bounds: bool,
-        twofold_draw: bool,
-        count_reused_visits: bool,
-        leaves_in_flight: u16,
-        virtual_loss: f32,
-        cache_positions: u32,
-        memory_mib: u32,
-    ) -> PyResult<Self> {
-        let unvisited_value = match unvisited_value {
-            "loss" => UnvisitedValue::Loss,
-            "zero" => UnvisitedValue::Zero,
-            "parent" => UnvisitedValue::Parent { reduction: unvisited_reduction },
-            other => return Err(unknown_word("unvisited_value", other, "loss, zero or parent")),
-        };
-        let root_selection = match root_selection {
-            "puct" => RootSelection::Puct,
-            "gumbel" => RootSelection::Gumbel,
-            other => return Err(unknown_word("root_selection", other, "puct or gumbel")),
-        };
-        let policy_target = match policy_target {
-            "visits" => PolicyTarget::Visits,
-            "completed-q" => PolicyTarget::CompletedQ,
-            other => return Err(unknown_word("policy_target", other, "visits or completed-q")),
-        };
-        let config = SearchConfig {
-            c_init,
-            c_base,
-            c_factor,
-            unvisited_value,
-            noise_fraction,
-            noise_alpha,
-            root_selection,
-            gumbel_actions,
-            gumbel_visit_scale,
-            gumbel_value_scale,
-            policy_target,
-            forced_playouts,
-            exact_bounds,
-            twofold_draw,
-            count_reused_visits,
-            leaves_in_flight,
-            virtual_loss,
-            cache_positions,
-            memory_mib,
-        };
+    #[pyo3(signature = (game, config, num_trees, *, noise_alpha))]
+    fn new(game: Py<Game>, config: &Bound<'_, PyAny>, num_trees: usize, noise_alpha: f32) -> PyResult<Self> {
+        let config = config.extract::<Settings>()?.config(noise_alpha)?;
         let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
         Ok(Self { game, inner: Mutex::new(inner) })
     }
@@ -158,14 +190,22 @@ impl Search {
         Ok(Leaves::of_search(leaves, game.is_python))
     }
 
+    #[pyo3(signature = (ticket, logits, values, *, draws=None, moves_left=None))]
     fn apply(
         &self,
         py: Python<'_>,
         ticket: u64,
         logits: PyReadonlyArray1<'_, f32>,
         values: PyReadonlyArray1<'_, f32>,
+        draws: Option<PyReadonlyArray1<'_, f32>>,
+        moves_left: Option<PyReadonlyArray1<'_, f32>>,
     ) -> PyResult<()> {
-        let evaluations = Evaluations { logits: logits.as_slice()?, values: values.as_slice()? };
+        let evaluations = Evaluations {
+            logits: logits.as_slice()?,
+            values: values.as_slice()?,
+            draws: draws.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
+            moves_left: moves_left.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
+        };
         py.detach(|| sound(self.inner.lock()).map(|mut search| search.apply(ticket, &evaluations)))?.map_err(misuse)
     }
 
@@ -200,6 +240,16 @@ impl Search {
     }
 
     #[getter]
+    fn num_leaves(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.num_leaves())
+    }
+
+    #[getter]
+    fn num_collisions(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.num_collisions())
+    }
+
+    #[getter]
     fn num_bytes(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.lock(py)?.num_bytes())
     }
@@ -223,6 +273,18 @@ impl Root {
     #[getter]
     fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.q)
+    }
+    #[getter]
+    fn draws<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
+        self.inner.draw.map(|_| PyArray1::from_slice(py, &self.inner.draws))
+    }
+    #[getter]
+    fn draw(&self) -> Option<f32> {
+        self.inner.draw
+    }
+    #[getter]
+    fn plies_left<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
+        self.inner.draw.map(|_| PyArray1::from_slice(py, &self.inner.plies_left))
     }
     #[getter]
     fn priors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {

@@ -38,6 +38,8 @@ pub struct Arena {
     /// More of each node, where the settings ask for it; else empty.
     pub details: Vec<Details>,
     has_details: bool,
+    /// What a draw is worth to the first player.
+    pub draw_utility: f32,
     most_bytes: u64,
     runs: Vec<u16>,
     /// Blocks that were outgrown, by their size.
@@ -59,6 +61,7 @@ impl Arena {
             nodes: Vec::new(),
             details: Vec::new(),
             has_details,
+            draw_utility: 0.0,
             runs: Vec::new(),
             free_blocks: Vec::new(),
             free_runs: Vec::new(),
@@ -112,11 +115,11 @@ impl Arena {
         &self.nodes[start..start + usize::from(node.num_children)]
     }
 
-    /// More of the children of a node; nothing where the settings do not ask for it.
+    /// More of the children of a node, where the settings ask for it.
     #[inline]
     pub fn details_of_children(&self, node: &Node) -> &[Details] {
         let start = node.first_child as usize;
-        self.details.get(start..start + usize::from(node.num_children)).unwrap_or_default()
+        &self.details[start..start + usize::from(node.num_children)]
     }
 
     /// Takes what the network said of a node: its value for the first player, and the priors of its legal actions, which are
@@ -242,7 +245,7 @@ impl Arena {
     /// A fresh arena whose root is the given node with all that is below it.
     pub fn subtree(&self, id: NodeId) -> Self {
         let mut copy = Self::new(self.most_bytes, self.has_details);
-        copy.most_edges = self.most_edges;
+        (copy.most_edges, copy.draw_utility) = (self.most_edges, self.draw_utility);
         copy.copy_nodes(ROOT, self, id, 1);
         let mut next = vec![ROOT];
         while let Some(new) = next.pop() {

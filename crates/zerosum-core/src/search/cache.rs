@@ -15,6 +15,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::node::Estimate;
 use crate::game::ValueForMover;
 use crate::random::mix;
 
@@ -51,12 +52,12 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// Where a position's priors lie, and its value.
+/// Where a position's priors lie, and what else the network said.
 #[derive(Clone, Copy)]
 struct Entry {
     start: usize,
     len: u16,
-    value: ValueForMover,
+    estimate: Estimate<ValueForMover>,
 }
 
 #[derive(Default)]
@@ -66,14 +67,14 @@ struct Generation {
 }
 
 impl Generation {
-    fn insert(&mut self, key: Key, priors: &[f32], value: ValueForMover) {
-        self.entries.insert(key, Entry { start: self.priors.len(), len: priors.len() as u16, value });
+    fn insert(&mut self, key: Key, priors: &[f32], estimate: Estimate<ValueForMover>) {
+        self.entries.insert(key, Entry { start: self.priors.len(), len: priors.len() as u16, estimate });
         self.priors.extend_from_slice(priors);
     }
 
-    fn get(&self, key: Key) -> Option<(&[f32], ValueForMover)> {
+    fn get(&self, key: Key) -> Option<(&[f32], Estimate<ValueForMover>)> {
         let entry = self.entries.get(&key)?;
-        Some((&self.priors[entry.start..entry.start + usize::from(entry.len)], entry.value))
+        Some((&self.priors[entry.start..entry.start + usize::from(entry.len)], entry.estimate))
     }
 
     fn clear(&mut self) {
@@ -102,20 +103,20 @@ impl Cache {
         Self { young: Generation::default(), old: Generation::default(), capacity: (num_positions / 2).max(1) }
     }
 
-    /// The priors of a position's legal actions and its value, if it is known.
-    pub fn get(&mut self, key: Key) -> Option<(&[f32], ValueForMover)> {
+    /// The priors of a position's legal actions and what else the network said, if it is known.
+    pub fn get(&mut self, key: Key) -> Option<(&[f32], Estimate<ValueForMover>)> {
         if !self.young.entries.contains_key(&key) {
-            let (priors, value) = self.old.get(key)?;
+            let (priors, estimate) = self.old.get(key)?;
             if self.young.entries.len() == self.capacity {
-                return Some((priors, value));
+                return Some((priors, estimate));
             }
-            self.young.insert(key, priors, value);
+            self.young.insert(key, priors, estimate);
         }
         self.young.get(key)
     }
 
     /// Keeps an evaluation. One of the same position stays.
-    pub fn insert(&mut self, key: Key, priors: &[f32], value: ValueForMover) {
+    pub fn insert(&mut self, key: Key, priors: &[f32], estimate: Estimate<ValueForMover>) {
         if self.young.entries.contains_key(&key) {
             return;
         }
@@ -123,7 +124,7 @@ impl Cache {
             std::mem::swap(&mut self.young, &mut self.old);
             self.young.clear();
         }
-        self.young.insert(key, priors, value);
+        self.young.insert(key, priors, estimate);
     }
 
     /// Forgets all positions.
@@ -146,9 +147,9 @@ mod tests {
         key_of([number, 7].into_iter())
     }
 
-    /// A value that tells which position it is of.
-    fn value(number: u64) -> ValueForMover {
-        ValueForMover(number as f32 / 1e6)
+    /// An estimate that tells which position it is of.
+    fn value(number: u64) -> Estimate<ValueForMover> {
+        Estimate { value: ValueForMover(number as f32 / 1e6), draw: 0.0, plies_left: 0.0 }
     }
 
     #[test]

@@ -32,8 +32,23 @@ pub enum PolicyTarget {
     CompletedQ,
 }
 
+/// How the move to play is chosen, where a PUCT root has been searched.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MoveChoice {
+    /// The most visited one.
+    Visits,
+    /// The one whose Q is best even if it is so many deviations of its mean lower, of those visited often enough.
+    LowerConfidenceBound {
+        /// How many.
+        deviations: f32,
+        /// What is often enough: this share of the most visits.
+        least_share: f32,
+    },
+}
+
 /// Settings that hold for all trees of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, as in Python")]
 pub struct SearchConfig {
     /// c(s) = c_init + c_factor · ln((1 + N(s) + c_base) / c_base).
     pub c_init: f32,
@@ -59,6 +74,24 @@ pub struct SearchConfig {
     pub policy_target: PolicyTarget,
     /// k: in a search with noise, a visited move of a PUCT root gets at least √(k · P · N) visits; 0 is off.
     pub forced_playouts: f32,
+    /// How the move to play is chosen.
+    pub move_choice: MoveChoice,
+    /// c(s) is multiplied by 1 + `variance_scale` · (deviation of the values below s / `variance_prior` − 1); 0 is off.
+    pub variance_scale: f32,
+    /// The deviation that is assumed of a node before it was visited,
+    pub variance_prior: f32,
+    /// and how many visits that counts as.
+    pub variance_prior_visits: f32,
+    /// What a draw is worth to the root's player to move, in (−1, 1).
+    pub draw_value: f32,
+    /// The most that Q changes for a win that comes sooner or a loss that comes later; 0 is off.
+    pub moves_left_effect: f32,
+    /// How much it changes a ply.
+    pub moves_left_slope: f32,
+    /// The |Q| from which it changes.
+    pub moves_left_threshold: f32,
+    /// Whether the mean shares of draws are kept for reports.
+    pub keep_draws: bool,
     /// Whether proven results are exact bounds: used in selection, backup, targets and to stop.
     pub exact_bounds: bool,
     /// Whether below the root a position that occurred before in its game is a draw.
@@ -73,6 +106,17 @@ pub struct SearchConfig {
     pub cache_positions: u32,
     /// Mebibytes that all trees together may hold, each an equal part: a tree that would outgrow its part ends its search.
     pub memory_mib: u32,
+}
+
+impl SearchConfig {
+    /// Whether nodes need more than their mean value.
+    pub fn has_details(&self) -> bool {
+        self.move_choice != MoveChoice::Visits
+            || self.variance_scale > 0.0
+            || self.draw_value != 0.0
+            || self.moves_left_effect > 0.0
+            || self.keep_draws
+    }
 }
 
 impl Default for SearchConfig {
@@ -90,6 +134,15 @@ impl Default for SearchConfig {
             gumbel_value_scale: 0.1,
             policy_target: PolicyTarget::Visits,
             forced_playouts: 0.0,
+            move_choice: MoveChoice::Visits,
+            variance_scale: 0.0,
+            variance_prior: 0.4,
+            variance_prior_visits: 2.0,
+            draw_value: 0.0,
+            moves_left_effect: 0.0,
+            moves_left_slope: 0.0027,
+            moves_left_threshold: 0.8,
+            keep_draws: false,
             exact_bounds: true,
             twofold_draw: false,
             count_reused_visits: true,

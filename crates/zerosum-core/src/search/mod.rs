@@ -15,12 +15,14 @@ mod tree;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::game::{Action, Game, Position, ValueForMover};
 use crate::leaves::Leaves;
 use cache::{Cache, Key, key_of};
-pub use config::{PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
+pub use config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
+use node::Estimate;
 pub use prior::{prior_of, round_prior};
 pub use root::{Limit, Root};
 use select::Exploration;
@@ -34,6 +36,23 @@ pub struct Evaluations<'a> {
     pub logits: &'a [f32],
     /// For each leaf the value in [−1, 1] for its player to move.
     pub values: &'a [f32],
+    /// For each leaf how likely a draw is, in [0, 1], if the evaluator says so.
+    pub draws: Option<&'a [f32]>,
+    /// For each leaf the plies until the game ends, at least 0, if the evaluator says so.
+    pub moves_left: Option<&'a [f32]>,
+}
+
+impl<'a> Evaluations<'a> {
+    /// Logits and values alone.
+    pub fn new(logits: &'a [f32], values: &'a [f32]) -> Self {
+        Self { logits, values, draws: None, moves_left: None }
+    }
+
+    fn estimate(&self, leaf: usize) -> Estimate<ValueForMover> {
+        let of_leaf = |numbers: Option<&[f32]>| numbers.map_or(0.0, |numbers| numbers[leaf]);
+        let value = ValueForMover(self.values[leaf]);
+        Estimate { value, draw: of_leaf(self.draws), plies_left: of_leaf(self.moves_left) }
+    }
 }
 
 /// What a caller can do wrong, as a sentence.
@@ -89,6 +108,8 @@ pub struct Search<G: Game> {
     applied: Vec<InFlight<G>>,
     cache: Option<Cache>,
     num_cached: u64,
+    num_leaves: u64,
+    num_collisions: u64,
     /// The priors of one leaf: kept to spare the allocation.
     priors: Vec<f32>,
     /// The tree at which the next batch begins, so that none waits for long.
@@ -115,12 +136,14 @@ impl<G: Game> Search<G> {
         let root = Position::initial(&*game);
         Ok(Self {
             exploration: Exploration::new(config),
-            trees: (0..num_trees).map(|_| Tree::new(root.clone(), most_bytes)).collect(),
+            trees: (0..num_trees).map(|_| Tree::new(root.clone(), most_bytes, config.has_details())).collect(),
             in_flight: HashMap::new(),
             next_ticket: 0,
             applied: Vec::new(),
             cache: (config.cache_positions > 0).then(|| Cache::new(config.cache_positions as usize)),
             num_cached: 0,
+            num_leaves: 0,
+            num_collisions: 0,
             priors: Vec::new(),
             next_tree: 0,
             game,
@@ -205,9 +228,9 @@ impl<G: Game> Search<G> {
                     Step::Leaf => {
                         if let Some(cache) = &mut self.cache {
                             let key = key_of(leaves.latest_words());
-                            if let Some((priors, value)) = cache.get(key) {
+                            if let Some((priors, estimate)) = cache.get(key) {
                                 let actions = &leaves.legal_actions()[leaves.legal_range(leaves.len() - 1)];
-                                tree.apply(&self.config, &paths.indices[paths.end()..], actions, priors, value);
+                                tree.apply(&self.config, &paths.indices[paths.end()..], actions, priors, estimate);
                                 leaves.pop(&self.game);
                                 self.num_cached += 1;
                                 continue;
@@ -217,7 +240,11 @@ impl<G: Game> Search<G> {
                         paths.ends.push(paths.indices.len());
                     }
                     Step::Settled => {}
-                    Step::Collision | Step::Nothing => break,
+                    Step::Collision => {
+                        self.num_collisions += 1;
+                        break;
+                    }
+                    Step::Nothing => break,
                 }
             }
             if leaves.len() >= max_leaves {
@@ -225,6 +252,7 @@ impl<G: Game> Search<G> {
                 break;
             }
         }
+        self.num_leaves += shared.len() as u64;
         if !shared.is_empty() {
             self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&shared), paths, keys });
             self.next_ticket += 1;
@@ -256,18 +284,24 @@ impl<G: Game> Search<G> {
             return Err(SearchError(format!("ticket {ticket} is not in flight: each is applied or cancelled once")));
         };
         check(leaves, evaluations)?;
+        if self.config.moves_left_effect > 0.0 && evaluations.moves_left.is_none() {
+            return Err(SearchError(format!(
+                "moves_left_effect is {}, but the evaluator does not say how many moves are left",
+                self.config.moves_left_effect
+            )));
+        }
         let batch = self.in_flight.remove(&ticket).expect("it was there a line ago");
         let InFlight { leaves, paths, keys } = &batch;
         for leaf in 0..leaves.len() {
             let legal = leaves.legal_range(leaf);
             let tree = &mut self.trees[leaves.trees()[leaf] as usize];
             let (actions, logits) = (&leaves.legal_actions()[legal.clone()], &evaluations.logits[legal]);
-            let value = ValueForMover(evaluations.values[leaf]);
+            let estimate = evaluations.estimate(leaf);
             self.priors.clear();
             prior::softmax(logits, &mut self.priors);
-            tree.apply(&self.config, paths.of(leaf), actions, &self.priors, value);
+            tree.apply(&self.config, paths.of(leaf), actions, &self.priors, estimate);
             if let (Some(cache), Some(key)) = (&mut self.cache, keys.get(leaf)) {
-                cache.insert(*key, &self.priors, value);
+                cache.insert(*key, &self.priors, estimate);
             }
         }
         self.applied.truncate(1);
@@ -320,6 +354,16 @@ impl<G: Game> Search<G> {
         self.num_cached
     }
 
+    /// How many leaves were asked about. None is asked about twice, however many are in flight.
+    pub fn num_leaves(&self) -> u64 {
+        self.num_leaves
+    }
+
+    /// How often a tree had no other leaf to ask about, because its next simulation met one in flight.
+    pub fn num_collisions(&self) -> u64 {
+        self.num_collisions
+    }
+
     /// Bytes that the trees and the cache hold.
     pub fn num_bytes(&self) -> usize {
         let trees: usize = self.trees.iter().map(Tree::num_bytes).sum();
@@ -336,11 +380,10 @@ fn check<G: Game>(leaves: &Leaves<G>, evaluations: &Evaluations<'_>) -> Result<(
             found.0, found.1, expected.0, expected.1
         )));
     }
+    check_numbers("value", Some(evaluations.values), leaves.len(), -1.0..=1.0)?;
+    check_numbers("share of draws", evaluations.draws, leaves.len(), 0.0..=1.0)?;
+    check_numbers("number of moves left", evaluations.moves_left, leaves.len(), 0.0..=f32::MAX)?;
     for leaf in 0..leaves.len() {
-        let value = evaluations.values[leaf];
-        if !(-1.0..=1.0).contains(&value) {
-            return Err(SearchError(format!("the evaluator's value of leaf {leaf} is {value}, not in [-1, 1]")));
-        }
         if let Some(logit) = evaluations.logits[leaves.legal_range(leaf)].iter().find(|logit| !logit.is_finite()) {
             return Err(SearchError(format!(
                 "the evaluator's logits of leaf {leaf} hold {logit}, which is not finite"
@@ -348,4 +391,25 @@ fn check<G: Game>(leaves: &Leaves<G>, evaluations: &Evaluations<'_>) -> Result<(
         }
     }
     Ok(())
+}
+
+fn check_numbers(
+    name: &str,
+    numbers: Option<&[f32]>,
+    expected: usize,
+    range: RangeInclusive<f32>,
+) -> Result<(), SearchError> {
+    let Some(numbers) = numbers else { return Ok(()) };
+    if numbers.len() != expected {
+        return Err(SearchError(format!("the evaluations hold {} of a {name}, expected {expected}", numbers.len())));
+    }
+    match numbers.iter().position(|number| !range.contains(number)) {
+        None => Ok(()),
+        Some(leaf) => Err(SearchError(format!(
+            "the evaluator's {name} of leaf {leaf} is {}, not in [{}, {}]",
+            numbers[leaf],
+            range.start(),
+            range.end()
+        ))),
+    }
 }

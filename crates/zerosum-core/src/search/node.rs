@@ -24,15 +24,15 @@ pub enum NodeKind {
 /// Statistics of one visited position. Values are for the first player.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// Sum of the values backed up through this node.
+    /// Sum of the values, as utilities (see [`utility_of`]), backed up through this node.
     pub value_sum: f64,
     /// How many were: its own evaluation and its children's visits.
     pub visits: u32,
     /// `value_sum / visits`, or the exact value once it is proven.
     pub q: f32,
-    /// The exact result is at least this.
+    /// The exact result's utility is at least this.
     pub lower: f32,
-    /// The exact result is at most this.
+    /// It is at most this.
     pub upper: f32,
     /// Where its block of children starts.
     pub first_child: NodeId,
@@ -73,7 +73,7 @@ impl Default for Node {
 }
 
 impl Node {
-    /// The exact result, once the bounds meet.
+    /// The exact result's utility, once the bounds meet.
     #[inline]
     pub fn proven(&self) -> Option<ValueForFirst> {
         (self.lower == self.upper).then_some(ValueForFirst(self.lower))
@@ -94,13 +94,51 @@ impl Node {
     }
 }
 
-/// More sums over the values that were backed up, for the settings that ask for them.
+/// Sums over what was backed up, beyond the values', for the settings that ask for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Details {
-    /// Of the squares of the values.
-    pub square_sum: f64,
-    /// Of the draws' shares.
-    pub draw_sum: f64,
-    /// Of the plies that were left, counted from this node.
-    pub plies_left_sum: f64,
+    /// The squares of the values.
+    pub squares: f64,
+    /// The shares of draws.
+    pub draws: f64,
+    /// The plies that are left, counted from this node.
+    pub plies_left: f64,
+}
+
+/// What is backed up from a leaf, or said of it by an evaluator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate<V> {
+    /// The expected result.
+    pub value: V,
+    /// How likely a draw is.
+    pub draw: f32,
+    /// Plies until the game ends.
+    pub plies_left: f32,
+}
+
+/// What a result is worth to the first player, to whom a draw is worth `draw_utility`.
+pub fn utility_of(result: f32, draw_utility: f32) -> f32 {
+    result + draw_utility * (1.0 - result.abs())
+}
+
+/// The result that is worth so much to the first player: what [`utility_of`] takes back.
+pub fn result_of(utility: f32, draw_utility: f32) -> f32 {
+    let range = if utility >= draw_utility { 1.0 - draw_utility } else { 1.0 + draw_utility };
+    (utility - draw_utility) / range
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_back_from_what_they_are_worth() {
+        for draw_utility in [-0.9, -0.25, 0.0, 0.3, 0.7] {
+            assert_eq!([-1.0, 0.0, 1.0].map(|result| utility_of(result, draw_utility)), [-1.0, draw_utility, 1.0]);
+            for result in [-1.0, -0.5, 0.0, 0.5, 1.0] {
+                let back = result_of(utility_of(result, draw_utility), draw_utility);
+                assert!((back - result).abs() < 1e-6 && (result.fract() != 0.0 || back == result), "{result} {back}");
+            }
+        }
+    }
 }

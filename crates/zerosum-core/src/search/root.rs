@@ -1,9 +1,9 @@
 //! What a search found about its root: statistics a move, the policy to learn, the move to play.
 
-use super::arena::Arena;
-use super::config::{PolicyTarget, RootSelection, SearchConfig};
+use super::arena::{Arena, ROOT};
+use super::config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig};
 use super::gumbel::{Halving, improved_logits};
-use super::node::Node;
+use super::node::{Details, Node, result_of};
 use super::prior::prior_of;
 use crate::game::{Action, Player};
 
@@ -39,8 +39,14 @@ pub struct Root {
     pub actions: Vec<Action>,
     /// N(s, a).
     pub visits: Vec<u32>,
-    /// Q(s, a); NaN where N is 0.
+    /// Q(s, a), the expected result; NaN where N is 0.
     pub q: Vec<f32>,
+    /// The mean share of draws below each move, NaN where N is 0; empty unless the settings keep it.
+    pub draws: Vec<f32>,
+    /// The same of the position.
+    pub draw: Option<f32>,
+    /// The plies that are left after each move, NaN where N is 0; empty as `draws` is.
+    pub plies_left: Vec<f32>,
     /// The network's priors, without noise.
     pub priors: Vec<f32>,
     /// The exact result of a move is at least this.
@@ -68,6 +74,10 @@ pub struct Root {
     /// Where halving chose: for each move, whether it is left, and its Gumbel noise.
     halving: Vec<(bool, f32)>,
     policy_target: PolicyTarget,
+    /// Q with what a draw is worth: what is maximised.
+    utilities: Vec<f32>,
+    /// Where it decides: of the moves that were visited often enough, how good they are at the least; else −∞.
+    lower_confidence_bounds: Vec<f32>,
     /// The visits without those that were only forced.
     pub(super) unforced_visits: Vec<u32>,
 }
@@ -78,23 +88,41 @@ impl Root {
     pub(super) fn new(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32]) -> Self {
         let (sign, children) = (root.player.sign(), arena.children_of(root));
         let visits: Vec<u32> = children.iter().map(|child| child.visits).collect();
+        let result = |utility| result_of(utility, arena.draw_utility);
         let bounds = |child: &Node| match root.player {
             _ if !config.exact_bounds => (-1.0, 1.0),
-            Player::First => (child.lower, child.upper),
-            Player::Second => (-child.upper, -child.lower),
+            Player::First => (result(child.lower), result(child.upper)),
+            Player::Second => (-result(child.upper), -result(child.lower)),
         };
+        let details = if config.has_details() { arena.details_of_children(root) } else { &[] };
+        let mean = |sum: f64, node: &Node| (sum / f64::from(node.visits)) as f32;
+        let means =
+            |sum: fn(&Details) -> f64| details.iter().zip(children).map(|(of, child)| mean(sum(of), child)).collect();
+        let draws: Vec<f32> = means(|details| details.draws);
+        let expected = |node: &Node, draw: f32| match node.proven() {
+            Some(exact) => sign * result(exact.0),
+            None => sign * (node.q - arena.draw_utility * draw),
+        };
+        let q = |(index, child): (usize, &Node)| match child.visits {
+            0 => f32::NAN,
+            _ => expected(child, draws.get(index).copied().unwrap_or(0.0)),
+        };
+        let of_root = arena.details.get(ROOT as usize).filter(|_| root.visits > 0);
+        let draw = of_root.map(|details| mean(details.draws, root));
         let actions = if children.is_empty() { &[] } else { &arena.actions_of(root)[..children.len()] };
         Self {
             actions: actions.to_vec(),
             unforced_visits: visits.clone(),
-            visits,
-            q: children.iter().map(|child| if child.visits == 0 { f32::NAN } else { sign * child.q }).collect(),
+            q: children.iter().enumerate().map(q).collect(),
+            utilities: children.iter().map(|child| if child.visits == 0 { -1.0 } else { sign * child.q }).collect(),
+            lower_confidence_bounds: lower_confidence_bounds(config, children, details, sign),
+            plies_left: means(|details| details.plies_left),
             priors: priors.to_vec(),
             lower: children.iter().map(|child| bounds(child).0).collect(),
             upper: children.iter().map(|child| bounds(child).1).collect(),
-            value: sign * root.q,
+            value: if root.visits == 0 { 0.0 } else { expected(root, draw.unwrap_or(0.0)) },
             net_value: sign * arena.net_value(root),
-            proven: root.proven().filter(|_| config.exact_bounds).map(|value| sign * value.0),
+            proven: root.proven().filter(|_| config.exact_bounds).map(|value| sign * result(value.0)),
             player: root.player,
             num_simulations: root.visits.saturating_sub(1),
             num_reused: 0,
@@ -103,6 +131,9 @@ impl Root {
             improved_logits: Vec::new(),
             halving: Vec::new(),
             policy_target: config.policy_target,
+            visits,
+            draws,
+            draw,
         }
     }
 
@@ -185,8 +216,8 @@ impl Root {
     }
 
     /// The index of the move to play: a proven win first, or any move that is certain to reach what the root is proven to be
-    /// worth; a proven loss last; else the most visited. Ties go to the higher Q, then the higher prior, then the lower
-    /// action.
+    /// worth; a proven loss last; else the one with the best lower confidence bound, where the settings say so, or the most
+    /// visited. Ties go to the higher Q, then the higher prior, then the lower action.
     ///
     /// With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + σ(Q).
     pub fn best_index(&self) -> Option<usize> {
@@ -199,14 +230,36 @@ impl Root {
                 Some((is_left, gumbel)) => {
                     (2 * u32::from(*is_left) + u32::from(is_visited), gumbel + self.improved_logits[*index])
                 }
-                None => (visits, if is_visited { self.q[*index] } else { -1.0 }),
+                None => (visits, self.utilities[*index]),
             };
-            (certainty, if is_certain { self.lower[*index] } else { 0.0 }, first, second, self.priors[*index])
+            let least = self.lower_confidence_bounds.get(*index).copied().unwrap_or(0.0);
+            (certainty, if is_certain { self.lower[*index] } else { 0.0 }, least, first, second, self.priors[*index])
         };
         (0..self.actions.len())
             .rev()
             .max_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("no NaN among visits, Q and priors"))
     }
+}
+
+/// Of each move Q less so many deviations of its mean (Leela Zero's LCB, as KataGo has it), for the player whose sign is given;
+/// −∞ for those that were not visited often enough. Empty where the settings do not choose by it.
+///
+/// The variance is that of the values that were backed up, and of one value more that is 1 away.
+fn lower_confidence_bounds(config: &SearchConfig, children: &[Node], details: &[Details], sign: f32) -> Vec<f32> {
+    let MoveChoice::LowerConfidenceBound { deviations, least_share } = config.move_choice else {
+        return Vec::new();
+    };
+    let most_visits = children.iter().map(|child| child.visits).max().unwrap_or(0);
+    let bound = |(child, details): (&Node, &Details)| {
+        if child.visits == 0 || (child.visits as f32) < least_share * most_visits as f32 {
+            return f32::NEG_INFINITY;
+        }
+        let visits = f64::from(child.visits);
+        let spread = (details.squares - child.value_sum / visits * child.value_sum).max(0.0);
+        let deviation = libm::sqrt((spread + 1.0) / visits / visits);
+        (f64::from(sign * child.q) - f64::from(deviations) * deviation) as f32
+    };
+    children.iter().zip(details).map(bound).collect()
 }
 
 /// The child that [`Root::best_index`] would choose at any node, among those that were visited.

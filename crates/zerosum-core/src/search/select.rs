@@ -2,7 +2,7 @@
 
 use super::arena::{Arena, NodeId, ROOT};
 use super::config::{SearchConfig, UnvisitedValue};
-use super::node::Node;
+use super::node::{Details, Estimate, Node, result_of};
 use super::prior::prior_of;
 use crate::game::{Player, ValueForFirst};
 
@@ -57,10 +57,38 @@ fn child_q(config: &SearchConfig, child: &Node, player: Player) -> (f32, f32) {
     ((q * visits - losses) / (visits + losses), visits + losses)
 }
 
+/// What is added to a visited child's Q for the plies that are left, those of its parent given: more for a shorter win and a
+/// longer loss (Leela Chess Zero's moves-left utility, with its linear factor alone).
+#[inline]
+fn moves_left_utility(config: &SearchConfig, q: f32, child: &Node, details: &Details, plies_left: f64) -> f32 {
+    let weight = (q.abs() - config.moves_left_threshold) / (1.0 - config.moves_left_threshold);
+    if weight <= 0.0 || child.visits == 0 {
+        return 0.0;
+    }
+    let longer = (details.plies_left / f64::from(child.visits) - plies_left) as f32;
+    let effect = (config.moves_left_slope * longer).clamp(-config.moves_left_effect, config.moves_left_effect);
+    -q.signum() * effect * weight
+}
+
+/// c(s) is multiplied by this: more where the values below a node differ more than is usual (KataGo's dynamic variance-scaled
+/// cPUCT).
+#[inline]
+fn variance_factor(config: &SearchConfig, node: &Node, details: &Details) -> f32 {
+    let (visits, prior) = (f64::from(node.visits), f64::from(config.variance_prior));
+    if node.visits < 2 {
+        return 1.0;
+    }
+    let prior_visits = f64::from(config.variance_prior_visits);
+    let square = (node.value_sum / visits) * (node.value_sum / visits);
+    let squares = details.squares.max(square * visits) + (square + prior * prior) * prior_visits;
+    let deviation = libm::sqrt((squares / (visits + prior_visits - 1.0) - square).max(0.0));
+    (1.0 + f64::from(config.variance_scale) * (deviation / prior - 1.0)) as f32
+}
+
 /// Proven to lose for `player`: no visit goes there while another move exists.
 #[inline]
-pub fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
-    config.exact_bounds && child.lower == child.upper && player.sign() * child.lower < 0.0
+pub fn is_proven_loss(arena: &Arena, config: &SearchConfig, child: &Node, player: Player) -> bool {
+    config.exact_bounds && child.lower == child.upper && player.sign() * (child.lower - arena.draw_utility) < 0.0
 }
 
 /// N(s): visits, and leaves in flight as the visits that they will be.
@@ -69,36 +97,81 @@ fn visits_of(node: &Node) -> u32 {
     node.visits + u32::from(node.in_flight)
 }
 
+/// One node on the way down, with what the scores of all its children share.
+struct Parent<'a> {
+    arena: &'a Arena,
+    config: &'a SearchConfig,
+    node: &'a Node,
+    children: &'a [Node],
+    /// Of the children; empty unless they matter.
+    details: &'a [Details],
+    /// c(s) · √N(s).
+    rate: f32,
+    /// The mean number of plies that are left.
+    plies_left: f64,
+}
+
+impl<'a> Parent<'a> {
+    #[inline]
+    fn new(arena: &'a Arena, config: &'a SearchConfig, exploration: &Exploration, id: NodeId) -> Self {
+        let node = &arena.nodes[id as usize];
+        let (mut details, mut plies_left): (&[Details], _) = (&[], 0.0);
+        let mut rate = exploration.at(visits_of(node));
+        if config.variance_scale > 0.0 {
+            rate *= variance_factor(config, node, &arena.details[id as usize]);
+        }
+        if config.moves_left_effect > 0.0 {
+            details = arena.details_of_children(node);
+            plies_left = arena.details[id as usize].plies_left / f64::from(node.visits.max(1));
+        }
+        Self { arena, config, node, children: arena.children_of(node), details, rate, plies_left }
+    }
+
+    /// Q + U of a visited child; `None` if it is proven to lose.
+    #[inline]
+    fn score(&self, index: usize, prior: f32) -> Option<f32> {
+        let child = &self.children[index];
+        if is_proven_loss(self.arena, self.config, child, self.node.player) {
+            return None;
+        }
+        let (mut q, visits) = child_q(self.config, child, self.node.player);
+        if let Some(details) = self.details.get(index) {
+            q += moves_left_utility(self.config, q, child, details, self.plies_left);
+        }
+        Some(q + self.rate * prior / (1.0 + visits))
+    }
+
+    /// Q + U of an unvisited child.
+    #[inline]
+    fn unvisited_score(&self, prior: f32, visited_prior: f32) -> f32 {
+        unvisited_q(self.config, self.node, visited_prior) + self.rate * prior
+    }
+}
+
 /// The edge to follow from an expanded node below the root: `num_children` if it is the best unvisited one.
 ///
 /// Maximises Q(s,a) + c(s) · P(s,a) · √N(s) / (1 + N(s,a)); ties go to the higher prior, then to the lower action, which
 /// is the order of the edges.
 #[inline]
-pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Exploration, node: &Node) -> usize {
-    let (priors, children) = (arena.priors_of(node), arena.children_of(node));
-    let rate = exploration.at(visits_of(node));
+pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Exploration, id: NodeId) -> usize {
+    let parent = Parent::new(arena, config, exploration, id);
+    let priors = arena.priors_of(parent.node);
     let (mut best, mut best_score) = (usize::MAX, f32::NEG_INFINITY);
-    let (mut visited_prior, mut first_unvisited) = (0.0_f32, usize::MAX);
-    for (index, (child, prior)) in children.iter().zip(priors).enumerate() {
+    let (mut visited_prior, mut unvisited) = (0.0_f32, parent.children.len());
+    for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
         let prior = prior_of(*prior);
         if child.visits == 0 && child.in_flight == 0 {
             // A cancelled leaf: as if it had never been visited.
-            first_unvisited = first_unvisited.min(index);
+            unvisited = unvisited.min(index);
             continue;
         }
         visited_prior += prior;
-        if is_proven_loss(config, child, node.player) {
-            continue;
-        }
-        let (q, visits) = child_q(config, child, node.player);
-        let score = q + rate * prior / (1.0 + visits);
-        if score > best_score {
+        if let Some(score) = parent.score(index, prior).filter(|score| *score > best_score) {
             (best, best_score) = (index, score);
         }
     }
-    let unvisited = first_unvisited.min(children.len());
     if unvisited < priors.len() {
-        let score = unvisited_q(config, node, visited_prior) + rate * prior_of(priors[unvisited]);
+        let score = parent.unvisited_score(prior_of(priors[unvisited]), visited_prior);
         if score > best_score || (score == best_score && unvisited < best) {
             best = unvisited;
         }
@@ -123,13 +196,11 @@ pub fn select_root_child(
     priors: &[f32],
     forced_playouts: f32,
 ) -> usize {
-    let root = &arena.nodes[ROOT as usize];
-    let children = arena.children_of(root);
-    let rate = exploration.at(visits_of(root));
+    let parent = Parent::new(arena, config, exploration, ROOT);
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
     // All unvisited moves share one Q, so the one with the highest prior stands for them.
     let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
-    for (index, (child, prior)) in children.iter().zip(priors).enumerate() {
+    for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
         if child.visits == 0 && child.in_flight == 0 {
             if *prior > unvisited_prior {
                 (unvisited, unvisited_prior) = (index, *prior);
@@ -137,18 +208,16 @@ pub fn select_root_child(
             continue;
         }
         visited_prior += *prior;
-        if is_proven_loss(config, child, root.player) {
+        let is_owed = (visits_of(child) as f32) < forced_visits(forced_playouts, *prior, parent.node);
+        let Some(score) = parent.score(index, *prior).map(|score| if is_owed { f32::INFINITY } else { score }) else {
             continue;
-        }
-        let (q, visits) = child_q(config, child, root.player);
-        let is_owed = (visits_of(child) as f32) < forced_visits(forced_playouts, *prior, root);
-        let score = if is_owed { f32::INFINITY } else { q + rate * *prior / (1.0 + visits) };
+        };
         if score > best_score || (score == best_score && *prior > best_prior) {
             (best, best_score, best_prior) = (index, score, *prior);
         }
     }
     if unvisited != usize::MAX {
-        let score = unvisited_q(config, root, visited_prior) + rate * unvisited_prior;
+        let score = parent.unvisited_score(unvisited_prior, visited_prior);
         let is_before = unvisited_prior > best_prior || (unvisited_prior == best_prior && unvisited < best);
         if score > best_score || (score == best_score && is_before) {
             best = unvisited;
@@ -169,16 +238,14 @@ pub fn unforced_visits(
     priors: &[f32],
     forced_playouts: f32,
 ) -> Vec<u32> {
-    let root = &arena.nodes[ROOT as usize];
-    let children = arena.children_of(root);
-    let rate = exploration.at(visits_of(root));
+    let Parent { node: root, children, rate, .. } = Parent::new(arena, config, exploration, ROOT);
     let score = |index: usize, visits: u32| {
         root.player.sign() * children[index].q + rate * priors[index] / (1.0 + visits as f32)
     };
     let rank = |index: &usize| (children[*index].visits, priors[*index]);
     let most_visited = (0..children.len())
         .rev()
-        .filter(|index| !is_proven_loss(config, &children[*index], root.player))
+        .filter(|index| !is_proven_loss(arena, config, &children[*index], root.player))
         .max_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("no NaN among priors"));
     let unforced = |(index, child): (usize, &Node)| match most_visited {
         Some(best) if best != index => {
@@ -194,21 +261,29 @@ pub fn unforced_visits(
     children.iter().enumerate().map(unforced).collect()
 }
 
-/// Backs a value up from the last node of `path` to the root, bounds first.
+/// Backs an estimate, its value a utility, up from the last node of `path` to the root, bounds first.
 ///
 /// A node that is proven (or becomes so on the way) passes its exact value on instead.
-pub fn backup(arena: &mut Arena, config: &SearchConfig, path: &[NodeId], mut value: ValueForFirst) {
+pub fn backup(arena: &mut Arena, config: &SearchConfig, path: &[NodeId], mut leaf: Estimate<ValueForFirst>) {
     let is_exact = |id: &NodeId| arena.nodes[*id as usize].proven().is_some();
     let mut child_changed = path.last().is_some_and(is_exact);
+    let has_details = !arena.details.is_empty();
     for (depth, id) in path.iter().enumerate().rev() {
         if config.exact_bounds && depth + 1 < path.len() && child_changed {
             child_changed = tighten(arena, *id);
         }
         let node = &mut arena.nodes[*id as usize];
         if let Some(exact) = node.proven() {
-            value = exact;
+            leaf.value = exact;
+            leaf.draw = 1.0 - result_of(exact.0, arena.draw_utility).abs();
         }
-        node.add(value);
+        node.add(leaf.value);
+        if has_details {
+            let details = &mut arena.details[*id as usize];
+            details.squares += f64::from(leaf.value.0) * f64::from(leaf.value.0);
+            details.draws += f64::from(leaf.draw);
+            details.plies_left += f64::from(leaf.plies_left) + (path.len() - 1 - depth) as f64;
+        }
     }
 }
 

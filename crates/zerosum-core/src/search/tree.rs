@@ -3,7 +3,7 @@
 use super::arena::{Arena, NodeId, ROOT};
 use super::config::{RootSelection, SearchConfig};
 use super::gumbel::Halving;
-use super::node::NodeKind;
+use super::node::{Estimate, NodeKind, utility_of};
 use super::prior::prior_of;
 use super::root::{Limit, Root};
 use super::select::{Exploration, backup, select_child, select_root_child, unforced_visits};
@@ -62,10 +62,10 @@ pub struct Tree<G: Game> {
 
 impl<G: Game> Tree<G> {
     /// A tree of this position that may hold so many bytes; no search has begun.
-    pub fn new(position: Position<G::State>, most_bytes: u64) -> Self {
+    pub fn new(position: Position<G::State>, most_bytes: u64, has_details: bool) -> Self {
         Self {
             position,
-            arena: Arena::new(most_bytes, false),
+            arena: Arena::new(most_bytes, has_details),
             root_priors: Vec::new(),
             search_priors: Vec::new(),
             noise: Noise::None,
@@ -100,7 +100,8 @@ impl<G: Game> Tree<G> {
         self.forget_search();
     }
 
-    /// Makes a legal move at the root. With `keep`, what is known below it stays.
+    /// Makes a legal move at the root. With `keep`, what is known below it stays, unless draws are worth something else to
+    /// whoever is to move then.
     pub fn advance(&mut self, game: &G, action: Action, keep: bool) {
         let root = &self.arena.nodes[ROOT as usize];
         let child = match root.kind {
@@ -108,7 +109,9 @@ impl<G: Game> Tree<G> {
             _ => None,
         };
         let child = child.map(|index| root.first_child + index as NodeId);
+        let player = root.player;
         self.position.play(game, action);
+        let keep = keep && (self.arena.draw_utility == 0.0 || game.player(&self.position.state) == player);
         self.forget_search();
         match child.filter(|id| keep && self.arena.nodes[*id as usize].is_evaluated()) {
             Some(id) => {
@@ -135,6 +138,7 @@ impl<G: Game> Tree<G> {
         let reused = if config.count_reused_visits { 0 } else { self.reused_visits };
         self.target_visits = 1 + num_simulations + reused;
         self.noise = noise;
+        self.arena.draw_utility = game.player(&self.position.state).sign() * config.draw_value;
         self.limit = (!self.position.has_move(game)).then_some(Limit::GameOver);
         if root.kind == NodeKind::Expanded {
             self.prepare_root(config);
@@ -188,9 +192,10 @@ impl<G: Game> Tree<G> {
                 NodeKind::Pending => return Step::Collision,
                 NodeKind::Fresh => {
                     if let Some(result) = result_of_leaf(game, config, &position).filter(|_| id != ROOT) {
+                        let utility = utility_of(result, self.arena.draw_utility);
                         let node = &mut self.arena.nodes[id as usize];
                         node.kind = NodeKind::Terminal;
-                        (node.lower, node.upper) = (result, result);
+                        (node.lower, node.upper) = (utility, utility);
                         break;
                     }
                     let node = &mut self.arena.nodes[id as usize];
@@ -211,9 +216,8 @@ impl<G: Game> Tree<G> {
                 NodeKind::Listed => self.arena.expand(id),
                 NodeKind::Expanded | NodeKind::Terminal => {}
             }
-            let node = &self.arena.nodes[id as usize];
             let index = match config.root_selection {
-                _ if id != ROOT => select_child(&self.arena, config, exploration, node),
+                _ if id != ROOT => select_child(&self.arena, config, exploration, id),
                 RootSelection::Puct => {
                     let forced_playouts = self.forced_playouts(config);
                     select_root_child(&self.arena, config, exploration, &self.search_priors, forced_playouts)
@@ -237,25 +241,28 @@ impl<G: Game> Tree<G> {
             indices.push(index as u16);
             self.path.push(id);
         }
-        let value = self.arena.nodes[id as usize].proven().expect("only proven nodes end the descent");
-        self.finish_simulation(config, value);
+        let node = &self.arena.nodes[id as usize];
+        let value = node.proven().expect("only proven nodes end the descent");
+        let plies_left = self.arena.details.get(id as usize).map_or(0.0, |details| details.plies_left);
+        let plies_left = (plies_left / f64::from(node.visits.max(1))) as f32;
+        self.finish_simulation(config, Estimate { value, draw: 0.0, plies_left });
         Step::Settled
     }
 
-    /// Takes the evaluation of a leaf, the priors and the value: expands it and backs its value up.
+    /// Takes the evaluation of a leaf, the priors and what is expected: backs that up.
     pub fn apply(
         &mut self,
         config: &SearchConfig,
         path: &[u16],
         actions: &[Action],
         priors: &[f32],
-        value: ValueForMover,
+        estimate: Estimate<ValueForMover>,
     ) {
         self.walk(path);
         self.leave_flight();
         let id = *self.path.last().expect("a path holds the root");
-        let value = value.for_first(self.arena.nodes[id as usize].player);
-        self.arena.evaluate(id, value.0, priors, actions);
+        let net_value = estimate.value.for_first(self.arena.nodes[id as usize].player);
+        self.arena.evaluate(id, net_value.0, priors, actions);
         if id == ROOT {
             // The dense root keeps the order of actions, and its priors in full.
             self.arena.expand(ROOT);
@@ -263,7 +270,8 @@ impl<G: Game> Tree<G> {
             self.root_priors = priors.to_vec();
             self.prepare_root(config);
         }
-        self.finish_simulation(config, value);
+        let value = ValueForFirst(net_value.0 + self.arena.draw_utility * estimate.draw);
+        self.finish_simulation(config, Estimate { value, draw: estimate.draw, plies_left: estimate.plies_left });
     }
 
     /// Takes a leaf's virtual loss back; it will be met again.
@@ -321,8 +329,8 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    fn finish_simulation(&mut self, config: &SearchConfig, value: ValueForFirst) {
-        backup(&mut self.arena, config, &self.path, value);
+    fn finish_simulation(&mut self, config: &SearchConfig, leaf: Estimate<ValueForFirst>) {
+        backup(&mut self.arena, config, &self.path, leaf);
         self.note_end(config);
     }
 
