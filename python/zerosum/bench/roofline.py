@@ -1,0 +1,102 @@
+"""The device's roofline: how many operations a second it does in a large matrix product, in a network's precision.
+
+A network cannot be faster than this, so it is the measure of what an evaluator makes of its device. The product runs on
+the same library, device, precision and threads as the network: by OpenVINO on the CPU, or by PyTorch. Products stand in
+a chain, so that what one of them costs besides (copies to another precision, a launch on a GPU) does not count.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.calibration import Busy, Work
+
+CHAIN = 8
+"""Products in a row, each the left factor of the next."""
+
+CPU_SIZES = (512, 1024)
+"""Rows and columns of both factors: the one that the CPU is faster at is taken, for its caches decide."""
+
+GPU_SIZES = (4096, 8192)
+
+
+def multiplying(description: str, busy: Busy, *, num_threads: int) -> Work:
+    """Work for `busy`: matrix products, whose operations it answers (2 a multiplication with its addition).
+
+    Args:
+        description: Of the evaluator, `NetworkEvaluator.description`: library, device, precision.
+        busy: The threads that will do the work; the best size is found out on them.
+        num_threads: How many they are.
+    """
+    library, device, precision = description.split(", ")
+    if library == "OpenVINO":
+        works = [_openvino_work(size, precision, num_threads) for size in CPU_SIZES]
+    else:
+        works = [_torch_work(size, device, precision) for size in (CPU_SIZES if device == "cpu" else GPU_SIZES)]
+
+    def speed(work: Work) -> float:
+        busy.rate(work, seconds=0)
+        return busy.rate(work, seconds=0.05).per_second
+
+    return max(works, key=speed)
+
+
+def _openvino_work(size: int, precision: str, num_threads: int) -> Work:
+    import openvino
+    from openvino import opset13
+
+    factor = _factor(size)
+    rows = opset13.parameter([size, size], np.float32, name="rows")
+    product: openvino.Node = rows
+    for _ in range(CHAIN):
+        product = opset13.matmul(product, opset13.constant(factor), transpose_a=False, transpose_b=True)
+    options = {
+        "NUM_STREAMS": num_threads,
+        "INFERENCE_NUM_THREADS": num_threads,
+        "ENABLE_CPU_PINNING": False,
+        "INFERENCE_PRECISION_HINT": precision,
+    }
+    compiled = openvino.Core().compile_model(openvino.Model([product], [rows], "product"), "CPU", options)
+    requests = [compiled.create_infer_request() for _ in range(num_threads)]
+    for request in requests:
+        request.get_input_tensor().data[:] = factor
+
+    def work(thread: int) -> int:
+        requests[thread].infer(share_outputs=True)
+        return 2 * CHAIN * size**3
+
+    return work
+
+
+def _torch_work(size: int, device: str, precision: str) -> Work:
+    import torch
+
+    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    factor = torch.tensor(_factor(size), dtype=dtype, device=device)
+    # As the evaluator: on a CPU of which torch gives one call several cores, threads take turns.
+    lock = threading.Lock()
+
+    def multiply() -> None:
+        with torch.inference_mode():
+            product = factor
+            for _ in range(CHAIN):
+                product = product @ factor
+            product[0, 0].item()  # waits for the device
+
+    def work(_: int) -> int:
+        if device == "cpu" and torch.get_num_threads() > 1:
+            with lock:
+                multiply()
+        else:
+            multiply()
+        return 2 * CHAIN * size**3
+
+    return work
+
+
+def _factor(size: int) -> NDArray[np.float32]:
+    """[size, size], so scaled that a product is no larger than its factors."""
+    return np.random.default_rng(0).normal(scale=size**-0.5, size=(size, size)).astype(np.float32)
