@@ -41,7 +41,9 @@ def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[st
     per_second = statistics.median(analysis.simulations.per_second for analysis in analyses)
     per_cpu_second = statistics.median(analysis.simulations.per_cpu_second for analysis in analyses)
     evaluations = statistics.median(analysis.evaluations.per_second for analysis in analyses)
-    share = median_ratio((a.evaluations.per_second, rate.per_second) for rate, a in zip(rates, analyses, strict=True))
+    pairs = [(analysis.evaluations, rate) for rate, analysis in zip(rates, analyses, strict=True)]
+    share = median_ratio((ours.per_second, rate.per_second) for ours, rate in pairs)
+    settings["share_per_cpu_second"] = median_ratio((ours.per_cpu_second, rate.per_cpu_second) for ours, rate in pairs)
     distinct = statistics.median(analysis.distinct_share for analysis in analyses)
     for metric, value, unit in (
         ("seconds_per_1000_simulations", 1000 / per_second, "s"),

@@ -44,17 +44,16 @@ def bench_evaluator(game: Rules, name: str, seconds: float, overrides: Sequence[
         settings["batch_size"], slice_s = best, seconds / (8 * ROUNDS)
         product = multiplying(settings["evaluator"], all_cores, num_threads=threads)
         operations = num_operations(config.network, network_shape(game))
-        slices = [
-            [all_cores.rate(one, seconds=slice_s).per_second for one in (work[best], product)] for _ in range(ROUNDS)
-        ]
+        slices = [[all_cores.rate(one, seconds=slice_s) for one in (work[best], product)] for _ in range(ROUNDS)]
         one_core.rate(work[best], seconds=0)
         efficiency = median_ratio(
             (busy.rate(work[best], seconds=slice_s).per_cpu_second for busy in (all_cores, one_core))
             for _ in range(ROUNDS)
         )
-    roofline = statistics.median(product for _, product in slices)
+    roofline = statistics.median(product.per_second for _, product in slices)
     about = {**settings, "gflop_per_evaluation": operations / 1e9, "gflop_per_second": roofline / 1e9}
     yield Figure("evaluator", name, "roofline_evaluations_per_second", roofline / operations, "1/s", about)
-    share = operations * median_ratio(slices)
+    share = operations * median_ratio((alone.per_second, product.per_second) for alone, product in slices)
+    about["per_cpu_second"] = operations * median_ratio((r.per_cpu_second, p.per_cpu_second) for r, p in slices)
     yield Figure("evaluator", name, "share_of_roofline", share, "", about)
     yield Figure("evaluator", name, "core_efficiency", efficiency, "", settings)

@@ -26,7 +26,7 @@ STATM = Path("/proc/self/statm")
 
 
 def main() -> None:
-    """Read the request, search until it is a million simulations or the time is over, and answer."""
+    """Read the request, search one tree, and answer."""
     request = json.loads(sys.stdin.readline())
     said: dict[str, float | str] = {}
     try:
@@ -37,9 +37,10 @@ def main() -> None:
 
 
 def growth(name: str, overrides: list[str], *, seconds: float) -> dict[str, float]:
-    """Bytes by which this process grew, in how many simulations, and what the search itself says that it holds.
+    """Bytes by which this process grew in how many simulations.
 
-    Equal priors and values, from the initial state, several leaves in flight.
+    So many as CPU-seconds allow, at most `MOST_SIMULATIONS`, from the initial state, with equal priors and values and
+    several leaves in flight.
     """
     game = make(name)
     config = new_config(game, name, overrides=overrides).search
@@ -52,11 +53,11 @@ def growth(name: str, overrides: list[str], *, seconds: float) -> dict[str, floa
         pass
     search = new_search(game, config)
     search.begin(0, MOST_SIMULATIONS)
-    before, until = resident_bytes(), time.perf_counter() + seconds
-    while answer(search, evaluator, leaves) and time.perf_counter() < until:
+    before, until = resident_bytes(), time.process_time() + seconds
+    while answer(search, evaluator, leaves) and time.process_time() < until:
         pass
     grown = resident_bytes() - before
-    return {"bytes": grown, "simulations": search.root(0).num_simulations, "search_bytes": search.num_bytes}
+    return {"bytes": grown, "simulations": search.root(0).num_simulations}
 
 
 def resident_bytes() -> int:

@@ -24,7 +24,7 @@ class RefusalError(Exception):
 
 
 def main() -> None:
-    """Make the peer ready, then search for as long as each line says."""
+    """Make the peer ready, then search for as many CPU-seconds as each line says."""
     peer, package = {"openspiel": (openspiel, "open_spiel"), "mctx": (mctx, "mctx")}[sys.argv[1]]
     try:
         search = peer(json.loads(sys.stdin.readline()))
@@ -33,10 +33,11 @@ def main() -> None:
         return
     print(json.dumps({"peer": f"{package} {importlib.metadata.version(package)}"}), flush=True)
     for line in sys.stdin:
-        done, started, cpu_started = 0, time.perf_counter(), time.process_time()
-        while not done or time.perf_counter() - started < float(line):
+        done, cpu_seconds, started, cpu_started = 0, 0.0, time.perf_counter(), time.process_time()
+        while not done or cpu_seconds < float(line):
             done += search()
-        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+            cpu_seconds = time.process_time() - cpu_started
+        seconds = time.perf_counter() - started
         print(json.dumps({"done": done, "seconds": seconds, "cpu_seconds": cpu_seconds}), flush=True)
 
 
@@ -111,13 +112,12 @@ def mctx(request: dict[str, Any]) -> Callable[[], int]:
     key = jax.random.PRNGKey(0)
     _require_memory(jax, env, key, request)
     states = [_pgx_state(jax, env, key, request["game"], position) for position in request["positions"]]
-    num_batches = len(states) if batch_size == 1 else 1
-    batches = [
-        jax.tree_util.tree_map(
-            lambda *leaves: jnp.stack(leaves), *itertools.islice(itertools.cycle(states), start, start + batch_size)
-        )
-        for start in range(num_batches)
-    ]
+    # One array of all, of which each batch is a part: batches of one type, for which the search is compiled once.
+    every = jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *states)
+    batches = []
+    for start in range(len(states) if batch_size == 1 else 1):
+        rows = jnp.arange(start, start + batch_size) % len(states)
+        batches.append(jax.tree_util.tree_map(lambda leaf, rows=rows: leaf[rows], every))
     search(key, batches[0]).block_until_ready()
     turns = itertools.cycle(batches)
 
@@ -145,6 +145,8 @@ def _pgx_state(jax: Any, env: Any, key: Any, game: str, position: dict[str, Any]
     if "text" in position:
         module = importlib.import_module(f"pgx.experimental.{game}")
         state = (module.from_fen if game == "chess" else module.from_sfen)(position["text"])
+        # The search does not look at it, and that of `from_sfen` has another shape.
+        state = state.replace(observation=env.init(key).observation)
     else:
         state, step = env.init(key), jax.jit(env.step)
         for action in position["actions"]:

@@ -84,7 +84,7 @@ def open_peer(
         "batch_size": batch_size,
     }
     with tempfile.TemporaryDirectory() as directory:
-        environment = {"JAX_PLATFORMS": "cpu"}
+        environment = {"JAX_PLATFORMS": "cpu", "JAX_TRACEBACK_FILTERING": "off"}
         if peer == "openspiel":
             environment = {"LD_PRELOAD": str(_build_uniform_evaluator(Path(directory)))}
         command = [python or sys.executable, "-P", str(Path(__file__).with_name("peer_process.py")), peer]

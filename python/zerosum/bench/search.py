@@ -78,7 +78,8 @@ def _compare(
     searching: _Searching, peer: OtherProcess, vs: str, name: str, about: dict[str, object], *, seconds: float
 ) -> Iterator[Figure]:
     """Slices of both in turns; fewer where one search of the peer takes longer than a slice."""
-    slices, slice_s, until = list[tuple[Rate, Rate]](), seconds / (2 * ROUNDS), time.perf_counter() + seconds
+    slices, slice_s = list[tuple[Rate, Rate]](), seconds / (2 * ROUNDS)
+    until = time.perf_counter() + 3 * seconds  # slices are CPU-seconds, of which a busy machine gives fewer
     while not slices or (len(slices) < ROUNDS and time.perf_counter() < until):
         slices.append((searching.rate(seconds=slice_s), peer.rate(seconds=slice_s)))
     about["rounds"] = len(slices)

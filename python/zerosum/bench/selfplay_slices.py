@@ -92,10 +92,12 @@ class Playing:
                 self._wait(0.01)
 
     def rates(self, *, seconds: float) -> Played:
-        """Let it play for so long, and then until it waits again."""
+        """Let it play for so long, and at least a batch, and then until it waits again."""
         with self._let_go():
             before, cpu_before, started = self._selfplay.counts, self._cpu_s(), time.perf_counter()
             self._wait(seconds)
+            while self._selfplay.counts.evaluations == before.evaluations:
+                self._wait(0.005)
             after, cpu_s, elapsed = self._selfplay.counts, self._cpu_s() - cpu_before, time.perf_counter() - started
         evaluations, plies = after.evaluations - before.evaluations, after.plies - before.plies
         return Played(Rate(evaluations / elapsed, evaluations / cpu_s), Rate(plies / elapsed, plies / cpu_s))
