@@ -25,8 +25,9 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
     """Self-play with an untrained network, in turns with the evaluator alone, at its best batch size on the same cores.
 
     Only positions that the network was asked about count: no empty rows of a batch, no results of the rules. The
-    seconds of a game are the whole machine's, with 800 new simulations a move: worked out from the simulations a second
-    and the mean length of random games. Then, on a CPU of several cores, what they give over one.
+    seconds of a game are all workers', one game after the other, with 800 simulations a move, each of which asks the
+    network (caches save some), and as many moves as random games have: worked out, not played. Then, on a CPU of
+    several cores, what they give over one.
     """
     config = new_config(game, game_name(name), overrides=overrides)
     workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
@@ -46,7 +47,6 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
         busy.rate(alone, seconds=0)
         playing.warm_up()
         slices = [(busy.rate(alone, seconds=slice_s), playing.rates(seconds=slice_s)) for _ in range(ROUNDS)]
-        counts = playing.counts
         per_second = statistics.median(played.evaluations.per_second for _, played in slices)
         for metric, value in (
             ("evaluations_per_second", per_second),
@@ -60,14 +60,9 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
         }
         share = median_ratio((played.evaluations.per_second, rate.per_second) for rate, played in slices)
         yield Figure("selfplay", name, "share_of_evaluator", share, "", settings | about)
-        simulations_per_second = per_second * counts.simulations / counts.evaluations
         plies = measure_game(game).plies
-        about = {
-            "simulations_a_move": SIMULATIONS_A_MOVE,
-            "plies": plies,
-            "simulations_per_second": simulations_per_second,
-        }
-        seconds_per_game = SIMULATIONS_A_MOVE * plies / simulations_per_second
+        about = {"simulations_a_move": SIMULATIONS_A_MOVE, "plies": plies}
+        seconds_per_game = SIMULATIONS_A_MOVE * plies / per_second
         yield Figure("selfplay", name, "seconds_per_game", seconds_per_game, "s", settings | about)
         if not in_processes:
             yield _swap_stall(playing.stalls(seconds=seconds / 6), name, settings)

@@ -28,7 +28,7 @@ from zerosum.errors import ZerosumError
 from zerosum.evaluator import Evaluations, Evaluator
 from zerosum.game_store import GameStore
 from zerosum.games import Leaves, Rules, make
-from zerosum.selfplay import SelfplayCounts, SelfplayTask
+from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay_processes import SelfplayProcesses
 from zerosum.workers import new_selfplay, num_selfplay_workers
 
@@ -79,11 +79,6 @@ class Playing:
         self._pool.shutdown()
         self._store.close()
         self._directory.cleanup()
-
-    @property
-    def counts(self) -> SelfplayCounts:
-        """What was played so far."""
-        return self._selfplay.counts
 
     def warm_up(self) -> None:
         """Let it play until every worker is under way."""
