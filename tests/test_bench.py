@@ -92,7 +92,7 @@ def test_a_game_takes_as_long_as_its_evaluations() -> None:
 
 
 def test_operations_are_those_of_the_literature() -> None:
-    """The paper's network: 2.98, 3.9 and 16.2 GFLOP; by hand for a net without blocks."""
+    """For the paper's network, and for one without blocks by hand."""
     for game, policy_filters, policy_head, expected in (
         ("chess", 256, "planes", 2.98e9),
         ("shogi", 256, "planes", 3.9e9),
@@ -131,8 +131,8 @@ def test_the_roofline_is_that_of_the_evaluator(backend: str) -> None:
 
 @pytest.mark.skipif(not STATM.exists(), reason="this system does not say how much memory a process has")
 def test_a_process_grows_with_its_tree() -> None:
-    grown = growth("connect4", ["search.max_nodes=50000"], seconds=60)
-    assert grown["simulations"] > 5_000
+    grown = growth("connect4", [], seconds=0.5)
+    assert grown["simulations"] > 1000
     assert 10 < grown["bytes"] / grown["simulations"] < 1000
 
 
