@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import sys
+from collections import deque
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,14 +16,16 @@ from zerosum.bench import Figure, run_bench
 from zerosum.bench.growth import STATM, growth
 from zerosum.bench.other_process import open_process
 from zerosum.bench.peers import OPENSPIEL_GAMES, PGX_GAMES
+from zerosum.bench.selfplay_slices import Playing
 from zerosum.calibration import BATCH_SIZES
+from zerosum.config import new_config
 from zerosum.errors import SettingsError
 from zerosum.games import make
 from zerosum.network import NetworkConfig, num_operations
 from zerosum.run import network_shape
 from zerosum.settings import num_cores
 
-SPEED_UPS = {"speed_up", "speed_up_two_networks", "speed_up_two_processes"} if num_cores() > 1 else set()
+SPEED_UPS = {"speed_up", "speed_up_two_networks", "speed_up_two_processes"}
 METRICS = {
     "rules": {"plies_per_cpu_second", "perft_nodes_per_cpu_second", "encode_seconds"},
     "search": {
@@ -43,7 +47,7 @@ METRICS = {
         "share_of_evaluator",
         "seconds_per_game",
         "swap_stall_ms",
-        *SPEED_UPS,
+        *(SPEED_UPS if num_cores() > 1 else ()),
     },
     "train": {"evaluations_per_second", "positions_per_second", "samples_per_second"},
     "analyse": {
@@ -84,11 +88,20 @@ def test_processes_are_measured_too() -> None:
 
 def test_a_game_takes_as_long_as_its_evaluations() -> None:
     settings = ["selfplay.num_workers=1", "selfplay.games_per_worker=4", "network.num_blocks=0"]
+    settings += ["search.cache_positions=0"]
     figures = {figure.metric: figure for figure in run_bench("selfplay", "tictactoe", seconds=0.3, overrides=settings)}
     assert not SPEED_UPS & figures.keys()  # there is one worker
     about = figures["seconds_per_game"].settings
     expected = 800 * about["plies"] / figures["evaluations_per_second"].value
     assert 5 <= about["plies"] <= 9 and figures["seconds_per_game"].value == pytest.approx(expected)
+
+
+def test_a_cache_that_knows_everything_is_named() -> None:
+    game = make("tictactoe")
+    settings = ["selfplay.num_workers=1", "selfplay.games_per_worker=4", "network.num_blocks=0"]
+    config = new_config(game, "tictactoe", overrides=[*settings, "search.cache_positions=100000"])
+    with Playing(game, config) as playing, pytest.raises(SettingsError, match="Set search.cache_positions to 0"):
+        deque((playing.rates(seconds=0.05) for _ in itertools.count()), maxlen=0)
 
 
 def test_operations_are_those_of_the_literature() -> None:

@@ -157,7 +157,7 @@ def _pgx_state(jax: Any, env: Any, key: Any, game: str, position: dict[str, Any]
 
 def _require_same(position: dict[str, Any], num_legal: int) -> None:
     if num_legal != position["num_legal"]:
-        where = position["text"] if "text" in position else f"after the actions {position['actions']}"
+        where = position["text"] if "text" in position else f"the position after {position['actions']}"
         raise RefusalError(
             f"zerosum has {position['num_legal']} legal moves in {where}, its peer {num_legal}: their rules differ, and"
             " so would their work."

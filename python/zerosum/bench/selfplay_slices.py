@@ -24,7 +24,7 @@ from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.bench.untrained import untrained_checkpoint, untrained_evaluator
 from zerosum.calibration import Rate
 from zerosum.config import RunConfig, game_name, new_config
-from zerosum.errors import ZerosumError
+from zerosum.errors import SettingsError, ZerosumError
 from zerosum.evaluator import Evaluations, Evaluator
 from zerosum.game_store import GameStore
 from zerosum.games import Leaves, Rules, make
@@ -87,11 +87,20 @@ class Playing:
                 self._wait(0.01)
 
     def rates(self, *, seconds: float) -> Played:
-        """Let it play for so long, and at least a batch, and then until it waits again."""
+        """Let it play for so long, and at least a batch, and then until it waits again.
+
+        Raises:
+            SettingsError: nothing is evaluated any more.
+        """
         with self._let_go():
             before, cpu_before, started = self._selfplay.counts, self._cpu_s(), time.perf_counter()
             self._wait(seconds)
-            while self._selfplay.counts.evaluations == before.evaluations:
+            while (after := self._selfplay.counts).evaluations == before.evaluations:
+                if after.plies > before.plies + self._num_games:
+                    raise SettingsError(
+                        "self-play asks the network about nothing any more: its cache knows every position of so small"
+                        " a game. Set search.cache_positions to 0."
+                    )
                 self._wait(0.005)
             after, cpu_s, elapsed = self._selfplay.counts, self._cpu_s() - cpu_before, time.perf_counter() - started
         evaluations, plies = after.evaluations - before.evaluations, after.plies - before.plies
