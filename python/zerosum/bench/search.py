@@ -41,27 +41,27 @@ def bench_search(
     # Every position is asked about: what is measured is the search, not what it remembers.
     searching = _Searching(game, dataclasses.replace(config, reuse_tree=False, cache_positions=0))
     work = SearchWork(searching.lines, config.num_simulations, c_init=config.c_init, solve=config.exact_bounds)
-    sizes = PEER_BATCH_SIZES[vs] if vs is not None else ()
     with ExitStack() as stack:
         peers = dict[int, OtherProcess]()
 
-        def open_with(size: int) -> None:
-            assert vs is not None
+        def open_with(vs: str, size: int) -> None:
             peers[size] = stack.enter_context(open_peer(vs, game, work, batch_size=size, python=peer_python))
 
-        if sizes:
-            open_with(sizes[0])  # before anything is measured: whoever lacks the peer hears of it at once
+        if vs is not None:
+            open_with(vs, 1)  # before anything is measured: whoever lacks the peer hears of it at once
         rate = searching.rate(seconds=seconds / 2)
         settings = {"trees": NUM_TREES, "num_simulations": config.num_simulations, "positions": len(searching.lines)}
         yield Figure("search", name, "simulations_per_cpu_second", rate.per_cpu_second, "1/s", settings)
         yield Figure("search", name, "bytes_per_simulation", searching.bytes_per_simulation, "B", settings)
         if STATM.exists():
             yield _growth(name, overrides, seconds=seconds / 2)
-        for size in sizes:
+        if vs is None:
+            return
+        for size in PEER_BATCH_SIZES[vs]:
             if size not in peers:
-                open_with(size)
+                open_with(vs, size)
             about = {**settings, "peer": peers[size].answer["peer"], "peer_trees": size}
-            yield from _compare(searching, peers[size], f"{vs}", name, about, seconds=seconds)
+            yield from _compare(searching, peers[size], vs, name, about, seconds=seconds)
 
 
 def _growth(name: str, overrides: Sequence[str], *, seconds: float) -> Figure:
