@@ -295,11 +295,24 @@ def check_game(
 @app.command(epilog="Example: `zerosum bench search --game connect4 --seconds 5 --json`")
 def bench(
     name: Annotated[
-        str, typer.Argument(help="`rules`, `search`, `evaluator`, `selfplay` or `train`.", show_default=False)
+        str,
+        typer.Argument(help="`rules`, `search`, `evaluator`, `selfplay`, `train` or `analyse`.", show_default=False),
     ],
     game: Annotated[str, typer.Option(help="A game's name, or your own as `path.py:Class`.")] = "connect4",
     seconds: Annotated[float, typer.Option(min=0.1, help="About how long to measure.")] = 5.0,
     set_: Overrides = None,
+    vs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PEER",
+            help="With `search`: `openspiel` or `mctx`, which does the same work in turns.",
+            show_default=False,
+        ),
+    ] = None,
+    peer_python: Annotated[
+        str | None,
+        typer.Option(metavar="PYTHON", help="The Python that has the peer, if not this one.", show_default=False),
+    ] = None,
     perft: Annotated[
         bool,
         typer.Option(
@@ -310,14 +323,14 @@ def bench(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Measure how fast this machine plays by the rules, searches, evaluates, plays games and learns."""
+    """Measure how fast this machine plays by the rules, searches, evaluates, plays games, learns and analyses."""
     from zerosum.bench import run_bench
 
     if perft:
         _check_perft(name, game, json)
         return
 
-    for figure in run_bench(name, game, seconds=seconds, overrides=set_ or []):
+    for figure in run_bench(name, game, seconds=seconds, overrides=set_ or [], vs=vs, peer_python=peer_python):
         print(figure.json() if json else figure)
 
 

@@ -84,7 +84,7 @@ class NetworkEvaluator(Evaluator, Protocol):
 
     @property
     def description(self) -> str:
-        """What runs the network, where, and in which precision: "OpenVINO, CPU, bf16"."""
+        """What runs the network, where, and in which precision, with ", " between them: "OpenVINO, CPU, bf16"."""
 
     def update(self, checkpoint: Checkpoint) -> None:
         """Go over to the network of `checkpoint`, made ready in the calling thread.

@@ -160,6 +160,16 @@ def num_parameters(config: NetworkConfig, shape: NetworkShape) -> int:
     return sum(math.prod(s) for name, s in weight_shapes(config, shape).items() if ".running_" not in name)
 
 
+def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:
+    """Floating-point operations of one evaluation: 2 a multiplication with its addition.
+
+    Only convolutions (at every square) and linear layers count: norms are folded into them, the rest costs little.
+    """
+    squares = shape.height * shape.width
+    sizes = [s for s in weight_shapes(config, shape).values() if len(s) > 1]
+    return sum(2 * math.prod(s) * (squares if len(s) == 4 else 1) for s in sizes)
+
+
 def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dict[str, NDArray[np.float32]]:
     """Weights to begin with, a pure function of the arguments. The paper does not state its own.
 

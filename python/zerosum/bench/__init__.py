@@ -1,0 +1,74 @@
+"""Every figure of speed that is claimed, measured: `zerosum bench NAME`, with a file here for each name.
+
+    rules       moves, lines of play and planes, without a search
+    search      the search without a network, a tree's memory, and a peer's search beside it
+    evaluator   the network alone, and the roofline of its device
+    selfplay    self-play beside the evaluator alone, and what a second core gives
+    train       the whole loop
+    analyse     one position at a time, with the network
+
+A bench answers `Figure`s, which print as JSON lines. Machines are shared and their clocks lie: so there are figures per
+CPU-second (of all threads of the process), and what is compared is measured in alternating slices of one call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+
+from zerosum.bench.analyse import bench_analyse
+from zerosum.bench.evaluator import bench_evaluator
+from zerosum.bench.figure import Figure as Figure
+from zerosum.bench.peers import PEERS
+from zerosum.bench.rules import bench_rules
+from zerosum.bench.search import bench_search
+from zerosum.bench.selfplay import bench_selfplay
+from zerosum.bench.train import bench_train
+from zerosum.errors import SettingsError, nearest
+from zerosum.games import make
+
+BENCHES = {
+    "rules": bench_rules,
+    "search": bench_search,
+    "evaluator": bench_evaluator,
+    "selfplay": bench_selfplay,
+    "train": bench_train,
+    "analyse": bench_analyse,
+}
+
+
+def run_bench(
+    name: str,
+    game: str,
+    *,
+    seconds: float = 5.0,
+    overrides: Sequence[str] = (),
+    vs: str | None = None,
+    peer_python: str | None = None,
+) -> Iterator[Figure]:
+    """Measure for about so many seconds.
+
+    Args:
+        name: One of `BENCHES`.
+        game: As `make` takes it.
+        seconds: More with a peer, and where something cannot be divided.
+        overrides: Settings (section.name=value); the others are those of a new run.
+        vs: A peer of the search, one of `PEERS`, that does the same work in turns.
+        peer_python: The Python that has the peer; this one if not given.
+
+    Raises:
+        SettingsError: there is no bench or peer of this name, or no such setting; the peer is not installed, or does
+            not know the game.
+    """
+    if name not in BENCHES:
+        raise SettingsError(f"unknown bench {name!r}: {nearest(name, BENCHES)}.")
+    bench = BENCHES[name]
+    if vs is not None:
+        if name != "search":
+            raise SettingsError(f"--vs goes with the bench 'search', not {name!r}.")
+        if vs not in PEERS:
+            raise SettingsError(f"unknown peer {vs!r}: {nearest(vs, PEERS)}.")
+        bench = functools.partial(bench_search, vs=vs, peer_python=peer_python)
+    elif peer_python is not None:
+        raise SettingsError("--peer-python goes with --vs, which names the peer.")
+    yield from bench(make(game), game, seconds, overrides)

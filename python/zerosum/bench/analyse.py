@@ -1,0 +1,93 @@
+"""The analysis of one position at a time, as somebody who waits for it has it."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from zerosum.bench.figure import ROUNDS, Figure, median_ratio
+from zerosum.bench.untrained import evaluator_alone, network_settings, untrained_evaluator
+from zerosum.calibration import Busy, Rate, random_lines, state_of
+from zerosum.config import new_config
+from zerosum.evaluator import Evaluations, Evaluator
+from zerosum.games import Leaves, Rules, State
+from zerosum.play.player import LEAVES_IN_FLIGHT_BY_TIME, Player
+from zerosum.workers import num_selfplay_workers
+
+
+def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
+    """`Player.analyse` by time, of the start position and four of random games, in turns with the evaluator alone.
+
+    Distinct are the evaluations of positions that the analysis had not asked about before: not the same leaf twice at
+    once, nor the same position by another order of moves. A search that ends before its time (it has proven the
+    position) counts for as long as it took.
+    """
+    config = new_config(game, name, overrides=overrides)
+    best, alone = evaluator_alone(game, config)
+    asked = _Asked(untrained_evaluator(game, config, batch_size=LEAVES_IN_FLIGHT_BY_TIME))
+    player = Player(game, asked, config.search, name="untrained")
+    states = [state_of(game, line) for line in ([], *random_lines(game, num=ROUNDS - 1, seed=0))]
+    slice_s = seconds / (2 * ROUNDS)
+    with Busy(num_selfplay_workers(config)) as busy:
+        busy.rate(alone, seconds=0)
+        player.analyse(num_simulations=100)
+        rates, analyses = zip(
+            *((busy.rate(alone, seconds=slice_s), _analyse(player, asked, state, slice_s)) for state in states),
+            strict=True,
+        )
+    settings = {**network_settings(config), "positions": len(states), "evaluator_batch_size": best}
+    per_second = statistics.median(analysis.simulations.per_second for analysis in analyses)
+    per_cpu_second = statistics.median(analysis.simulations.per_cpu_second for analysis in analyses)
+    evaluations = statistics.median(analysis.evaluations.per_second for analysis in analyses)
+    pairs = [(analysis.evaluations, rate) for rate, analysis in zip(rates, analyses, strict=True)]
+    share = median_ratio((ours.per_second, rate.per_second) for ours, rate in pairs)
+    settings["share_per_cpu_second"] = median_ratio((ours.per_cpu_second, rate.per_cpu_second) for ours, rate in pairs)
+    distinct = statistics.median(analysis.distinct_share for analysis in analyses)
+    for metric, value, unit in (
+        ("seconds_per_1000_simulations", 1000 / per_second, "s"),
+        ("simulations_per_second", per_second, "1/s"),
+        ("simulations_per_cpu_second", per_cpu_second, "1/s"),
+        ("evaluations_per_second", evaluations, "1/s"),
+        ("share_of_evaluator", share, ""),
+        ("distinct_share", distinct, ""),
+    ):
+        yield Figure("analyse", name, metric, value, unit, settings)
+
+
+@dataclass(frozen=True)
+class _Analysed:
+    """What one analysis did."""
+
+    simulations: Rate
+    evaluations: Rate
+    distinct_share: float
+    """Of its evaluations."""
+
+
+class _Asked:
+    """An evaluator that keeps what it was asked about."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self.leaves: list[Leaves] = []
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """As the evaluator's own."""
+        self.leaves.append(leaves)
+        return self._evaluator.evaluate(leaves)
+
+
+def _analyse(player: Player, asked: _Asked, state: State, seconds: float) -> _Analysed:
+    asked.leaves.clear()
+    started, cpu_started = time.perf_counter(), time.process_time()
+    simulations = player.analyse(state, seconds=seconds).num_simulations
+    elapsed, cpu_s = time.perf_counter() - started, time.process_time() - cpu_started
+    planes = (zip(leaves.packed_planes, leaves.constant_planes, strict=True) for leaves in asked.leaves)
+    positions = [(bits.tobytes(), numbers.tobytes()) for rows in planes for bits, numbers in rows]
+    return _Analysed(
+        simulations=Rate(simulations / elapsed, simulations / cpu_s),
+        evaluations=Rate(len(positions) / elapsed, len(positions) / cpu_s),
+        distinct_share=len(set(positions)) / len(positions),
+    )

@@ -1,0 +1,69 @@
+"""By how much a process grows while it searches one tree: `python -m zerosum.bench.growth`, a process of its own.
+
+In the process that asks, memory that was freed before would be used again, and not be seen. `OtherProcess` says how the
+two talk.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from zerosum.config import new_config
+from zerosum.errors import ZerosumError
+from zerosum.evaluator import UniformEvaluator, answer
+from zerosum.games import make
+from zerosum.play.player import LEAVES_IN_FLIGHT_BY_TIME
+from zerosum.search import new_search
+
+MOST_SIMULATIONS = 1_000_000
+STATM = Path("/proc/self/statm")
+"""Where Linux says how much memory a process has: its second number is the pages that are in memory."""
+
+
+def main() -> None:
+    """Read the request, search one tree, and answer."""
+    request = json.loads(sys.stdin.readline())
+    said: dict[str, float | str] = {}
+    try:
+        said |= growth(request["game"], request["overrides"], seconds=request["seconds"])
+    except ZerosumError as error:
+        said["error"] = str(error)
+    print(json.dumps(said))
+
+
+def growth(name: str, overrides: list[str], *, seconds: float) -> dict[str, float]:
+    """Bytes by which this process grew in how many simulations.
+
+    So many as CPU-seconds allow, at most `MOST_SIMULATIONS`, from the initial state, with equal priors and values and
+    several leaves in flight.
+    """
+    game = make(name)
+    config = new_config(game, name, overrides=overrides).search
+    leaves = max(config.leaves_in_flight, LEAVES_IN_FLIGHT_BY_TIME)
+    config = dataclasses.replace(config, leaves_in_flight=leaves, cache_positions=0, root_selection="puct")
+    evaluator = UniformEvaluator()
+    warm = new_search(game, config)
+    warm.begin(0, 100)
+    while answer(warm, evaluator, leaves):
+        pass
+    search = new_search(game, config)
+    search.begin(0, MOST_SIMULATIONS)
+    before, until = resident_bytes(), time.process_time() + seconds
+    while answer(search, evaluator, leaves) and time.process_time() < until:
+        pass
+    grown = resident_bytes() - before
+    return {"bytes": grown, "simulations": search.root(0).num_simulations}
+
+
+def resident_bytes() -> int:
+    """Memory that this process has now. Linux says it."""
+    return int(STATM.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""The device's roofline: how many operations a second it does in a large matrix product, in a network's precision.
+
+It is the measure of what an evaluator makes of its device. The product has the network's device, precision and threads,
+and is PyTorch's where PyTorch runs the network, else OpenVINO's. Products stand in a chain, so that what one of them
+costs besides (copies to another precision, a launch on a GPU) does not count. A network can come out a little above it:
+counted are also the products with the zeros around the board, which a library need not compute.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.calibration import Busy, Work
+
+CHAIN = 8
+"""Products in a row, each the left factor of the next."""
+
+CPU_SIZES = (512, 1024)
+"""Rows and columns of both factors: the one that the CPU is faster at is taken, for its caches decide."""
+
+GPU_SIZES = (4096, 8192)
+
+
+def multiplying(description: str, busy: Busy, *, num_threads: int) -> Work:
+    """Work for `busy`: matrix products, whose operations it answers (2 a multiplication with its addition).
+
+    Args:
+        description: Of the evaluator, `NetworkEvaluator.description`: library, devices, precision.
+        busy: The threads that will do the work; the best size is found out on them.
+        num_threads: How many they are.
+    """
+    library, devices, precision = description.split(", ")
+    if library == "PyTorch":
+        sizes = CPU_SIZES if devices == "cpu" else GPU_SIZES
+        works = [_torch_work(size, devices.split(" and "), precision) for size in sizes]
+    else:
+        works = [_openvino_work(size, precision, num_threads) for size in CPU_SIZES]
+
+    def speed(work: Work) -> float:
+        busy.rate(work, seconds=0)
+        return busy.rate(work, seconds=0.05).per_second
+
+    return max(works, key=speed)
+
+
+def _openvino_work(size: int, precision: str, num_threads: int) -> Work:
+    import openvino
+    from openvino import opset13
+
+    factor = _factor(size)
+    rows = opset13.parameter([size, size], np.float32, name="rows")
+    product: openvino.Node = rows
+    for _ in range(CHAIN):
+        product = opset13.matmul(product, opset13.constant(factor), transpose_a=False, transpose_b=True)
+    options = {
+        "NUM_STREAMS": num_threads,
+        "INFERENCE_NUM_THREADS": num_threads,
+        "ENABLE_CPU_PINNING": False,
+        # Of a network in integers not all is: its measure is the precision of the rest, OpenVINO's own choice.
+        **({"INFERENCE_PRECISION_HINT": precision} if precision in ("f32", "bf16") else {}),
+    }
+    compiled = openvino.Core().compile_model(openvino.Model([product], [rows], "product"), "CPU", options)
+    requests = [compiled.create_infer_request() for _ in range(num_threads)]
+    for request in requests:
+        request.get_input_tensor().data[:] = factor
+
+    def work(thread: int) -> int:
+        requests[thread].infer(share_outputs=True)
+        return 2 * CHAIN * size**3
+
+    return work
+
+
+def _torch_work(size: int, devices: list[str], precision: str) -> Work:
+    import torch
+
+    dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[precision]
+    factors = [torch.tensor(_factor(size), dtype=dtype, device=device) for device in devices]
+    # As the evaluator: on a CPU of which torch gives one call several cores, threads take turns.
+    takes_turns = devices == ["cpu"] and torch.get_num_threads() > 1
+    turn = threading.Lock() if takes_turns else nullcontext()
+
+    def work(_: int) -> int:
+        with turn, torch.inference_mode():
+            products = list(factors)
+            for _ in range(CHAIN):
+                products = [product @ factor for product, factor in zip(products, factors, strict=True)]
+            for product in products:
+                product[0, 0].item()  # waits for its device
+        return 2 * CHAIN * size**3 * len(devices)
+
+    return work
+
+
+def _factor(size: int) -> NDArray[np.float32]:
+    """[size, size], so scaled that a product is no larger than its factors."""
+    return np.random.default_rng(0).normal(scale=size**-0.5, size=(size, size)).astype(np.float32)

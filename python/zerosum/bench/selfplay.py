@@ -1,0 +1,78 @@
+"""Self-play beside the evaluator alone, and what a second core gives."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from zerosum.bench.figure import ROUNDS, Figure, median_ratio
+from zerosum.bench.selfplay_slices import Playing
+from zerosum.bench.speed_up import speed_ups
+from zerosum.bench.untrained import evaluator_alone, network_settings, on_gpu, untrained_checkpoint
+from zerosum.calibration import Busy
+from zerosum.config import changed, game_name, new_config
+from zerosum.games import Rules, measure_game
+from zerosum.workers import choose_games, num_selfplay_workers, plays_in_processes
+
+SIMULATIONS_A_MOVE = 800
+"""Of the game whose seconds are worked out: the paper's."""
+
+
+def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
+    """Self-play with an untrained network, in turns with the evaluator alone, at its best batch size on the same cores.
+
+    Only positions that the network was asked about count: no empty rows of a batch, no results of the rules. The
+    seconds of a game are all workers', one game after the other, with 800 simulations a move, each of which asks the
+    network (caches save some), and as many moves as random games have: worked out, not played. Then, on a CPU of
+    several cores, what they give over one.
+    """
+    config = new_config(game, game_name(name), overrides=overrides)
+    workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
+    with tempfile.TemporaryDirectory() as directory:
+        num_games, _ = choose_games(Path(directory), game, untrained_checkpoint(game, config), config, report=print)
+    config = changed(config, {"selfplay": {"games_per_worker": num_games}})
+    best, alone = evaluator_alone(game, config)
+    slice_s = seconds / (6 * ROUNDS)
+    settings = {
+        **network_settings(config),
+        "workers": f"{workers} {'processes' if in_processes else 'threads'}",
+        "games_per_worker": num_games,
+        "num_simulations": config.search.num_simulations,
+        "full_search_share": config.selfplay.full_search_share,
+    }
+    with Busy(workers) as busy, Playing(game, config) as playing:
+        busy.rate(alone, seconds=0)
+        playing.warm_up()
+        slices = [(busy.rate(alone, seconds=slice_s), playing.rates(seconds=slice_s)) for _ in range(ROUNDS)]
+        per_second = statistics.median(played.evaluations.per_second for _, played in slices)
+        for metric, value in (
+            ("evaluations_per_second", per_second),
+            ("evaluations_per_cpu_second", statistics.median(p.evaluations.per_cpu_second for _, p in slices)),
+            ("positions_per_second", statistics.median(played.plies.per_second for _, played in slices)),
+        ):
+            yield Figure("selfplay", name, metric, value, "1/s", settings)
+        about = {
+            "evaluator_batch_size": best,
+            "per_cpu_second": median_ratio((p.evaluations.per_cpu_second, rate.per_cpu_second) for rate, p in slices),
+        }
+        share = median_ratio((played.evaluations.per_second, rate.per_second) for rate, played in slices)
+        yield Figure("selfplay", name, "share_of_evaluator", share, "", settings | about)
+        plies = measure_game(game).plies
+        about = {"simulations_a_move": SIMULATIONS_A_MOVE, "plies": plies}
+        seconds_per_game = SIMULATIONS_A_MOVE * plies / per_second
+        yield Figure("selfplay", name, "seconds_per_game", seconds_per_game, "s", settings | about)
+        if not in_processes:
+            yield _swap_stall(playing.stalls(seconds=seconds / 6), name, settings)
+        if workers > 1 and not on_gpu(config):
+            for metric, value in speed_ups(game, config, overrides, playing, slice_s=slice_s):
+                yield Figure("selfplay", name, metric, value, "", settings)
+
+
+def _swap_stall(stalls: list[tuple[float, float]], name: str, settings: dict[str, Any]) -> Figure:
+    """For how long a change of networks holds a thread up."""
+    with_update, without = (sorted(1000 * seconds for seconds in column) for column in zip(*stalls, strict=True))
+    about = {"updates": len(stalls), "worst": with_update[-1], "without_an_update": statistics.median(without)}
+    return Figure("selfplay", name, "swap_stall_ms", statistics.median(with_update), "ms", settings | about)

@@ -1,0 +1,208 @@
+"""Self-play that plays only in the slices of time in which it is measured, in this process or in one of its own.
+
+`python -m zerosum.bench.selfplay_slices` is the other side of `selfplay_process`; `OtherProcess` says how they talk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerosum.bench.other_process import OtherProcess, open_module
+from zerosum.bench.untrained import untrained_checkpoint, untrained_evaluator
+from zerosum.calibration import Rate
+from zerosum.config import RunConfig, game_name, new_config
+from zerosum.errors import SettingsError, ZerosumError
+from zerosum.evaluator import Evaluations, Evaluator
+from zerosum.game_store import GameStore
+from zerosum.games import Leaves, Rules, make
+from zerosum.selfplay import SelfplayTask
+from zerosum.selfplay_processes import SelfplayProcesses
+from zerosum.workers import new_selfplay, num_selfplay_workers
+
+
+@dataclass(frozen=True)
+class Played:
+    """What self-play did in a slice of time."""
+
+    evaluations: Rate
+    plies: Rate
+
+
+class Playing:
+    """A run's self-play, without the learning, that waits but for the slices of time in which it is measured."""
+
+    def __init__(self, game: Rules, config: RunConfig, *, seed: int = 0) -> None:
+        """`seed` is the network's."""
+        self._directory = tempfile.TemporaryDirectory()
+        self._store = GameStore(Path(self._directory.name) / "games", report=lambda _: None)
+        assert config.selfplay.games_per_worker is not None
+        self._evaluator = untrained_evaluator(game, config, batch_size=config.selfplay.games_per_worker, seed=seed)
+        self._timed = _Timed(self._evaluator)
+        self._checkpoints = itertools.cycle([untrained_checkpoint(game, config, seed=seed + n) for n in range(2)])
+        task = SelfplayTask(
+            game=game,
+            search=config.search,
+            config=config.selfplay,
+            evaluator=self._timed,
+            log=self._store,
+            seed=seed,
+            settings_hash=config.selfplay_hash,
+        )
+        self._selfplay = new_selfplay(task, next(self._checkpoints), config)
+        self._num_workers = num_selfplay_workers(config)
+        self._num_games = config.selfplay.games_per_worker * self._num_workers
+        self._must_wait, self._is_over = True, threading.Event()
+        self._waiting = set[int]()
+        self._pool = ThreadPoolExecutor(1)
+        self._playing = self._pool.submit(
+            self._selfplay.play, self._is_over.is_set, lambda _: None, is_paused=self._is_paused
+        )
+
+    def __enter__(self) -> Playing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._pool.shutdown()
+        self._store.close()
+        self._directory.cleanup()
+
+    def warm_up(self) -> None:
+        """Let it play until every worker is under way."""
+        with self._let_go():
+            while self._selfplay.counts.plies < self._num_games:
+                self._wait(0.01)
+
+    def rates(self, *, seconds: float) -> Played:
+        """Let it play for so long, and at least a batch, and then until it waits again.
+
+        Raises:
+            SettingsError: nothing is evaluated any more.
+        """
+        with self._let_go():
+            before, cpu_before, started = self._selfplay.counts, self._cpu_s(), time.perf_counter()
+            self._wait(seconds)
+            while (after := self._selfplay.counts).evaluations == before.evaluations:
+                if after.plies > before.plies + self._num_games:
+                    raise SettingsError(
+                        "self-play asks the network about nothing any more: its cache knows every position of so small"
+                        " a game. Set search.cache_positions to 0."
+                    )
+                self._wait(0.005)
+            after, cpu_s, elapsed = self._selfplay.counts, self._cpu_s() - cpu_before, time.perf_counter() - started
+        evaluations, plies = after.evaluations - before.evaluations, after.plies - before.plies
+        return Played(Rate(evaluations / elapsed, evaluations / cpu_s), Rate(plies / elapsed, plies / cpu_s))
+
+    def stalls(self, *, seconds: float) -> list[tuple[float, float]]:
+        """Bring new networks for so long, once or more.
+
+        Returns of each by how many seconds the longest time between two evaluations of a thread was above the usual
+        one: around the change, and in an equal time without one.
+        """
+        spans, until = list[tuple[float, float]](), time.perf_counter() + seconds
+        with self._let_go():
+            while not spans or time.perf_counter() < until:
+                begun = time.perf_counter()
+                self._evaluator.update(next(self._checkpoints))
+                spans.append((begun, time.perf_counter()))
+                self._wait(0.1 + 2 * (spans[-1][1] - begun))
+            self._wait(0.1)
+        gaps = [gap for times in self._timed.times.values() for gap in itertools.pairwise(times)]
+        usual = statistics.median(after - before for before, after in gaps)
+
+        def longest(begin: float, end: float) -> float:
+            """Of the times between two evaluations that fall into this time, or overlap it."""
+            return (
+                max((after - before for before, after in gaps if before < end and after > begin), default=0.0) - usual
+            )
+
+        # A thread meets the new network at its next evaluation, after the one under way.
+        changes = [(begun, ended + 2 * usual) for begun, ended in spans]
+        return [(longest(begin, end), longest(end, 2 * end - begin)) for begin, end in changes]
+
+    def _is_paused(self) -> bool:
+        """Asked by each worker that is a thread between two batches, and by one thread for all that are processes."""
+        if self._must_wait:
+            self._waiting.add(threading.get_ident())
+        return self._must_wait
+
+    @contextlib.contextmanager
+    def _let_go(self) -> Iterator[None]:
+        before, self._must_wait = self._selfplay.counts, False
+        while self._selfplay.counts == before:
+            self._wait(0.005)
+        self._wait(0.02)  # within which every worker has looked whether it may play
+        yield
+        self._waiting.clear()
+        self._must_wait = True
+        if not isinstance(self._selfplay, SelfplayProcesses):
+            while len(self._waiting) < self._num_workers:
+                self._wait(0.002)
+            return
+        while before != self._selfplay.counts:
+            before = self._selfplay.counts
+            self._wait(0.2)
+
+    def _wait(self, seconds: float) -> None:
+        """Sleep, unless self-play has failed: then its error is raised."""
+        with contextlib.suppress(TimeoutError):
+            self._playing.result(timeout=seconds)
+
+    def _cpu_s(self) -> float:
+        """CPU-seconds of this process and of the workers, if they are others."""
+        workers = self._selfplay.cpu_s if isinstance(self._selfplay, SelfplayProcesses) else 0.0
+        return time.process_time() + workers
+
+
+class _Timed:
+    """An evaluator that notes when each thread had its answers."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self.times: defaultdict[int, list[float]] = defaultdict(list)
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """As the evaluator's own."""
+        evaluations = self._evaluator.evaluate(leaves)
+        self.times[threading.get_ident()].append(time.perf_counter())
+        return evaluations
+
+
+def selfplay_process(name: str, overrides: Sequence[str], *, seed: int) -> AbstractContextManager[OtherProcess]:
+    """A process that plays as `Playing` does with these settings."""
+    request = {"game": game_name(name), "overrides": list(overrides), "seed": seed}
+    return open_module("zerosum.bench.selfplay_slices", request)
+
+
+def main() -> None:
+    """Make self-play ready, then play for as long as each line says."""
+    request = json.loads(sys.stdin.readline())
+    try:
+        game = make(request["game"])
+        config = new_config(game, request["game"], overrides=request["overrides"])
+        with Playing(game, config, seed=request["seed"]) as playing:
+            playing.warm_up()
+            print("{}", flush=True)
+            for line in sys.stdin:
+                rate = playing.rates(seconds=float(line)).evaluations
+                per = {"done": rate.per_second, "seconds": 1.0, "cpu_seconds": rate.per_second / rate.per_cpu_second}
+                print(json.dumps(per), flush=True)
+    except ZerosumError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""The untrained network of a new run: what it costs is measured here, for its strength costs nothing more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zerosum.calibration import BATCH_SIZES, Work, evaluating, measure_rates, random_leaves
+from zerosum.checkpoint import Checkpoint, CheckpointInfo
+from zerosum.config import RunConfig
+from zerosum.evaluator import NetworkEvaluator, make_evaluator, uses_gpu
+from zerosum.games import Rules
+from zerosum.network import initial_weights
+from zerosum.run import network_shape
+from zerosum.settings import num_cores
+from zerosum.workers import num_selfplay_workers
+
+
+def untrained_checkpoint(game: Rules, config: RunConfig, *, seed: int = 0) -> Checkpoint:
+    """The network that a run begins with; each seed gives another."""
+    info = CheckpointInfo.describe(game.spec, config.network, step=0)
+    return Checkpoint(info=info, weights=initial_weights(config.network, network_shape(game), seed=seed))
+
+
+def untrained_evaluator(game: Rules, config: RunConfig, *, batch_size: int, seed: int = 0) -> NetworkEvaluator:
+    """It, run as a run's self-play would run it."""
+    return make_evaluator(
+        untrained_checkpoint(game, config, seed=seed),
+        backend=config.training.backend,
+        device=config.training.device,
+        num_threads=num_selfplay_workers(config),
+        batch_size=batch_size,
+    )
+
+
+def evaluator_alone(game: Rules, config: RunConfig) -> tuple[int, Work]:
+    """The batch size that the evaluator alone is fastest at, one thread a worker, and work for `Busy` of that size."""
+    work = {
+        size: evaluating(untrained_evaluator(game, config, batch_size=size), random_leaves(game, size))
+        for size in BATCH_SIZES
+    }
+    rates = measure_rates(work.__getitem__, num_threads=num_selfplay_workers(config), on_gpu=on_gpu(config))
+    best = max(rates, key=rates.__getitem__)
+    return best, work[best]
+
+
+def on_gpu(config: RunConfig) -> bool:
+    """Whether a run with these settings would evaluate on a GPU."""
+    return config.training.backend != "openvino" and uses_gpu(config.training.device)
+
+
+def network_settings(config: RunConfig) -> dict[str, Any]:
+    """What every figure of a network says about it."""
+    return {"network": f"{config.network.num_blocks}x{config.network.num_filters}", "cores": num_cores()}
