@@ -22,12 +22,12 @@ from zerosum.calibration import (
     evaluating,
     measure_rates,
     playing,
-    random_leaves,
 )
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.evaluator import Evaluations, UniformEvaluator
 from zerosum.games import Leaves, make
 from zerosum.network import NetworkConfig, initial_weights
+from zerosum.random_play import random_leaves
 from zerosum.run import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig

@@ -20,6 +20,7 @@ ORDER = (
     "settings",
     "openspiel",
     "games",
+    "random_play",
     "game_check",
     "notation",
     "picture",
@@ -35,8 +36,16 @@ ORDER = (
     "network",
     "residual_tower",
     "checkpoint",
+    "network_graph",
     "openvino_graph",
+    "onnx_graph",
+    "device",
     "evaluator",
+    "batch_limit",
+    "openvino_evaluator",
+    "torch_evaluator",
+    "onnx_evaluator",
+    "backends",
     "selfplay",
     "calibration",
     "worker_process",
@@ -73,7 +82,7 @@ TRAINING_HALF = {
 }
 
 # What importing a module leaves unloaded; "" is the package itself.
-NETWORK_LIBRARIES = {"torch", "openvino"}
+NETWORK_LIBRARIES = {"torch", "openvino", "onnx", "onnxruntime"}
 EVERY_LIBRARY = {*NETWORK_LIBRARIES, "pyarrow", "tensorboard"}
 NOT_FOR_ENGINES = {*NETWORK_LIBRARIES, *(f"zerosum.{module}" for module in TRAINING_HALF)}
 LIGHT = {
@@ -84,7 +93,7 @@ LIGHT = {
     "search": NETWORK_LIBRARIES,
     "network": NETWORK_LIBRARIES,
     "checkpoint": NETWORK_LIBRARIES,
-    "evaluator": NETWORK_LIBRARIES,
+    "backends": NETWORK_LIBRARIES,
     "worker_process": EVERY_LIBRARY,
     "play": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,

@@ -21,32 +21,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zerosum.calibration import (
-    BATCH_SIZES,
-    Busy,
-    Rate,
-    evaluating,
-    measure_rates,
-    random_leaves,
-    random_lines,
-    state_of,
-)
+from zerosum.backends import make_evaluator
+from zerosum.calibration import BATCH_SIZES, Busy, Rate, evaluating, measure_rates
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.config import RunConfig, changed, game_name, new_config
+from zerosum.device import uses_gpu
 from zerosum.errors import SettingsError, nearest
-from zerosum.evaluator import (
-    Evaluations,
-    Evaluator,
-    NetworkEvaluator,
-    UniformEvaluator,
-    answer,
-    make_evaluator,
-    uses_gpu,
-)
+from zerosum.evaluator import Evaluations, Evaluator, NetworkEvaluator, UniformEvaluator, answer
 from zerosum.game_store import GameStore
 from zerosum.games import Leaves, Rules, make
 from zerosum.metrics import read_metrics
 from zerosum.network import initial_weights
+from zerosum.random_play import random_leaves, random_lines, state_of
 from zerosum.run import network_shape, train
 from zerosum.search import new_search
 from zerosum.selfplay import SelfplayTask

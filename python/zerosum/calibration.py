@@ -9,20 +9,21 @@ answer is kept in the run's directory, `calibration.json`, for the machine that 
 from __future__ import annotations
 
 import json
-import random
 import socket
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from zerosum.backends import make_evaluator
 from zerosum.checkpoint import Checkpoint
-from zerosum.evaluator import Evaluator, make_evaluator, uses_gpu
+from zerosum.device import uses_gpu
+from zerosum.evaluator import Evaluator
 from zerosum.files import replace_durably, writing
-from zerosum.games import Leaves, Rules, State
+from zerosum.games import Leaves, Rules
 from zerosum.search import SearchConfig
 from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 from zerosum.settings import num_cores
@@ -240,27 +241,3 @@ def evaluating(evaluator: Evaluator, leaves: Leaves) -> Work:
         return len(leaves)
 
     return work
-
-
-def random_leaves(game: Rules, num: int) -> Leaves:
-    """Positions of random games that are not over."""
-    return game.encode([state_of(game, line) for line in random_lines(game, num=num, seed=1)])
-
-
-def random_lines(game: Rules, *, num: int, seed: int) -> Iterator[list[int]]:
-    """Moves that lead to positions that are not over: random numbers of moves of random games."""
-    generator = random.Random(seed)
-    for _ in range(num):
-        state, line = game.initial_state(), list[int]()
-        while legal := game.legal_actions(state):
-            line.append(generator.choice(legal))
-            state = game.play(state, line[-1])
-        yield line[: generator.randrange(len(line))]
-
-
-def state_of(game: Rules, line: list[int]) -> State:
-    """The position after these moves."""
-    state = game.initial_state()
-    for action in line:
-        state = game.play(state, action)
-    return state

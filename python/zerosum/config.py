@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from zerosum._core import __version__
+from zerosum.device import uses_gpu
 from zerosum.errors import SettingsError, nearest
-from zerosum.evaluator import uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig

@@ -17,11 +17,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerosum.arena import play_match
+from zerosum.backends import make_evaluator
 from zerosum.checkpoint import checkpoint_path, load_checkpoint
 from zerosum.config import RunConfig
 from zerosum.elo import PairScore, Rating, fit_elo, is_stronger
 from zerosum.errors import DataError, RunError
-from zerosum.evaluator import Evaluator, make_evaluator
+from zerosum.evaluator import Evaluator
 from zerosum.files import append_line, read_lines, repair_lines
 from zerosum.games import Rules, measure_game
 from zerosum.play.player import RANDOM, Contestant, rollouts

@@ -25,9 +25,10 @@ from itertools import count
 from typing import IO, Any
 
 from zerosum import errors
+from zerosum.backends import make_evaluator
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.errors import ZerosumError
-from zerosum.evaluator import NetworkEvaluator, make_evaluator
+from zerosum.evaluator import NetworkEvaluator
 from zerosum.files import write_all
 from zerosum.games import Rules, make
 from zerosum.journal import (
@@ -99,9 +100,9 @@ class WorkerTask:
     selfplay: SelfplayConfig
     network: NetworkConfig
     backend: str
-    """As `zerosum.evaluator.make_evaluator` takes it."""
+    """As `zerosum.backends.make_evaluator` takes it."""
     device: str
-    """As `zerosum.evaluator.make_evaluator` takes it."""
+    """As `zerosum.backends.make_evaluator` takes it."""
     seed: int
     """The run's."""
     settings_hash: str
