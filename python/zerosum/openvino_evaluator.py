@@ -55,9 +55,9 @@ class OpenVinoEvaluator:
     ) -> None:
         """`precision` is "auto" (bf16 where the CPU computes in it, else f32), "f32", "bf16" or "int8".
 
-        With int8 the layers between the first and the heads' last ones compute in 8-bit integers, and the others as
-        with "auto". How large their inputs become is measured on `planes_BCHW`, positions of the game that are typical
-        of what will be evaluated, or else on positions of random play.
+        With int8 the blocks compute in 8-bit integers, and the rest as with "auto" (`openvino_graph.py`). How large
+        their inputs become is measured on `planes_BCHW`, positions like those that will be evaluated, or else on
+        positions of random play.
 
         Raises:
             SettingsError: OpenVINO is not installed, a number below 1, an unknown precision, one that the CPU does not

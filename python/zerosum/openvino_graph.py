@@ -2,26 +2,29 @@
 
 Imports openvino, so it is imported only by the evaluator that runs it.
 
-In int8 the convolutions and linear layers between the first and the last ones compute in 8-bit integers: before each
-stands what rounds its input to one of 256 numbers from 0 to a largest one, and its kernel is rounded to 255 numbers a
-filter, symmetric about 0 (Jacob et al. 2018, arXiv 1712.05877, sections 2 and 3). OpenVINO's compiler turns these
-`FakeQuantize` operations into integer arithmetic. The largest inputs are measured (`largest_inputs`).
+In int8 the blocks' convolutions compute in 8-bit integers: before each stands what rounds its input to one of 256
+numbers from 0 to the largest one that was measured, and its kernel is rounded to 255 numbers a filter, symmetric about
+0 (Jacob et al. 2018, arXiv 1712.05877, sections 2 and 3). OpenVINO's compiler turns these `FakeQuantize` operations
+into integer arithmetic. What is added to a block's input, the stem and the heads stay in floating point: that costs
+next to no time, and the outputs err less (figures: `benches/RESULTS.md`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import openvino
 from numpy.typing import NDArray
 from openvino import Node, opset13
 
+from zerosum.errors import DataError
 from zerosum.network import NetworkConfig, NetworkShape, Weights
 from zerosum.network_graph import connect
 
 LargestInputs = Mapping[str, float]
-"""The largest number that each layer in int8 gets as an input, by the layer's name."""
+"""The largest number that goes into each convolution of the blocks, by its name."""
 
 
 def build_graph(
@@ -32,7 +35,7 @@ def build_graph(
     batch_size: int,
     int8: LargestInputs | None = None,
 ) -> openvino.Model:
-    """The network for batches of exactly `batch_size` positions; with `int8`, the layers that it names in int8.
+    """The network for batches of exactly `batch_size` positions; with `int8` the layers that it names in int8.
 
     Input: planes [B, C, H, W] float32. Outputs, float32: `network_graph.Outputs`.
     """
@@ -44,19 +47,27 @@ def build_graph(
 def largest_inputs(
     config: NetworkConfig, shape: NetworkShape, weights: Weights, planes_BCHW: NDArray[np.float32]
 ) -> dict[str, float]:
-    """What `build_graph` wants to know for int8, measured in float32 on B positions."""
+    """What `build_graph` wants to know for int8, measured in float32 on B positions.
+
+    Raises:
+        DataError: one is not finite, or a weight, which rounding would hide.
+    """
     planes = _planes(shape, len(planes_BCHW))
     operations = _WatchedOperations(len(planes_BCHW))
     connect(operations, planes, config, shape, weights)
-    axes = [opset13.constant(np.arange(len(x.get_output_shape(0)))) for x in operations.inputs.values()]
-    largest = [
-        opset13.reduce_max(x, every, keep_dims=False) for x, every in zip(operations.inputs.values(), axes, strict=True)
-    ]
-    if not largest:
+    if not operations.largest:
         return {}
-    options = {"INFERENCE_PRECISION_HINT": "f32"}
-    found = openvino.compile_model(openvino.Model(largest, [planes], "largest inputs"), "CPU", options)(planes_BCHW)
-    return {name: float(found[number]) for number, name in enumerate(operations.inputs)}
+    model = openvino.Model(list(operations.largest.values()), [planes], "largest inputs")
+    found = openvino.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(planes_BCHW)
+    largest = {name: float(found[number]) for number, name in enumerate(operations.largest)}
+    numbers: dict[str, Any] = {**weights, **largest}
+    bad = [name for name, number in numbers.items() if not np.isfinite(number).all()]
+    if bad:
+        raise DataError(
+            f"The network's numbers are not finite at {bad[0]}, so it cannot be rounded to int8: its weights have"
+            " diverged or are damaged, go back to an earlier checkpoint."
+        )
+    return largest
 
 
 def _planes(shape: NetworkShape, batch_size: int) -> Node:
@@ -106,7 +117,6 @@ class _Int8Operations(_Operations):
     def __init__(self, batch_size: int, largest: LargestInputs) -> None:
         super().__init__(batch_size)
         self._largest = largest
-        self._rounded: dict[tuple[Node, float], Node] = {}
 
     def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
         if name not in self._largest:
@@ -115,15 +125,15 @@ class _Int8Operations(_Operations):
 
 
 class _WatchedOperations(_Operations):
-    """That remembers what goes into each layer that can be in int8."""
+    """That watches the largest number that goes into each layer that will be in int8."""
 
     def __init__(self, batch_size: int) -> None:
         super().__init__(batch_size)
-        self.inputs: dict[str, Node] = {}
+        self.largest: dict[str, Node] = {}
 
     def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
-        if name not in ("stem", "policy_out", "policy_rest", "value_out"):
-            self.inputs[name] = x
+        if name.startswith("blocks."):
+            self.largest[name] = opset13.reduce_max(x, opset13.constant(np.arange(4)), keep_dims=False)
         return super().operands(x, name, weight)
 
 
