@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -127,11 +128,13 @@ def test_a_run_measures_unless_it_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     free = [setting for setting in SETTINGS if "games_per_worker" not in setting]
     said: list[str] = []
     run = tmp_path / "run"
-    train("tictactoe", run, overrides=free, report=said.append)
+    train("tictactoe", run, overrides=[*free, "training.precision=f32"], report=said.append)
     (first,) = [line for line in said if "self-play: " in line]
     assert "games a thread, the fewest that keep the evaluator busy" in first
     known = (run / "calibration.json").read_text()
     assert dataclasses.asdict(SETUP).keys() <= set(known.replace('"', " ").split())
+    assert json.loads(known)["setup"]["precision"] == "f32"
+    assert any("CPU, f32." in line for line in said)
     train("tictactoe", run, overrides=["training.steps=3"], report=said.append)
     assert first in said[-8:], "measured once"
     assert (run / "calibration.json").read_text() == known

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,6 +20,7 @@ from networks_for_tests import (
     make_leaves,
     plain_answer,
 )
+from zerosum import torch_evaluator
 from zerosum.device import torch_device, torch_devices, uses_gpu
 from zerosum.errors import SettingsError
 from zerosum.torch_evaluator import TorchEvaluator, _TorchNetwork, padded_size
@@ -88,6 +91,93 @@ def test_padding_adds_at_most_half():
     assert sizes == sorted(sizes)
     assert all(size <= padded <= 1.5 * size for size, padded in enumerate(sizes, 1))
     assert len(set(sizes)) < 25
+
+
+class Graphs:
+    """Stands for CUDA where there is none: a graph records the network's last run, and runs it again in its place."""
+
+    def __init__(self, monkeypatch):
+        self.last_run = None
+        self.captured_sizes = []
+        forward = _TorchNetwork.forward
+
+        def watched(network, *inputs):
+            output = forward(network, *inputs)
+            self.last_run = (lambda: forward(network, *inputs), output)
+            return output
+
+        class Graph:
+            def replay(self):
+                run, output = self.run
+                for old, new in zip(output, run(), strict=True):
+                    old.copy_(new)
+
+        @contextlib.contextmanager
+        def capture(graph, **_):
+            yield
+            graph.run = self.last_run
+            self.captured_sizes.append(len(graph.run[1].value_logits_BV))
+
+        waiting = SimpleNamespace(synchronize=lambda: None, record=lambda stream: None)
+        for name, value in {
+            "Stream": lambda device: waiting,
+            "Event": lambda blocking: waiting,
+            "stream": lambda stream: contextlib.nullcontext(),
+            "device": lambda device: contextlib.nullcontext(),
+            "CUDAGraph": Graph,
+            "graph": capture,
+        }.items():
+            monkeypatch.setattr(torch.cuda, name, value)
+        monkeypatch.setattr(torch_evaluator, "_page_locked", lambda *shape, dtype: torch.empty(shape, dtype=dtype))
+        monkeypatch.setattr(_TorchNetwork, "forward", watched)
+        monkeypatch.setattr(_TorchNetwork, "_run_at_once", _TorchNetwork._run_in_lane)
+
+
+def test_a_lane_carries_what_belongs_to_each_position(monkeypatch):
+    """All of it but CUDA itself: padding, what earlier batches left behind, and how much comes back."""
+    graphs = Graphs(monkeypatch)
+    info = make_info(SMALL)
+    checkpoint = make_checkpoint(info)
+    evaluator = TorchEvaluator(checkpoint, device="cpu", precision="f32")
+    for size in (8, 3, 1, 0, 7, 9, 21):
+        leaves = make_leaves(info, size, seed=size)
+        assert_close(evaluator.evaluate(leaves), plain_answer(checkpoint, leaves), F32_TOLERANCE)
+    assert graphs.captured_sizes == [8, 3, 1, 12, 24]
+
+
+def test_a_new_network_is_captured_before_it_is_used(monkeypatch):
+    graphs = Graphs(monkeypatch)
+    info = make_info(SMALL)
+    evaluator = TorchEvaluator(make_checkpoint(info), device="cpu", precision="f32")
+    for size in (8, 3):
+        evaluator.evaluate(make_leaves(info, size))
+    newer = make_checkpoint(info, seed=1)
+    evaluator.update(newer)
+    assert graphs.captured_sizes == [8, 3, 8, 3]
+    leaves = make_leaves(info, 7)
+    assert_close(evaluator.evaluate(leaves), plain_answer(newer, leaves), F32_TOLERANCE)
+    assert graphs.captured_sizes == [8, 3, 8, 3]
+
+
+def test_a_lane_that_fails_is_given_up(monkeypatch):
+    Graphs(monkeypatch)
+    info = make_info(SMALL)
+    checkpoint, leaves = make_checkpoint(info), make_leaves(info, 8)
+    evaluator = TorchEvaluator(checkpoint, device="cpu", precision="f32")
+    evaluator.evaluate(leaves)
+    (network,) = evaluator._networks
+    (lane,) = network._lanes
+    run = torch_evaluator._Lane.run
+
+    def run_if_it_fits(lane, batch):
+        if len(batch) > 4:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return run(lane, batch)
+
+    monkeypatch.setattr(torch_evaluator._Lane, "run", run_if_it_fits)
+    with pytest.warns(RuntimeWarning, match="memory of cpu does not suffice for 8 positions"):
+        assert_close(evaluator.evaluate(leaves), plain_answer(checkpoint, leaves), F32_TOLERANCE)
+    assert network._lanes == network._free_lanes != [lane]
 
 
 @needs_cuda

@@ -397,6 +397,7 @@ def _evaluator(game: Rules, config: RunConfig, batch_size: int) -> NetworkEvalua
         _checkpoint(game, config, seed=0),
         backend=config.training.backend,
         device=config.training.device,
+        precision=config.training.precision,
         num_threads=num_selfplay_workers(config),
         batch_size=batch_size,
     )

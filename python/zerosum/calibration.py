@@ -50,6 +50,8 @@ class Setup:
     """As asked for."""
     device: str
     """As asked for."""
+    precision: str = "auto"
+    """As asked for."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def calibrate(
     num_threads: int,
     backend: str = "auto",
     device: str = "auto",
+    precision: str = "auto",
     report: Callable[[str], None],
 ) -> Calibration:
     """The calibration in the file `path` if it holds for this machine, or a new one, which is written there.
@@ -102,13 +105,14 @@ def calibrate(
         num_threads: Threads of this process that play at a time: one, where workers are processes.
         backend: As `make_evaluator` takes it.
         device: As `make_evaluator` takes it.
+        precision: As `make_evaluator` takes it.
         report: Gets a sentence if the file is damaged.
 
     Raises:
         RunError: the file cannot be written.
-        SettingsError: a backend or device that cannot be used.
+        SettingsError: a backend, device or precision that cannot be used.
     """
-    setup = Setup(socket.gethostname(), num_cores(), num_threads, backend, device)
+    setup = Setup(socket.gethostname(), num_cores(), num_threads, backend, device, precision)
     try:
         known = _read(path)
     except FileNotFoundError:
@@ -120,7 +124,9 @@ def calibrate(
         return known
 
     def new_work(size: int) -> Work:
-        evaluator = make_evaluator(checkpoint, backend=backend, device=device, num_threads=num_threads, batch_size=size)
+        evaluator = make_evaluator(
+            checkpoint, backend=backend, device=device, precision=precision, num_threads=num_threads, batch_size=size
+        )
         return playing(game, search, config, evaluator, num_games=size, num_threads=num_threads)
 
     on_gpu = backend != "openvino" and uses_gpu(device)

@@ -210,6 +210,7 @@ class Training:
             checkpoint,
             backend=config.training.backend,
             device=config.training.device,
+            precision=config.training.precision,
             num_threads=1 if in_processes else num_workers,
             batch_size=num_games,
         )

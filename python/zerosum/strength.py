@@ -242,7 +242,11 @@ class Strength:
                 self._report(f"{error} It plays no rating games.")
             return None
         evaluator = make_evaluator(
-            checkpoint, backend=training.backend, device=training.device, batch_size=GAMES_AT_ONCE
+            checkpoint,
+            backend=training.backend,
+            device=training.device,
+            precision=training.precision,
+            batch_size=GAMES_AT_ONCE,
         )
         return Contestant(player_name(step), evaluator, self._search())
 

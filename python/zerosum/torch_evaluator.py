@@ -302,11 +302,15 @@ class _HostMemory:
 
     def of(self, size: int) -> torch.Tensor:
         """[size], with whatever is in it."""
-        import torch
-
         if len(self._whole) < size:
-            self._whole = torch.empty(2 * size, dtype=self._whole.dtype, pin_memory=True)
+            self._whole = _page_locked(2 * size, dtype=self._whole.dtype)
         return self._whole[:size]
+
+
+def _page_locked(*shape: int, dtype: torch.dtype) -> torch.Tensor:
+    import torch
+
+    return torch.empty(shape, dtype=dtype, pin_memory=True)
 
 
 class _Captured:
@@ -321,8 +325,8 @@ class _Captured:
         num_bytes = -(-shape.height * shape.width // 8)
         packed_shape = (size, len(network.bit_channels_P), num_bytes)
         numbers_shape = (size, len(network.number_channels_K))
-        self.host_packed_BPN = torch.zeros(packed_shape, dtype=torch.uint8, pin_memory=True)
-        self.host_numbers_BK = torch.zeros(numbers_shape, pin_memory=True)
+        self.host_packed_BPN = _page_locked(*packed_shape, dtype=torch.uint8).zero_()
+        self.host_numbers_BK = _page_locked(*numbers_shape, dtype=torch.float32).zero_()
         self.graph = torch.cuda.CUDAGraph()
         # The recording keeps the algorithms that were fastest just before it; f32 is float32, not TF32.
         algorithms = torch.backends.cudnn.flags(

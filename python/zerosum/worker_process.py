@@ -103,6 +103,8 @@ class WorkerTask:
     """As `zerosum.backends.make_evaluator` takes it."""
     device: str
     """As `zerosum.backends.make_evaluator` takes it."""
+    precision: str
+    """As `zerosum.backends.make_evaluator` takes it."""
     seed: int
     """The run's."""
     settings_hash: str
@@ -239,7 +241,9 @@ def _play(commands: _Commands, answers: int) -> None:
     task, game, running, checkpoint = commands.begin()
     num_games = task.selfplay.games_per_worker
     assert num_games is not None, "the run has measured it"
-    evaluator = make_evaluator(checkpoint, backend=task.backend, device=task.device, batch_size=num_games)
+    evaluator = make_evaluator(
+        checkpoint, backend=task.backend, device=task.device, precision=task.precision, batch_size=num_games
+    )
     threading.Thread(target=commands.obey, args=(task, game, evaluator), name="commands", daemon=True).start()
     log = _PipeLog(running)
     selfplay = SelfplayTask(
