@@ -5,7 +5,7 @@ Imports openvino, so it is imported only by the evaluator that runs it.
 In int8 the blocks' convolutions compute in 8-bit integers: before each stands what rounds its input to one of 256
 numbers from 0 to the largest one that was measured, and its kernel is rounded to 255 numbers a filter, symmetric about
 0 (Jacob et al. 2018, arXiv 1712.05877, sections 2 and 3). OpenVINO's compiler turns these `FakeQuantize` operations
-into integer arithmetic. What is added to a block's input, the stem and the heads stay in floating point: that costs
+into integer arithmetic. What is added to a block's output, the stem and the heads stay in floating point: that costs
 next to no time, and the outputs err less (figures: `benches/RESULTS.md`).
 """
 
