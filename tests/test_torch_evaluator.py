@@ -114,6 +114,7 @@ class Graphs:
 
         @contextlib.contextmanager
         def capture(graph, **_):
+            assert torch.backends.cudnn.enabled and not torch.backends.cudnn.allow_tf32
             yield
             graph.run = self.last_run
             self.captured_sizes.append(len(graph.run[1].value_logits_BV))

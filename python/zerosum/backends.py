@@ -18,6 +18,11 @@ PRECISIONS = ("auto", "f32", "bf16", "f16", "int8")
 """Of a network's arithmetic; each backend says which of them it has."""
 
 
+def evaluates_on_gpu(backend: str, device: str) -> bool:
+    """Whether the evaluator of these two runs on a GPU."""
+    return backend in ("auto", "torch") and uses_gpu(device)
+
+
 def make_evaluator(
     checkpoint: Checkpoint,
     *,

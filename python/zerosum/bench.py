@@ -21,11 +21,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zerosum.backends import make_evaluator
+from zerosum.backends import evaluates_on_gpu, make_evaluator
 from zerosum.calibration import BATCH_SIZES, Busy, Rate, evaluating, measure_rates
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.config import RunConfig, changed, game_name, new_config
-from zerosum.device import uses_gpu
 from zerosum.errors import SettingsError, nearest
 from zerosum.evaluator import Evaluations, Evaluator, NetworkEvaluator, UniformEvaluator, answer
 from zerosum.game_store import GameStore
@@ -409,7 +408,7 @@ def _median_ratio(pairs: Iterable[Iterable[float]]) -> float:
 
 
 def _on_gpu(config: RunConfig) -> bool:
-    return config.training.backend != "openvino" and uses_gpu(config.training.device)
+    return evaluates_on_gpu(config.training.backend, config.training.device)
 
 
 def _network_settings(config: RunConfig) -> dict[str, Any]:

@@ -18,9 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from zerosum.backends import make_evaluator
+from zerosum.backends import evaluates_on_gpu, make_evaluator
 from zerosum.checkpoint import Checkpoint
-from zerosum.device import uses_gpu
 from zerosum.evaluator import Evaluator
 from zerosum.files import replace_durably, writing
 from zerosum.games import Leaves, Rules
@@ -129,7 +128,7 @@ def calibrate(
         )
         return playing(game, search, config, evaluator, num_games=size, num_threads=num_threads)
 
-    on_gpu = backend != "openvino" and uses_gpu(device)
+    on_gpu = evaluates_on_gpu(backend, device)
     measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads, on_gpu=on_gpu))
     with writing(path.parent):
         replace_durably(path, json.dumps(asdict(measured), indent=2))

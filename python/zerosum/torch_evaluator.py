@@ -330,6 +330,7 @@ class _Captured:
         self.graph = torch.cuda.CUDAGraph()
         # The recording keeps the algorithms that were fastest just before it; f32 is float32, not TF32.
         algorithms = torch.backends.cudnn.flags(
+            enabled=True,
             benchmark=not torch.are_deterministic_algorithms_enabled(),
             deterministic=torch.are_deterministic_algorithms_enabled(),
             allow_tf32=False,
