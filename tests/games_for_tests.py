@@ -1,4 +1,4 @@
-"""Small games in Python with what the core's games lack: a side that moves twice, cycles, odd results, and spies."""
+"""Small games with what the core's lack (a side that moves twice, cycles, odd results), spies, and planes by name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from zerosum.games import Rules, State
+
+
+def plane_of(game: Rules, state: State, name: str) -> NDArray[np.float32]:
+    """The plane of this name, [rows, columns]."""
+    return game.planes(state)[[plane.name for plane in game.spec.planes].index(name)]
 
 
 class DoubleMove:

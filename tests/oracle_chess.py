@@ -458,8 +458,3 @@ def note_move(twin: Twin, move: chess.Move, events: Counter[str]) -> None:
     if move.promotion:
         events[f"{side} promotes to a {chess.piece_name(move.promotion)}"] += 1
     events[f"{side} takes en passant"] += board.is_en_passant(move)
-
-
-if __name__ == "__main__":
-    for event, count in sorted(compare(2000, 0).items()):
-        print(f"{count:8} {event}")

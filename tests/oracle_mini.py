@@ -275,7 +275,10 @@ def _fairy_move(text: str) -> str:
     """Minishogi's squares renamed: `3e3d` is `c1c2`, `P*3c` is `P@c3`; minichess's moves as they are."""
     if text[0] in "abcde":
         return text
-    square = lambda text: "abcde"[5 - int(text[0])] + str(5 - "abcde".index(text[1]))  # noqa: E731
     if text[1] == "*":
-        return f"{text[0]}@{square(text[2:])}"
-    return square(text[:2]) + square(text[2:4]) + text[4:]
+        return f"{text[0]}@{_fairy_square(text[2:])}"
+    return _fairy_square(text[:2]) + _fairy_square(text[2:4]) + text[4:]
+
+
+def _fairy_square(text: str) -> str:
+    return "abcde"[5 - int(text[0])] + str(5 - "abcde".index(text[1]))

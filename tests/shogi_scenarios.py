@@ -10,6 +10,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from shogi_twin import DEAD_ROWS, HELD, KINDS, NUMBER, Board, Ended, Move, Pieces, Square, Twin, row_of, square_text
 from zerosum.games import Rules, State, make
@@ -51,10 +52,10 @@ EVENTS = (
 class Play:
     """One game, in the core and in the twin."""
 
-    def __init__(self, sfen: str | None, **options: str | int) -> None:
+    def __init__(self, sfen: str | None, **options: Any) -> None:
         self.game = game_of(**options)
         self.state: State = self.game.initial_state() if sfen is None else self.game.parse_position(sfen)
-        self.twin = Twin(sfen, **options)  # type: ignore[arg-type]
+        self.twin = Twin(sfen, **options)
         self.options = options
         self.texts: list[str] = []
         """Of the moves played."""

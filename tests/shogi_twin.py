@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zerosum.notation.kif import HANDICAPS
+
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 HELD = "PLNSGBR"
 KINDS = [*HELD, "K", "+P", "+L", "+N", "+S", "+B", "+R"]
@@ -233,7 +235,7 @@ class Twin:
         self.entering_king, self.policy, self.history, self.max_plies = entering_king, policy, history, max_plies
         self.board = Board.parse(sfen or START)
         self.number = int((sfen or START).split()[3])
-        self.is_set_up = sfen not in (None, START)
+        self.is_set_up = sfen not in (None, START, *HANDICAPS.values())
         self.repeats = self.is_set_up and history_fill == "repeat"
         self.played: list[Board] = []
         """Boards before the present one."""

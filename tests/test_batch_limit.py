@@ -83,7 +83,7 @@ def test_where_not_even_one_fits_it_is_said() -> None:
 
 
 def test_parts_are_joined() -> None:
-    one = (np.zeros((2, 3), np.float32), np.ones((2, 1), np.float32))
+    one = [np.zeros((2, 3), np.float32), np.ones((2, 1), np.float32)]
     assert whole([one]) is one
     first, second = whole([one, one])
     assert first.shape == (4, 3) and second.shape == (4, 1)

@@ -1,7 +1,9 @@
 """What people are told about the games is what the games say, and the committed page is up to date."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from zerosum import _core
 from zerosum.catalogue import catalogue, page, plane_table
@@ -24,10 +26,10 @@ def test_every_plane_is_there_in_order() -> None:
             ]
 
 
-def written_out(lines: object) -> list[tuple[str, str]]:
+def written_out(lines: Iterable[str]) -> list[tuple[str, str]]:
     """The meaning and kind of each plane of a table."""
     planes: list[tuple[str, str]] = []
-    for line in list(lines)[2:]:  # type: ignore[call-overload]
+    for line in list(lines)[2:]:
         index, meaning, kind = (cell.strip() for cell in line.strip("|").split(" | "))
         if kind != "as there":
             assert index == str(len(planes))
@@ -46,13 +48,13 @@ def span(text: str) -> range:
 
 
 def test_frames_of_earlier_positions_are_said_once() -> None:
-    def plane(name: str, *, is_constant: bool = False) -> SimpleNamespace:
+    def plane(name: str, *, is_constant: bool = False) -> Any:
         return SimpleNamespace(name=name, is_constant=is_constant)
 
     ages = ("", ", 1 ply ago", ", 2 plies ago", ", 3 plies ago")
     frames = [[plane(f"own{age}"), plane(f"opponent's{age}"), plane(f"seen{age}", is_constant=True)] for age in ages]
     planes = [plane("first"), *(plane for frame in frames for plane in frame), plane("colour", is_constant=True)]
-    table = list(plane_table(planes))  # type: ignore[arg-type]
+    table = list(plane_table(planes))
     assert table[2:] == [
         "| 0 | first | bits |",
         "| 1 | own | bits |",
@@ -64,10 +66,10 @@ def test_frames_of_earlier_positions_are_said_once() -> None:
         "| 13 | colour | one number |",
     ]
     single = [plane(f"own{age}") for age in ages]
-    assert list(plane_table(single))[-1] == "| 3 | as plane 0, 3 plies ago | as there |"  # type: ignore[arg-type]
+    assert list(plane_table(single))[-1] == "| 3 | as plane 0, 3 plies ago | as there |"
     # A frame that is not as the one before is written out.
     planes[5] = plane("other, 1 ply ago")
-    table = list(plane_table(planes))  # type: ignore[arg-type]
+    table = list(plane_table(planes))
     assert (
         "| 5 | other, 1 ply ago | bits |" in table
         and "| 10 to 12 | as planes 7 to 9, 3 plies ago | as there |" in table

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from zerosum import _core
+from zerosum import checkpoint as checkpoint_module
 from zerosum.checkpoint import (
     FORMAT_VERSION,
     Checkpoint,
@@ -314,6 +315,20 @@ def test_weights_of_another_network_are_refused():
         Checkpoint(info=info, weights={**weights, "value_out.bias": np.zeros(4, np.float32)})
     with pytest.raises(DataError, match=r"value_out\.bias are float64 \[3\]"):
         Checkpoint(info=info, weights={**weights, "value_out.bias": np.zeros(3)})
+    with_head = dataclasses.replace(info, network=dataclasses.replace(TINY, moves_left_head=True))
+    with pytest.raises(DataError, match=r"no weights named moves_left_conv\.conv\.weight, .*moves_left_out\.weight"):
+        Checkpoint(info=with_head, weights=weights)
+    with pytest.raises(DataError, match=r"no use for: moves_left_conv\.conv\.weight, .*moves_left_out\.weight"):
+        Checkpoint(info=info, weights=initial_weights(with_head.network, info.shape, seed=0))
+
+
+def test_a_checkpoint_from_before_the_moves_left_head_has_none(tmp_path):
+    path = save(tmp_path)
+    body = json.loads(path.read_text())
+    del body["network"]["moves_left_head"]
+    body["sha256"] = checkpoint_module._body_checksum(body)
+    path.write_text(json.dumps(body))
+    assert load_checkpoint(path).info.network == TINY
 
 
 @pytest.mark.parametrize(

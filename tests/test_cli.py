@@ -311,8 +311,8 @@ def test_perft_ends_before_the_stack_does(zero: Command) -> None:
     answer = zero("perft", "chess", "256")
     assert (answer.status, answer.out) == (2, "") and "Traceback" not in answer.err
     game = make("chess")
-    for depth in (256, 1 << 32):
-        with pytest.raises(GameError, match=f"lines of {depth} plies cannot be counted, expected at most 255"):
+    for depth in (-1, 256, 1 << 32):
+        with pytest.raises(GameError, match=f"lines of {depth} plies cannot be counted, expected 0 to 255"):
             game.perft(game.initial_state(), depth)
 
 

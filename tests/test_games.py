@@ -512,11 +512,23 @@ def test_options_stand_in_brackets() -> None:
     for name, sentence in (
         ("connect4(rows=9)", "has no option"),
         ("connect4(max_plies=0)", "expected a number from 1"),
-        ("connect4(", "closing bracket"),
+        ("connect4(", "lacks its closing bracket"),
+        ("connect4(max_plies=9)x", 'has "x" behind its closing bracket'),
         ("conect4(max_plies=9)", "did you mean 'connect4'"),
     ):
         with pytest.raises(GameError, match=sentence):
             make(name)
+
+
+def test_what_a_game_does_not_have_is_said() -> None:
+    game, chess960 = make("connect4"), make("chess960")
+    for number in (-1, 960, 1 << 40):
+        with pytest.raises(GameError, match=f"^chess960 has no start {number}: they are 0 to 959$"):
+            chess960.start(number)
+    with pytest.raises(GameError, match='^connect4 has no notation "san", it has only its own$'):
+        game.action_text(game.initial_state(), 3, "san")
+    with pytest.raises(GameError, match='^chess960 has no notation "uci", known are san$'):
+        chess960.action_text(chess960.initial_state(), chess960.legal_actions(chess960.initial_state())[0], "uci")
 
 
 def test_a_soft_ending_leaves_moves_that_records_may_make() -> None:

@@ -126,7 +126,8 @@ def test_two_passes_end_the_game_softly(moves: str, score: float, outcome: float
     assert (game.score(state), game.outcome(state), game.ending(state)) == (score, outcome, "two passes")
     assert game.is_soft_ending(state) and game.legal_actions(state) == []
     assert game.ending(game.play(state, parse_action(game, state, "D4"))) is None
-    assert game.draw(state).splitlines()[-1] == ("X passed" if len(moves.split()) % 2 else "O passed")
+    passed, mover = ("X passed", "O to move") if len(moves.split()) % 2 else ("O passed", "X to move")
+    assert game.draw(state).splitlines()[-2:] == [passed, mover]
 
 
 def test_the_cap_scores_the_board() -> None:
@@ -259,7 +260,7 @@ def test_a_position_says_what_ko_forbids() -> None:
 def test_the_last_move_is_marked() -> None:
     game = make("go(size=5)")
     picture = game.picture(state_after(game, "C3 D4"))
-    assert picture is not None and (picture.grid, picture.last_move, picture.captions) == ("points", [8], [])
+    assert picture is not None and (picture.grid, picture.last_move, picture.captions) == ("points", [8], ["X to move"])
     assert picture.column_labels == list("ABCDE") and picture.row_labels == list("54321")
     assert {cell: piece for cell, piece in enumerate(picture.cells) if piece} == {8: (1, "O", ""), 12: (0, "X", "")}
     assert make("go").picture(make("go").initial_state()).column_labels == list("ABCDEFGHJKLMNOPQRST")

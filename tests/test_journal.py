@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stores_for_tests import same
 from zerosum.journal import (
     SYNC_INTERVAL_S,
     GameHeader,
@@ -47,18 +47,6 @@ def ply_of(action=3, *, player=0, value=0.25, targets=((3, 0.75, 6), (5, 0.25, 2
 def header_of(game_id, **changes):
     known = {"game": "chess", "game_version": 1, "options": "", "start": "", "settings_hash": "5d41", "seed": 2**64 - 1}
     return GameHeader(game_id=game_id, **known | changes)
-
-
-def same(one, other):
-    """Two records are equal in every field, bit for bit."""
-    assert type(one) is type(other)
-    for entry in fields(one):
-        left, right = getattr(one, entry.name), getattr(other, entry.name)
-        if isinstance(left, np.ndarray):
-            assert left.dtype == right.dtype, entry.name
-            assert left.tobytes() == right.tobytes(), entry.name
-        else:
-            assert left == right, entry.name
 
 
 def same_plies(one: Iterable[PlyRecord], other: Iterable[PlyRecord]):

@@ -18,6 +18,7 @@ ORDER = (
     "_core",
     "errors",
     "settings",
+    "python_game",
     "openspiel",
     "games",
     "random_play",

@@ -12,17 +12,38 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
+from zerosum import replay
 from zerosum.checkpoint import Checkpoint, CheckpointInfo, load_checkpoint, load_learner_state, save_checkpoint
 from zerosum.errors import SettingsError
 from zerosum.games import make
-from zerosum.learner import LAST_WEIGHTS, Learner, LearnerConfig, learning_rate, policy_loss, value_loss
+from zerosum.learner import (
+    LAST_WEIGHTS,
+    Learner,
+    LearnerConfig,
+    learning_rate,
+    moves_left_loss,
+    policy_loss,
+    value_loss,
+)
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
-from zerosum.replay import Batch
+from zerosum.replay import (
+    Batch,
+    GameHeader,
+    GameRecord,
+    PlyFlag,
+    PlyRecord,
+    ReplayConfig,
+    ReplayWindow,
+)
+from zerosum.residual_tower import ResidualTower
 
 GAME = make("connect4")
 SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
 SMALL = NetworkConfig(num_blocks=1, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
+MOVES_LEFT = replace(SMALL, moves_left_head=True)
 PLAIN = LearnerConfig(warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1)
 
 
@@ -54,6 +75,8 @@ def make_batch(size: int, seed: int) -> Batch:
         planes=leaves.planes(),
         policy_target=(policy_target / policy_target.sum(axis=1, keepdims=True)).astype(np.float32),
         value_target=generator.choice(np.array([-1, -0.5, 0, 1], np.float32), size=size),
+        draws=generator.integers(0, 2, size).astype(np.float32),
+        plies_left=generator.integers(1, 40, size).astype(np.float32),
         legal_mask=leaves.legal_mask(),
         weight=np.ones(size, np.float32),
     )
@@ -113,11 +136,29 @@ def test_value_losses_by_hand() -> None:
     wdl = value_loss(logits, torch.tensor([1.0, 0.0, 0.4, -0.5]))
     ln2 = np.log(2)
     np.testing.assert_allclose(wdl.numpy(), [ln2, 2 * ln2, 0.4 * ln2 + 0.6 * 2 * ln2, 2 * ln2], rtol=1e-6)
+    # Without a draw, 0.4 is 70 % win and 30 % loss, 0 is half and half; with one, 0.4 still is 40 % win.
+    targets, draws = torch.tensor([1.0, 0.0, 0.4, 0.4]), torch.tensor([0.0, 0.0, 0.0, 1.0])
+    wdl = value_loss(logits, targets, draws)
+    np.testing.assert_allclose(wdl.numpy(), [ln2, 1.5 * ln2, 1.3 * ln2, 1.6 * ln2], rtol=1e-6)
 
 
 def wdl_targets(values: np.ndarray) -> np.ndarray:
-    """[B] -> [B, 3]: win, draw, loss."""
+    """[B] -> [B, 3]: win, draw, loss, as many draws as there can be."""
     return np.array([[max(v, 0), 1 - abs(v), max(-v, 0)] for v in values])
+
+
+@given(st.floats(-1, 1, width=32), st.floats(0, 1, width=32))
+def test_a_value_target_keeps_its_mean_and_has_no_more_draws_than_said(value: float, draws: float) -> None:
+    """The target is the gradient at even logits: a third less what it is."""
+    for most in (None, torch.tensor([draws])):
+        logits = torch.zeros(1, 3, requires_grad=True)
+        value_loss(logits, torch.tensor([value]), most).sum().backward()
+        assert logits.grad is not None
+        target = 1 / 3 - logits.grad.numpy()[0].astype(np.float64)
+        assert target.min() > -1e-6
+        assert target.sum() == pytest.approx(1, abs=1e-6)
+        assert target[0] - target[2] == pytest.approx(value, abs=1e-6)
+        assert target[1] == pytest.approx(min(1 - abs(value), 1 if most is None else draws), abs=1e-6)
 
 
 def test_value_losses_equal_their_twins() -> None:
@@ -131,11 +172,19 @@ def test_value_losses_equal_their_twins() -> None:
     np.testing.assert_allclose(loss.numpy(), (targets - np.tanh(logits[:, 0])) ** 2, rtol=1e-6)
 
 
+def test_the_moves_left_loss_by_hand() -> None:
+    # In units of 20 plies: quadratic to half a unit, then a line of slope 1/2; never said and never meant below 0.
+    said, meant = torch.tensor([20.0, 25.0, 10.0, 0.0]), torch.tensor([20.0, 20.0, 20.0, 100.0])
+    loss = moves_left_loss(said, meant)
+    np.testing.assert_allclose(loss.numpy(), [0, 0.25**2 / 2, 0.5**2 / 2, 0.5 * (5 - 0.25)], rtol=1e-6)
+
+
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 def test_a_report_says_what_the_step_saw_before_it(value_head: str) -> None:
     """A new network has no opinion: uniform over the legal moves, value 0."""
-    report = new_learner(network=replace(SMALL, value_head=value_head)).step(BATCH, progress=0.0)
+    report = new_learner(network=replace(MOVES_LEFT, value_head=value_head)).step(BATCH, progress=0.0)
     z = BATCH.value_target
+    assert report.moves_left_error == pytest.approx(np.abs(BATCH.plies_left - 20 * np.log(2)).mean(), rel=1e-5)
     assert report.policy_loss == pytest.approx(np.log(BATCH.legal_mask.sum(axis=1)).mean(), rel=1e-5)
     assert report.policy_entropy == pytest.approx(entropy(BATCH.policy_target).mean(), rel=1e-5)
     assert report.value_error == pytest.approx((z**2).mean(), rel=1e-5)
@@ -146,8 +195,10 @@ def test_a_report_says_what_the_step_saw_before_it(value_head: str) -> None:
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 def test_one_batch_is_learned_by_heart(value_head: str, optimizer: str) -> None:
-    config = replace(PLAIN, optimizer=optimizer, learning_rate={"adamw": 0.01, "sgd": 0.05}[optimizer])
-    learner = new_learner(config, replace(SMALL, value_head=value_head))
+    config = replace(
+        PLAIN, optimizer=optimizer, learning_rate={"adamw": 0.01, "sgd": 0.05}[optimizer], moves_left_weight=1.0
+    )
+    learner = new_learner(config, replace(MOVES_LEFT, value_head=value_head))
     first = learner.step(BATCH, progress=0.0)
     for _ in range(200):
         last = learner.step(BATCH, progress=0.0)
@@ -156,6 +207,107 @@ def test_one_batch_is_learned_by_heart(value_head: str, optimizer: str) -> None:
     assert last.policy_loss - last.policy_entropy > -1e-4
     assert -1e-4 < last.value_loss - floor < 0.1 * (first.value_loss - floor)
     assert last.value_error < 0.1 * first.value_error
+    assert first.moves_left_error is not None and last.moves_left_error is not None
+    assert last.moves_left_error < 0.5 * first.moves_left_error
+
+
+def test_a_head_more_leaves_the_first_steps_gradients_of_the_others_as_they_are() -> None:
+    """Its last layer begins at 0, so it first learns itself before it says anything to the tower."""
+    without, with_it = (weights_after(new_learner(network=network), [BATCH]) for network in (SMALL, MOVES_LEFT))
+    assert_same({name: with_it[name] for name in without}, without)
+
+
+def games_at_random(num_games: int, seed: int) -> ReplayWindow:
+    """Tic-tac-toe by chance: from 5 to 9 plies."""
+    game, choose, window = make("tictactoe"), random.Random(seed), ReplayWindow(ReplayConfig())
+    for game_id in range(num_games):
+        state, plies = game.initial_state(), []
+        while legal := game.legal_actions(state):
+            plies.append(
+                PlyRecord(
+                    action=choose.choice(legal),
+                    player=game.player(state),
+                    checkpoint_step=0,
+                    search_value=0.0,
+                    net_value=0.0,
+                    num_simulations=1,
+                    flags=PlyFlag.FULL_SEARCH,
+                    target_actions=np.array(legal, np.uint16),
+                    target_probabilities=np.full(len(legal), 1 / len(legal), np.float16),
+                    target_visits=np.ones(len(legal), np.uint32),
+                )
+            )
+            state = game.play(state, plies[-1].action)
+        outcome = game.outcome(state)
+        assert outcome is not None
+        header = GameHeader(
+            game_id=game_id, game="tictactoe", game_version=1, options="", start="", settings_hash="", seed=0
+        )
+        window.add(GameRecord.from_plies(header, plies, outcome=outcome, ending=""))
+    return window
+
+
+def test_the_moves_left_are_learned_from_games() -> None:
+    """On games never seen, the head errs much less than before, and than the best number for all positions."""
+    game = make("tictactoe")
+    height, width = game.spec.board_shape
+    shape = NetworkShape(
+        num_planes=len(game.spec.planes), height=height, width=width, num_actions=game.spec.num_actions
+    )
+    learner = Learner(
+        replace(PLAIN, moves_left_weight=3.0),
+        MOVES_LEFT,
+        shape,
+        initial_weights(MOVES_LEFT, shape, seed=0),
+        device="cpu",
+    )
+    seen, unseen = games_at_random(300, seed=1), games_at_random(100, seed=2)
+    test = replay.make_batch(game, unseen.sample(500, seed=0, step=0), search_value_weight=0.0)
+
+    def error() -> float:
+        with torch.inference_mode():
+            network = ResidualTower(MOVES_LEFT, shape, learner.weights()).eval()
+            moves_left = network(torch.from_numpy(test.planes)).moves_left_B
+        assert moves_left is not None
+        return float(np.abs(moves_left.numpy() - test.plies_left).mean())
+
+    untrained = error()
+    for step in range(200):
+        samples = seen.sample(64, seed=0, step=step)
+        learner.step(replay.make_batch(game, samples, search_value_weight=0.0), progress=0.0)
+    best_number = np.abs(test.plies_left - np.median(test.plies_left)).mean()
+    assert error() < 0.7 * best_number < 0.3 * untrained
+
+
+@pytest.mark.parametrize("draw_target", ["value", "outcome"])
+@pytest.mark.parametrize("search_value_weight", [0.0, 0.5, 1.0])
+def test_a_draw_is_told_from_an_even_fight(draw_target: str, search_value_weight: float) -> None:
+    """Both have the value 0. One kind of position is always drawn, the other is won as often as it is lost.
+
+    A search finds 0 for both. Where that is part of the target, it counts as a draw unless the outcome says otherwise.
+    """
+    config = replace(SMALL, value_head="wdl")
+    learner = new_learner(replace(PLAIN, learning_rate=0.02, draw_target=draw_target), config)
+    is_drawn = np.arange(16) < 8
+    results = [np.where(is_drawn, 0, (1 - search_value_weight) * sign).astype(np.float32) for sign in (1, -1)]
+    both = Batch(
+        **{
+            field.name: np.concatenate([getattr(BATCH, field.name)] * 2)
+            for field in dataclasses.fields(Batch)
+            if field.name not in ("value_target", "draws")
+        },
+        value_target=np.concatenate(results),
+        draws=np.concatenate([is_drawn] * 2).astype(np.float32),
+    )
+    for _ in range(150):
+        learner.step(both, progress=0.0)
+    network = ResidualTower(config, SHAPE, learner.weights()).train()  # on the batch it learned from
+    with torch.inference_mode():
+        output = network(torch.from_numpy(both.planes))
+    draws = output.value_logits_BV.softmax(dim=1)[:16, 1].numpy()
+    assert draws[is_drawn].min() > 0.9
+    np.testing.assert_allclose(draws[~is_drawn], search_value_weight if draw_target == "value" else 0, atol=0.1)
+    assert output.values_B.abs().max() < 0.1
 
 
 # ---- the learning rate
@@ -199,6 +351,8 @@ SETTINGS = [
     ({"optimizer": "sgd"}, {"weight_decay": 0.1}),
     ({}, {"weight_decay": 0.1}),
     ({}, {"value_weight": 3.0}),
+    ({}, {"draw_target": "outcome"}),
+    ({}, {"moves_left_weight": 3.0}),
     ({}, {"mask_illegal": False}),
     ({}, {"precision": "bf16"}),
     ({}, {"average_steps": 2}),
@@ -209,7 +363,7 @@ SETTINGS = [
 def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> None:
     weights = []
     for config in (replace(PLAIN, **base), replace(PLAIN, **base | change)):
-        learner = new_learner(config)
+        learner = new_learner(config, MOVES_LEFT)
         for progress in (0.0, 0.5, 1.0):
             learner.step(BATCH, progress=progress)
         weights.append(learner.weights())
@@ -301,7 +455,7 @@ def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -
 def test_resuming_from_a_checkpoint_changes_no_bit(
     tmp_path: Path, optimizer: str, value_head: str, average_steps: int
 ) -> None:
-    network = replace(SMALL, value_head=value_head, num_filters=12)
+    network = replace(MOVES_LEFT, value_head=value_head, num_filters=12)
     config = replace(
         PLAIN,
         optimizer=optimizer,

@@ -180,23 +180,23 @@ def test_a_pawn_must_promote_on_the_last_rank_and_a_silver_may() -> None:
 
 MALFORMED = {
     "minishogi": {
-        "rbsgk/4p/5/P4/KGSBR": "has 1 fields",
+        "rbsgk/4p/5/P4/KGSBR": "has 1 field, expected pieces, side to move, hands",
         "rbsgk/4p/5/P4 b - 1": "has 4 rows, expected 5",
         "rbsgk/5p/5/P4/KGSBR b - 1": "row 2, .5p., has 6 cells",
         "rbsgk/41/5/P4/KGSBR b - 1": "expected digits 1 to 5, no two side by side",
-        "rbsgk/4n/5/P4/KGSBR b - 1": "'n' is no piece",
-        "rbsgk/3+g1/5/P4/K1SBR b - 1": r"\+G is no piece",
+        "rbsgk/4n/5/P4/KGSBR b - 1": '"n" is no piece, expected one of KGSBRPkgsbrp, . before some',
+        "rbsgk/3+g1/5/P4/K1SBR b - 1": r'"\+g" is no piece',
         "rbsgk/4p/5/P4/KGSBR x - 1": '"x" is to move, expected b or w',
         "rbsgk/4p/5/P4/KGSBR b - 0": '"0" is the move',
         "rbsgk/4p/5/P4/KGSBR b - +1": r'"\+1" is the move',
         "rbsgk/4p/5/P4/KGSBR b P 1": "there are 3 of P, expected at most 2",
-        "rbsgk/4p/5/P4/KGSBR b 3P 1": "hands .3P., at '3'",
-        "rbsgk/4p/5/P4/KGSBR b K 1": "hands .K., at 'K'",
+        "rbsgk/4p/5/P4/KGSBR b 3P 1": "hands .3P.: 3 of P, expected at most 2",
+        "rbsgk/4p/5/P4/KGSBR b K 1": 'hands "K", at "K": expected letters of RBGSPrbgsp',
         "rbsgk/4p/5/P4/1GSBR b - 1": "Black has 0 kings",
-        "P1sgk/4p/5/5/KGSBR b - 1": "a pawn of Black's stands on the last rank",
-        "rbsgk/5/4p/4p/KGSB1 b - 1": "White has two pawns on a file",
-        "4k/4R/5/5/K4 b - 1": "White's king could be taken, and b is to move",
-        "3Kk/5/5/5/5 w - 1": "Black's king could be taken, and w is to move",
+        "P1sgk/4p/5/5/KGSBR b - 1": "Black's P on 5a could never move",
+        "rbsgk/5/4p/4p/KGSB1 b - 1": "White has two pawns on file 1",
+        "4k/4R/5/5/K4 b - 1": "White's king could be taken, and Black is to move",
+        "3Kk/5/5/5/5 w - 1": "Black's king could be taken, and White is to move",
     },
     "minichess": {
         "rnbqk/ppppp/5/PPPPP/RNBQK w -": "has 3 fields",
@@ -207,7 +207,7 @@ MALFORMED = {
         "rnbqk/ppppp/6/PPPPP/RNBQK b - - 0 1": "expected digits 1 to 5",
         "rnbqk/ppppp/5/PPPPP/RNBQ1 b - - 0 1": "White has 0 kings",
         "rnbqk/ppppp/5/PPPP1/RNBKP b - - 0 1": "a pawn stands on the first or the last rank",
-        "3Qk/5/5/5/K4 w - - 0 1": "Black's king could be taken, and w is to move",
+        "3Qk/5/5/5/K4 w - - 0 1": "Black's king could be taken, and White is to move",
     },
 }
 
@@ -266,8 +266,10 @@ def test_moves_are_read_as_people_write_them() -> None:
     ]
 
 
-def test_missing_counters_have_defaults() -> None:
+def test_short_texts_of_positions_are_read() -> None:
     shogi, chess = make("minishogi"), make("minichess")
+    assert shogi.position_text(shogi.parse_position("startpos")) == shogi.position_text(shogi.initial_state())
+    assert shogi.position_text(shogi.parse_position("sfen 4k/5/5/5/K4 b - 3")) == "4k/5/5/5/K4 b - 3"
     assert shogi.position_text(shogi.parse_position("4k/5/5/5/K4 w GgP2b")) == "4k/5/5/5/K4 w GP2bg 1"
     assert chess.position_text(chess.parse_position("4k/4r/5/5/K4 b - -")) == "4k/4r/5/5/K4 b - - 0 1"
 
@@ -300,9 +302,9 @@ def test_boards_are_drawn() -> None:
 def test_planes_are_named_in_order() -> None:
     names = [plane.name for plane in make("minishogi").spec.planes]
     assert len(names) == 266 == len(set(names))
-    assert names[:20:5] == ["own king", "own pawns", "opponent's king", "opponent's pawns"]
+    assert names[:20:5] == ["own king", "own pawns", "opponent king", "opponent pawns"]
     assert names[20] == "1 if the position had occurred at least once before"
-    assert names[23:33:5] == ["own golds in hand / 2", "opponent's golds in hand / 2"]
+    assert names[23:33:5] == ["own golds in hand / 2", "opponent golds in hand / 2"]
     assert names[33 + 9] == "own promoted pawns, 1 ply ago"
     assert names[7 * 33 + 22] == "1 if the position had occurred at least three times before, 7 plies ago"
     assert names[-2:] == ["1 if White is to move", "plies since the game began / 300"]
@@ -362,7 +364,7 @@ def test_actions_are_planes_of_squares() -> None:
 
 
 def test_the_twins_need_nothing_of_the_core() -> None:
-    for name in ("minichess_twin", "minishogi_twin"):
+    for name in ("mini_twin", "minichess_twin", "minishogi_twin"):
         found = importlib.util.find_spec(name)
         assert found is not None and found.origin is not None
         assert "zerosum" not in Path(found.origin).read_text(encoding="utf-8")

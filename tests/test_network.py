@@ -16,6 +16,7 @@ SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
 PLANES_SHAPE = dataclasses.replace(SHAPE, num_actions=2 * 20 + 3)  # two planes of squares and three actions beyond
 PLANES = dataclasses.replace(SMALL, policy_head="planes")
+MOVES_LEFT = dataclasses.replace(SMALL, moves_left_head=True)
 
 
 def lived_in_weights(config, shape, seed=0):
@@ -40,7 +41,7 @@ def forward(tower, planes):
 
 
 def numpy_forward(config, weights, planes):
-    """The slow twin, square by square as the table at the top of network.py draws it. Returns both heads' logits."""
+    """The slow twin, square by square as the table at the top of network.py draws it. Returns each head's logits."""
 
     def conv_norm(x, name):
         kernel = weights[f"{name}.conv.weight"].astype(np.float64)
@@ -66,39 +67,44 @@ def numpy_forward(config, weights, planes):
     x = relu(conv_norm(planes, "stem"))
     for block in range(config.num_blocks):
         x = relu(x + conv_norm(relu(conv_norm(x, f"blocks.{block}.first")), f"blocks.{block}.second"))
-    hidden = relu(linear(relu(conv_norm(x, "value_conv")), "value_hidden"))
+    others = [
+        linear(relu(linear(relu(conv_norm(x, f"{name}_conv")), f"{name}_hidden")), f"{name}_out")
+        for name in ("value", "moves_left")[: 1 + config.moves_left_head]
+    ]
     policy = relu(conv_norm(x, "policy_conv"))
     if config.policy_head == "dense":
-        return linear(policy, "policy_out"), linear(hidden, "value_out")
+        return [linear(policy, "policy_out"), *others]
     kernel, shift = weights["policy_out.weight"][:, :, 0, 0], weights["policy_out.bias"]
     logits = [  # action = plane * squares + square
         [kernel[plane] @ position[:, row, column] + shift[plane] for plane, row, column in np.ndindex(2, 4, 5)]
         for position in policy
     ]
-    return np.hstack([logits, linear(policy.mean(axis=(2, 3)), "policy_rest")]), linear(hidden, "value_out")
+    return [np.hstack([logits, linear(policy.mean(axis=(2, 3)), "policy_rest")]), *others]
 
 
+@pytest.mark.parametrize("moves_left_head", [False, True])
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("num_blocks", [0, 2])
 @pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
-def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, small, shape):
-    config = dataclasses.replace(small, value_head=value_head, num_blocks=num_blocks)
+def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, small, shape, moves_left_head):
+    config = dataclasses.replace(small, value_head=value_head, num_blocks=num_blocks, moves_left_head=moves_left_head)
     weights, planes = lived_in_weights(config, shape), random_planes(shape, 9)
     output = forward(ResidualTower(config, shape, weights).eval(), planes)
-    policy_logits, value_logits = numpy_forward(config, weights, planes)
-    np.testing.assert_allclose(output.policy_logits_BA, policy_logits, atol=1e-5, rtol=1e-5)
-    np.testing.assert_allclose(output.value_logits_BV, value_logits, atol=1e-5, rtol=1e-5)
+    expected = numpy_forward(config, weights, planes)
+    assert (output.moves_left_logits_B1 is not None) == (output.moves_left_B is not None) == moves_left_head
+    for found, logits in zip(output, [*expected, None], strict=False):
+        if logits is not None:
+            np.testing.assert_allclose(found, logits, atol=1e-5, rtol=1e-5)
 
 
 def test_folding_the_norms_changes_no_answer():
-    weights, planes = lived_in_weights(SMALL, SHAPE), random_planes(SHAPE, 9)
-    tower = ResidualTower(SMALL, SHAPE, weights).eval()
+    weights, planes = lived_in_weights(MOVES_LEFT, SHAPE), random_planes(SHAPE, 9)
+    tower = ResidualTower(MOVES_LEFT, SHAPE, weights).eval()
     before = forward(tower, planes)
     tower.fold_norms()
     after = forward(tower, planes)
     assert not any(isinstance(layer, torch.nn.BatchNorm2d) for layer in tower.modules())
-    torch.testing.assert_close(after.policy_logits_BA, before.policy_logits_BA, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(after.value_logits_BV, before.value_logits_BV, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(tuple(after), tuple(before), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +115,7 @@ def test_folding_the_norms_changes_no_answer():
         (NetworkConfig(num_blocks=0, value_head="scalar"), SHAPE),
         (PLANES, PLANES_SHAPE),
         (PLANES, dataclasses.replace(SHAPE, num_actions=20)),
+        (MOVES_LEFT, SHAPE),
     ],
 )
 def test_the_table_is_torchs_own_and_counts_its_parameters(config, shape):
@@ -128,6 +135,8 @@ def test_parameters_of_a_network_counted_by_hand():
         num_blocks=1, num_filters=2, policy_filters=1, value_filters=1, value_hidden=3, value_head="scalar"
     )
     assert num_parameters(config, SHAPE) == 58 + 80 + 4 + 147 + 4 + 63 + 4
+    # The head of the moves left is another value head of the scalar kind.
+    assert num_parameters(dataclasses.replace(config, moves_left_head=True), SHAPE) == 360 + 4 + 63 + 4
 
 
 def test_every_setting_changes_the_network():
@@ -139,6 +148,7 @@ def test_every_setting_changes_the_network():
         "value_filters": 3,
         "value_hidden": 6,
         "value_head": "scalar",
+        "moves_left_head": True,
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)}
     for name, value in changes.items():
@@ -168,6 +178,12 @@ def test_equal_seeds_begin_equally_and_others_do_not():
     assert {weight.dtype for weight in first.values()} == {np.dtype(np.float32)}
 
 
+def test_the_other_weights_begin_as_without_the_head_of_the_moves_left():
+    without, with_it = (initial_weights(config, SHAPE, seed=1) for config in (SMALL, MOVES_LEFT))
+    assert all(name.startswith("moves_left_") for name in with_it.keys() - without.keys())
+    assert all((with_it[name] == weight).all() for name, weight in without.items())
+
+
 def test_making_a_tower_draws_nothing_from_torchs_global_generator():
     before = torch.get_rng_state()
     ResidualTower(SMALL, SHAPE, initial_weights(SMALL, SHAPE, seed=0))
@@ -177,12 +193,13 @@ def test_making_a_tower_draws_nothing_from_torchs_global_generator():
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
 def test_a_new_network_has_no_opinion(value_head, small, shape):
-    config = dataclasses.replace(small, value_head=value_head)
+    config = dataclasses.replace(small, value_head=value_head, moves_left_head=True)
     output = forward(
         ResidualTower(config, shape, initial_weights(config, shape, seed=0)).eval(), random_planes(shape, 4)
     )
     assert not output.policy_logits_BA.any()
     assert not output.values_B.any()
+    assert output.moves_left_B.tolist() == pytest.approx([20 * np.log(2)] * 4)
 
 
 def test_a_new_network_keeps_the_size_of_its_signal():
@@ -207,6 +224,13 @@ def test_the_scalar_value_is_a_tanh():
     torch.testing.assert_close(output.values_B, torch.tensor([0.46211716, -0.96402758]))
 
 
+def test_the_moves_left_are_positive_and_in_plies():
+    # softplus(0) = ln 2, softplus(ln(e - 1)) = 1; far below 0 it ends at 0, far above it is the identity.
+    logits = torch.tensor([[0.0], [np.log(np.e - 1)], [-200.0], [30.0]])
+    output = NetworkOutput(torch.zeros(4, 7), torch.zeros(4, 1), logits)
+    assert output.moves_left_B.tolist() == pytest.approx([20 * np.log(2), 20.0, 0.0, 600.0])
+
+
 def test_weights_travel_to_a_tower_and_back():
     weights = lived_in_weights(SMALL, SHAPE)
     tower = ResidualTower(SMALL, SHAPE, initial_weights(SMALL, SHAPE, seed=0))
@@ -219,12 +243,12 @@ def test_weights_travel_to_a_tower_and_back():
     assert (returned["policy_out.bias"] == weights["policy_out.bias"]).all()
 
 
-@pytest.mark.parametrize(("config", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
+@pytest.mark.parametrize(("config", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (MOVES_LEFT, SHAPE)])
 def test_every_weight_is_trained_once_the_first_steps_have_opened_the_way(config, shape):
     tower = ResidualTower(config, shape, lived_in_weights(config, shape)).train()
     mean_before = tower.stem.norm.running_mean.clone()
     output = tower(torch.from_numpy(random_planes(shape, 32)))
-    (output.policy_logits_BA.square().mean() + output.values_B.square().mean()).backward()
+    sum(logits.square().mean() for logits in output if logits is not None).backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in tower.parameters())
     assert not torch.equal(tower.stem.norm.running_mean, mean_before)
 

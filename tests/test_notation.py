@@ -12,7 +12,7 @@ import pytest
 
 from fuzz_notation import DATA, FORMATS, fuzz, parsed, random_record, written
 from zerosum.errors import DataError, ZerosumError
-from zerosum.notation import Evaluation, Move, Record, RecordError, kif, read_games
+from zerosum.notation import Evaluation, Move, Record, RecordError, game_text, kif, read_games
 from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.record import MAX_DEPTH, clock_text
 from zerosum.notation.shogi_position import START, ShogiPosition
@@ -98,6 +98,23 @@ def test_headers_by_what_they_say() -> None:
     assert one("sgf", "(;PB[A]PW[B])").players == ("A", "B")
     assert one("kif", "手合割：角落ち\n下手：A\n上手：B").players == ("A", "B")
     assert one("csa", "N+A\nN-B\n$EVENT:C\nPI\n+").header("event") == "C"
+
+
+@pytest.mark.parametrize(
+    ("format", "game", "names", "told"),
+    [
+        ("pgn", "chess", ("first player", "ECO"), ('[White "A"]', '[ECO "B"]')),
+        ("pgn", "chess", ("White", "date"), ('[White "A"]', '[Date "B"]')),
+        ("sgf", "go(size=9)", ("first player", "GC"), ("PB[A]", "GC[B]")),
+        ("kif", "shogi", ("second player", "備考"), ("後手：A", "備考：B")),
+        ("csa", "shogi", ("event", "N-"), ("$EVENT:A", "N-B")),
+    ],
+)
+def test_headers_of_a_new_record_are_written(
+    format: str, game: str, names: tuple[str, str], told: tuple[str, str]
+) -> None:
+    text = game_text(Record(game, headers=tuple(zip(names, "AB", strict=True))), format=format)
+    assert all(words in text for words in told), text
 
 
 def test_a_record_with_errors_can_be_refused() -> None:
@@ -186,6 +203,12 @@ def test_pgn_is_written_as_the_standard_has_it() -> None:
 
 
 # ---- SGF
+
+
+def test_sgf_clocks_that_are_none_stay_as_they_are() -> None:
+    record = one("sgf", "(;B[aa]BL[soon]TE[1];W[bb]WL[-3];B[cc]BL[.5])")
+    assert [move.properties for move in record.moves] == [(("BL", "soon"), ("TE", "1")), (("WL", "-3"),), ()]
+    assert [move.clock_s for move in record.moves] == [None, None, 0.5]
 
 
 def test_sgf_trees_and_texts() -> None:
@@ -347,6 +370,8 @@ def test_kif_boards_are_drawn() -> None:
         ("   1 中断", None, "interrupted"),
         ("   1 ７六歩(77)\nまで1手で後手の勝ち", -1.0, ""),
         ("   1 ７六歩(77)\nまで1手で千日手", 0.0, "fourfold repetition"),
+        ("   1 ７六歩(77)\nまで1手で投了", 1.0, "resignation"),
+        ("   1 ７六歩(77)\n   2 ３四歩(33)\nまで2手で反則負け", -1.0, "illegal move"),
     ],
 )
 def test_kif_ends(text: str, result: float | None, ending: str) -> None:
@@ -485,6 +510,20 @@ def test_results_that_a_format_cannot_say() -> None:
             written(dataclasses.replace(record, format=format))
 
 
+def test_times_and_evaluations_are_numbers() -> None:
+    for wrong, sentence in (
+        (lambda: Move("e4", clock_s=-1.0), "clock_s is -1.0, expected seconds from 0, or None."),
+        (lambda: Move("e4", spent_s=float("nan")), "spent_s is nan, expected seconds"),
+        (lambda: Record("chess", ending_spent_s=float("inf")), "ending_spent_s is inf, expected seconds"),
+        (lambda: Evaluation(), "an evaluation of None pawns and mate in None: expected one of the two."),
+        (lambda: Evaluation(pawns=1.0, mate=3), "an evaluation of 1.0 pawns and mate in 3"),
+        (lambda: Evaluation(pawns=float("nan")), "an evaluation of nan pawns"),
+    ):
+        with pytest.raises(RecordError) as caught:
+            wrong()
+        assert str(caught.value).startswith(sentence)
+
+
 @pytest.mark.parametrize("seconds", [0.0, 59.5, 3600.0, 86399.999])
 def test_clocks(seconds: float) -> None:
     hours, minutes, rest = clock_text(seconds).split(":")
@@ -526,7 +565,11 @@ def test_a_long_file_is_read_game_by_game() -> None:
         ('[White "Zoë"]\n\n*\n'.encode("latin-1"), "Zoë"),
         ("(;PB[Zoë])".encode(), "Zoë"),
         ("(;PB[Zoë])".encode("latin-1"), "Zoë"),
-        ("(;CA[Shift_JIS]PB[棋士])".encode("shift_jis"), "棋士"),
+        *(
+            (f"(;CA[{name}]PB[{text}])".encode(name), text)
+            for name, text in (("Shift_JIS", "棋士"), ("GB2312", "棋士"), ("Big5", "棋士"), ("EUC-KR", "기사"))
+        ),
+        *((f"(;CA[{name}]PB[Zoë])".encode(name), "Zoë") for name in ("ISO-8859-1", "windows-1252", "UTF-8")),
         ("先手：棋士\n".encode(), "棋士"),
         ("先手：棋士\r\n".encode("cp932"), "棋士"),
         ("#KIF version=2.0 encoding=Shift_JIS\n先手：棋士\n".encode("cp932"), "棋士"),
@@ -546,7 +589,10 @@ def test_formats_and_encodings_are_found(content: bytes, name: str) -> None:
         (b"hello", "the stream begins like no game record that is known: name its format, pgn, sgf, kif, csa."),
         (b"", "the stream begins like no game record"),
         ("(;GM[1])".encode("utf-16"), "the text is UTF-16: save it as UTF-8."),
-        (b"(;CA[klingon])", "the character set CA[klingon] is not known: save the file as UTF-8."),
+        *(
+            (f"(;CA[{name}])".encode(), f"the character set CA[{name}] is not known: save the file as UTF-8.")
+            for name in ("klingon", "unicode_escape", "hex", "idna", "utf-7", "utf-16")
+        ),
         (b"#KIF version=2.0 encoding=EUC-JP\n", "line 1: the encoding 'euc_jp' is none of UTF-8 and Shift_JIS."),
         ("先手：棋士\n".encode() + "後手：棋士\n".encode("cp932"), "line 2 is not UTF-8: save the file as UTF-8."),
         (b"#KIF encoding=UTF-8\n\n\x8b\x8b\n", "line 3 is not UTF-8: save the file as UTF-8."),

@@ -16,7 +16,8 @@ from games_for_tests import Box, Boxed, DoubleMove, Loop, Spy
 from zerosum.errors import GameError
 from zerosum.evaluator import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator, answer
 from zerosum.game_check import check_game
-from zerosum.games import ATTRIBUTES, METHODS, Leaves, Rules, adopt, make, measure_game
+from zerosum.games import Leaves, Rules, make, measure_game
+from zerosum.python_game import ATTRIBUTES, METHODS, adopt
 from zerosum.search import Search, SearchConfig, new_search
 
 CONFIG = SearchConfig(num_simulations=200, root_noise_alpha=1.0)

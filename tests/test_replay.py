@@ -256,8 +256,9 @@ def test_an_image_is_the_same_game_with_its_actions_permuted(name: str):
         assert set(image_target) <= set(game.legal_actions(state))
         num_moved += (moves, target) != (image_moves, image_target)
     assert 0 < num_moved < 300
-    for column in ("game_ids", "action_offsets", "returns", "search_values", "target_probabilities", "target_offsets"):
-        assert getattr(images, column) is getattr(samples, column)
+    for column in dataclasses.fields(Samples):
+        is_same = getattr(images, column.name) is getattr(samples, column.name)
+        assert is_same == (column.name not in ("actions", "target_actions")), column.name
 
 
 def test_a_sample_and_its_images_have_equal_chances():
@@ -298,7 +299,9 @@ def batch_twin(game: Game, records, samples: Samples, q: float):
         ply_record = record.ply(ply)
         for action, share in zip(ply_record.target_actions, ply_record.target_probabilities, strict=True):
             policy[action] = share
-        rows.append((game.planes(state), policy, (1 - q) * outcome + q * ply_record.search_value, legal, 1.0))
+        value = (1 - q) * outcome + q * ply_record.search_value
+        left = len(record.actions[ply:])
+        rows.append((game.planes(state), policy, value, float(outcome == 0), left, legal, 1.0))
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
@@ -313,7 +316,7 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     assert set(samples.starts) == set(STARTS)
     batch = make_batch(game, samples, search_value_weight=q)
     for name, expected in zip(
-        ("planes", "policy_target", "value_target", "legal_mask", "weight"),
+        ("planes", "policy_target", "value_target", "draws", "plies_left", "legal_mask", "weight"),
         batch_twin(game, records, samples, q),
         strict=True,
     ):
@@ -392,6 +395,25 @@ def test_the_window_takes_the_returns():
     samples = window.sample(50, seed=0, step=0)
     returns = dict(zip(np.diff(samples.action_offsets).tolist(), samples.returns.tolist(), strict=True))
     assert returns == {0: 0.5 * 0.5 + 0.5 * 0.75, 1: -0.75}
+
+
+def test_plies_count_to_the_end_whoever_moves_and_whatever_is_learned_from():
+    window = ReplayWindow(ReplayConfig())
+    window.add(record_of(0, [0, 1, 2, 3, 4], players=[0, 0, 1, 1, 1], targets=[{0: 1.0}, {}, {2: 1.0}, {}, {4: 1.0}]))
+    samples = window.sample(100, seed=0, step=0)
+    plies = np.diff(samples.action_offsets).tolist()
+    assert dict(zip(plies, samples.plies_left.tolist(), strict=True)) == {0: 5, 2: 3, 4: 1}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "value", "draws"), [(1.0, 0.0, [1, 1, 0]), (0.0, -1.0, [0, 0, 1]), (0.0, 0.0, [1] * 3)]
+)
+def test_a_draw_is_what_was_proven_or_else_the_outcome(outcome: float, value: float, draws: list[int]):
+    window = ReplayWindow(ReplayConfig(value_lambda=0.5))
+    window.add(record_of(0, [0, 1, 2], outcome=outcome, values=[0.25, value, 0.5], proven=[1]))
+    samples = window.sample(60, seed=0, step=0)
+    plies = np.diff(samples.action_offsets).tolist()
+    assert dict(zip(plies, samples.draws.tolist(), strict=True)) == dict(enumerate(draws))
 
 
 def test_a_target_or_a_move_against_the_rules_is_refused():

@@ -15,6 +15,7 @@ import pytest
 from games_for_tests import DoubleMove, Loop
 from zerosum import _core
 from zerosum.errors import SettingsError
+from zerosum.evaluator import UniformEvaluator, answer
 from zerosum.games import Rules, State, adopt, make, parse_action, state_after
 from zerosum.search import Search, SearchConfig, new_search
 from zerosum.search_reference import ReferenceSearch
@@ -365,12 +366,31 @@ def test_a_game_with_cycles_ends() -> None:
     assert search.root(0).limit in ("simulations", "proven")
 
 
-def test_memory_is_bounded() -> None:
-    search = new_search(make("connect4"), replace(PLAIN, max_nodes=1024))
-    search.begin(0, 100_000)
-    Recorder(make("connect4"), 1).finish(search)
-    assert search.root(0).limit == "memory"
-    assert search.root(0).num_simulations < 2048
+@pytest.mark.parametrize(("memory_mib", "limit"), [(1, "memory"), (16, "simulations")])
+def test_memory_is_bounded(memory_mib: int, limit: str) -> None:
+    """Also where a tree is large enough to ask the rules for actions again."""
+    search = new_search(make("othello"), replace(PLAIN, memory_mib=memory_mib))
+    search.begin(0, 30_000)
+    while answer(search, UniformEvaluator(), 1):
+        pass
+    assert search.root(0).limit == limit
+    assert (memory_mib == 1) == (search.root(0).num_simulations < 30_000)
+    assert (1 << 19) < search.num_bytes <= memory_mib << 20
+
+
+def test_a_tree_that_forgets_actions_is_searched_like_its_twin() -> None:
+    """Beyond a sixteenth of its memory a tree asks the rules again for the actions of a position, also a reused one."""
+    game, config = make("othello"), replace(PLAIN, memory_mib=1)
+    search, twin, recorder = new_search(game, config, num_trees=4), ReferenceSearch(game, config), Recorder(game, 1)
+    for num_simulations in (1000, 1500):
+        search.begin(0, num_simulations)
+        recorder.finish(search)
+        twin.begin(num_simulations)
+        run_twin(twin, recorder.seed)
+        assert search.root(0).visits.tolist() == twin.visits()
+        action = twin.best_action()
+        search.advance(0, action, keep=True)
+        twin.advance(action, keep=True)
 
 
 @pytest.mark.parametrize(
@@ -420,7 +440,7 @@ def test_misuse_is_told() -> None:
         ("c_init", 0.7, {}), ("c_base", 20.0, {}), ("c_factor", 60.0, {}), ("unvisited_value", "zero", {}),
         ("unvisited_value", "loss", {}), ("unvisited_reduction", 0.0, {}), ("root_noise_fraction", 0.6, {}),
         ("root_noise_alpha", 0.05, {}), ("exact_bounds", False, {}), ("leaves_in_flight", 6, {}),
-        ("max_nodes", 1024, {}), ("forced_playouts", 2.0, {}), ("root_selection", "gumbel", {}),
+        ("forced_playouts", 2.0, {}), ("root_selection", "gumbel", {}),
         ("gumbel_actions", 3, {"root_selection": "gumbel"}),
         ("gumbel_visit_scale", 0.0, {"root_selection": "gumbel"}), ("policy_target", "completed-q", {}),
         ("gumbel_value_scale", 1.0, {"root_selection": "gumbel"}),

@@ -7,23 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from games_for_tests import plane_of
 from shogi_scenarios import plays
 from shogi_twin import FLAT, START, Twin
 from zerosum.errors import GameError
-from zerosum.games import Rules, State, make, parse_action
+from zerosum.games import make, parse_action, state_after
+from zerosum.notation.kif import HANDICAPS
 
 SHOGI = make("shogi")
-
-
-def after(game: Rules, moves: str, position: str = "startpos") -> State:
-    state = game.parse_position(position)
-    for text in moves.split():
-        state = game.play(state, parse_action(game, state, text))
-    return state
-
-
-def plane(game: Rules, state: State, name: str) -> np.ndarray:
-    return game.planes(state)[[plane.name for plane in game.spec.planes].index(name)]
 
 
 # ---- against others
@@ -59,8 +50,8 @@ def test_rsshogi_and_cshogi_say_the_same() -> None:
 def test_the_planes_are_those_of_the_paper() -> None:
     names = [plane.name for plane in SHOGI.spec.planes]
     assert (len(names), len(set(names)), SHOGI.spec.board_shape, SHOGI.spec.num_actions) == (362, 362, (9, 9), 11259)
-    assert names[0] == "own pawns" and names[14] == "opponent's pawns" and names[28].startswith("1 if the position had")
-    assert names[31] == "own pawns in hand / 18" and names[38] == "opponent's pawns in hand / 18"
+    assert names[0] == "own pawns" and names[14] == "opponent pawns" and names[28].startswith("1 if the position had")
+    assert names[31] == "own pawns in hand / 18" and names[38] == "opponent pawns in hand / 18"
     assert names[45] == "own pawns, 1 ply ago" and names[90] == "own pawns, 2 plies ago"
     assert names[360:] == ["1 if White is to move", "plies since the game began / 512"]
     assert sum(plane.is_constant for plane in SHOGI.spec.planes) == 8 * 17 + 2
@@ -71,14 +62,19 @@ def test_the_planes_are_those_of_the_paper() -> None:
 
 def test_the_mover_sees_the_board_from_below() -> None:
     start = SHOGI.initial_state()
-    white = after(SHOGI, "7g7f")
-    np.testing.assert_array_equal(SHOGI.planes(start)[:28], SHOGI.planes(after(SHOGI, "5i5h 5a5b 5h5i 5b5a"))[:28])
-    assert plane(SHOGI, start, "own rooks")[7, 7] == 1, "2h, to the right in the second row from below"
-    assert plane(SHOGI, white, "own rooks")[7, 7] == 1, "8b, turned around"
-    assert plane(SHOGI, white, "opponent's pawns")[3, 6] == 1, "7f"
-    assert plane(SHOGI, white, "opponent's pawns, 1 ply ago")[2, 6] == 1, "7g"
-    assert plane(SHOGI, white, "1 if White is to move").all() and not plane(SHOGI, start, "1 if White is to move").any()
-    assert plane(SHOGI, after(SHOGI, "7g7f 3c3d 8h2b+"), "opponent's bishops in hand / 2").mean() == 0.5
+    white = state_after(SHOGI, "7g7f")
+    np.testing.assert_array_equal(
+        SHOGI.planes(start)[:28], SHOGI.planes(state_after(SHOGI, "5i5h 5a5b 5h5i 5b5a"))[:28]
+    )
+    assert plane_of(SHOGI, start, "own rooks")[7, 7] == 1, "2h, to the right in the second row from below"
+    assert plane_of(SHOGI, white, "own rooks")[7, 7] == 1, "8b, turned around"
+    assert plane_of(SHOGI, white, "opponent pawns")[3, 6] == 1, "7f"
+    assert plane_of(SHOGI, white, "opponent pawns, 1 ply ago")[2, 6] == 1, "7g"
+    assert (
+        plane_of(SHOGI, white, "1 if White is to move").all()
+        and not plane_of(SHOGI, start, "1 if White is to move").any()
+    )
+    assert plane_of(SHOGI, state_after(SHOGI, "7g7f 3c3d 8h2b+"), "opponent bishops in hand / 2").mean() == 0.5
 
 
 def test_missing_history_is_repeated_or_zero() -> None:
@@ -92,12 +88,34 @@ def test_missing_history_is_repeated_or_zero() -> None:
     assert SHOGI.planes(SHOGI.parse_position(START.replace(" 1", " 3")))[45:360].any()
 
 
+@pytest.mark.parametrize("name", list(HANDICAPS))
+def test_a_game_may_begin_with_a_handicap(name: str) -> None:
+    start = SHOGI.parse_position(HANDICAPS[name])
+    assert not SHOGI.planes(start)[45:360].any()
+    later = SHOGI.parse_position(HANDICAPS[name].removesuffix(" 1") + " 3")
+    assert SHOGI.planes(later)[45:90].any()
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        pytest.param(START.replace(" b ", " w "), id="White begins without a handicap"),
+        pytest.param(HANDICAPS["角落ち"].replace(" w ", " b "), id="Black begins"),
+        pytest.param(HANDICAPS["角落ち"].replace("- 1", "b 1"), id="the piece is in hand"),
+        pytest.param(HANDICAPS["角落ち"].replace("1B5R1", "7R1"), id="Black lacks a piece"),
+        pytest.param(HANDICAPS["角落ち"].replace("ppppppppp/9", "1pppppppp/p8"), id="a pawn has moved"),
+    ],
+)
+def test_what_is_no_handicap_is_set_up(position: str) -> None:
+    assert SHOGI.planes(SHOGI.parse_position(position))[45:90].any()
+
+
 def test_repetition_planes_count_at_their_own_time() -> None:
-    state = after(SHOGI, "5i5h 5a5b 5h5i 5b5a " * 2)
+    state = state_after(SHOGI, "5i5h 5a5b 5h5i 5b5a " * 2)
     for times, expected in (("once", 1), ("twice", 1), ("three times", 0)):
-        assert plane(SHOGI, state, f"1 if the position had occurred at least {times} before").mean() == expected
+        assert plane_of(SHOGI, state, f"1 if the position had occurred at least {times} before").mean() == expected
     ago = "1 if the position had occurred at least twice before, 4 plies ago"
-    assert not plane(SHOGI, state, ago).any(), "it had occurred once by then"
+    assert not plane_of(SHOGI, state, ago).any(), "it had occurred once by then"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +129,7 @@ def test_repetition_planes_count_at_their_own_time() -> None:
     ],
 )
 def test_actions_are_planes_of_squares(moves: str, text: str, action: int) -> None:
-    assert parse_action(SHOGI, after(SHOGI, moves), text) == action
+    assert parse_action(SHOGI, state_after(SHOGI, moves), text) == action
     twin = Twin()
     for move in moves.split():
         twin.play(move)
@@ -137,24 +155,24 @@ def test_pieces_may_stay_as_they_are_but_not_where_they_could_not_move() -> None
 
 def test_a_rule_comes_before_the_ply_cap() -> None:
     game = make("shogi(max_plies=12)")
-    repeated = after(game, "5i5h 5a5b 5h5i 5b5a " * 3)
+    repeated = state_after(game, "5i5h 5a5b 5h5i 5b5a " * 3)
     assert (game.ending(repeated), game.outcome(repeated)) == ("fourfold repetition", 0.0)
-    capped = after(game, "5i5h 5a5b 5h5i 5b5a " * 2 + "7g7f 3c3d 2g2f 8c8d")
+    capped = state_after(game, "5i5h 5a5b 5h5i 5b5a " * 2 + "7g7f 3c3d 2g2f 8c8d")
     assert (game.ending(capped), game.outcome(capped), game.is_soft_ending(capped)) == ("ply cap", 0.0, True)
 
 
 def test_a_record_may_run_on_past_a_repetition() -> None:
-    state = after(SHOGI, "5i5h 5a5b 5h5i 5b5a " * 3)
+    state = state_after(SHOGI, "5i5h 5a5b 5h5i 5b5a " * 3)
     assert SHOGI.legal_actions(state) == [] and len(SHOGI.legal_actions(state, past_soft_endings=True)) == 30
-    assert SHOGI.ending(after(SHOGI, "5i5h 5a5b 5h5i 5b5a " * 3 + "7g7f")) is None
-    assert SHOGI.ending(after(SHOGI, "5i5h 5a5b 5h5i 5b5a " * 4)) == "fourfold repetition"
+    assert SHOGI.ending(state_after(SHOGI, "5i5h 5a5b 5h5i 5b5a " * 3 + "7g7f")) is None
+    assert SHOGI.ending(state_after(SHOGI, "5i5h 5a5b 5h5i 5b5a " * 4)) == "fourfold repetition"
 
 
 # ---- what is said
 
 
 def test_the_board_is_drawn() -> None:
-    state = after(SHOGI, "7g7f 3c3d 8h2b+")
+    state = state_after(SHOGI, "7g7f 3c3d 8h2b+")
     assert SHOGI.draw(state).splitlines() == [
         "a   l  n  s  g  k  g  s  n  l",
         "b   .  r  .  .  .  .  . +B  .",

@@ -251,7 +251,7 @@ def test_malformed_options_are_named(name: str, message: str) -> None:
         ("breakthrough(size=4)", "4/4/4/1O1X O", "O is to move and has reached the last row already"),
         ("breakthrough(size=4)", "4/4/4/XX2 X", "X is to move and O has no piece"),
         ("breakthrough(size=4)", "OOOO/OOOO/O3/XX2 X", "O has 9 pieces, expected at most 8"),
-        ("breakthrough(size=4)", "4/4/4/QX2 X", "row 4, 'QX2': 'Q' is no piece"),
+        ("breakthrough(size=4)", "4/4/4/QX2 X", "row 4, 'QX2': 'Q' is no piece, expected X or O"),
         ("nim", "1-3-5 X", "'1-3-5' has 3 heaps, expected 4"),
         ("nim", "1-3-5-8 X", "'8' is no heap, expected a number from 0 to 7"),
         ("nim", "1-3--7 X", "'' is no heap"),

@@ -85,8 +85,9 @@ def test_a_game_with_one_start_has_no_text() -> None:
 
 
 def test_starts_need_a_notation() -> None:
+    game: Any = Several((None, None))
     with pytest.raises(GameError, match="has 2 starts, and records need a text for each: none"):
-        drawn_start(Several((None, None)), seed=1, number=1)  # type: ignore[arg-type]
+        drawn_start(game, seed=1, number=1)
 
 
 def test_a_start_of_the_rules_has_no_missing_history() -> None:

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from zerosum.errors import ZerosumError
 from zerosum.notation import Evaluation, Move, Record, csa, game_text, kif, pgn, read_games, sgf
-from zerosum.notation.record import ENDINGS
-from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, ShogiPosition, result_for
+from zerosum.notation.record import result_of
+from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, START, ShogiPosition
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 FORMATS = ("pgn", "sgf", "kif", "csa")
@@ -195,7 +195,7 @@ def _random_kif(rng: random.Random) -> Record:
     position = _random_shogi_position(rng, number=rng.choice([1, 1, 24]))
     handicap = rng.choice(list(kif.HANDICAPS.values()))
     start = rng.choice([handicap, position.sfen()])
-    is_black = ShogiPosition.from_sfen(start).is_black == (len(moves) % 2 == 0)
+    is_first = ShogiPosition.from_sfen(start).is_black_after(len(moves))
     ending = rng.choice(["", *kif.SPECIAL.values()])
     return Record(
         game="shogi",
@@ -204,7 +204,7 @@ def _random_kif(rng: random.Random) -> Record:
         start="" if start == kif.HANDICAPS["平手"] else start,
         comments=_some(rng, lambda: _text(rng)),
         variations=(_with_last_endings(_line(rng, make, 2, 1, main=False)),) if rng.random() < 0.2 else (),
-        result=result_for(is_black, ENDINGS[ending]) if ending else rng.choice([None, 1.0, -1.0]),
+        result=result_of(ending, is_first=is_first) if ending else rng.choice([None, 1.0, -1.0]),
         ending=ending,
         ending_spent_s=rng.choice([None, 3.0]) if ending else None,
         format="kif",
@@ -221,7 +221,7 @@ def _random_csa(rng: random.Random) -> Record:
         for _ in range(rng.randint(0, 12))
     )
     start = rng.choice(["", _random_shogi_position(rng, number=1).sfen()])
-    is_black = (not start or ShogiPosition.from_sfen(start).is_black) == (len(moves) % 2 == 0)
+    is_first = ShogiPosition.from_sfen(start or START).is_black_after(len(moves))
     ending = rng.choice(["", *csa.SPECIAL.values(), "opponent's illegal move"])
     names = [name for name in ("N+", "N-") if rng.random() < 0.5] + rng.sample(["EVENT", "SITE", "OPENING"], 2)
     return Record(
@@ -230,7 +230,7 @@ def _random_csa(rng: random.Random) -> Record:
         headers=tuple((name, _text(rng)) for name in names),
         start=start,
         comments=_some(rng, lambda: _text(rng)),
-        result=result_for(is_black, ENDINGS[ending]) if ending else None,
+        result=result_of(ending, is_first=is_first),
         ending=ending,
         ending_spent_s=rng.choice([None, 0.5]) if ending else None,
         format="csa",
@@ -240,7 +240,7 @@ def _random_csa(rng: random.Random) -> Record:
 def written(record: Record) -> str:
     """The record as its format's module writes it, without the rules."""
     if record.format == "sgf":
-        return sgf.write(record, size=int(re.findall(r"size=(\d+)", record.game)[0]))
+        return sgf.write(record, options={"size": re.findall(r"size=(\d+)", record.game)[0]})
     return {"pgn": pgn.write, "kif": kif.write, "csa": csa.write}[record.format](record)
 
 

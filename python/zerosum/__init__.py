@@ -17,12 +17,12 @@ from zerosum.errors import RunError as RunError
 from zerosum.errors import SettingsError as SettingsError
 from zerosum.errors import ZerosumError as ZerosumError
 from zerosum.game_check import check_game as check_game
-from zerosum.games import Game as Game
 from zerosum.games import State as State
 from zerosum.games import make as make
 from zerosum.games import parse_action as parse_action
 from zerosum.games import state_after as state_after
 from zerosum.picture import svg as svg
+from zerosum.python_game import Game as Game
 from zerosum.search import SearchConfig as SearchConfig
 
 if TYPE_CHECKING:

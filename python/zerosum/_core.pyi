@@ -184,7 +184,7 @@ class Game:
         symmetries: Sequence[Sequence[int]],
         has_action_planes: bool,
     ) -> Game:
-        """See a Python object that keeps the `zerosum.games.Game` protocol as a game of the core.
+        """See a Python object that keeps the `zerosum.python_game.Game` protocol as a game of the core.
 
         `planes` is (name, is_constant) in channel order.
         """
@@ -257,7 +257,7 @@ class Game:
         """Lines of play of `depth` plies, 0 to 255; those that end earlier for want of a legal move do not count.
 
         Raises:
-            GameError: `depth` is above 255.
+            GameError: `depth` is another number.
         """
     def random_plies(self, num_plies: int, seed: int) -> int:
         """Play so many plies of random games as a search does: copy, move, outcome, legal moves. For timing.
@@ -354,7 +354,7 @@ class Search:
         leaves_in_flight: int,
         virtual_loss: float,
         cache_positions: int,
-        max_nodes: int,
+        memory_mib: int,
     ) -> Search: ...
     @property
     def game(self) -> Game: ...

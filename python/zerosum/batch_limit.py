@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from zerosum.errors import SettingsError
 
 ResultT = TypeVar("ResultT")
-Pair = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""A network's two outputs, [B, ...] each."""
 
 # How the libraries say it where they have no exception of its own for it, in small letters: torch, CUDA's libraries,
 # oneDNN under OpenVINO, the C++ library under all of them.
@@ -68,12 +66,9 @@ class BatchLimit:
             )
 
 
-def whole(parts: list[Pair]) -> Pair:
-    """One pair from those of the parts."""
-    if len(parts) == 1:
-        return parts[0]
-    first, second = zip(*parts, strict=True)
-    return np.concatenate(first), np.concatenate(second)
+def whole(parts: list[list[NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+    """A network's outputs, [B, ...] each, from those of the parts."""
+    return parts[0] if len(parts) == 1 else [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
 
 
 def is_out_of_memory(error: Exception) -> bool:

@@ -25,6 +25,7 @@ from zerosum.errors import SettingsError, nearest
 from zerosum.games import Rules, measure_game
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig
+from zerosum.python_game import split_name
 from zerosum.replay import ReplayConfig
 from zerosum.search import SearchConfig, natural_noise_alpha
 from zerosum.selfplay import SelfplayConfig
@@ -202,8 +203,8 @@ def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
 
 def game_name(text: str) -> str:
     """A game's name as a run keeps it: a path of the user's becomes absolute."""
-    path, colon, class_name = text.rpartition(":")
-    return f"{Path(path).resolve()}:{class_name}" if colon and path.endswith(".py") else text
+    own = split_name(text)
+    return f"{Path(own[0]).resolve()}:{own[1]}" if own and own[1] else text
 
 
 def directory_name(text: str) -> str:
@@ -212,8 +213,8 @@ def directory_name(text: str) -> str:
     >>> directory_name("go(size=7, komi=-5.5)"), directory_name("games/mine.py:MyGame")
     ('go-size-7-komi--5.5', 'mygame')
     """
-    path, _, class_name = text.rpartition(":")
-    return re.sub(r"[^\w.-]+", "-", (class_name if path.endswith(".py") else text).lower()).strip("-")
+    own = split_name(text)
+    return re.sub(r"[^\w.-]+", "-", ((own and own[1]) or text).lower()).strip("-")
 
 
 def new_config(

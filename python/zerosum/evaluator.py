@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from zerosum.checkpoint import Checkpoint
 from zerosum.errors import DataError, SettingsError
+from zerosum.network import MOVES_LEFT_SCALE
 
 if TYPE_CHECKING:
     from zerosum._core import Leaves, Search
@@ -35,6 +36,8 @@ class Evaluations:
     """[B] float32 in [-1, 1], the expected result for the player to move."""
     wdl: NDArray[np.float32] | None = None
     """[B, 3] float32, how likely win, draw and loss are for the player to move, if the evaluator says so."""
+    moves_left: NDArray[np.float32] | None = None
+    """[B] float32, at least 0: plies of both sides until the game ends, if the evaluator says so."""
 
     def __post_init__(self, leaves: Leaves) -> None:
         """Raises ValueError for a wrong shape or dtype, and DataError naming the leaf for a number out of range."""
@@ -50,6 +53,10 @@ class Evaluations:
             _require_array("wdl", self.wdl, (size, 3))
             if (bad := _first_false(np.isfinite(self.wdl))) is not None:
                 raise _refusal(bad // 3, size, f"win, draw and loss of {self.wdl[bad // 3].tolist()}")
+        if self.moves_left is not None:
+            _require_array("moves_left", self.moves_left, (size,))
+            if (bad := _first_false((self.moves_left >= 0) & (self.moves_left < np.inf))) is not None:
+                raise _refusal(bad, size, f"{self.moves_left[bad]} moves left")
 
 
 class Evaluator(Protocol):
@@ -121,14 +128,23 @@ def _no_preference(leaves: Leaves) -> NDArray[np.float32]:
     return np.zeros(int(leaves.legal_offsets[-1]), np.float32)
 
 
-def evaluations_of(leaves: Leaves, logits: NDArray[np.float32], value_logits_BV: NDArray[np.float32]) -> Evaluations:
-    """Turn value logits into values, for every backend alike: tanh, or P(win) - P(loss)."""
+def evaluations_of(
+    leaves: Leaves,
+    logits: NDArray[np.float32],
+    value_logits_BV: NDArray[np.float32],
+    moves_left_logits_B1: NDArray[np.float32] | None = None,
+) -> Evaluations:
+    """Turn a network's outputs into answers, for every backend alike; a value is a tanh, or P(win) - P(loss)."""
+    moves_left_B = None
+    if moves_left_logits_B1 is not None:
+        with np.errstate(invalid="ignore"):
+            moves_left_B = np.float32(MOVES_LEFT_SCALE) * np.logaddexp(moves_left_logits_B1[:, 0], np.float32(0))
     if value_logits_BV.shape[1] == 1:
-        return Evaluations(leaves, logits, np.tanh(value_logits_BV[:, 0]))
+        return Evaluations(leaves, logits, np.tanh(value_logits_BV[:, 0]), moves_left=moves_left_B)
     with np.errstate(invalid="ignore"):  # what is not finite becomes NaN here, and Evaluations refuses it
         weights_B3 = np.exp(value_logits_BV - value_logits_BV.max(axis=1, keepdims=True))
         wdl_B3 = weights_B3 / weights_B3.sum(axis=1, keepdims=True)
-    return Evaluations(leaves, logits, wdl_B3[:, 0] - wdl_B3[:, 2], wdl_B3)
+    return Evaluations(leaves, logits, wdl_B3[:, 0] - wdl_B3[:, 2], wdl_B3, moves_left_B)
 
 
 def _require_array(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:

@@ -60,11 +60,12 @@ class Forecast:
 def duration(seconds: float) -> str:
     """A time as people say it.
 
-    >>> duration(90), duration(7200), duration(8.64e6), duration(1e9)
-    ('2 minutes', '2.0 hours', '100 days', '32 years')
+    >>> duration(20), duration(90), duration(7200), duration(8.64e6), duration(1e9)
+    ('1 minute', '2 minutes', '2.0 hours', '100 days', '32 years')
     """
     if seconds < 3600:
-        return f"{max(round(seconds / 60), 1)} minutes"
+        minutes = max(round(seconds / 60), 1)
+        return f"{minutes} minute{'s' * (minutes != 1)}"
     if seconds < 48 * 3600:
         return f"{seconds / 3600:.1f} hours"
     days = seconds / 86400
@@ -119,6 +120,8 @@ def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) 
         planes=random_leaves(game, size).planes(),
         policy_target=mask_BA.astype(np.float32) / np.float32(info.num_actions),
         value_target=np.zeros(size, np.float32),
+        draws=np.ones(size, np.float32),
+        plies_left=np.ones(size, np.float32),
         legal_mask=mask_BA,
         weight=np.ones(size, np.float32),
     )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from zerosum.errors import GameError
-from zerosum.games import MISTAKES, Game, Rules, State, adopt, as_planes, place_error, require_a_move, start_error
+from zerosum.games import Rules, State, require_a_move
+from zerosum.python_game import MISTAKES, Game, adopt, as_planes, place_error, start_error
 
 __all__ = ["GameReport", "check_game"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.device import torch_device
-from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network import MOVES_LEFT_SCALE, NetworkConfig, NetworkShape
 from zerosum.replay import Batch
 from zerosum.settings import check, setting
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class LearnerConfig:
     """How the network learns: the loss is (z - v)^2 - pi . log p, with the weights' decay beside it.
 
-    For a win/draw/loss head the value's part is its cross-entropy.
+    For a win/draw/loss head the value's part is its cross-entropy. A moves-left head adds `moves_left_loss`.
     """
 
     optimizer: str = setting("adamw", "'sgd' with momentum (the paper) or 'adamw'", choices=("sgd", "adamw"))
@@ -53,6 +53,20 @@ class LearnerConfig:
     weight_decay: float = setting(1e-4, "L2 for SGD as in the paper (1e-4), decoupled for AdamW", low=0.0, high=1.0)
     value_weight: float = setting(
         1.0, "weight of the value loss beside the policy loss (paper: 1)", low=0.0, high=100.0
+    )
+    draw_target: str = setting(
+        "value",
+        "how many draws a win/draw/loss head learns: 'value', as many as the value target allows (0.4 is 40 % win and"
+        " 60 % draw), or 'outcome', those that games ended in, because a search's value of 0 is an even fight's as well"
+        " as a draw's (not measured)",
+        choices=("value", "outcome"),
+    )
+    moves_left_weight: float = setting(
+        0.1,
+        "weight of the moves-left loss, for a network with that head (lczero-training, pull request 84: 0.1; 0.2 hurt"
+        " the policy a little there)",
+        low=0.001,
+        high=100.0,
     )
     mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (the paper is silent)")
     samples_per_position: float = setting(
@@ -116,6 +130,8 @@ class StepReport:
     value_error: float
     """Mean of (z - v)^2, whatever the head."""
     learning_rate: float
+    moves_left_error: float | None = None
+    """Mean distance of the moves left from those that were, in plies, if the network has that head."""
 
 
 class Learner:
@@ -163,8 +179,13 @@ class Learner:
         policy_B = policy_loss(
             output.policy_logits_BA.float(), policy_target_BA, legal_BA if self.config.mask_illegal else None
         )
-        value_B = value_loss(output.value_logits_BV.float(), value_target_B)
-        total = ((policy_B + self.config.value_weight * value_B) * weight_B).mean()
+        draws_B = torch.from_numpy(batch.draws).to(self._device) if self.config.draw_target == "outcome" else None
+        value_B = value_loss(output.value_logits_BV.float(), value_target_B, draws_B)
+        loss_B = policy_B + self.config.value_weight * value_B
+        if (moves_left_B := output.moves_left_B) is not None:
+            plies_left_B = torch.from_numpy(batch.plies_left).to(self._device)
+            loss_B = loss_B + self.config.moves_left_weight * moves_left_loss(moves_left_B, plies_left_B)
+        total = (loss_B * weight_B).mean()
         self._optimizer.zero_grad(set_to_none=True)
         total.backward()  # type: ignore[no-untyped-call]
         self._optimizer.step()
@@ -174,13 +195,17 @@ class Learner:
             entropy = -torch.xlogy(policy_target_BA, policy_target_BA).sum(dim=1)
             error = (output.values_B - value_target_B) ** 2
             # One tensor, because each copy from a GPU waits for it.
-            means = torch.stack([policy_B.mean(), entropy.mean(), value_B.mean(), error.mean()]).tolist()
+            measured = [policy_B, entropy, value_B, error]
+            if moves_left_B is not None:
+                measured.append((moves_left_B - plies_left_B).abs())
+            means = torch.stack([measure.mean() for measure in measured]).tolist()
         return StepReport(
             policy_loss=means[0],
             policy_entropy=means[1],
             value_loss=means[2],
             value_error=means[3],
             learning_rate=rate,
+            moves_left_error=means[4] if moves_left_B is not None else None,
         )
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
@@ -258,18 +283,31 @@ def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -
     return -(target_BA * log_probs_BA.masked_fill(target_BA == 0, 0)).sum(dim=1)
 
 
-def value_loss(logits_BV: Tensor, target_B: Tensor) -> Tensor:
+def value_loss(logits_BV: Tensor, target_B: Tensor, draws_B: Tensor | None = None) -> Tensor:
     """[B], (z - v)^2 for a scalar head; cross-entropy for a win/draw/loss head.
 
-    A target between the results is what it is the mean of: 0.4 is 40 % win and 60 % draw.
+    A target between the results is taken for their mean, with as many draws as that allows (0.4 is 40 % win and 60 %
+    draw), but at most `draws_B`: with none of them, 0.4 is 70 % win and 30 % loss.
     """
     import torch
 
     if logits_BV.shape[1] == 1:
         error_B: Tensor = (target_B - logits_BV[:, 0].tanh()) ** 2
         return error_B
-    target_B3 = torch.stack([target_B.clamp(min=0), 1 - target_B.abs(), (-target_B).clamp(min=0)], dim=1)
+    decided_B = target_B.abs() if draws_B is None else target_B.abs().maximum(1 - draws_B)
+    target_B3 = torch.stack([(decided_B + target_B) / 2, 1 - decided_B, (decided_B - target_B) / 2], dim=1)
     return -(target_B3 * logits_BV.log_softmax(dim=1)).sum(dim=1)
+
+
+def moves_left_loss(moves_left_B: Tensor, plies_left_B: Tensor) -> Tensor:
+    """[B], the Huber loss of lczero-training: of the error in units of 20 plies, quadratic up to half a unit.
+
+    The plies of a game that the ply cap cut are the least that it would have lasted. They count all the same, because
+    without them only games that end early would be learned from.
+    """
+    import torch.nn.functional as F
+
+    return F.huber_loss(moves_left_B / MOVES_LEFT_SCALE, plies_left_B / MOVES_LEFT_SCALE, reduction="none", delta=0.5)
 
 
 def _autocast(precision: str, device: torch.device) -> Any:

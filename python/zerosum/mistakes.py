@@ -87,14 +87,12 @@ class Mistakes:
             return
         max_positions = strength.solved_positions if seconds is None else None
         counted = {rate.set: rate.positions for rate in self.of_step(step)}
-        missing = [
-            solved
-            for solved in solved_sets(self._game)
-            if counted.get(solved.name, 0) < min(max_positions or len(solved.positions), len(solved.positions))
-        ]
+        sets = solved_sets(self._game)
+        sizes = {solved.name: len(solved.positions[:max_positions]) for solved in sets}
+        missing = [solved for solved in sets if counted.get(solved.name, 0) < sizes[solved.name]]
         if not missing:
             return
-        num_positions = sum(min(max_positions or len(solved.positions), len(solved.positions)) for solved in missing)
+        num_positions = sum(sizes[solved.name] for solved in missing)
         spent = sum(rate.evaluations for rate in self.rates)
         allowed = strength.budget_share * num_evaluations
         if seconds is None and spent + num_positions * strength.solved_simulations > allowed:

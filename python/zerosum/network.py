@@ -5,15 +5,19 @@ Neither is imported here; tests hold both against this table and each other. The
 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network architecture"):
 
     planes ── stem ── block ── … ── block ─┬─ policy_conv ── policy_out ─────────────────── a logit for each action
-    [C,H,W]   3x3     2 x 3x3, + its input └─ value_conv 1x1 ── value_hidden ── value_out ── who will win
+    [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
+                                           └─ moves_left_conv, _hidden, _out ─────────────── how soon, if asked for
 
 Every convolution is followed by batch normalisation ("norm") and has no bias of its own; ReLU follows every norm (in a
-block the second ReLU comes after the addition) and `value_hidden`. There are two policy heads:
+block the second ReLU comes after the addition) and the hidden layers. There are two policy heads:
 
     dense    policy_conv 1x1, policy_out a linear layer from all its squares to all actions (the paper's for Go)
     planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
              first K * H * W actions (the paper's for chess and shogi); the actions beyond, such as a pass, come from
              the mean over all squares by the linear layer policy_rest. Nothing in it depends on the board's size.
+
+The head of the moves left is built as the value head is, and says one number x: MOVES_LEFT_SCALE * softplus(x) plies
+until the game ends. Leela Chess Zero's (its pull request 961) ends in ReLU, where a head that says 0 learns no more.
 """
 
 from __future__ import annotations
@@ -33,6 +37,9 @@ Weights = Mapping[str, NDArray[np.float32]]
 
 NORM_EPSILON = 1e-5
 """Added to a variance before its square root is taken, by every batch normalisation."""
+
+MOVES_LEFT_SCALE = 20.0
+"""Plies for one unit of the moves-left head, so that its loss is of the size of the others (as in lczero-training)."""
 
 NORM_PARTS = ("weight", "bias", "running_mean", "running_var")
 """What one batch normalisation keeps, a number a filter each: scale, shift, and the statistics of what it saw."""
@@ -61,6 +68,11 @@ class NetworkConfig:
         "wdl",
         "What the value head says: 'scalar', the expected result (paper), or 'wdl', how likely win, draw and loss are.",
         choices=("scalar", "wdl"),
+    )
+    moves_left_head: bool = setting(
+        False,
+        "Whether the network also says in how many plies the game will end, from a head as large as the value head"
+        " (paper: false).",
     )
 
     def __post_init__(self) -> None:
@@ -128,6 +140,10 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
     conv("value_conv", filters, config.value_filters, 1)
     linear("value_hidden", config.value_filters * squares, config.value_hidden)
     linear("value_out", config.value_hidden, config.num_value_logits)
+    if config.moves_left_head:  # last, so that the other weights begin as they do without it
+        conv("moves_left_conv", filters, config.value_filters, 1)
+        linear("moves_left_hidden", config.value_filters * squares, config.value_hidden)
+        linear("moves_left_out", config.value_hidden, 1)
     return shapes
 
 
@@ -147,18 +163,17 @@ def num_parameters(config: NetworkConfig, shape: NetworkShape) -> int:
 def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dict[str, NDArray[np.float32]]:
     """Weights to begin with, a pure function of the arguments. The paper does not state its own.
 
-    - Convolutions and `value_hidden`: normal, standard deviation sqrt(2 / inputs), bias 0 (He et al. 2015,
+    - Convolutions and hidden layers: normal, standard deviation sqrt(2 / inputs), bias 0 (He et al. 2015,
       arXiv 1502.01852, eq. 10).
     - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
       1706.02677, section 5.1). The other norms: scale 1. All: shift 0.
-    - `policy_out`, `policy_rest` and `value_out`: 0 (as the classification layer in Fixup, Zhang et al. 2019, arXiv
-      1901.09321), so a new network has no opinion: every action equally likely, every value 0.
+    - `policy_out`, `policy_rest`, `value_out` and `moves_left_out`: 0 (as the classification layer in Fixup, Zhang et
+      al. 2019, arXiv 1901.09321), so a new network has no opinion: every action equally likely, every value 0.
     """
     random = np.random.default_rng(seed)
 
     def begin(name: str, weight_shape: tuple[int, ...]) -> NDArray[np.float32]:
-        last = ("policy_out.weight", "policy_rest.weight", "value_out.weight")
-        if name.endswith(("second.norm.weight", "bias", "running_mean", *last)):
+        if name.endswith(("second.norm.weight", "bias", "running_mean", "_out.weight", "policy_rest.weight")):
             return np.zeros(weight_shape, np.float32)
         if name.endswith(("norm.weight", "running_var")):
             return np.ones(weight_shape, np.float32)

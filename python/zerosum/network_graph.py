@@ -6,7 +6,7 @@ convolution before it, by whatever `Operations` a library offers: `openvino_grap
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,19 +39,14 @@ class Operations(Protocol):
         """[B, U] and [B, G] to [B, U + G]."""
 
 
-class Outputs(NamedTuple):
-    """What the graph ends in, for the player to move; logits, so that one place turns them into values."""
-
-    policy_logits: Any
-    """[B, A]."""
-    value_logits: Any
-    """[B, V], V as `NetworkConfig.num_value_logits`."""
-
-
 def connect(
     operations: Operations, planes: Any, config: NetworkConfig, shape: NetworkShape, weights: Weights
-) -> Outputs:
-    """Put the network together from its input, planes [B, C, H, W], to its outputs."""
+) -> dict[str, Any]:
+    """Put the network together from its input, planes [B, C, H, W], to its outputs for the player to move.
+
+    They are `policy_logits` [B, A], `value_logits` [B, V] (V as `NetworkConfig.num_value_logits`) and, if the network
+    has the head, `moves_left_logits` [B, 1], before their softplus: one place turns all of them into values.
+    """
     relu = operations.relu
 
     def conv(x: Any, name: str) -> Any:
@@ -73,8 +68,13 @@ def connect(
         if shape.num_rest_actions:
             rest = linear(operations.mean_of_squares(policy), "policy_rest")
             policy_logits = operations.join(policy_logits, rest)
-    hidden = relu(linear(operations.flatten(relu(conv(x, "value_conv"))), "value_hidden"))
-    return Outputs(policy_logits, linear(hidden, "value_out"))
+
+    def small_head(name: str) -> Any:
+        hidden = relu(linear(operations.flatten(relu(conv(x, f"{name}_conv"))), f"{name}_hidden"))
+        return linear(hidden, f"{name}_out")
+
+    heads = ["value", "moves_left"] if config.moves_left_head else ["value"]
+    return {"policy_logits": policy_logits, **{f"{name}_logits": small_head(name) for name in heads}}
 
 
 def _fold_norm(weights: Weights, name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

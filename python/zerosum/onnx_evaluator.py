@@ -56,9 +56,9 @@ class OnnxEvaluator:
         """As `Evaluator.evaluate`."""
         session, planes_BCHW = self._session, leaves.planes()
 
-        def evaluate_part(start: int, stop: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-            policy_logits_BA, value_logits_BV = session.run(None, {"planes": planes_BCHW[start:stop]})
-            return policy_logits_BA, value_logits_BV
+        def evaluate_part(start: int, stop: int) -> list[NDArray[np.float32]]:
+            outputs: list[NDArray[np.float32]] = session.run(None, {"planes": planes_BCHW[start:stop]})
+            return outputs
 
-        policy_logits_BA, value_logits_BV = whole(self._limit.in_parts(len(leaves), evaluate_part))
-        return evaluations_of(leaves, leaves.select_legal(policy_logits_BA), value_logits_BV)
+        policy_logits_BA, *others = whole(self._limit.in_parts(len(leaves), evaluate_part))
+        return evaluations_of(leaves, leaves.select_legal(policy_logits_BA), *others)

@@ -4,7 +4,8 @@
 
 Input `planes`, [B, C, H, W] float32 for any B, seen from the player to move. Outputs, float32, for the player to move:
 `policy_logits` [B, A], unnormalised and over all actions (mask the illegal before a softmax), and `value_logits`,
-[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss. Norms are folded. The file's metadata says
+[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss; with a moves-left head also
+`moves_left_logits` [B, 1], before their softplus. Norms are folded. The file's metadata says
 what the planes and actions belong to: the game and its options, its version, the encoding's id, the names of the
 planes, and the checkpoint's step.
 
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from zerosum.checkpoint import Checkpoint
 from zerosum.errors import SettingsError
 from zerosum.files import write_durably
-from zerosum.network_graph import Outputs, connect
+from zerosum.network_graph import connect
 
 if TYPE_CHECKING:
     import onnx
@@ -53,8 +54,9 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
 
     info, operations = checkpoint.info, _Operations()
     outputs = connect(operations, "planes", info.network, info.shape, checkpoint.weights)
-    for node, name in zip(outputs, Outputs._fields, strict=True):
+    for name, node in outputs.items():
         operations.compute("Identity", [node], name)
+    widths = {"policy_logits": info.num_actions, "value_logits": info.network.num_value_logits, "moves_left_logits": 1}
 
     def array(name: str, *shape: int) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
@@ -63,7 +65,7 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
         operations.nodes,
         "zerosum",
         [array("planes", len(info.planes), *info.board_shape)],
-        [array("policy_logits", info.num_actions), array("value_logits", info.network.num_value_logits)],
+        [array(name, widths[name]) for name in outputs],
         operations.weights,
     )
     model = helper.make_model(

@@ -23,20 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.errors import GameError, nearest
+from zerosum.python_game import DEFAULT_MAX_PLIES, MAX_ACTIONS
 
 __all__ = ["PREFIX", "OpenSpielGame", "load"]
 
 PREFIX = "openspiel:"
-MAX_ACTIONS = 65535
-MAX_PLIES = 512
-"""Of games that OpenSpiel lets run longer, if the name does not say: the default of games in Python."""
 NUM_MEASURED_PLIES = 2000
 
 MOVER_PLANE = "1 if the second player is to move"
 
 
 class OpenSpielGame:
-    """Keeps the `zerosum.games.Game` protocol; a state is a state of OpenSpiel, not changed once it is made."""
+    """Keeps the `zerosum.python_game.Game` protocol; a state is a state of OpenSpiel, not changed once it is made."""
 
     def __init__(self, game: Any, name: str, *, max_plies: int) -> None:
         self._game = game
@@ -111,13 +109,12 @@ def load(text: str) -> OpenSpielGame:
     try:
         game = pyspiel.load_game(f"{base}({','.join(parameters)})" if parameters else base)
         _require_properties(pyspiel, game, base)
-        longest = min(int(game.max_game_length()), MAX_PLIES) if max_plies is None else max_plies
+        longest = min(int(game.max_game_length()), DEFAULT_MAX_PLIES) if max_plies is None else max_plies
         return OpenSpielGame(game, f"{PREFIX}{text}", max_plies=longest)
     except GameError:
         raise
-    except (
-        Exception
-    ) as error:  # pyspiel.SpielError, at the first state for some parameters; what the game's code raises
+    except Exception as error:
+        # A pyspiel.SpielError, for some parameters not before the first state, or what a game's own code raises.
         known = ", ".join(sorted(types[base].parameter_specification)) or "none"
         reason = " ".join(str(error).split())
         raise GameError(

@@ -115,17 +115,17 @@ class OpenVinoEvaluator:
         """As `Evaluator.evaluate`."""
         planes = functools.cache(leaves.planes)
 
-        def evaluate_part(start: int, stop: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        def evaluate_part(start: int, stop: int) -> list[NDArray[np.float32]]:
             request = self._request(stop - start)
             if stop - start == len(leaves):
                 leaves.write_planes(request.planes_BCHW)  # rows beyond keep an earlier call's; nobody reads them
                 return request.infer()
             request.planes_BCHW[: stop - start] = planes()[start:stop]
-            policy_logits_BA, value_logits_BV = (output[: stop - start].copy() for output in request.infer())
-            return policy_logits_BA, value_logits_BV
+            return [output[: stop - start].copy() for output in request.infer()]
 
-        policy_logits_BA, value_logits_BV = whole(self._limit.in_parts(len(leaves), evaluate_part))
-        return evaluations_of(leaves, leaves.select_legal(policy_logits_BA), value_logits_BV[: len(leaves)])
+        policy_logits_BA, *others = whole(self._limit.in_parts(len(leaves), evaluate_part))
+        others = [logits[: len(leaves)] for logits in others]
+        return evaluations_of(leaves, leaves.select_legal(policy_logits_BA), *others)
 
     def _request(self, size: int) -> _OpenVinoRequest:
         """The calling thread's request to the newest network; it keeps its network alive, so a swap harms nothing."""
@@ -181,11 +181,11 @@ class _OpenVinoRequest:
     """One thread's way into a compiled network: an input buffer that OpenVINO reads in place, and its outputs."""
 
     def __init__(self, compiled: openvino.CompiledModel) -> None:
-        self._request = compiled.create_infer_request()
+        self._request, self._num_outputs = compiled.create_infer_request(), len(compiled.outputs)
         self.planes_BCHW: NDArray[np.float32] = self._request.get_input_tensor().data
         self.planes_BCHW[:] = 0
 
-    def infer(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Policy logits [batch_size, A] and value logits [batch_size, V], valid until the next call."""
+    def infer(self) -> list[NDArray[np.float32]]:
+        """The outputs of `build_graph`, [batch_size, ...], valid until the next call."""
         self._request.infer(share_outputs=True)
-        return self._request.get_output_tensor(0).data, self._request.get_output_tensor(1).data
+        return [self._request.get_output_tensor(index).data for index in range(self._num_outputs)]

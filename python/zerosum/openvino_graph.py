@@ -37,11 +37,11 @@ def build_graph(
 ) -> openvino.Model:
     """The network for batches of exactly `batch_size` positions; with `int8` the layers that it names in int8.
 
-    Input: planes [B, C, H, W] float32. Outputs, float32: `network_graph.Outputs`.
+    Input: planes [B, C, H, W] float32. Outputs, float32: those of `network_graph.connect`, in their order.
     """
     planes = _planes(shape, batch_size)
     operations = _Operations(batch_size) if int8 is None else _Int8Operations(batch_size, int8)
-    return openvino.Model(list(connect(operations, planes, config, shape, weights)), [planes], "zerosum")
+    return openvino.Model(list(connect(operations, planes, config, shape, weights).values()), [planes], "zerosum")
 
 
 def largest_inputs(

@@ -121,6 +121,10 @@ class Samples:
     """[B], `lambda_returns` for the mover, in [-1, 1]: with lambda 1 the game's result, unless the ply was proven."""
     search_values: NDArray[np.float32]
     """[B], for the mover, in [-1, 1]."""
+    draws: NDArray[np.float32]
+    """[B], in [0, 1]: 1 for a draw, by the next proven value from the position on or, without one, by the outcome."""
+    plies_left: NDArray[np.float32]
+    """[B], moves of both sides from the position to the game's end, be it the ply cap; at least 1."""
     target_actions: NDArray[np.uint16]
     """[sum N]."""
     target_probabilities: NDArray[np.float16]
@@ -139,6 +143,10 @@ class Batch:
     """[B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal."""
     value_target: NDArray[np.float32]
     """[B], in [-1, 1]."""
+    draws: NDArray[np.float32]
+    """[B], as `Samples.draws`."""
+    plies_left: NDArray[np.float32]
+    """[B], as `Samples.plies_left`."""
     legal_mask: NDArray[np.bool_]
     """[B, A]."""
     weight: NDArray[np.float32]
@@ -148,9 +156,13 @@ class Batch:
         size = len(self.planes)
         assert self.planes.ndim == 4, self.planes.shape
         assert self.policy_target.shape == self.legal_mask.shape == (size, self.legal_mask.shape[1])
-        assert self.value_target.shape == self.weight.shape == (size,)
-        for array in (self.planes, self.policy_target, self.value_target, self.weight):
+        for array in (self.value_target, self.draws, self.plies_left, self.weight):
+            assert array.shape == (size,), array.shape
             assert array.dtype == np.float32, array.dtype
+        assert self.planes.dtype == self.policy_target.dtype == np.float32, (
+            self.planes.dtype,
+            self.policy_target.dtype,
+        )
         assert self.legal_mask.dtype == np.bool_, self.legal_mask.dtype
 
 
@@ -203,6 +215,8 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
         planes=leaves.planes(),
         policy_target=policy_target_BA,
         value_target=(1 - q) * samples.returns + q * samples.search_values,
+        draws=samples.draws,
+        plies_left=samples.plies_left,
         legal_mask=legal_mask_BA,
         weight=np.ones(batch_size, np.float32),
     )
@@ -324,6 +338,8 @@ class ReplayWindow:
                 action_offsets=_offsets(rows["ply"]),
                 returns=rows["return"],
                 search_values=rows["search_value"],
+                draws=rows["draw"],
+                plies_left=rows["plies_left"],
                 target_actions=_gather(
                     [block.target_actions.values for block in blocks], rows["first_target"], rows["num_targets"]
                 ),
@@ -378,6 +394,8 @@ _ROW = np.dtype(
         ("ply", np.int64),
         ("return", np.float32),  # for the mover
         ("search_value", np.float32),  # for the mover
+        ("draw", np.float32),
+        ("plies_left", np.float32),
         ("first_target", np.int64),  # in the block's target columns
         ("num_targets", np.int64),
     ]
@@ -411,6 +429,8 @@ class _Block:
         returns = lambda_returns(record, value_lambda=value_lambda)[plies]
         rows["return"] = np.where(record.players[plies] == 0, returns, -returns)
         rows["search_value"] = record.search_values[plies]
+        rows["draw"] = 1 - np.abs(lambda_returns(record, value_lambda=1.0)[plies])
+        rows["plies_left"] = record.num_plies - plies
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]
         self.rows.extend(rows)

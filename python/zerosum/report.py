@@ -12,11 +12,12 @@ from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.config import RunConfig, load_config
 from zerosum.elo import Rating, fit_elo
 from zerosum.errors import DataError, command_text
-from zerosum.games import ENDING_OF_PYTHON_GAMES, Rules, make, start_state
+from zerosum.games import Rules, make, start_state
 from zerosum.metrics import MetricsRow, read_metrics
 from zerosum.mistakes import Mistakes, mean_rate
 from zerosum.network import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
+from zerosum.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.run import network_shape
 from zerosum.settings import num_cores
 from zerosum.solved import MistakeRate, mistake_rates, solved_sets, wilson_error

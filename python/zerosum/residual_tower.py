@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from zerosum.network import NORM_EPSILON, NetworkConfig, NetworkShape, Weights
+from zerosum.network import MOVES_LEFT_SCALE, NORM_EPSILON, NetworkConfig, NetworkShape, Weights
 
 
 class NetworkOutput(NamedTuple):
@@ -24,6 +24,8 @@ class NetworkOutput(NamedTuple):
     """[B, A], unnormalised; illegal actions are masked by whoever takes the softmax."""
     value_logits_BV: Tensor  # noqa: N815
     """[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss in this order."""
+    moves_left_logits_B1: Tensor | None = None  # noqa: N815
+    """[B, 1], before its softplus, if the network has such a head."""
 
     @property
     def values_B(self) -> Tensor:  # noqa: N802
@@ -34,9 +36,15 @@ class NetworkOutput(NamedTuple):
         probs_B3 = logits_BV.softmax(dim=1)
         return probs_B3[:, 0] - probs_B3[:, 2]
 
+    @property
+    def moves_left_B(self) -> Tensor | None:  # noqa: N802
+        """[B] float32, plies until the game ends, above 0."""
+        logits_B1 = self.moves_left_logits_B1
+        return None if logits_B1 is None else MOVES_LEFT_SCALE * F.softplus(logits_B1[:, 0].float())
+
 
 class ResidualTower(nn.Module):
-    """AlphaZero's residual network with its two heads, holding a copy of `weights`.
+    """AlphaZero's residual network with its heads, holding a copy of `weights`.
 
     In training mode the norms use the statistics of the batch and update the running ones; in evaluation mode
     (`eval()`) they use the running ones. Works in any memory format and under autocast.
@@ -62,14 +70,22 @@ class ResidualTower(nn.Module):
             self.value_conv = _ConvNorm(filters, config.value_filters, 1)
             self.value_hidden = nn.Linear(config.value_filters * squares, config.value_hidden)
             self.value_out = nn.Linear(config.value_hidden, config.num_value_logits)
+            self.moves_left_out: nn.Linear | None = None
+            if config.moves_left_head:
+                self.moves_left_conv = _ConvNorm(filters, config.value_filters, 1)
+                self.moves_left_hidden = nn.Linear(config.value_filters * squares, config.value_hidden)
+                self.moves_left_out = nn.Linear(config.value_hidden, 1)
         self.to_empty(device="cpu")
         self.load_weights(weights)
 
     def forward(self, x_BCHW: Tensor) -> NetworkOutput:
         """Evaluate planes [B, C, H, W] (float, seen from the player to move)."""
         x_BFHW = self.blocks(F.relu(self.stem(x_BCHW)))
-        hidden_BU = F.relu(self.value_hidden(F.relu(self.value_conv(x_BFHW)).flatten(1)))
-        return NetworkOutput(self._policy_logits(x_BFHW), self.value_out(hidden_BU))
+        value_logits_BV = self.value_out(_hidden(x_BFHW, self.value_conv, self.value_hidden))
+        moves_left_logits_B1 = None
+        if self.moves_left_out is not None:
+            moves_left_logits_B1 = self.moves_left_out(_hidden(x_BFHW, self.moves_left_conv, self.moves_left_hidden))
+        return NetworkOutput(self._policy_logits(x_BFHW), value_logits_BV, moves_left_logits_B1)
 
     def _policy_logits(self, x_BFHW: Tensor) -> Tensor:
         y_BFHW = F.relu(self.policy_conv(x_BFHW))
@@ -98,6 +114,12 @@ class ResidualTower(nn.Module):
         for layer in self.modules():
             if isinstance(layer, _ConvNorm):
                 layer.fold()
+
+
+def _hidden(x_BFHW: Tensor, conv: _ConvNorm, linear: nn.Linear) -> Tensor:
+    """[B, U], the hidden layer of a small head."""
+    hidden_BU: Tensor = linear(F.relu(conv(x_BFHW)).flatten(1))
+    return F.relu(hidden_BU)
 
 
 class _ConvNorm(nn.Module):

@@ -53,11 +53,12 @@ from zerosum.files import writing
 from zerosum.forecast import forecast
 from zerosum.game_check import check_game
 from zerosum.game_store import GameStore
-from zerosum.games import Rules, adopt, find_game
+from zerosum.games import Rules, find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.metrics import Metrics, MetricsRow
 from zerosum.mistakes import Mistakes
 from zerosum.network import NetworkShape, initial_weights, num_parameters
+from zerosum.python_game import adopt
 from zerosum.replay import ReplayWindow, make_batch, needed, permuted, require_game
 from zerosum.run_directory import hold, plan, write_config
 from zerosum.selfplay import Selfplay, SelfplayTask
@@ -461,10 +462,11 @@ class Training:
         self._reported, self._reported_evaluations = now, evaluations
         self._reported_progress = self._progress()
         seen, self._steps_seen = self._steps_seen, []
+        columns = {field.name for field in dataclasses.fields(MetricsRow)}
         means = {
             field.name: sum(getattr(report, field.name) for report in seen) / len(seen)
             for field in dataclasses.fields(StepReport)
-            if seen
+            if seen and field.name in columns
         }
         rating, mistakes = self._strength.newest, self._mistakes.newest
         row = MetricsRow(

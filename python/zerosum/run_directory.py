@@ -28,6 +28,7 @@ from zerosum.device import torch_device
 from zerosum.errors import RunError, SettingsError
 from zerosum.files import UNFINISHED, replace_durably, writing
 from zerosum.games import Rules
+from zerosum.python_game import split_name
 from zerosum.shards import read_manifest
 
 # What a kill in the first moments can leave of a run that has no settings yet.
@@ -141,9 +142,8 @@ def _changed_config(
     before = load_config(directory / "config.toml")
     if before.game != name:
         # A game's file may have moved with its project: that it is the same game, the network's encoding tells.
-        is_moved = all(".py:" in text for text in (before.game, name))
-        is_moved = is_moved and before.game.rpartition(":")[2] == name.rpartition(":")[2]
-        if not is_moved:
+        own, theirs = split_name(name), split_name(before.game)
+        if own is None or theirs is None or own[1] != theirs[1]:
             raise RunError(f"{directory} is a run of {before.game}, not of {name}: name another directory with --run.")
     read_manifest(directory / "games")  # refuses a newer format
     _require_fit(directory, game)

@@ -136,8 +136,12 @@ class SearchConfig:
         low=0,
         high=1 << 26,
     )
-    max_nodes: int = setting(
-        1 << 24, "a tree that would hold more nodes (48 bytes each) ends its search", low=1024, high=1 << 26
+    memory_mib: int = setting(
+        2048,
+        "mebibytes that all trees together may hold, each an equal part; a search whose tree would outgrow it ends"
+        " there and then",
+        low=1,
+        high=1 << 20,
     )
 
     def __post_init__(self) -> None:
@@ -185,7 +189,7 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
         leaves_in_flight=config.leaves_in_flight,
         virtual_loss=config.virtual_loss,
         cache_positions=config.cache_positions,
-        max_nodes=config.max_nodes,
+        memory_mib=config.memory_mib,
     )
 
 

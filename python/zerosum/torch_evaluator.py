@@ -152,7 +152,8 @@ class _TorchNetwork:
         self.tower.requires_grad_(False)
         self.tower.to(device=device, dtype=self.dtype, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.shape = info.shape
-        self.num_value_logits = info.network.num_value_logits
+        # Of the heads beside the policy: numbers for each position.
+        self.other_widths = [info.network.num_value_logits, *([1] if info.network.moves_left_head else [])]
         self._bit_numbers = torch.arange(8, dtype=torch.uint8, device=device)
         is_number_C = np.array([is_constant for _, is_constant in info.planes], dtype=bool)
         self.bit_channels_P = torch.tensor(np.flatnonzero(~is_number_C), device=device)
@@ -174,14 +175,15 @@ class _TorchNetwork:
                     raise
             self._free_lanes.append(lane)
 
-    def run(self, batch: _Batch) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Logits of the legal actions [sum L] and value logits [B, V], both on the CPU."""
+    def run(self, batch: _Batch) -> list[NDArray[np.float32]]:
+        """Logits of the legal actions [sum L] and of the other heads [B, V] and [B, 1], all on the CPU."""
         import torch
 
         with torch.inference_mode():
             answer = self._run_in_lane(batch) if self.device.type == "cuda" else self._run_at_once(batch)
-        num_legal = len(batch.legal_actions)
-        return answer[:num_legal], answer[num_legal:].reshape(len(batch), self.num_value_logits)
+        sizes = [len(batch.legal_actions), *(len(batch) * width for width in self.other_widths)]
+        legal_logits, *others = np.split(answer, np.cumsum(sizes)[:-1])
+        return [legal_logits, *(o.reshape(-1, width) for o, width in zip(others, self.other_widths, strict=True))]
 
     def _run_at_once(self, batch: _Batch) -> NDArray[np.float32]:
         import torch
@@ -229,14 +231,15 @@ class _TorchNetwork:
 
 
 def joined(output: NetworkOutput, legal: torch.Tensor, size: int) -> torch.Tensor:
-    """Logits of the legal actions, then value logits, of the first `size` positions, float32.
+    """Logits of the legal actions, then of each other head, of the first `size` positions, float32.
 
     One array, because each copy from a GPU waits for it.
     """
     import torch
 
     legal_logits = output.policy_logits_BA.flatten()[legal]
-    return torch.cat([legal_logits, output.value_logits_BV[:size].flatten()]).float()
+    others = [logits[:size].flatten() for logits in output[1:] if logits is not None]
+    return torch.cat([legal_logits, *others]).float()
 
 
 class _Lane:
@@ -280,7 +283,7 @@ class _Lane:
         host_indices.numpy()[:] = legal_indices
         captured.host_packed_BPN.numpy()[:size] = batch.packed  # rows beyond keep what was there; nobody reads them
         captured.host_numbers_BK.numpy()[:size] = batch.numbers
-        host_answer = self._answer.of(len(legal_indices) + size * network.num_value_logits)
+        host_answer = self._answer.of(len(legal_indices) + size * sum(network.other_widths))
         with torch.cuda.stream(self._stream):
             captured.packed_BPN.copy_(captured.host_packed_BPN, non_blocking=True)
             captured.numbers_BK.copy_(captured.host_numbers_BK, non_blocking=True)

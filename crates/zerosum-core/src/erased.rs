@@ -273,7 +273,7 @@ pub trait AnyGame: Send + Sync {
     ///
     /// # Errors
     /// If there is none with this number.
-    fn start(&self, number: u32) -> Result<AnyState, SearchError>;
+    fn start(&self, number: i64) -> Result<AnyState, SearchError>;
     /// See [`Game::description`].
     fn description(&self) -> Description;
     /// The board as text.
@@ -347,8 +347,9 @@ impl<G: Game> Erased<G> {
         if known.contains(&notation) {
             return Ok(());
         }
-        let name = self.game.spec().name();
-        Err(SearchError(format!("{name} has no notation {notation:?}, known are {known:?}")))
+        let known =
+            if known.is_empty() { "it has only its own".to_owned() } else { format!("known are {}", known.join(", ")) };
+        Err(SearchError(format!("{} has no notation {notation:?}, {known}", self.game.spec().name())))
     }
 
     fn wrap(&self, leaves: Leaves<G>) -> Arc<dyn AnyLeaves> {
@@ -437,12 +438,11 @@ impl<G: Game> AnyGame for Erased<G> {
         self.game.num_starts()
     }
 
-    fn start(&self, number: u32) -> Result<AnyState, SearchError> {
-        let count = self.num_starts();
-        if number >= count {
-            let name = self.game.spec().name();
-            return Err(SearchError(format!("{name} has no start {number}: it has {count}, from 0")));
-        }
+    fn start(&self, number: i64) -> Result<AnyState, SearchError> {
+        let last = self.num_starts() - 1;
+        let number = u32::try_from(number).ok().filter(|number| *number <= last).ok_or_else(|| {
+            SearchError(format!("{} has no start {number}: they are 0 to {last}", self.game.spec().name()))
+        })?;
         Ok(AnyState::new(Position { state: self.game.start(number), plies: 0 }))
     }
 

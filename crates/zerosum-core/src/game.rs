@@ -543,7 +543,8 @@ impl<S> Position<S> {
     /// rules stop a game that could go on.
     pub fn legal_actions<G: Game<State = S>>(&self, game: &G, past_soft_endings: bool) -> Vec<Action> {
         let mut actions = Vec::new();
-        if self.outcome(game).is_none() || past_soft_endings && self.has_move(game) {
+        let goes_on = if past_soft_endings { self.has_move(game) } else { self.outcome(game).is_none() };
+        if goes_on {
             game.legal_actions(&self.state, &mut actions);
         }
         actions

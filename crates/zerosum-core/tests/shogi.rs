@@ -1,4 +1,4 @@
-//! Shogi: lines of play, repetition at both ends of a perpetual check, and what malformed text gets. All else is held against
+//! Shogi: repetition at both ends of a perpetual check, and what malformed text gets. All else is held against
 //! rsshogi, cshogi and a slow twin, in `tests/test_shogi.py`.
 
 use zerosum_core::erased::{AnyGame, AnyState};
@@ -6,29 +6,8 @@ use zerosum_core::games::{self, Shogi};
 use zerosum_core::random::Draws;
 use zerosum_core::{Game, Player};
 
-/// Lines beyond this many are counted by `zerosum bench rules`, not here.
-const MOST_LINES: u64 = 1_500_000;
-
 fn shogi() -> std::sync::Arc<dyn AnyGame> {
     games::by_name("shogi").expect("no options").expect("a name of the core")
-}
-
-#[test]
-fn counts_lines_of_play() {
-    let game = shogi();
-    let table = include_str!("../../../python/zerosum/data/perft/shogi.txt");
-    let mut num_positions = 0;
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
-        let [label, position, counts] = line.split('|').map(str::trim).collect::<Vec<_>>().try_into().expect(line);
-        let position = if position.is_empty() { "startpos" } else { position };
-        let state = game.parse_position(position).expect(label);
-        let counts = counts.split(' ').map(|count| count.parse::<u64>().expect(line));
-        for (depth, count) in (1..).zip(counts).filter(|(_, count)| *count <= MOST_LINES) {
-            assert_eq!(game.perft(&state, depth).expect("its own state"), count, "{label}, depth {depth}");
-        }
-        num_positions += 1;
-    }
-    assert_eq!(num_positions, 10);
 }
 
 fn play(game: &dyn AnyGame, state: &AnyState, text: &str) -> AnyState {
@@ -145,20 +124,23 @@ fn malformed_positions_are_named() {
         ("", "\"\" has 0 fields, expected pieces, side to move, hands and the move's number, or startpos"),
         ("9/9/9/9/9/9/9/9 b - 1", "\"9/9/9/9/9/9/9/9\" has 8 rows, expected 9, separated by /"),
         ("4k4/9/9/9/9/9/9/9/4K5 b - 1", "row 9, \"4K5\", has 10 cells, expected 9"),
-        ("4k4/9/9/9/45/9/9/9/4K4 b - 1", "row 5, \"45\": '5', expected digits 1 to 9, no two side by side"),
+        ("4k4/9/9/9/45/9/9/9/4K4 b - 1", "row 5, \"45\": expected digits 1 to 9, no two side by side"),
         (
             "4k4/9/9/9/4Q4/9/9/9/4K4 b - 1",
-            "row 5, \"4Q4\": 'Q' is no piece, expected letters of PLNSGBRK and plnsgbrk, + before some",
+            "row 5, \"4Q4\": \"Q\" is no piece, expected one of PLNSGBRKplnsgbrk, + before some",
         ),
-        ("4k4/9/9/9/4+G4/9/9/9/4K4 b - 1", "row 5, \"4+G4\": +G is no piece"),
+        (
+            "4k4/9/9/9/4+G4/9/9/9/4K4 b - 1",
+            "row 5, \"4+G4\": \"+G\" is no piece, expected one of PLNSGBRKplnsgbrk, + before some",
+        ),
         ("4k4/9/9/9/9/9/9/9/4K4 x - 1", "\"x\" is to move, expected b or w"),
         (
             "4k4/9/9/9/9/9/9/9/4K4 b 1P 1",
-            "hands \"1P\", at \"1P\": expected letters of PLNSGBR and plnsgbr, a number above 1 before some, or - alone",
+            "hands \"1P\", at \"1P\": expected letters of RBGSNLPrbgsnlp, a number above 1 before some, or - alone",
         ),
         (
             "4k4/9/9/9/9/9/9/9/4K4 b P-p 1",
-            "hands \"P-p\", at \"-p\": expected letters of PLNSGBR and plnsgbr, a number above 1 before some, or - alone",
+            "hands \"P-p\", at \"-p\": expected letters of RBGSNLPrbgsnlp, a number above 1 before some, or - alone",
         ),
         ("4k4/9/9/9/9/9/9/9/4K4 b 3R 1", "hands \"3R\": 3 of R, expected at most 2"),
         ("4k4/9/9/9/9/9/9/9/4K4 b - x", "\"x\" is the move's number, expected a number from 1 to 999999"),
@@ -169,7 +151,7 @@ fn malformed_positions_are_named() {
         ("4k4/9/9/P8/9/P8/9/9/4K4 b - 1", "\"4k4/9/9/P8/9/P8/9/9/4K4 b - 1\": Black has two pawns on file 9"),
         (
             "4k4/9/9/4B4/9/4+b4/9/9/4K4 b B 1",
-            "\"4k4/9/9/4B4/9/4+b4/9/9/4K4 b B 1\": there are 3 bishops, expected at most 2",
+            "\"4k4/9/9/4B4/9/4+b4/9/9/4K4 b B 1\": there are 3 of B, expected at most 2",
         ),
         (
             "4k4/9/9/4R4/9/9/9/9/4K4 b - 1",

@@ -162,7 +162,9 @@ impl Game {
     #[new]
     fn new(py: Python<'_>, name: &str) -> PyResult<Self> {
         let inner = games::by_name(name)
-            .and_then(|game| game.ok_or_else(|| format!("unknown game {name:?}, the core has {:?}", games::NAMES)))
+            .and_then(|game| {
+                game.ok_or_else(|| format!("unknown game {name:?}, the core has {}", games::NAMES.join(", ")))
+            })
             .map_err(|message| game_error(py, message))?;
         Ok(Self { inner, is_python: false })
     }
@@ -208,7 +210,7 @@ impl Game {
         self.inner.num_starts()
     }
 
-    fn start(&self, py: Python<'_>, number: u32) -> PyResult<State> {
+    fn start(&self, py: Python<'_>, number: i64) -> PyResult<State> {
         let start = catch(|| self.inner.start(number))?;
         Ok(State { inner: start.map_err(|error| game_error(py, error.0))? })
     }
@@ -312,9 +314,9 @@ impl Game {
         }))
     }
 
-    fn perft(&self, py: Python<'_>, state: &State, depth: u64) -> PyResult<u64> {
+    fn perft(&self, py: Python<'_>, state: &State, depth: i64) -> PyResult<u64> {
         let depth = u32::try_from(depth).ok().filter(|depth| *depth <= MAX_PERFT_DEPTH).ok_or_else(|| {
-            game_error(py, format!("lines of {depth} plies cannot be counted, expected at most {MAX_PERFT_DEPTH}"))
+            game_error(py, format!("lines of {depth} plies cannot be counted, expected 0 to {MAX_PERFT_DEPTH}"))
         })?;
         self.run(py, || self.inner.perft(&state.inner, depth))?.map_err(misuse)
     }

@@ -60,7 +60,7 @@ pub struct PythonGame {
 
 impl PythonGame {
     pub fn new(game: &Bound<'_, PyAny>, spec: GameSpec) -> PyResult<Self> {
-        let games = game.py().import("zerosum.games")?;
+        let seen = game.py().import("zerosum.python_game")?;
         let method = |name: &str| Ok::<_, PyErr>(game.getattr(name)?.unbind());
         Ok(Self {
             spec,
@@ -72,9 +72,9 @@ impl PythonGame {
             planes: method("planes")?,
             action_text: method("action_text")?,
             draw: method("draw")?,
-            as_planes: games.getattr("as_planes")?.unbind(),
-            place_error: games.getattr("place_error")?.unbind(),
-            start_error: games.getattr("start_error")?.unbind(),
+            as_planes: seen.getattr("as_planes")?.unbind(),
+            place_error: seen.getattr("place_error")?.unbind(),
+            start_error: seen.getattr("start_error")?.unbind(),
         })
     }
 
@@ -90,7 +90,7 @@ impl PythonGame {
             .unwrap_or_else(|| Python::attach(|py| answer.get_or_init_py_attached(py, || self.with(node, call))))
     }
 
-    /// `zerosum.games.place_error` says in which game and position it happened.
+    /// `zerosum.python_game.place_error` says in which game and position it happened.
     fn place(&self, py: Python<'_>, node: &Node, error: PyErr) -> PyErr {
         if error.is_instance_of::<PyKeyboardInterrupt>(py) {
             return error; // Ctrl-C is no mistake of the game

@@ -61,7 +61,7 @@ impl Search {
     #[new]
     #[pyo3(signature = (game, num_trees, *, c_init, c_base, c_factor, unvisited_value, unvisited_reduction,
         noise_fraction, noise_alpha, root_selection, gumbel_actions, gumbel_visit_scale, gumbel_value_scale,
-        policy_target, forced_playouts, exact_bounds, twofold_draw, count_reused_visits, leaves_in_flight, virtual_loss, cache_positions, max_nodes))]
+        policy_target, forced_playouts, exact_bounds, twofold_draw, count_reused_visits, leaves_in_flight, virtual_loss, cache_positions, memory_mib))]
     fn new(
         game: Py<Game>,
         num_trees: usize,
@@ -84,7 +84,7 @@ impl Search {
         leaves_in_flight: u16,
         virtual_loss: f32,
         cache_positions: u32,
-        max_nodes: u32,
+        memory_mib: u32,
     ) -> PyResult<Self> {
         let unvisited_value = match unvisited_value {
             "loss" => UnvisitedValue::Loss,
@@ -121,7 +121,7 @@ impl Search {
             leaves_in_flight,
             virtual_loss,
             cache_positions,
-            max_nodes,
+            memory_mib,
         };
         let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
         Ok(Self { game, inner: Mutex::new(inner) })

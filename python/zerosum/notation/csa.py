@@ -13,8 +13,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from zerosum.errors import shown
-from zerosum.notation.record import ENDINGS, Draft, Record, RecordError, headers_in, one_line, refuse
-from zerosum.notation.shogi_position import NUM_PIECES, PIECES, START, ShogiPosition, result_for
+from zerosum.notation.record import (
+    Draft,
+    Record,
+    RecordError,
+    headers_in,
+    one_line,
+    refuse,
+    require_result,
+    result_of,
+)
+from zerosum.notation.shogi_position import NUM_PIECES, PIECES, START, ShogiPosition
 
 SPECIAL = {
     "%TORYO": "resignation",
@@ -83,7 +92,6 @@ class _GameReader:
         self.root = Draft()
         self.moves: list[Draft] = []
         self.ending = ""
-        self.mover_result: float | None = None
         self.spent_s: float | None = None
         self.errors: list[str] = []
 
@@ -139,14 +147,13 @@ class _GameReader:
             raise _CsaError(f"{shown(text)} follows no move: expected one time behind each move")
 
     def _end(self, text: str) -> None:
-        is_black = self.position.is_black == (len(self.moves) % 2 == 0)
         if text in ("%+ILLEGAL_ACTION", "%-ILLEGAL_ACTION"):
-            self.ending = "illegal move" if (text[1] == "+") == is_black else "opponent's illegal move"
+            is_own = (text[1] == "+") == self.position.is_black_after(len(self.moves))
+            self.ending = "illegal move" if is_own else "opponent's illegal move"
         elif text in SPECIAL:
             self.ending = SPECIAL[text]
         else:
             raise _CsaError(f"{shown(text)} is no ending: expected one of {', '.join(SPECIAL)}")
-        self.mover_result = ENDINGS[self.ending]
 
     def _read_pieces(self, text: str) -> None:
         self.has_position = True
@@ -193,14 +200,13 @@ class _GameReader:
             self.errors.append(
                 f"line {self.line}: a game without a position (PI, P1 to P9) and the side to move (+ or -)"
             )
-        is_black = self.position.is_black == (len(self.moves) % 2 == 0)
         return Record(
             game="shogi",
             moves=tuple(move.finish() for move in self.moves),
             headers=tuple(self.headers),
             start="" if start == START else start,
             comments=tuple(self.root.comments),
-            result=result_for(is_black, self.mover_result),
+            result=result_of(self.ending, is_first=self.position.is_black_after(len(self.moves))),
             ending=self.ending,
             ending_spent_s=self.spent_s,
             format="csa",
@@ -248,8 +254,8 @@ def write(record: Record, *, version: str | None = None) -> str:
         lines.append(move.text)
         lines.extend(_time_lines(move.spent_s))
         lines.extend(_comment_lines(move.comments))
-    is_black = position.is_black == (len(record.moves) % 2 == 0)
-    lines.extend([*_end_lines(record, is_black), *_time_lines(record.ending_spent_s)])
+    lines.extend(_end_lines(record, position.is_black_after(len(record.moves))))
+    lines.extend(_time_lines(record.ending_spent_s))
     text = "\n".join(lines) + "\n"
     if version is None:
         is_new = not text.isascii() or any("." in line for line in lines if line.startswith("T"))
@@ -298,6 +304,5 @@ def _end_lines(record: Record, is_black: bool) -> list[str]:
         special = f"%{'-' if is_black else '+'}ILLEGAL_ACTION"
     if not special:
         raise RecordError(f"the ending {record.ending!r}: CSA knows {', '.join(SPECIAL.values())}.", record=record)
-    if record.result != (expected := result_for(is_black, ENDINGS[record.ending])):
-        raise RecordError(f"the result {record.result} by {record.ending}: CSA takes it for {expected}.", record=record)
+    require_result(record, "CSA", is_first=is_black)
     return [special]

@@ -6,9 +6,9 @@ the format's words to its own module.
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 import functools
-import io
 import itertools
 import os
 import re
@@ -27,7 +27,14 @@ GAMES = {"pgn": ("chess", "chess960"), "sgf": ("go",), "kif": ("shogi",), "csa":
 SHIFT_JIS = "cp932"
 CHUNK = 1 << 16
 
-Source = str | os.PathLike[str] | IO[bytes] | IO[str]
+CHARACTER_SETS = re.compile(
+    r"ascii|utf-8(-sig)?|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|kz1048|ptcp154|tis-620|hp-roman8|mac-\w+"
+    r"|gb\w+|hz|big5\w*|shift_jis\w*|euc_\w+|iso2022_\w+|johab"
+)
+"""What people write in, by the names of Python; its other codecs are no texts, or no sets of characters."""
+
+Source = str | os.PathLike[str] | IO[Any]
+"""A path, or a stream of bytes or of text."""
 
 
 def read_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
@@ -51,7 +58,7 @@ def read_raw_games(source: Source, *, format: str | None = None) -> Iterator[Rec
     """As `read_games`, with the moves as the file has them, held against no rules."""
     _check_format(format)
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
+        path = _path(source)
         try:
             with path.open("rb") as stream:
                 yield from _read(stream, str(path), format or SUFFIXES.get(path.suffix.lower()))
@@ -59,6 +66,17 @@ def read_raw_games(source: Source, *, format: str | None = None) -> Iterator[Rec
             raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     else:
         yield from _read(source, "", format)
+
+
+def _path(source: str | os.PathLike[str]) -> Path:
+    path = Path(source)
+    try:
+        is_name = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        raise DataError(f"{str(path)!r} is no name that a file can have.")
+    return path
 
 
 def _read(stream: IO[Any], name: str, format: str | None) -> Iterator[Record]:
@@ -158,9 +176,13 @@ class _Decoder:
             return _decode_western(content)
         name = found[1].decode("ascii")
         try:
-            return content.decode(name)
+            is_known = CHARACTER_SETS.fullmatch(codecs.lookup(name).name)
         except LookupError:
-            raise DataError(f"the character set CA[{name}] is not known: save the file as UTF-8.") from None
+            is_known = None
+        if not is_known:
+            raise DataError(f"the character set CA[{name}] is not known: save the file as UTF-8.")
+        try:
+            return content.decode(name)
         except UnicodeError:
             raise DataError(f"the text is not in {name}, which CA names: save the file as UTF-8.") from None
 
@@ -197,7 +219,10 @@ def game_text(record: Record, *, format: str) -> str:
 
 
 def _write_sgf(record: Record) -> str:
-    return sgf.write(record, size=legality.game_of(record.game).spec.board_shape[0])
+    # What Go's options say of the start and of the rules, SGF says in properties.
+    game = legality.game_of(record.game)
+    start = record.start or game.position_text(game.initial_state()) or ""
+    return sgf.write(dataclasses.replace(record, start=start), options=legality.options_of(game))
 
 
 def write_game(record: Record, target: Source, *, format: str | None = None) -> None:
@@ -221,11 +246,11 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
     """
     _check_format(format)
     if not isinstance(target, str | os.PathLike):
-        is_text = isinstance(target, io.TextIOBase)
+        is_text = hasattr(target, "encoding")  # a temporary file, too, which is no TextIOBase
         for text in _texts(records, _require_format(format, "the stream")):
-            target.write(text if is_text else text.encode())  # type: ignore[arg-type]
+            target.write(text if is_text else _encoded(text, "utf-8"))
         return
-    path = Path(target)
+    path = _path(target)
     if not path.name:
         raise DataError(f"{str(target)!r} is no file that could be written: name one.")
     format = _require_format(format or SUFFIXES.get(path.suffix.lower()), str(path))
@@ -237,15 +262,22 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
                 named = "Shift_JIS" if encoding == SHIFT_JIS else "UTF-8"
                 stream.write(f"#KIF version=2.0 encoding={named}\n".encode())
             for text in _texts(records, format):
-                stream.write(text.encode(encoding))
+                stream.write(_encoded(text, encoding))
         os.replace(unfinished, path)
-    except UnicodeEncodeError as error:
-        character = error.object[error.start : error.start + 1]
-        raise RecordError(f"{path}: Shift-JIS has no {character!r}. Write to a path that ends in .kifu.") from error
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        character = error.object[error.start : error.start + 1]
+        if encoding == SHIFT_JIS:
+            raise RecordError(f"Shift-JIS has no {character!r}: write to a path that ends in .kifu.") from error
+        raise RecordError(f"{character!r} is no character: a text of the record has it.") from error
 
 
 def _texts(records: Iterable[Record], format: str) -> Iterator[str]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from zerosum.errors import shown
 from zerosum.notation.record import (
-    ENDINGS,
     MAX_DEPTH,
     Draft,
     Move,
@@ -22,8 +21,10 @@ from zerosum.notation.record import (
     headers_in,
     one_line,
     refuse,
+    require_result,
+    result_of,
 )
-from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, START, ShogiPosition, result_for
+from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, START, ShogiPosition
 
 _REST = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 
@@ -272,10 +273,10 @@ class _GameReader:
             self.errors.append(f"line {self.line}: a board with {self.num_rows} rows: expected nine")
             game = ""
         start = self._start()
-        is_black = (ShogiPosition.from_sfen(start).is_black if start else True) == (len(self.main) % 2 == 0)
-        result = result_for(is_black, ENDINGS.get(self.ending))
-        if not self.ending:
-            self.ending, result = _read_summary(self.summary)
+        is_first = ShogiPosition.from_sfen(start or START).is_black_after(len(self.main))
+        ending, result = self.ending, result_of(self.ending, is_first=is_first)
+        if not ending:
+            ending, result = _read_summary(self.summary, is_first=is_first)
         return Record(
             game=game,
             moves=tuple(move.finish() for move in self.main),
@@ -285,7 +286,7 @@ class _GameReader:
             properties=tuple(self.root.properties),
             variations=self.root.finish_variations(),
             result=result,
-            ending=self.ending,
+            ending=ending,
             ending_spent_s=self.spent_s,
             format="kif",
             errors=tuple(self.errors),
@@ -297,10 +298,10 @@ def _square(file: str, rank: str) -> str:
     return DIGITS[int(file)] + (KANJI_DIGITS[int(rank)] if rank.isascii() else rank)
 
 
-def _read_summary(text: str) -> tuple[str, float | None]:
-    """Ending and result of the line `まで…手で…` where no move line says them."""
+def _read_summary(text: str, *, is_first: bool) -> tuple[str, float | None]:
+    """Ending and result of the line `まで…手で…` where no move line says them; `is_first` if Black is to move."""
     if text in SPECIAL:
-        return SPECIAL[text], ENDINGS[SPECIAL[text]]
+        return SPECIAL[text], result_of(SPECIAL[text], is_first=is_first)
     found = re.fullmatch(r"(?:時間切れにより)?(先手|下手|後手|上手)の勝ち", text)
     if found is None:
         return "", None
@@ -328,7 +329,7 @@ def write(record: Record) -> str:
     lines.extend(_comment_lines(record, record.comments, record.properties))
     writer = _MoveWriter(record)
     last = writer.add_line(record.moves, _Point(1, "", (0, 0)), bool(record.variations))
-    lines.extend([*writer.lines, *_end_lines(record, last, start.is_black == (len(record.moves) % 2 == 0))])
+    lines.extend([*writer.lines, *_end_lines(record, last, start.is_black_after(len(record.moves)))])
     writer.lines = []
     writer.add_variations(record.moves, record.variations, _Point(1, "", (0, 0)))
     return "\n".join([*lines, *writer.lines]) + "\n"
@@ -439,6 +440,5 @@ def _end_lines(record: Record, point: _Point, is_black: bool) -> list[str]:
             raise RecordError("a draw: KIF says it by how it came about; the record's ending is empty.", record=record)
         return [f"まで{len(record.moves)}手で{winner}"] if winner else []
     special = _special(record, record.ending)
-    if record.result != (expected := result_for(is_black, ENDINGS[record.ending])):
-        raise RecordError(f"the result {record.result} by {record.ending}: KIF takes it for {expected}.", record=record)
+    require_result(record, "KIF", is_first=is_black)
     return [_numbered(point, special, record.ending_spent_s), f"まで{len(record.moves)}手で{winner or special}"]

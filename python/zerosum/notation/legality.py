@@ -10,7 +10,7 @@ import dataclasses
 import functools
 
 from zerosum.errors import GameError, shown
-from zerosum.games import Rules, State, make, near_moves
+from zerosum.games import Rules, State, make, near_moves, start_state
 from zerosum.notation.record import Move, Record, RecordError
 
 NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
@@ -27,14 +27,10 @@ def game_of(name: str) -> Rules:
     return make(name)
 
 
-def start_of(record: Record) -> State:
-    """The position before a record's first move.
-
-    Raises:
-        GameError: the game or the position is none.
-    """
-    game = game_of(record.game)
-    return game.parse_position(record.start) if record.start else game.initial_state()
+def options_of(game: Rules) -> dict[str, str]:
+    """All options that a game has, by name, with their values."""
+    given = dict(option.split("=") for option in game.spec.options.split(", ") if option)
+    return {option.name: option.default for option in game.spec.known_options} | given
 
 
 def states_of(record: Record) -> list[State]:
@@ -43,7 +39,8 @@ def states_of(record: Record) -> list[State]:
     Raises:
         GameError: a move is illegal, or the game or its start is none.
     """
-    game, states = game_of(record.game), [start_of(record)]
+    game = game_of(record.game)
+    states = [start_state(game, record.start)]
     for number, move in enumerate(record.moves, start=1):
         states.append(game.play(states[-1], _parse(game, states[-1], move, number, None)))
     return states
@@ -58,7 +55,8 @@ def check_record(record: Record) -> Record:
         return dataclasses.replace(record, moves=(), variations=())
     place = f"{record.file}, " if record.file else ""
     try:
-        game, start = game_of(record.game), start_of(record)
+        game = game_of(record.game)
+        start = start_state(game, record.start)
     except GameError as error:
         errors = (*record.errors, f"{place}line {record.line}: {str(error).rstrip('.')}; the record stops here")
         return dataclasses.replace(record, moves=(), variations=(), errors=errors)
@@ -71,7 +69,7 @@ def check_record(record: Record) -> Record:
         start="" if start_text in (None, game.position_text(game.initial_state())) else start_text,
         moves=moves,
         variations=variations,
-        errors=(*record.errors, *(f"{place}{error}" for error in walk.errors)),
+        errors=(*record.errors, *(f"{place}{error}; the {line} stops here" for line, error in walk.errors)),
     )
 
 
@@ -83,11 +81,12 @@ def in_notation(record: Record, format: str) -> Record:
         GameError: the record's game or start is none.
     """
     record.checked()
-    game, start = game_of(record.game), start_of(record)
+    game = game_of(record.game)
+    start = start_state(game, record.start)
     walk = _Walk(game, None, NOTATIONS[format])
     moves, variations = walk.translate(record, start)
     if walk.errors:
-        raise RecordError(walk.errors[0], record=record)
+        raise RecordError(f"{walk.errors[0][1]}.", record=record)
     return dataclasses.replace(record, moves=moves, variations=variations)
 
 
@@ -97,7 +96,8 @@ class _Walk:
     def __init__(self, game: Rules, read: str | None, write: str | None) -> None:
         self.game, self.read = game, _known(game, read)
         self.write = _known(game, write)
-        self.errors: list[str] = []
+        self.errors: list[tuple[str, GameError]] = []
+        """What kind of line ends where, and why."""
 
     def translate(self, record: Record, start: State) -> tuple[tuple[Move, ...], tuple[tuple[Move, ...], ...]]:
         """The main line and the variations that leave it before its first move."""
@@ -109,7 +109,7 @@ class _Walk:
             try:
                 action = _parse(self.game, state, move, number, self.read)
             except GameError as error:
-                self.errors.append(f"{error}; the {what} stops here")
+                self.errors.append((what, error))
                 break
             text = self.game.action_text(state, action, self.write)
             state, number = self.game.play(state, action), number + 1

@@ -13,6 +13,7 @@ variations after its last move (as KIF does after a resignation). The file forma
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -34,6 +35,11 @@ class RecordError(GameError):
         """What there is of the record, if anything."""
 
 
+def _require_time(name: str, seconds: float | None) -> None:
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise RecordError(f"{name} is {seconds}, expected seconds from 0, or None.")
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """What an engine thought of the position after a move, seen from the first player, whoever is to move."""
@@ -44,6 +50,10 @@ class Evaluation:
     """Moves to mate: the first player mates if it is positive, the second if negative, 0 is mate on the board."""
     depth: int | None = None
     """Plies it was searched."""
+
+    def __post_init__(self) -> None:
+        if (self.pawns is None) == (self.mate is None) or not math.isfinite(self.pawns or 0):
+            raise RecordError(f"an evaluation of {self.pawns} pawns and mate in {self.mate}: expected one of the two.")
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,10 @@ class Move:
     line: int = field(default=0, compare=False, repr=False)
     """Of the file, counted from 1; 0 for a move that was not read."""
 
+    def __post_init__(self) -> None:
+        _require_time("clock_s", self.clock_s)
+        _require_time("spent_s", self.spent_s)
+
 
 EMPTY: dict[str, Any] = {entry.name: entry.default for entry in dataclasses.fields(Move) if entry.name != "text"}
 """What the fields of a move hold if nothing was said."""
@@ -87,7 +101,7 @@ class Record:
     moves: tuple[Move, ...] = ()
     """The game that was played: the main line."""
     headers: tuple[tuple[str, str], ...] = ()
-    """(name, value) in the file's order, a name any number of times, in the words of `format`.
+    """(name, value) in the file's order, a name any number of times, in the words of `format` (see `headers_in`).
 
     Without those that say what this class says: the game, its start, its result and its ending.
     """
@@ -113,6 +127,9 @@ class Record:
     """Of the file, on which the record begins, counted from 1."""
     file: str = field(default="", compare=False, repr=False)
     """The path that it was read from, if it has one."""
+
+    def __post_init__(self) -> None:
+        _require_time("ending_spent_s", self.ending_spent_s)
 
     def header(self, name: str, default: str = "") -> str:
         """The first value with this name, or of the name that the format has for it (see `HEADER_NAMES`)."""
@@ -193,10 +210,33 @@ ENDINGS: dict[str, float | None] = {
 """Words for endings, and the result that each means for the player to move where a format gives no other."""
 
 
+def result_of(ending: str, *, is_first: bool) -> float | None:
+    """The first player's result by an ending, `is_first` if that player is to move; None where it does not say."""
+    result = ENDINGS.get(ending)
+    return result if is_first or not result else -result
+
+
+def require_result(record: Record, format: str, *, is_first: bool) -> None:
+    """Hold a record's result against its ending, for a format that says the ending alone.
+
+    Raises:
+        RecordError: the ending means another result, which the message has.
+    """
+    if record.result != (expected := result_of(record.ending, is_first=is_first)):
+        raise RecordError(
+            f"the result {record.result} by {record.ending}: {format} takes it for {expected}.", record=record
+        )
+
+
 def headers_in(record: Record, format: str) -> list[tuple[str, str]]:
-    """A record's headers in the words of a format: its own as they are, else those of `HEADER_NAMES`."""
+    """A record's headers in the words of a format: its own as they are, of another's those of `HEADER_NAMES`.
+
+    A record that was not read may have either's words, of `HEADER_NAMES` or of the format that it is written in.
+    """
     if record.format == format:
         return list(record.headers)
+    if not record.format:
+        return [(HEADER_NAMES.get(name, {}).get(format, (name,))[0], value) for name, value in record.headers]
     found = [(names.get(format, ("",))[0], record.header(name)) for name, names in HEADER_NAMES.items()]
     return [(name, value) for name, value in found if name and value]
 

@@ -9,7 +9,7 @@ start position; stones set up later end the record with an error, for a record h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from zerosum.errors import DataError, shown
@@ -22,6 +22,7 @@ PASS = "pass"
 PROPERTY = re.compile(r"([A-Za-z]+)\s*(?=\[)")
 VALUE = re.compile(r"\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d{1,6}(\.\d{0,6})?|\.\d{1,6})", re.ASCII)
+CLOCK = re.compile(r"\d{1,6}(\.\d{0,6})?|\.\d{1,6}", re.ASCII)
 RESULT = re.compile(r"([BW])\+(.*)", re.DOTALL)
 WAYS = {"r": "resignation", "resign": "resignation", "t": "time", "time": "time", "f": "forfeit", "forfeit": "forfeit"}
 RULES = {
@@ -35,6 +36,8 @@ RULES = {
     "tromp-taylor": "suicide=true",
 }
 """Options of Go by RU, in lower case: which moves the rules forbid. How they count is the result's affair."""
+OPTIONS = re.compile(r"(?:suicide|superko)=[a-z]+(?:, (?:suicide|superko)=[a-z]+)*")
+"""RU where a game of ours has other rules than it has without options: nobody's rules are quite the same."""
 SETUP = ("AE", "AB", "AW", "PL")
 OF_NODES = {"AR", "BL", "BM", "CR", "DD", "DM", "DO", "FG", "GB", "GW", "HO", "IT", "KO", "LB", "LN", "MA", "MN", "N"}
 OF_NODES |= {"OB", "OW", "PM", "SL", "SQ", "TB", "TE", "TR", "TW", "UC", "V", "VW", "WL"}
@@ -231,11 +234,10 @@ class _GameReader:
             tree.is_stopped = True
             return
         target = tree.last if tree.line or tree.line is self.main else tree.pending
-        if colours and (left := properties.pop(f"{colours[0]}L", None)):
-            if NUMBER.fullmatch(left[0].strip()):
-                target.clock_s = round(float(left[0]), 3)
-            else:
-                properties[f"{colours[0]}L"] = left
+        clock = f"{colours[0]}L" if colours else ""
+        if (left := properties.get(clock)) and CLOCK.fullmatch(left[0].strip()):
+            target.clock_s = round(float(left[0]), 3)
+            del properties[clock]
         target.comments.extend(text for value in properties.pop("C", []) if (text := _unescape(value)))
         for name, values in properties.items():
             if (is_root or target is self.root) and name not in OF_NODES:
@@ -264,7 +266,8 @@ class _GameReader:
         komi = value("KM", "")
         if komi and not NUMBER.fullmatch(komi):
             raise _SgfError(f"the komi KM[{komi}]: expected a number of points")
-        rules = RULES.get(value("RU", "").lower())
+        named = value("RU", "")
+        rules = named if OPTIONS.fullmatch(named) else RULES.get(named.lower())
         self.options = [*([f"komi={komi}"] if komi else []), *([rules] if rules else [])]
         handicap = value("HA", "0")
         if not re.fullmatch(r"\d{1,3}", handicap, re.ASCII):
@@ -381,8 +384,12 @@ def _stones_of(start: str) -> tuple[Properties, str]:
 # ---- writing
 
 
-def write(record: Record, *, size: int) -> str:
-    """A record whose moves are points such as "dd", or "pass", as a game tree of its own; `size` is the board's side.
+def write(record: Record, *, options: Mapping[str, str]) -> str:
+    """A record whose moves are points such as "dd", or "pass", as a game tree of its own.
+
+    Args:
+        record: Its start is written out, where the game does not begin with an empty board.
+        options: Of its game, by name; those that are not given are what they are by default.
 
     Raises:
         RecordError: SGF cannot say what the record says; the message has what.
@@ -391,20 +398,30 @@ def write(record: Record, *, size: int) -> str:
     if "=" in record.start:
         raise RecordError(f"the start {record.start}: SGF has no words for a ko or passes before it.", record=record)
     setup, to_move = _stones_of(record.start)
-    pieces = [f"(;GM[1]FF[4]CA[UTF-8]SZ[{size}]"]
+    pieces = [f"(;GM[1]FF[4]CA[UTF-8]SZ[{options['size']}]"]
     headers = headers_in(record, "sgf")
-    komi = re.search(r"komi=([-+.\d]+)", record.game)
-    if komi and record.format != "sgf":
-        headers.append(("KM", komi[1]))
+    if record.format != "sgf":
+        headers.extend(_rule_headers(options))
     pieces.extend(_values(record, [(name, _escape(value)) for name, value in headers]))
     if result := _result_text(record):
         pieces.append(f"RE[{_escape(result)}]")
     pieces.extend(f"\n{name}{''.join(f'[{point}]' for point in points)}" for name, points in setup.items())
-    if record.start:
+    if setup or to_move == "W":
         pieces.append(f"PL[{to_move}]")
     pieces.extend(_node_pieces(record, record.comments, record.properties))
     pieces.extend(_line_pieces(record, record.moves, record.variations, to_move))
     return f"{''.join(pieces)})\n"
+
+
+def _rule_headers(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What a file of ours would say of the rules: komi, handicap, and what else the options change."""
+    if komi := options.get("komi"):
+        yield "KM", komi
+    if (handicap := options.get("handicap", "0")) != "0":
+        yield "HA", handicap
+    others = [("suicide", "false"), ("superko", "positional")]
+    if changed := [f"{name}={options[name]}" for name, usual in others if options.get(name, usual) != usual]:
+        yield "RU", ", ".join(changed)
 
 
 def _line_pieces(

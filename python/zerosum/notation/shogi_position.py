@@ -77,6 +77,10 @@ class ShogiPosition:
                 hand += f"{count if count > 1 else ''}{name}" if count else ""
         return f"{'/'.join(rows)} {'b' if self.is_black else 'w'} {hand or '-'} {self.number}"
 
+    def is_black_after(self, num_moves: int) -> bool:
+        """Black is to move once so many moves were made."""
+        return self.is_black == (num_moves % 2 == 0)
+
     def missing(self) -> Counter[str]:
         """Pieces of a set that are neither on the board nor in hand."""
         left = Counter(NUM_PIECES)
@@ -84,8 +88,3 @@ class ShogiPosition:
         for hand in self.hands:
             left.subtract(hand)
         return +left
-
-
-def result_for(is_black: bool, mover_result: float | None) -> float | None:
-    """The first player's result from that of the player to move."""
-    return mover_result if is_black or not mover_result else -mover_result

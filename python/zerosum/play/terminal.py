@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Literal
 
 from zerosum.errors import GameError, SettingsError
-from zerosum.games import ENDING_OF_PYTHON_GAMES, State, parse_action, state_after
+from zerosum.games import State, parse_action, state_after
 from zerosum.play.player import Analysis, Player, require_seconds
+from zerosum.python_game import ENDING_OF_PYTHON_GAMES
 
 ORDINALS = ("first", "second")
 BOTH = frozenset({0, 1})

@@ -1,5 +1,7 @@
 //! Boards of 5×5 squares as words of 25 bits, for minishogi and minichess, and how pieces move over them, all at once.
 //!
+//! A word is a set of squares; [`Board`] says what stands on them, [`Limits`] what checks and pins leave of the moves.
+//!
 //! ```text
 //!   bits, seen by the player to move       directions
 //!      0  1  2  3  4   far rank               7 0 1
@@ -8,6 +10,9 @@
 //!     15 16 17 18 19
 //!     20 21 22 23 24   home rank
 //! ```
+
+use crate::game::{Planes, Player};
+use crate::random::mix;
 
 /// Squares of a rank and of a file.
 pub const SIDE: usize = 5;
@@ -116,7 +121,7 @@ static LINES: Lines = {
 
 /// Squares strictly between two of one line; none for others.
 #[inline]
-pub fn between(from: usize, to: usize) -> u32 {
+fn between(from: usize, to: usize) -> u32 {
     LINES.between[from][to]
 }
 
@@ -133,13 +138,13 @@ pub fn squares(mut set: u32) -> impl Iterator<Item = usize> {
 
 /// The board turned by 180 degrees.
 #[inline]
-pub fn turned(set: u32) -> u32 {
+fn turned(set: u32) -> u32 {
     set.reverse_bits() >> (32 - NUM_SQUARES)
 }
 
 /// The board flipped top to bottom.
 #[inline]
-pub fn flipped(set: u32) -> u32 {
+fn flipped(set: u32) -> u32 {
     let rank = |row: usize| set >> (SIDE * row) & FAR_RANK;
     rank(4) | rank(3) << 5 | rank(2) << 10 | rank(1) << 15 | rank(0) << 20
 }
@@ -176,7 +181,7 @@ pub fn leaving(direction: Step, steppers: u32, sliders: u32, empty: u32, targets
 #[derive(Clone, Copy, Debug)]
 pub struct Pins {
     /// Those that give check.
-    pub checkers: u32,
+    checkers: u32,
     /// By axis, the squares that no pin keeps off it.
     pub free: [u32; 4],
 }
@@ -184,7 +189,7 @@ pub struct Pins {
 impl Pins {
     /// What sliders, some along ranks and files, some diagonally, do to the king of the side that has `own` pieces.
     #[inline]
-    pub fn of(king: usize, straight: u32, diagonal: u32, own: u32, occupied: u32) -> Self {
+    fn of(king: usize, [straight, diagonal]: [u32; 2], own: u32, occupied: u32) -> Self {
         let mut pins = Self { checkers: 0, free: [ALL; 4] };
         for slider in squares(straight | diagonal) {
             let direction = LINES.direction[king][slider];
@@ -216,11 +221,145 @@ impl Pins {
 /// Where pieces other than the king may go: anywhere if nothing gives check; to take the one piece that does, or between it
 /// and the king; nowhere if two do.
 #[inline]
-pub fn answers(king: usize, checkers: u32) -> u32 {
+fn answers(king: usize, checkers: u32) -> u32 {
     match checkers.count_ones() {
         0 => ALL,
         1 => checkers | between(king, checkers.trailing_zeros() as usize),
         _ => 0,
+    }
+}
+
+/// What limits the moves on a board.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Of the opponent's sliders.
+    pub pins: Pins,
+    /// Where pieces other than the king may go.
+    pub targets: u32,
+    /// Where the king may go.
+    pub king_targets: u32,
+    /// Whether the player to move is in check.
+    pub is_check: bool,
+}
+
+/// What stands on a board and what is in hand, seen by the player to move. The opponent sees the board turned by 180 degrees
+/// if it `TURNS`, as in shogi, else flipped top to bottom, as in chess. The default is an empty board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Board<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> {
+    /// By kind, whosever they are.
+    pub kinds: [u32; KINDS],
+    /// Of the player to move.
+    pub own: u32,
+    /// Of the opponent.
+    pub opponent: u32,
+    /// What is in hand by kind, own and the opponent's.
+    pub hands: [[u8; IN_HAND]; 2],
+}
+
+impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Default for Board<KINDS, IN_HAND, TURNS> {
+    fn default() -> Self {
+        Self { kinds: [0; KINDS], own: 0, opponent: 0, hands: [[0; IN_HAND]; 2] }
+    }
+}
+
+impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Board<KINDS, IN_HAND, TURNS> {
+    /// The squares of a set as the other side sees them.
+    #[inline]
+    fn opposite_squares(set: u32) -> u32 {
+        if TURNS { turned(set) } else { flipped(set) }
+    }
+
+    /// The same seen by the opponent.
+    #[inline]
+    pub fn opposite(&self) -> Self {
+        Self {
+            kinds: self.kinds.map(Self::opposite_squares),
+            own: Self::opposite_squares(self.opponent),
+            opponent: Self::opposite_squares(self.own),
+            hands: [self.hands[1], self.hands[0]],
+        }
+    }
+
+    /// The board that `player` sees as the first player sees it, or the other way round.
+    pub fn first_sees(&self, player: Player) -> Self {
+        if player == Player::First { *self } else { self.opposite() }
+    }
+
+    /// A square that `player` sees as the first player sees it, or the other way round.
+    pub fn first_sees_square(square: usize, player: Player) -> usize {
+        if player == Player::First { square } else { Self::opposite_squares(1 << square).trailing_zeros() as usize }
+    }
+
+    /// What was so many plies before a position that was set up: the same again, as who was to move saw it, or nothing.
+    pub fn before(&self, is_repeated: bool) -> impl Fn(usize) -> Self {
+        let (same, opposite) = (*self, self.opposite());
+        move |age| match (is_repeated, age % 2) {
+            (false, _) => Self::default(),
+            (true, 0) => same,
+            (true, _) => opposite,
+        }
+    }
+
+    /// The kind of piece on a square, which must not be empty.
+    #[inline]
+    pub fn kind_on(&self, square: usize) -> usize {
+        (1..KINDS).map(|kind| kind * (self.kinds[kind] >> square & 1) as usize).sum()
+    }
+
+    /// The kind and the owner of the piece on a square as the first player sees the board; `player` is to move.
+    pub fn piece_on(&self, square: usize, player: Player) -> Option<(usize, Player)> {
+        let square = Self::first_sees_square(square, player);
+        let owner = if self.own >> square & 1 == 1 { player } else { player.opponent() };
+        ((self.own | self.opponent) >> square & 1 == 1).then(|| (self.kind_on(square), owner))
+    }
+
+    /// The squares, as the first player sees them and ascending, that the last move changed; `player` is to move. None if
+    /// there was nothing before.
+    pub fn last_move(&self, before: &Self, player: Player) -> Vec<usize> {
+        if *before == Self::default() {
+            return Vec::new();
+        }
+        let before = before.opposite();
+        let kinds = self.kinds.iter().zip(before.kinds).fold(0, |all, (one, two)| all | one ^ two);
+        let changed = kinds | self.own ^ before.own;
+        squares(if player == Player::First { changed } else { Self::opposite_squares(changed) }).collect()
+    }
+
+    /// The squares without a piece.
+    #[inline]
+    pub fn empty(&self) -> u32 {
+        ALL & !(self.own | self.opponent)
+    }
+
+    /// What limits the moves of the player to move: the opponent's sliders along ranks and files and along diagonals, all that
+    /// the opponent attacks, and `others`, those of the opponent's pieces that give check and are no sliders.
+    #[inline]
+    pub fn limits_of(&self, king: u32, sliders: [u32; 2], attacks: u32, others: impl FnOnce() -> u32) -> Limits {
+        let king_square = king.trailing_zeros() as usize;
+        let pins = Pins::of(king_square, sliders, self.own, self.own | self.opponent);
+        let is_check = attacks & king != 0;
+        let checkers = if is_check { pins.checkers | others() } else { 0 };
+        let targets = answers(king_square, checkers) & !self.own;
+        Limits { pins, targets, king_targets: !(self.own | attacks), is_check }
+    }
+
+    /// A number for the repetition rule: board, hands and who is to move.
+    #[inline]
+    pub fn key(&self, player: Player) -> u64 {
+        // Bit b of each square's kind, counted from 1.
+        let bits =
+            |b: usize| (0..KINDS).filter(|kind| (kind + 1) >> b & 1 == 1).fold(0, |set, kind| set | self.kinds[kind]);
+        let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let rest = self.hands.as_flattened().iter().fold(player as u32, |rest, count| rest << 2 | u32::from(*count));
+        mix(mix(mix(word(bits(0), bits(1))) ^ word(bits(2), bits(3))) ^ word(self.own, rest))
+    }
+
+    /// Writes where the pieces stand: own by kind, then the opponent's.
+    #[inline]
+    pub fn encode(&self, planes: &mut Planes<'_>) {
+        for side in [self.own, self.opponent] {
+            self.kinds.iter().for_each(|squares| planes.mask(u64::from(squares & side)));
+        }
     }
 }
 

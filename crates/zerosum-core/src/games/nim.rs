@@ -9,6 +9,7 @@
 //! ```
 
 use super::options::Options;
+use super::rows::{counted, parse_side};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::{Grid, Picture, Piece};
 
@@ -150,7 +151,7 @@ impl Game for Nim {
     fn parse_position(&self, text: &str) -> Result<State, String> {
         let (rows, mover) =
             text.trim().split_once(' ').ok_or_else(|| format!("{text:?} lacks who is to move, X or O"))?;
-        let player = super::rows::parse_side(mover)?;
+        let player = parse_side(mover)?;
         let width = self.width;
         let sizes: Vec<u8> = rows
             .split('-')
@@ -160,7 +161,7 @@ impl Game for Nim {
             })
             .collect::<Result<_, _>>()?;
         if sizes.len() != self.num_heaps {
-            return Err(format!("{rows:?} has {} heaps, expected {}", sizes.len(), self.num_heaps));
+            return Err(format!("{rows:?} has {}, expected {}", counted(sizes.len(), "heap"), self.num_heaps));
         }
         Ok(State::new(&sizes, player))
     }

@@ -4,6 +4,8 @@ use std::fmt::{self, Display, Write};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use super::past::MAX_HISTORY;
+
 /// The options in the brackets behind a game's name. A game asks for each of its options; what nobody asked for is unknown.
 #[derive(Debug, Default)]
 pub struct Options {
@@ -48,7 +50,11 @@ impl Options {
         let (name, inside) = match text.split_once('(') {
             None => (text, ""),
             Some((name, rest)) => {
-                let inside = rest.strip_suffix(')').ok_or_else(|| format!("{text:?} lacks its closing bracket"))?;
+                let (inside, behind) =
+                    rest.split_once(')').ok_or_else(|| format!("{text:?} lacks its closing bracket"))?;
+                if !behind.is_empty() {
+                    return Err(format!("{text:?} has {behind:?} behind its closing bracket, expected nothing"));
+                }
                 (name.trim(), inside)
             }
         };
@@ -172,6 +178,16 @@ impl Options {
         self.number("max_plies", default, 1..=u32::from(u16::MAX))
     }
 
+    /// The options of every game whose planes show its past: how many positions, and whether one that was set up stands
+    /// for those before it, too.
+    ///
+    /// # Errors
+    /// A sentence, if a value is none.
+    pub fn history(&mut self) -> Result<(usize, bool), String> {
+        let history = self.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
+        Ok((history, self.choice("history_fill", &["repeat", "zero"])? == "repeat"))
+    }
+
     /// The options in one canonical form.
     ///
     /// # Errors
@@ -264,6 +280,8 @@ mod tests {
     fn malformed_options_are_named() {
         for (text, sentence) in [
             ("go(size=9", "\"go(size=9\" lacks its closing bracket"),
+            ("go(size=9)x", "\"go(size=9)x\" has \"x\" behind its closing bracket, expected nothing"),
+            ("go(size=9))", "\"go(size=9))\" has \")\" behind its closing bracket, expected nothing"),
             ("go(size)", "go: the option \"size\" has no value, expected name=value"),
             ("go(size=4)", "go: size is \"4\", expected a number from 5 to 25"),
             ("go(size=9, size=9)", "go: the option size is given twice"),

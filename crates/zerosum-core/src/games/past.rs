@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::game::{PlaneSpec, Planes};
+use crate::game::{PlaneSpec, Planes, Player};
 
 /// Boards that are remembered, the newest included.
 pub const MAX_HISTORY: usize = 8;
@@ -104,6 +104,25 @@ impl<B: Copy> Past<B> {
     }
 }
 
+/// By player, how many moves in a row gave check, up to the last one: who checks perpetually loses in shogi.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Checks([u32; 2]);
+
+impl Checks {
+    /// Notes a player's move.
+    #[inline]
+    pub fn push(&mut self, player: Player, gives_check: bool) {
+        let checks = &mut self.0[player.index()];
+        *checks = if gives_check { *checks + 1 } else { 0 };
+    }
+
+    /// Whether a player gave check by each of its moves in the last `cycle` plies, which end with the side to move that they
+    /// began with, so that half of them are the player's.
+    pub fn are_perpetual(self, player: Player, cycle: u32) -> bool {
+        self.0[player.index()] >= cycle / 2
+    }
+}
+
 /// ", 3 plies ago" in a plane's name, nothing for the present.
 pub fn ago(age: usize) -> String {
     match age {
@@ -118,7 +137,7 @@ pub fn ago(age: usize) -> String {
 /// the counts are divided.
 pub fn planes(history: usize, kinds: &[&str], most: u8, hand: &[(&str, u8)]) -> Vec<PlaneSpec> {
     let times = &["once", "twice", "three times"][..most.into()];
-    let sides = ["own", "opponent's"];
+    let sides = ["own", "opponent"];
     let of_one = |age: usize| {
         let when = ago(age);
         let on_board = sides.iter().flat_map(|side| kinds.iter().map(move |kind| format!("{side} {kind}")));

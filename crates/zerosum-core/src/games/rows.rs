@@ -3,58 +3,63 @@
 //! As in FEN, a number is so many empty squares, and rows are separated by `/`; games of stones write X for the first player,
 //! O for the second, and behind the rows who is to move: `3/1X1/3 O`.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use crate::game::Player;
 
-/// Writes `height` rows of `width` cells; `symbol` is a cell's letter, `None` if it is empty.
-pub fn write_rows(height: usize, width: usize, symbol: impl Fn(usize) -> Option<char>) -> String {
+/// Writes `height` rows of `width` cells; `symbol` is how a cell's piece is written, `None` if it is empty.
+pub fn write_rows<S: Display>(height: usize, width: usize, symbol: impl Fn(usize) -> Option<S>) -> String {
     let mut text = String::new();
+    let mut write = |part: &dyn Display| write!(text, "{part}").expect("a string takes any text");
     for row in 0..height {
-        text.push_str(if row == 0 { "" } else { "/" });
+        write(&if row == 0 { "" } else { "/" });
         let mut empty = 0;
         for cell in row * width..(row + 1) * width {
-            match symbol(cell) {
-                None => empty += 1,
-                Some(letter) => {
-                    if empty > 0 {
-                        write!(text, "{empty}").expect("a string takes any text");
-                    }
-                    text.push(letter);
-                    empty = 0;
-                }
+            let Some(symbol) = symbol(cell) else {
+                empty += 1;
+                continue;
+            };
+            if empty > 0 {
+                write(&empty);
             }
+            write(&symbol);
+            empty = 0;
         }
         if empty > 0 {
-            write!(text, "{empty}").expect("a string takes any text");
+            write(&empty);
         }
     }
     text
 }
 
-/// Reads `height` rows of `width` cells; `read` says what a letter means, `None` if it is none of the game's.
+/// Reads `height` rows of `width` cells; `read` says what a symbol means, `None` if it is none of the game's, which are as
+/// `expected`. A symbol is one letter or, as SFEN has it, a + and a letter.
 ///
 /// # Errors
-/// A sentence, if a row is too long or too short, there are not `height` rows or a letter means nothing.
+/// A sentence, if a row is too long or too short, there are not `height` rows or a symbol means nothing.
 pub fn parse_rows<T: Clone>(
     text: &str,
-    height: usize,
-    width: usize,
-    read: impl Fn(char) -> Option<T>,
+    (height, width): (usize, usize),
+    expected: &str,
+    read: impl Fn(&str) -> Option<T>,
 ) -> Result<Vec<Option<T>>, String> {
     let rows: Vec<&str> = text.split('/').collect();
     if rows.len() != height {
-        return Err(format!("{text:?} has {} rows, expected {height}, separated by /", rows.len()));
+        return Err(format!("{text:?} has {}, expected {height}, separated by /", counted(rows.len(), "row")));
     }
     let mut cells = Vec::with_capacity(height * width);
     for (index, row) in rows.iter().enumerate() {
         let (mut found, mut number) = (0, 0);
-        for letter in row.chars() {
+        let mut letters = row.chars();
+        while let Some(letter) = letters.next() {
             if let Some(digit) = letter.to_digit(10) {
                 number = (10 * number + digit as usize).min(width + 1);
                 continue;
             }
-            let piece = read(letter).ok_or_else(|| format!("row {}, {row:?}: {letter:?} is no piece", index + 1))?;
+            let behind = if letter == '+' { letters.next() } else { None };
+            let symbol: String = std::iter::once(letter).chain(behind).collect();
+            let piece = read(&symbol)
+                .ok_or_else(|| format!("row {}, {row:?}: {symbol:?} is no piece, expected {expected}", index + 1))?;
             found += number + 1;
             if found <= width {
                 cells.extend(std::iter::repeat_n(None, number));
@@ -64,11 +69,16 @@ pub fn parse_rows<T: Clone>(
         }
         found += number;
         if found != width {
-            return Err(format!("row {}, {row:?}, has {found} cells, expected {width}", index + 1));
+            return Err(format!("row {}, {row:?}, has {}, expected {width}", index + 1, counted(found, "cell")));
         }
         cells.extend(std::iter::repeat_n(None, number));
     }
     Ok(cells)
+}
+
+/// A number of things: `1 row`, `2 rows`.
+pub fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Reads rows as FEN has them, of a square board of at most nine rows: numbers have one digit, no two side by side.
@@ -78,7 +88,8 @@ pub fn parse_rows<T: Clone>(
 pub fn parse_fen_rows<T: Clone>(
     text: &str,
     side: usize,
-    read: impl Fn(char) -> Option<T>,
+    expected: &str,
+    read: impl Fn(&str) -> Option<T>,
 ) -> Result<Vec<Option<T>>, String> {
     for (index, row) in text.split('/').enumerate() {
         let digits: Vec<Option<u32>> = row.chars().map(|letter| letter.to_digit(10)).collect();
@@ -87,7 +98,7 @@ pub fn parse_fen_rows<T: Clone>(
             return Err(format!("row {}, {row:?}: expected digits 1 to {side}, no two side by side", index + 1));
         }
     }
-    parse_rows(text, side, side, read)
+    parse_rows(text, (side, side), expected, read)
 }
 
 /// Largest counter that is read: no game is longer.
@@ -114,14 +125,14 @@ pub fn write_stones(height: usize, width: usize, owner: impl Fn(usize) -> Option
 /// # Errors
 /// A sentence, if the rows or the side are malformed.
 pub fn parse_stones(text: &str, height: usize, width: usize) -> Result<(Vec<Option<Player>>, Player), String> {
-    let read = |letter: char| match letter {
-        'X' => Some(Player::First),
-        'O' => Some(Player::Second),
+    let read = |symbol: &str| match symbol {
+        "X" => Some(Player::First),
+        "O" => Some(Player::Second),
         _ => None,
     };
     let (rows, side) = text.trim().split_once(' ').ok_or_else(|| format!("{text:?} lacks who is to move, X or O"))?;
     let mover = parse_side(side)?;
-    Ok((parse_rows(rows, height, width, read)?, mover))
+    Ok((parse_rows(rows, (height, width), "X or O", read)?, mover))
 }
 
 /// Reads who is to move.
@@ -155,17 +166,17 @@ pub fn check_turn(stones: &[Option<Player>], mover: Player) -> Result<(), String
 mod tests {
     use super::{check_turn, parse_rows, parse_stones, write_rows, write_stones};
 
-    fn stone(letter: char) -> Option<char> {
-        "XO".contains(letter).then_some(letter)
+    fn rows(text: &str, side: (usize, usize)) -> Result<Vec<Option<String>>, String> {
+        parse_rows(text, side, "X, O or +X", |symbol| ["X", "O", "+X"].contains(&symbol).then(|| symbol.to_owned()))
     }
 
     #[test]
     fn rows_read_back() {
-        for text in ["3/3/3", "X2/1O1/2X", "XOX/OXO/XOX", "1X1/3/O1O"] {
-            let cells = parse_rows(text, 3, 3, stone).expect("well formed");
-            assert_eq!(write_rows(3, 3, |cell| cells[cell]), text);
+        for text in ["3/3/3", "X2/1O1/2X", "XOX/OXO/XOX", "1X1/3/O1O", "+XX+X/1+X1/+X2"] {
+            let cells = rows(text, (3, 3)).expect("well formed");
+            assert_eq!(write_rows(3, 3, |cell| cells[cell].as_ref()), text);
         }
-        assert_eq!(parse_rows("12/X11", 2, 12, stone).expect("two digits").len(), 24);
+        assert_eq!(rows("12/X11", (2, 12)).expect("two digits").len(), 24);
     }
 
     #[test]
@@ -184,14 +195,17 @@ mod tests {
     #[test]
     fn malformed_rows_are_named() {
         for (text, sentence) in [
+            ("3", "\"3\" has 1 row, expected 3, separated by /"),
             ("3/3", "\"3/3\" has 2 rows, expected 3, separated by /"),
             ("3/X3/3", "row 2, \"X3\", has 4 cells, expected 3"),
-            ("3/X/3", "row 2, \"X\", has 1 cells, expected 3"),
+            ("3/X/3", "row 2, \"X\", has 1 cell, expected 3"),
             ("3/XOXOX/3", "row 2, \"XOXOX\", has 5 cells, expected 3"),
             ("3/99999999999999999999/3", "row 2, \"99999999999999999999\", has 4 cells, expected 3"),
-            ("3/XQX/3", "row 2, \"XQX\": 'Q' is no piece"),
+            ("3/XQX/3", "row 2, \"XQX\": \"Q\" is no piece, expected X, O or +X"),
+            ("3/X+O1/3", "row 2, \"X+O1\": \"+O\" is no piece, expected X, O or +X"),
+            ("3/XO+/3", "row 2, \"XO+\": \"+\" is no piece, expected X, O or +X"),
         ] {
-            assert_eq!(parse_rows(text, 3, 3, stone).unwrap_err(), sentence);
+            assert_eq!(rows(text, (3, 3)).unwrap_err(), sentence);
         }
     }
 }

@@ -1,17 +1,25 @@
-//! The tree's memory: nodes in blocks of siblings, edges in runs, both addressed by index. No allocation a node.
+//! The tree's memory: nodes in blocks of siblings, priors and actions in runs, both addressed by index. No allocation a
+//! node.
 //!
 //! ```text
-//!   nodes   root | c0 c1 c2 c3 | g0 g1 | ...      a block holds the visited children of one node, in the order of its
-//!             └────^             ^                edges; it doubles when it is full (the old one is used again)
-//!                   c1 ──────────┘
-//!   edges   [prior,action] × legal actions        sorted by (higher prior, lower action); at the root by action
+//!   nodes   root | c0 c1 c2 | g0 g1 | ...     a block holds the visited children of one node, in the order of its edges;
+//!             └────^          ^               it doubles, or grows by a half, when it is full
+//!                   c1 ───────┘
+//!   runs    value p p p p                     of a node visited once: its priors, in the order of actions
+//!           value p p p p a a a a             of one visited again: priors and actions, in the order of edges, which is the
+//!                                             best first, but at the root by action
 //! ```
 //!
+//! Most nodes of a large tree are visited once, and two bytes a legal action are all that these need: the rules are asked
+//! for the actions again when the first child is made. A tree keeps them while it is small (a mebibyte, and a sixteenth of
+//! what it may hold): there time is what counts.
 //! Below the root all unvisited children share one Q, so the best of them is always the first in edge order: the visited
-//! ones are a prefix of the edges, and the i-th child belongs to the i-th edge.
+//! ones are a prefix of the edges, and the i-th child belongs to the i-th edge. Blocks and runs that were outgrown are used
+//! again.
 
-use super::prior::Edge;
-use crate::game::{Player, ValueForFirst};
+use super::node::{Details, Node, NodeKind};
+use super::prior::{Edge, round_prior};
+use crate::game::Action;
 
 /// An index into [`Arena::nodes`].
 pub type NodeId = u32;
@@ -19,117 +27,82 @@ pub type NodeId = u32;
 /// The root is the first node.
 pub const ROOT: NodeId = 0;
 
-/// What is known about a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum NodeKind {
-    /// Made, not yet evaluated.
-    #[default]
-    Fresh,
-    /// On its way to the evaluator.
-    Pending,
-    /// Evaluated: its edges exist.
-    Expanded,
-    /// The game is over here.
-    Terminal,
-}
+/// The network's own value, ahead of the priors.
+const VALUE_WORDS: usize = size_of::<f32>() / size_of::<u16>();
 
-/// Statistics of one visited position. Values are for the first player.
-#[derive(Clone, Copy, Debug)]
-pub struct Node {
-    /// Sum of the values backed up through this node.
-    pub value_sum: f64,
-    /// How many were: its own evaluation and its children's visits.
-    pub visits: u32,
-    /// `value_sum / visits`, or the exact value once it is proven.
-    pub q: f32,
-    /// The network's own value.
-    pub net_value: f32,
-    /// The exact result is at least this.
-    pub lower: f32,
-    /// The exact result is at most this.
-    pub upper: f32,
-    /// Where its block of children starts.
-    pub first_child: NodeId,
-    /// Where its edges start.
-    pub first_edge: u32,
-    /// How many legal actions.
-    pub num_edges: u16,
-    /// How many of them have a child: the first ones.
-    pub num_children: u16,
-    /// Leaves in flight below (or at) this node.
-    pub in_flight: u16,
-    /// What is known.
-    pub kind: NodeKind,
-    /// Who is to move.
-    pub player: Player,
-}
-
-impl Default for Node {
-    fn default() -> Self {
-        Self {
-            value_sum: 0.0,
-            visits: 0,
-            q: 0.0,
-            net_value: 0.0,
-            lower: -1.0,
-            upper: 1.0,
-            first_child: 0,
-            first_edge: 0,
-            num_edges: 0,
-            num_children: 0,
-            in_flight: 0,
-            kind: NodeKind::Fresh,
-            player: Player::First,
-        }
-    }
-}
-
-impl Node {
-    /// The exact result, once the bounds meet.
-    #[inline]
-    pub fn proven(&self) -> Option<ValueForFirst> {
-        (self.lower == self.upper).then_some(ValueForFirst(self.lower))
-    }
-
-    /// Counts one value.
-    #[inline]
-    pub fn add(&mut self, value: ValueForFirst) {
-        self.value_sum += f64::from(value.0);
-        self.visits += 1;
-        self.q = if self.lower == self.upper { self.lower } else { (self.value_sum / f64::from(self.visits)) as f32 };
-    }
-}
-
-/// All nodes and edges of one tree.
+/// All nodes of one tree, and the priors and actions of their moves.
 #[derive(Debug)]
 pub struct Arena {
     /// Blocks of siblings; the root is alone in the first.
     pub nodes: Vec<Node>,
-    /// Runs of edges.
-    pub edges: Vec<Edge>,
-    /// Blocks that were outgrown, by the logarithm of their size.
-    free: [Vec<NodeId>; 17],
+    /// More of each node, where the settings ask for it; else empty.
+    pub details: Vec<Details>,
+    has_details: bool,
+    most_bytes: u64,
+    runs: Vec<u16>,
+    /// Blocks that were outgrown, by their size.
+    free_blocks: Vec<Vec<NodeId>>,
+    /// Runs that were outgrown, by their length.
+    free_runs: Vec<Vec<u32>>,
+    /// Words of runs up to which every node keeps its actions.
+    small_words: usize,
+    /// The most legal actions that any node had.
+    most_edges: u16,
+    /// Kept to spare the allocation.
+    edges: Vec<Edge>,
 }
 
 impl Arena {
-    /// A root about which nothing is known.
-    pub fn new() -> Self {
-        Self { nodes: vec![Node::default()], edges: Vec::new(), free: Default::default() }
+    /// A root about which nothing is known, in a tree that may hold so many bytes.
+    pub fn new(most_bytes: u64, has_details: bool) -> Self {
+        let mut arena = Self {
+            nodes: Vec::new(),
+            details: Vec::new(),
+            has_details,
+            runs: Vec::new(),
+            free_blocks: Vec::new(),
+            free_runs: Vec::new(),
+            most_bytes,
+            small_words: (most_bytes / 16).min(1 << 20) as usize / size_of::<u16>(),
+            most_edges: 0,
+            edges: Vec::new(),
+        };
+        arena.clear();
+        arena
     }
 
     /// A root about which nothing is known, in the memory that is there.
     pub fn clear(&mut self) {
         self.nodes.clear();
-        self.nodes.push(Node::default());
-        self.edges.clear();
-        self.free.iter_mut().for_each(Vec::clear);
+        self.details.clear();
+        self.runs.clear();
+        self.free_blocks.iter_mut().for_each(Vec::clear);
+        self.free_runs.iter_mut().for_each(Vec::clear);
+        self.append_nodes(1);
     }
 
-    /// The edges of a node.
+    /// The network's own value of a node, for the first player; 0 if it has not been asked.
+    pub fn net_value(&self, node: &Node) -> f32 {
+        if !node.is_evaluated() {
+            return 0.0;
+        }
+        let start = node.run as usize;
+        f32::from_bits(u32::from(self.runs[start]) | u32::from(self.runs[start + 1]) << 16)
+    }
+
+    /// The rounded priors of an evaluated node, in the order of its edges or, while it has none, of actions.
     #[inline]
-    pub fn edges_of(&self, node: &Node) -> &[Edge] {
-        let start = node.first_edge as usize;
-        &self.edges[start..start + usize::from(node.num_edges)]
+    pub fn priors_of(&self, node: &Node) -> &[u16] {
+        let start = node.run as usize + VALUE_WORDS;
+        &self.runs[start..start + usize::from(node.num_edges)]
+    }
+
+    /// The actions of an expanded node, in the order of its edges.
+    #[inline]
+    pub fn actions_of(&self, node: &Node) -> &[Action] {
+        debug_assert_ne!(node.kind, NodeKind::Evaluated, "such a node does not know its actions");
+        let start = node.run as usize + VALUE_WORDS + usize::from(node.num_edges);
+        &self.runs[start..start + usize::from(node.num_edges)]
     }
 
     /// The children of a node, the i-th by the i-th edge.
@@ -139,18 +112,68 @@ impl Arena {
         &self.nodes[start..start + usize::from(node.num_children)]
     }
 
-    /// Gives a node its edges, which come in the order of actions: they are sorted unless it is the root.
-    pub fn expand(&mut self, id: NodeId, edges: impl Iterator<Item = Edge>) {
-        let first_edge = self.edges.len();
-        self.edges.extend(edges);
-        let run = &mut self.edges[first_edge..];
-        if id != ROOT {
-            run.sort_unstable_by(|a, b| b.cmp(a));
+    /// More of the children of a node; nothing where the settings do not ask for it.
+    #[inline]
+    pub fn details_of_children(&self, node: &Node) -> &[Details] {
+        let start = node.first_child as usize;
+        self.details.get(start..start + usize::from(node.num_children)).unwrap_or_default()
+    }
+
+    /// Takes what the network said of a node: its value for the first player, and the priors of its legal actions, which are
+    /// ascending.
+    pub fn evaluate(&mut self, id: NodeId, net_value: f32, priors: &[f32], actions: &[Action]) {
+        let num_edges = priors.len() as u16;
+        self.most_edges = self.most_edges.max(num_edges);
+        let is_small = self.runs.len() < self.small_words || num_edges <= FEW_EDGES;
+        let kind = if is_small { NodeKind::Listed } else { NodeKind::Evaluated };
+        let run = self.allocate_run(run_length(kind, num_edges));
+        let bits = net_value.to_bits();
+        let (value, lists) = self.runs[run as usize..].split_at_mut(VALUE_WORDS);
+        value.copy_from_slice(&[bits as u16, (bits >> 16) as u16]);
+        for (word, prior) in lists.iter_mut().zip(priors) {
+            *word = round_prior(*prior);
+        }
+        if is_small {
+            lists[priors.len()..2 * priors.len()].copy_from_slice(actions);
         }
         let node = &mut self.nodes[id as usize];
-        node.first_edge = first_edge as u32;
-        node.num_edges = run.len() as u16;
+        (node.run, node.num_edges, node.kind) = (run, num_edges, kind);
+    }
+
+    /// Tells a node that does not know them its legal actions, ascending.
+    pub fn list(&mut self, id: NodeId, actions: &[Action]) {
+        let Node { run: old, num_edges, kind, .. } = self.nodes[id as usize];
+        let count = usize::from(num_edges);
+        assert!(
+            kind == NodeKind::Evaluated && count == actions.len(),
+            "the rules answered the same question otherwise"
+        );
+        let (short, long) = (run_length(kind, num_edges), run_length(NodeKind::Listed, num_edges));
+        let run = self.allocate_run(long);
+        let (from, to) = (old as usize, run as usize);
+        self.runs.copy_within(from..from + short, to);
+        self.runs[to + short..to + long].copy_from_slice(actions);
+        free(&mut self.free_runs, old, short);
+        let node = &mut self.nodes[id as usize];
+        (node.run, node.kind) = (run, NodeKind::Listed);
+    }
+
+    /// Gives a node that knows its actions its edges: the best come first, unless it is the root.
+    pub fn expand(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id as usize];
+        debug_assert_eq!(node.kind, NodeKind::Listed);
         node.kind = NodeKind::Expanded;
+        if id == ROOT {
+            return;
+        }
+        let (start, count) = (node.run as usize + VALUE_WORDS, usize::from(node.num_edges));
+        let (priors, actions) = self.runs[start..start + 2 * count].split_at_mut(count);
+        self.edges.clear();
+        self.edges.extend(priors.iter().zip(&*actions).map(|(prior, action)| Edge::new(*prior, *action)));
+        self.edges.sort_unstable_by(|a, b| b.cmp(a));
+        for ((edge, prior), action) in self.edges.iter().zip(priors).zip(actions) {
+            (*prior, *action) = (edge.prior(), edge.action());
+        }
     }
 
     /// Makes the child of the next edge and answers its id. Ids of the node's other children may change.
@@ -158,64 +181,225 @@ impl Arena {
         let Node { num_children, num_edges, first_child, .. } = self.nodes[parent as usize];
         debug_assert!(num_children < num_edges);
         let mut start = first_child;
-        if num_children == 0 || num_children.is_power_of_two() {
-            let capacity = if num_children == 0 { 1 } else { 2 * u32::from(num_children) };
-            start = self.allocate(capacity);
-            let old = first_child as usize;
-            self.nodes.copy_within(old..old + usize::from(num_children), start as usize);
-            if num_children > 0 {
-                self.free[num_children.ilog2() as usize].push(first_child);
+        if num_children == block_size(num_children, num_edges) {
+            start = self.allocate_block(block_size(num_children + 1, num_edges));
+            let old = first_child as usize..first_child as usize + usize::from(num_children);
+            self.nodes.copy_within(old.clone(), start as usize);
+            if self.has_details {
+                self.details.copy_within(old, start as usize);
             }
+            free(&mut self.free_blocks, first_child, num_children.into());
         }
         let node = &mut self.nodes[parent as usize];
         node.first_child = start;
         node.num_children += 1;
-        let child = start + u32::from(num_children);
-        self.nodes[child as usize] = Node::default();
+        let child = start + NodeId::from(num_children);
+        self.forget(child);
         child
     }
 
     /// Makes all children of the root at once: its list is dense.
     pub fn add_all_children(&mut self, parent: NodeId) {
         let num_edges = self.nodes[parent as usize].num_edges;
-        let start = self.allocate(u32::from(num_edges).next_power_of_two());
+        let start = self.allocate_block(num_edges);
         let node = &mut self.nodes[parent as usize];
-        node.first_child = start;
-        node.num_children = num_edges;
-        self.nodes[start as usize..start as usize + usize::from(num_edges)].fill(Node::default());
+        (node.first_child, node.num_children) = (start, num_edges);
+        (start..start + NodeId::from(num_edges)).for_each(|child| self.forget(child));
     }
 
-    fn allocate(&mut self, capacity: u32) -> NodeId {
-        self.free[capacity.ilog2() as usize].pop().unwrap_or_else(|| {
-            let start = self.nodes.len() as NodeId;
-            self.nodes.resize(self.nodes.len() + capacity as usize, Node::default());
-            start
-        })
+    /// Puts one node, with all that is below it, in another's place.
+    pub fn move_node(&mut self, to: NodeId, from: NodeId) {
+        self.nodes[to as usize] = self.nodes[from as usize];
+        if self.has_details {
+            self.details[to as usize] = self.details[from as usize];
+        }
+    }
+
+    fn forget(&mut self, id: NodeId) {
+        self.nodes[id as usize] = Node::default();
+        if self.has_details {
+            self.details[id as usize] = Details::default();
+        }
+    }
+
+    fn allocate_block(&mut self, size: u16) -> NodeId {
+        let unused = self.free_blocks.get_mut(usize::from(size)).and_then(Vec::pop);
+        unused.unwrap_or_else(|| self.append_nodes(size.into()))
+    }
+
+    fn append_nodes(&mut self, count: usize) -> NodeId {
+        if self.has_details {
+            grow(&mut self.details, count);
+        }
+        grow(&mut self.nodes, count)
+    }
+
+    fn allocate_run(&mut self, length: usize) -> u32 {
+        let unused = self.free_runs.get_mut(length).and_then(Vec::pop);
+        unused.unwrap_or_else(|| grow(&mut self.runs, length))
     }
 
     /// A fresh arena whose root is the given node with all that is below it.
     pub fn subtree(&self, id: NodeId) -> Self {
-        let mut copy = Self::new();
-        copy.nodes[ROOT as usize] = self.nodes[id as usize];
+        let mut copy = Self::new(self.most_bytes, self.has_details);
+        copy.most_edges = self.most_edges;
+        copy.copy_nodes(ROOT, self, id, 1);
         let mut next = vec![ROOT];
         while let Some(new) = next.pop() {
             // What was copied still points into the old arena.
             let node = copy.nodes[new as usize];
-            copy.nodes[new as usize].first_edge = copy.edges.len() as u32;
-            copy.edges.extend_from_slice(self.edges_of(&node));
+            let run = node.run as usize..node.run as usize + run_length(node.kind, node.num_edges);
+            copy.nodes[new as usize].run = copy.runs.len() as u32;
+            copy.runs.extend_from_slice(&self.runs[run]);
             if node.num_children > 0 {
-                let start = copy.allocate(u32::from(node.num_children).next_power_of_two());
-                let end = start + u32::from(node.num_children);
-                copy.nodes[start as usize..end as usize].copy_from_slice(self.children_of(&node));
+                let start = copy.allocate_block(block_size(node.num_children, node.num_edges));
+                copy.copy_nodes(start, self, node.first_child, node.num_children.into());
                 copy.nodes[new as usize].first_child = start;
-                next.extend(start..end);
+                next.extend(start..start + NodeId::from(node.num_children));
             }
         }
         copy
     }
 
-    /// Bytes in use, capacity that is not used included.
+    fn copy_nodes(&mut self, to: NodeId, other: &Self, from: NodeId, count: usize) {
+        let (to, from) = (to as usize, from as usize);
+        self.nodes[to..to + count].copy_from_slice(&other.nodes[from..from + count]);
+        if self.has_details {
+            self.details[to..to + count].copy_from_slice(&other.details[from..from + count]);
+        }
+    }
+
+    /// Whether so many more simulations surely fit, what is set aside for growth included.
+    pub fn has_room(&self, num_simulations: u32) -> bool {
+        let a_node = size_of::<Node>() + if self.has_details { size_of::<Details>() } else { 0 };
+        let used = self.nodes.len() * a_node + self.runs.len() * size_of::<u16>();
+        // At the most a simulation moves the children of one node, and makes two runs.
+        let a_simulation = (usize::from(self.most_edges) + 1) * (a_node + 3 * size_of::<u16>());
+        let most = used + a_simulation * num_simulations as usize;
+        most as u64 + most as u64 / GROWTH as u64 <= self.most_bytes && self.runs.len() < MOST_WORDS
+    }
+
+    /// Bytes held, used or not.
     pub fn num_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.edges.capacity() * size_of::<Edge>()
+        let lists = |lists: &[Vec<u32>]| lists.iter().map(|list| list.capacity() * size_of::<u32>()).sum::<usize>();
+        self.nodes.capacity() * size_of::<Node>()
+            + self.details.capacity() * size_of::<Details>()
+            + self.runs.capacity() * size_of::<u16>()
+            + lists(&self.free_blocks)
+            + lists(&self.free_runs)
+    }
+}
+
+/// Beyond this the index of a run could leave 32 bits.
+const MOST_WORDS: usize = u32::MAX as usize - (1 << 24);
+
+/// One part in so many is set aside whenever memory runs out.
+const GROWTH: usize = 4;
+
+/// Appends so many default values and answers where they start. Doubling, as vectors do by themselves, would leave half of a
+/// large tree's memory unused.
+fn grow<T: Clone + Default>(list: &mut Vec<T>, count: usize) -> u32 {
+    let start = list.len();
+    if list.capacity() - start < count {
+        list.reserve_exact(count + start / GROWTH);
+    }
+    list.resize(start + count, T::default());
+    start as u32
+}
+
+fn free(lists: &mut Vec<Vec<u32>>, start: u32, size: usize) {
+    if lists.len() <= size {
+        lists.resize_with(size + 1, Vec::new);
+    }
+    if size > 0 {
+        lists[size].push(start);
+    }
+}
+
+/// Nodes of the block that holds so many children: 1, 2, 4, 8, 12, 16, 24 and so on, but not more than there are edges.
+fn block_size(num_children: u16, num_edges: u16) -> u16 {
+    let power = u32::from(num_children).next_power_of_two();
+    let less = power / 16 * 12;
+    let size = if u32::from(num_children) <= less { less } else { power };
+    if num_children == 0 { 0 } else { size.min(num_edges.into()) as u16 }
+}
+
+/// Words of a node's run.
+#[inline]
+fn run_length(kind: NodeKind, num_edges: u16) -> usize {
+    match kind {
+        NodeKind::Evaluated => VALUE_WORDS + usize::from(num_edges),
+        NodeKind::Listed | NodeKind::Expanded => VALUE_WORDS + 2 * usize::from(num_edges),
+        NodeKind::Fresh | NodeKind::Pending | NodeKind::Terminal => 0,
+    }
+}
+
+/// A node with so few keeps its actions in any tree.
+const FEW_EDGES: u16 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_as_large_as_they_need_to_be() {
+        let sizes: Vec<u16> = (0..=17).map(|children| block_size(children, 100)).collect();
+        assert_eq!(sizes, [0, 1, 2, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 16, 16, 16, 16, 24]);
+        assert_eq!(block_size(5, 5), 5);
+        assert_eq!(block_size(u16::MAX, u16::MAX), u16::MAX);
+    }
+
+    /// A root with the moves 0, 1, 2 and so on, and the first of its children.
+    fn root(num_moves: u16) -> (Arena, NodeId) {
+        let mut arena = Arena::new(64 << 10, false);
+        let actions: Vec<Action> = (0..num_moves).collect();
+        arena.evaluate(ROOT, 0.5, &vec![1.0 / f32::from(num_moves); actions.len()], &actions);
+        arena.expand(ROOT);
+        arena.add_all_children(ROOT);
+        let first_child = arena.nodes[ROOT as usize].first_child;
+        (arena, first_child)
+    }
+
+    #[test]
+    fn an_expanded_node_lists_its_best_moves_first() {
+        for is_large in [false, true] {
+            let (mut arena, id) = root(20);
+            if is_large {
+                arena.runs.resize(arena.small_words, 0);
+            }
+            let priors: Vec<f32> = (0..10_u16).map(|action| f32::from(action % 4) / 4.0).collect();
+            let actions: Vec<Action> = (20..30).collect();
+            arena.evaluate(id, -0.125, &priors, &actions);
+            if is_large {
+                assert_eq!(arena.nodes[id as usize].kind, NodeKind::Evaluated);
+                arena.list(id, &actions);
+            }
+            assert_eq!(arena.actions_of(&arena.nodes[id as usize]), actions);
+            arena.expand(id);
+            let (top, node) = (arena.nodes[ROOT as usize], arena.nodes[id as usize]);
+            assert_eq!(arena.actions_of(&top), (0..20).collect::<Vec<_>>());
+            assert_eq!(arena.actions_of(&node), [23, 27, 22, 26, 21, 25, 29, 20, 24, 28]);
+            assert_eq!(arena.priors_of(&node)[..3], [0.75, 0.75, 0.5].map(round_prior));
+            assert_eq!((arena.net_value(&top), arena.net_value(&node)), (0.5, -0.125));
+            let copy = arena.subtree(id);
+            assert_eq!(copy.actions_of(&copy.nodes[ROOT as usize]), arena.actions_of(&node));
+            assert_eq!(copy.net_value(&copy.nodes[ROOT as usize]), -0.125);
+        }
+    }
+
+    #[test]
+    fn outgrown_memory_is_used_again() {
+        let (mut arena, children) = root(10);
+        arena.runs.resize(arena.small_words, 0);
+        let actions: Vec<Action> = (0..10).collect();
+        for child in children..children + 10 {
+            arena.evaluate(child, 0.0, &[0.1; 10], &actions);
+            arena.list(child, &actions);
+            arena.expand(child);
+            (0..10).for_each(|_| _ = arena.add_child(child));
+        }
+        // What the first child outgrew served those after it: 10 blocks of 10, and one each of 1, 2, 4 and 8.
+        assert_eq!(arena.nodes.len(), 1 + 10 + 10 * 10 + 1 + 2 + 4 + 8);
+        assert_eq!(arena.runs.len(), arena.small_words + 10 * (2 + 20) + (2 + 10));
     }
 }

@@ -71,8 +71,8 @@ pub struct SearchConfig {
     pub virtual_loss: f32,
     /// How many evaluations are kept for positions that are met again; 0 is none.
     pub cache_positions: u32,
-    /// A tree that would grow beyond this many nodes ends its search.
-    pub max_nodes: u32,
+    /// Mebibytes that all trees together may hold, each an equal part: a tree that would outgrow its part ends its search.
+    pub memory_mib: u32,
 }
 
 impl Default for SearchConfig {
@@ -96,7 +96,7 @@ impl Default for SearchConfig {
             leaves_in_flight: 1,
             virtual_loss: 1.0,
             cache_positions: 0,
-            max_nodes: 1 << 24,
+            memory_mib: 2048,
         }
     }
 }

@@ -11,8 +11,9 @@
 //! What is better is g + logit + σ(Q), with g the move's Gumbel noise: zero where a search has none. With it, the best of
 //! the m highest is a draw of m moves without replacement, so the move played is itself a draw from the improved policy.
 
-use super::arena::{Arena, Node, ROOT};
+use super::arena::{Arena, ROOT};
 use super::config::SearchConfig;
+use super::node::Node;
 use super::select::is_proven_loss;
 use std::cmp::Ordering;
 
@@ -25,8 +26,8 @@ const LEAST_PRIOR: f32 = 1e-30;
 /// σ(q) = (c_visit + max N) · c_scale · q. A move without visits has the mixed value for its Q (the paper's appendix D,
 /// equation 33): the network's value and the mean Q of the visited moves, weighted by their priors, as if these were one
 /// visit and N. Visits of a reused tree count like all others.
-pub fn improved_logits(config: &SearchConfig, root: &Node, children: &[Node], priors: &[f32]) -> Vec<f32> {
-    let sign = root.player.sign();
+pub fn improved_logits(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32]) -> Vec<f32> {
+    let (sign, children) = (root.player.sign(), arena.children_of(root));
     let (mut visits, mut most_visits, mut prior_sum, mut q_sum) = (0, 0, 0.0_f32, 0.0_f32);
     for (child, prior) in children.iter().zip(priors).filter(|(child, _)| child.visits > 0) {
         let prior = prior.max(LEAST_PRIOR);
@@ -35,7 +36,7 @@ pub fn improved_logits(config: &SearchConfig, root: &Node, children: &[Node], pr
         prior_sum += prior;
         q_sum += prior * (sign * child.q);
     }
-    let net_value = sign * root.net_value;
+    let net_value = sign * arena.net_value(root);
     let mixed_value = match visits {
         0 => net_value,
         _ => (net_value + visits as f32 * (q_sum / prior_sum)) / (1.0 + visits as f32),
@@ -139,7 +140,7 @@ impl Halving {
     /// Better moves first: by g + logit + σ(Q), then the higher prior, then the lower action.
     fn order(&self, config: &SearchConfig, arena: &Arena) -> impl Fn(u16, u16) -> Ordering + use<> {
         let root = &arena.nodes[ROOT as usize];
-        let scores = improved_logits(config, root, arena.children_of(root), &self.priors);
+        let scores = improved_logits(config, arena, root, &self.priors);
         let ranks: Vec<(f32, f32)> =
             scores.iter().zip(&self.gumbels).zip(&self.priors).map(|((score, g), prior)| (score + g, *prior)).collect();
         move |a, b| {

@@ -7,6 +7,7 @@ mod arena;
 mod cache;
 mod config;
 mod gumbel;
+mod node;
 mod prior;
 mod root;
 mod select;
@@ -73,6 +74,9 @@ impl Paths {
     }
 }
 
+/// A tree that may hold less is none: the children of a root alone can take as much.
+const LEAST_BYTES: u64 = 64 << 10;
+
 /// The search of many positions of one game.
 pub struct Search<G: Game> {
     game: Arc<G>,
@@ -100,10 +104,18 @@ impl<G: Game> Search<G> {
         if num_trees == 0 || config.leaves_in_flight == 0 {
             return Err(SearchError("a search needs at least one tree and one leaf in flight".into()));
         }
+        let most_bytes = (u64::from(config.memory_mib) << 20) / num_trees as u64;
+        if most_bytes < LEAST_BYTES {
+            return Err(SearchError(format!(
+                "memory_mib is {}, less than {} KiB for each of {num_trees} trees",
+                config.memory_mib,
+                LEAST_BYTES >> 10
+            )));
+        }
         let root = Position::initial(&*game);
         Ok(Self {
             exploration: Exploration::new(config),
-            trees: (0..num_trees).map(|_| Tree::new(root.clone())).collect(),
+            trees: (0..num_trees).map(|_| Tree::new(root.clone(), most_bytes)).collect(),
             in_flight: HashMap::new(),
             next_ticket: 0,
             applied: Vec::new(),

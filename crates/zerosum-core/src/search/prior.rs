@@ -37,22 +37,22 @@ pub fn prior_of(rounded: u16) -> f32 {
     f32::from_bits(u32::from(rounded) << 14)
 }
 
-/// A legal action of an expanded node: rounded prior in the high half, complemented action in the low half, so that
+/// A legal action on its way into edge order: rounded prior in the high half, complemented action in the low half, so that
 /// descending order is (higher prior, then lower action), the order of ties.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge(u32);
 
 impl Edge {
-    /// An edge with a prior in [0, 1].
+    /// An edge with a rounded prior.
     #[inline]
-    pub fn new(prior: f32, action: Action) -> Self {
-        Self(u32::from(round_prior(prior)) << 16 | u32::from(!action))
+    pub fn new(prior: u16, action: Action) -> Self {
+        Self(u32::from(prior) << 16 | u32::from(!action))
     }
 
     /// The rounded prior.
     #[inline]
-    pub fn prior(self) -> f32 {
-        prior_of((self.0 >> 16) as u16)
+    pub fn prior(self) -> u16 {
+        (self.0 >> 16) as u16
     }
 
     /// The action.
@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn edges_sort_by_prior_then_lower_action() {
-        let mut edges = [Edge::new(0.2, 4), Edge::new(0.5, 9), Edge::new(0.2, 3), Edge::new(0.1, 0)];
+        let mut edges =
+            [(0.2, 4), (0.5, 9), (0.2, 3), (0.1, 0)].map(|(prior, action)| Edge::new(round_prior(prior), action));
         edges.sort_unstable_by(|a, b| b.cmp(a));
         assert_eq!(edges.map(Edge::action), [9, 3, 4, 0]);
     }

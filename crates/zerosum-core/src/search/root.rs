@@ -1,9 +1,10 @@
 //! What a search found about its root: statistics a move, the policy to learn, the move to play.
 
-use super::arena::{Arena, Node};
+use super::arena::Arena;
 use super::config::{PolicyTarget, RootSelection, SearchConfig};
 use super::gumbel::{Halving, improved_logits};
-use super::prior::Edge;
+use super::node::Node;
+use super::prior::prior_of;
 use crate::game::{Action, Player};
 
 /// Why a search ended.
@@ -72,18 +73,19 @@ pub struct Root {
 }
 
 impl Root {
-    /// What is known of an expanded node. Without exact bounds that is nothing but visits of a move, not even of one that
-    /// ends the game.
-    pub(super) fn new(config: &SearchConfig, root: &Node, edges: &[Edge], children: &[Node], priors: &[f32]) -> Self {
-        let sign = root.player.sign();
+    /// What is known of a node, whose children's priors these are. Without exact bounds that is nothing but visits of a move,
+    /// not even of one that ends the game.
+    pub(super) fn new(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32]) -> Self {
+        let (sign, children) = (root.player.sign(), arena.children_of(root));
         let visits: Vec<u32> = children.iter().map(|child| child.visits).collect();
         let bounds = |child: &Node| match root.player {
             _ if !config.exact_bounds => (-1.0, 1.0),
             Player::First => (child.lower, child.upper),
             Player::Second => (-child.upper, -child.lower),
         };
+        let actions = if children.is_empty() { &[] } else { &arena.actions_of(root)[..children.len()] };
         Self {
-            actions: edges.iter().map(|edge| edge.action()).collect(),
+            actions: actions.to_vec(),
             unforced_visits: visits.clone(),
             visits,
             q: children.iter().map(|child| if child.visits == 0 { f32::NAN } else { sign * child.q }).collect(),
@@ -91,7 +93,7 @@ impl Root {
             lower: children.iter().map(|child| bounds(child).0).collect(),
             upper: children.iter().map(|child| bounds(child).1).collect(),
             value: sign * root.q,
-            net_value: sign * root.net_value,
+            net_value: sign * arena.net_value(root),
             proven: root.proven().filter(|_| config.exact_bounds).map(|value| sign * value.0),
             player: root.player,
             num_simulations: root.visits.saturating_sub(1),
@@ -112,19 +114,19 @@ impl Root {
     pub(super) fn improved(
         mut self,
         config: &SearchConfig,
+        arena: &Arena,
         root: &Node,
-        children: &[Node],
         halving: &Halving,
         has_noise: bool,
     ) -> Self {
         if config.root_selection == RootSelection::Gumbel {
             let is_left = |index: usize| halving.survivors.iter().any(|left| usize::from(*left) == index);
             let gumbel = |index: usize| halving.gumbels.get(index).copied().unwrap_or(0.0);
-            self.halving = (0..children.len()).map(|index| (is_left(index), gumbel(index))).collect();
+            self.halving = (0..self.actions.len()).map(|index| (is_left(index), gumbel(index))).collect();
             self.has_gumbel_noise = has_noise;
         }
         if config.root_selection == RootSelection::Gumbel || config.policy_target == PolicyTarget::CompletedQ {
-            self.improved_logits = improved_logits(config, root, children, &self.priors);
+            self.improved_logits = improved_logits(config, arena, root, &self.priors);
         }
         self
     }
@@ -207,11 +209,11 @@ impl Root {
     }
 }
 
-/// The child that [`Root::best_index`] would choose at any expanded node, among those that were visited.
+/// The child that [`Root::best_index`] would choose at any node, among those that were visited.
 pub(super) fn best_child(arena: &Arena, config: &SearchConfig, node: &Node) -> Option<(Action, Node)> {
-    let (edges, children) = (arena.edges_of(node), arena.children_of(node));
-    let priors: Vec<f32> = edges.iter().take(children.len()).map(|edge| edge.prior()).collect();
-    let edges = &edges[..children.len()];
-    let best = Root::new(config, node, edges, children, &priors).best_index()?;
-    (children[best].visits > 0).then(|| (edges[best].action(), children[best]))
+    let children = arena.children_of(node);
+    let priors: Vec<f32> = arena.priors_of(node)[..children.len()].iter().map(|prior| prior_of(*prior)).collect();
+    let found = Root::new(config, arena, node, &priors);
+    let best = found.best_index().filter(|best| found.visits[*best] > 0)?;
+    Some((found.actions[best], children[best]))
 }

@@ -1,7 +1,9 @@
 //! Which child a simulation visits next, and how a value travels back. Nothing here knows a game's rules.
 
-use super::arena::{Arena, Node, NodeId, ROOT};
+use super::arena::{Arena, NodeId, ROOT};
 use super::config::{SearchConfig, UnvisitedValue};
+use super::node::Node;
+use super::prior::prior_of;
 use crate::game::{Player, ValueForFirst};
 
 /// c(s) · √N(s) for small N, computed once: the logarithm is most of the cost of a selection.
@@ -73,12 +75,12 @@ fn visits_of(node: &Node) -> u32 {
 /// is the order of the edges.
 #[inline]
 pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Exploration, node: &Node) -> usize {
-    let (edges, children) = (arena.edges_of(node), arena.children_of(node));
+    let (priors, children) = (arena.priors_of(node), arena.children_of(node));
     let rate = exploration.at(visits_of(node));
     let (mut best, mut best_score) = (usize::MAX, f32::NEG_INFINITY);
     let (mut visited_prior, mut first_unvisited) = (0.0_f32, usize::MAX);
-    for (index, (child, edge)) in children.iter().zip(edges).enumerate() {
-        let prior = edge.prior();
+    for (index, (child, prior)) in children.iter().zip(priors).enumerate() {
+        let prior = prior_of(*prior);
         if child.visits == 0 && child.in_flight == 0 {
             // A cancelled leaf: as if it had never been visited.
             first_unvisited = first_unvisited.min(index);
@@ -95,8 +97,8 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
         }
     }
     let unvisited = first_unvisited.min(children.len());
-    if unvisited < edges.len() {
-        let score = unvisited_q(config, node, visited_prior) + rate * edges[unvisited].prior();
+    if unvisited < priors.len() {
+        let score = unvisited_q(config, node, visited_prior) + rate * prior_of(priors[unvisited]);
         if score > best_score || (score == best_score && unvisited < best) {
             best = unvisited;
         }
@@ -124,20 +126,32 @@ pub fn select_root_child(
     let root = &arena.nodes[ROOT as usize];
     let children = arena.children_of(root);
     let rate = exploration.at(visits_of(root));
-    let is_visited = |child: &Node| child.visits > 0 || child.in_flight > 0;
-    let visited_prior: f32 =
-        children.iter().zip(priors).filter(|(child, _)| is_visited(child)).map(|(_, prior)| *prior).sum();
-    let unvisited = unvisited_q(config, root, visited_prior);
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
+    // All unvisited moves share one Q, so the one with the highest prior stands for them.
+    let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
     for (index, (child, prior)) in children.iter().zip(priors).enumerate() {
+        if child.visits == 0 && child.in_flight == 0 {
+            if *prior > unvisited_prior {
+                (unvisited, unvisited_prior) = (index, *prior);
+            }
+            continue;
+        }
+        visited_prior += *prior;
         if is_proven_loss(config, child, root.player) {
             continue;
         }
-        let (q, visits) = if is_visited(child) { child_q(config, child, root.player) } else { (unvisited, 0.0) };
-        let is_owed = is_visited(child) && (visits_of(child) as f32) < forced_visits(forced_playouts, *prior, root);
+        let (q, visits) = child_q(config, child, root.player);
+        let is_owed = (visits_of(child) as f32) < forced_visits(forced_playouts, *prior, root);
         let score = if is_owed { f32::INFINITY } else { q + rate * *prior / (1.0 + visits) };
         if score > best_score || (score == best_score && *prior > best_prior) {
             (best, best_score, best_prior) = (index, score, *prior);
+        }
+    }
+    if unvisited != usize::MAX {
+        let score = unvisited_q(config, root, visited_prior) + rate * unvisited_prior;
+        let is_before = unvisited_prior > best_prior || (unvisited_prior == best_prior && unvisited < best);
+        if score > best_score || (score == best_score && is_before) {
+            best = unvisited;
         }
     }
     debug_assert_ne!(best, usize::MAX, "every child is a proven loss, so the search had ended");

@@ -1,9 +1,10 @@
 //! One tree: the search of one position, a simulation at a time.
 
-use super::arena::{Arena, Node, NodeId, NodeKind, ROOT};
+use super::arena::{Arena, NodeId, ROOT};
 use super::config::{RootSelection, SearchConfig};
 use super::gumbel::Halving;
-use super::prior::Edge;
+use super::node::NodeKind;
+use super::prior::prior_of;
 use super::root::{Limit, Root};
 use super::select::{Exploration, backup, select_child, select_root_child, unforced_visits};
 use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
@@ -55,14 +56,16 @@ pub struct Tree<G: Game> {
     limit: Option<Limit>,
     /// Node ids from the root of the latest descent or backup: kept to spare the allocation.
     path: Vec<NodeId>,
+    /// The legal actions of the latest node that was expanded: kept for the same reason.
+    actions: Vec<Action>,
 }
 
 impl<G: Game> Tree<G> {
-    /// A tree of this position; no search has begun.
-    pub fn new(position: Position<G::State>) -> Self {
+    /// A tree of this position that may hold so many bytes; no search has begun.
+    pub fn new(position: Position<G::State>, most_bytes: u64) -> Self {
         Self {
             position,
-            arena: Arena::new(),
+            arena: Arena::new(most_bytes, false),
             root_priors: Vec::new(),
             search_priors: Vec::new(),
             noise: Noise::None,
@@ -71,6 +74,7 @@ impl<G: Game> Tree<G> {
             reused_visits: 0,
             limit: None,
             path: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
@@ -99,14 +103,17 @@ impl<G: Game> Tree<G> {
     /// Makes a legal move at the root. With `keep`, what is known below it stays.
     pub fn advance(&mut self, game: &G, action: Action, keep: bool) {
         let root = &self.arena.nodes[ROOT as usize];
-        let child = self.arena.edges_of(root).iter().position(|edge| edge.action() == action);
+        let child = match root.kind {
+            NodeKind::Expanded => self.arena.actions_of(root).iter().position(|legal| *legal == action),
+            _ => None,
+        };
         let child = child.map(|index| root.first_child + index as NodeId);
         self.position.play(game, action);
         self.forget_search();
-        match child.filter(|id| keep && self.arena.nodes[*id as usize].kind == NodeKind::Expanded) {
+        match child.filter(|id| keep && self.arena.nodes[*id as usize].is_evaluated()) {
             Some(id) => {
                 self.arena = self.arena.subtree(id);
-                self.make_root_dense();
+                self.make_root_dense(game);
             }
             None => self.arena.clear(),
         }
@@ -164,7 +171,7 @@ impl<G: Game> Tree<G> {
             self.note_end(config);
             return Step::Nothing;
         }
-        if self.arena.nodes.len() >= config.max_nodes as usize {
+        if !self.arena.has_room(1 + u32::from(root.in_flight)) {
             self.limit = (root.in_flight == 0).then_some(Limit::Memory);
             return Step::Nothing;
         }
@@ -195,8 +202,16 @@ impl<G: Game> Tree<G> {
                     ask(position);
                     return Step::Leaf;
                 }
+                NodeKind::Evaluated => {
+                    self.actions.clear();
+                    game.legal_actions(&position.state, &mut self.actions);
+                    self.arena.list(id, &self.actions);
+                    self.arena.expand(id);
+                }
+                NodeKind::Listed => self.arena.expand(id),
                 NodeKind::Expanded | NodeKind::Terminal => {}
             }
+            let node = &self.arena.nodes[id as usize];
             let index = match config.root_selection {
                 _ if id != ROOT => select_child(&self.arena, config, exploration, node),
                 RootSelection::Puct => {
@@ -212,7 +227,7 @@ impl<G: Game> Tree<G> {
                 }
             };
             let node = &self.arena.nodes[id as usize];
-            let action = self.arena.edges_of(node)[index].action();
+            let action = self.arena.actions_of(node)[index];
             id = if index == usize::from(node.num_children) {
                 self.arena.add_child(id)
             } else {
@@ -239,16 +254,15 @@ impl<G: Game> Tree<G> {
         self.walk(path);
         self.leave_flight();
         let id = *self.path.last().expect("a path holds the root");
-        self.arena.expand(id, priors.iter().zip(actions).map(|(prior, action)| Edge::new(*prior, *action)));
+        let value = value.for_first(self.arena.nodes[id as usize].player);
+        self.arena.evaluate(id, value.0, priors, actions);
         if id == ROOT {
             // The dense root keeps the order of actions, and its priors in full.
+            self.arena.expand(ROOT);
             self.arena.add_all_children(ROOT);
             self.root_priors = priors.to_vec();
             self.prepare_root(config);
         }
-        let node = &mut self.arena.nodes[id as usize];
-        let value = value.for_first(node.player);
-        node.net_value = value.0;
         self.finish_simulation(config, value);
     }
 
@@ -263,12 +277,11 @@ impl<G: Game> Tree<G> {
     /// What the search found.
     pub fn root(&self, config: &SearchConfig, exploration: &Exploration) -> Root {
         let root = &self.arena.nodes[ROOT as usize];
-        let children = self.arena.children_of(root);
-        let mut found = Root::new(config, root, self.arena.edges_of(root), children, &self.root_priors)
+        let mut found = Root::new(config, &self.arena, root, &self.root_priors)
             .searched(self.reused_visits, self.limit)
-            .improved(config, root, children, &self.halving, self.noise != Noise::None);
+            .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None);
         let forced_playouts = self.forced_playouts(config);
-        if forced_playouts > 0.0 && !children.is_empty() {
+        if forced_playouts > 0.0 && !found.actions.is_empty() {
             let priors = &self.search_priors;
             found.unforced_visits = unforced_visits(&self.arena, config, exploration, priors, forced_playouts);
         }
@@ -283,8 +296,7 @@ impl<G: Game> Tree<G> {
             .root(config, exploration)
             .best_index()
             .filter(|index| self.arena.children_of(&node)[*index].visits > 0);
-        let mut next =
-            at_root.map(|index| (self.arena.edges_of(&node)[index].action(), self.arena.children_of(&node)[index]));
+        let mut next = at_root.map(|index| (self.arena.actions_of(&node)[index], self.arena.children_of(&node)[index]));
         while let Some((action, child)) = next {
             line.push(action);
             node = child;
@@ -327,22 +339,24 @@ impl<G: Game> Tree<G> {
     }
 
     /// Gives a node that became the root its dense list: edges by action, a child for each.
-    fn make_root_dense(&mut self) {
+    fn make_root_dense(&mut self, game: &G) {
         let root = self.arena.nodes[ROOT as usize];
-        let mut pairs: Vec<(Edge, Node)> = self
-            .arena
-            .edges_of(&root)
-            .iter()
-            .enumerate()
-            .map(|(index, edge)| (*edge, self.arena.children_of(&root).get(index).copied().unwrap_or_default()))
-            .collect();
-        pairs.sort_unstable_by_key(|(edge, _)| edge.action());
-        self.root_priors = pairs.iter().map(|(edge, _)| edge.prior()).collect();
+        self.actions.clear();
+        game.legal_actions(&self.position.state, &mut self.actions);
+        let mut order: Vec<usize> = (0..self.actions.len()).collect();
+        if root.kind == NodeKind::Expanded {
+            let actions = self.arena.actions_of(&root);
+            order.sort_unstable_by_key(|index| actions[*index]);
+        }
+        let priors = self.arena.priors_of(&root);
+        self.root_priors = order.iter().map(|index| prior_of(priors[*index])).collect();
+        let net_value = self.arena.net_value(&root);
+        self.arena.evaluate(ROOT, net_value, &self.root_priors, &self.actions);
+        self.arena.expand(ROOT);
         self.arena.add_all_children(ROOT);
-        let root = self.arena.nodes[ROOT as usize];
-        for (index, (edge, child)) in pairs.into_iter().enumerate() {
-            self.arena.edges[root.first_edge as usize + index] = edge;
-            self.arena.nodes[root.first_child as usize + index] = child;
+        let first_child = self.arena.nodes[ROOT as usize].first_child;
+        for (to, from) in order.into_iter().enumerate().filter(|(_, from)| *from < usize::from(root.num_children)) {
+            self.arena.move_node(first_child + to as NodeId, root.first_child + from as NodeId);
         }
     }
 

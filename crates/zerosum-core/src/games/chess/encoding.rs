@@ -31,6 +31,7 @@ use super::pieces::Pieces;
 use super::{State, Variant};
 use crate::game::{Action, PlaneSpec, Planes};
 use crate::games::past::{self, Frames};
+use crate::games::policy::{DIRECTIONS, Policy, kept, moved, places};
 
 /// Planes of the policy.
 const NUM_PLANES: usize = 73;
@@ -45,8 +46,7 @@ const NO_PROGRESS_SCALE: f32 = 100.0;
 /// Earlier occurrences that planes tell of: the third occurrence ends the game.
 pub const MAX_REPETITIONS: u8 = 2;
 
-/// (rows down, columns to the right) of one step in each of the queen's directions.
-const DIRECTIONS: [(i32, i32); 8] = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
+/// (rows down, columns to the right) of a knight's moves, clockwise from two ahead and one to the right.
 const KNIGHT_MOVES: [(i32, i32); 8] = [(-2, 1), (-1, 2), (1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1)];
 const UNDERPROMOTIONS: [Piece; 3] = [Piece::Knight, Piece::Bishop, Piece::Rook];
 
@@ -64,13 +64,8 @@ const fn step(plane: usize) -> (i32, i32) {
 
 /// Where a move of this plane leads from a square, if it stays on the board (and an underpromotion reaches its end).
 const fn target(plane: usize, from: usize) -> Option<usize> {
-    let (down, right) = step(plane);
-    let (row, column) = ((from / 8) as i32 + down, (from % 8) as i32 + right);
-    let is_on_board = row >= 0 && row < 8 && column >= 0 && column < 8;
-    if !is_on_board || (plane >= FIRST_UNDERPROMOTION && row != 0) {
-        return None;
-    }
-    Some((row * 8 + column) as usize)
+    // An underpromotion goes one row up.
+    if plane >= FIRST_UNDERPROMOTION && from / 8 != 1 { None } else { moved(from, step(plane), 8) }
 }
 
 /// The plane of the queen's or knight's move from one square to another; of no use where there is none.
@@ -89,38 +84,17 @@ static PLANE_OF: [[u8; 64]; 64] = {
 
 /// The actions that the flat policy keeps, ascending.
 static KEPT: [Action; NUM_FLAT_ACTIONS] = {
-    let mut kept = [0; NUM_FLAT_ACTIONS];
-    let (mut action, mut number) = (0, 0);
+    let mut is_kept = [false; NUM_ACTIONS];
+    let mut action = 0;
     while action < NUM_ACTIONS {
-        if target(action / 64, action % 64).is_some() {
-            kept[number] = action as Action;
-            number += 1;
-        }
+        is_kept[action] = target(action / 64, action % 64).is_some();
         action += 1;
     }
-    assert!(number == NUM_FLAT_ACTIONS);
-    kept
+    kept(&is_kept)
 };
 
 /// Each action's place among those that the flat policy keeps; of no use for the others.
-static PLACE: [Action; NUM_ACTIONS] = {
-    let mut places = [0; NUM_ACTIONS];
-    let mut number = 0;
-    while number < NUM_FLAT_ACTIONS {
-        places[KEPT[number] as usize] = number as Action;
-        number += 1;
-    }
-    places
-};
-
-/// How actions are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// By planes of the board: 4672.
-    Planes,
-    /// Without the numbers that would lead off the board: 1858.
-    Flat,
-}
+static PLACE: [Action; NUM_ACTIONS] = places(&KEPT);
 
 /// What a square's index is to be combined with, by exclusive or, to count it on the oriented board.
 #[inline]
@@ -215,7 +189,7 @@ pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
     let mut planes = past::planes(history, &kinds, MAX_REPETITIONS, &[]);
     planes.push(PlaneSpec::constant("1 if Black is to move"));
     planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
-    for side in ["own", "opponent's"] {
+    for side in ["own", "opponent"] {
         for wing in ["king", "queen"] {
             planes.push(match variant {
                 Variant::Chess => PlaneSpec::constant(format!("1 if {side} castling on the {wing} side is not lost")),

@@ -8,7 +8,9 @@ use std::fmt::Write;
 use cozy_chess::{Board, BoardBuilder, Color, File, Piece, Rank, Square};
 
 use super::{State, Variant, en_passant_square};
-use crate::games::rows::{parse_fen_rows, read_counter, write_rows};
+use crate::game::Player;
+use crate::games::fen::Fields;
+use crate::games::rows::write_rows;
 
 /// How a rook that may castle is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,10 @@ pub fn write(state: &State, castling: Castling) -> String {
     let en_passant = en_passant_square(board).map_or_else(|| "-".into(), |square| square.to_string());
     write!(text, " {en_passant} {} {}", state.halfmoves, state.plies / 2 + 1).expect("a string takes any text");
     text
+}
+
+fn color_of(player: Player) -> Color {
+    [Color::White, Color::Black][player.index()]
 }
 
 fn cased(letter: char, color: Color) -> char {
@@ -80,66 +86,34 @@ fn outermost_rook(builder: &BoardBuilder, color: Color, wing: char) -> Option<Fi
 /// # Errors
 /// A sentence: which field is wrong, and what was expected.
 pub fn parse(text: &str, variant: Variant) -> Result<(Board, u32, u32), String> {
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    let [placement, side, castling, en_passant, counters @ ..] = fields.as_slice() else {
-        return Err(format!(
-            "{text:?} has {} fields, expected at least four: pieces, side to move, castling, en passant",
-            fields.len()
-        ));
-    };
-    let [halfmoves, moves] = match counters {
-        [] => ["0", "1"],
-        [halfmoves] => [halfmoves, "1"],
-        [halfmoves, moves] => [*halfmoves, *moves],
-        [.., extra] => return Err(format!("{extra:?} is one field too many: a FEN has six")),
-    };
+    let fields = Fields::parse(text)?;
     let mut builder = BoardBuilder::empty();
-    read_placement(placement, &mut builder)?;
-    builder.side_to_move = match *side {
-        "w" => Color::White,
-        "b" => Color::Black,
-        _ => return Err(format!("{side:?} is to move, expected w or b")),
-    };
-    let placed = builder.build().map_err(|_| {
-        let king = if *side == "w" { "Black" } else { "White" };
-        format!("{placement:?}: {king}'s king could be taken, and {side} is to move")
-    })?;
-    read_castling(castling, variant, &mut builder)?;
-    read_en_passant(en_passant, &placed, &mut builder)?;
-    let (halfmoves, moves) = (
-        read_counter(halfmoves, "plies since a capture or a pawn's move", 0)?,
-        read_counter(moves, "the move's number", 1)?,
-    );
+    read_placement(&fields, &mut builder)?;
+    builder.side_to_move = color_of(fields.player);
+    let placed = builder.build().map_err(|_| fields.king_could_be_taken())?;
+    read_castling(fields.castling, variant, &mut builder)?;
+    read_en_passant(fields.en_passant, &placed, &mut builder)?;
     // The board's own clock ends at 100; from its zero `play` tells that a move was a capture or a pawn's.
-    builder.halfmove_clock = halfmoves.min(100) as u8;
+    builder.halfmove_clock = fields.halfmoves.min(100) as u8;
     let board = builder.build().map_err(|error| format!("{text:?} is no position of chess: {error}"))?;
-    let plies = 2 * (moves - 1) + u32::from(builder.side_to_move == Color::Black);
-    Ok((board, halfmoves, plies))
+    Ok((board, fields.halfmoves, fields.plies))
 }
 
-fn read_placement(text: &str, builder: &mut BoardBuilder) -> Result<(), String> {
-    let read = |letter: char| {
-        let piece = Piece::try_from(letter.to_ascii_lowercase()).ok()?;
-        Some((piece, if letter.is_ascii_uppercase() { Color::White } else { Color::Black }))
-    };
-    let cells = parse_fen_rows(text, 8, read)?;
-    for (cell, piece) in cells.iter().enumerate() {
-        *builder.square_mut(Square::index(cell).flip_rank()) = *piece;
+fn read_placement(fields: &Fields<'_>, builder: &mut BoardBuilder) -> Result<(), String> {
+    let pieces = fields.pieces(8)?;
+    for (cell, piece) in pieces.iter().enumerate() {
+        *builder.square_mut(Square::index(cell).flip_rank()) =
+            piece.map(|(kind, owner)| (Piece::index(kind), color_of(owner)));
     }
-    for (color, name) in [(Color::White, "White"), (Color::Black, "Black")] {
-        let count = |kind| cells.iter().filter(|cell| **cell == Some((kind, color))).count();
-        let (kings, pawns) = (count(Piece::King), count(Piece::Pawn));
-        let pieces = cells.iter().flatten().filter(|(_, owner)| *owner == color).count();
-        if kings != 1 {
-            return Err(format!("{text:?}: {name} has {kings} kings, expected 1"));
+    for (owner, name) in [(Player::First, "White"), (Player::Second, "Black")] {
+        let count = |is_counted: fn(Piece) -> bool| {
+            pieces.iter().flatten().filter(|piece| piece.1 == owner && is_counted(Piece::index(piece.0))).count()
+        };
+        let (pawns, all) = (count(|piece| piece == Piece::Pawn), count(|_| true));
+        if pawns > 8 || all > 16 {
+            let text = fields.placement;
+            return Err(format!("{text:?}: {name} has {pawns} pawns of {all} pieces, expected at most 8 of 16"));
         }
-        if pawns > 8 || pieces > 16 {
-            return Err(format!("{text:?}: {name} has {pawns} pawns of {pieces} pieces, expected at most 8 of 16"));
-        }
-    }
-    let is_pawn = |cell: &Option<(Piece, Color)>| cell.is_some_and(|(piece, _)| piece == Piece::Pawn);
-    if cells[..8].iter().chain(&cells[56..]).any(is_pawn) {
-        return Err(format!("{text:?}: a pawn stands on the first or the last rank"));
     }
     Ok(())
 }

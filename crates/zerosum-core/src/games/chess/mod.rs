@@ -10,12 +10,13 @@ mod pieces;
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
 
-use self::encoding::{MAX_REPETITIONS, NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
+use self::encoding::{MAX_REPETITIONS, NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::pieces::Pieces;
 use super::options::Options;
-use super::past::{MAX_HISTORY, Past};
+use super::past::Past;
+use super::policy::Policy;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
-use crate::picture::{self, Grid, Picture, letters, numbers_from_top};
+use crate::picture::Picture;
 
 /// Which of the two games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,18 +57,11 @@ impl Chess {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options, variant: Variant) -> Result<Self, String> {
-        let policy = match options.choice("policy", &["planes", "flat"])? {
-            "flat" => Policy::Flat,
-            _ => Policy::Planes,
-        };
-        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let policy = Policy::from_options(&mut options)?;
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(512)?;
         let (name, planes) = (variant.name(), encoding::planes(variant, history));
-        let spec = match policy {
-            Policy::Planes => GameSpec::new(name, 1, NUM_ACTIONS, (8, 8), planes, max_plies)?.with_action_planes(),
-            Policy::Flat => GameSpec::new(name, 1, NUM_FLAT_ACTIONS, (8, 8), planes, max_plies)?,
-        };
+        let spec = policy.spec(name, [NUM_ACTIONS, NUM_FLAT_ACTIONS], 8, planes, max_plies)?;
         Ok(Self { spec: spec.with_options(options.canonical()?), variant, policy, history, repeats_history })
     }
 
@@ -272,29 +266,13 @@ impl Game for Chess {
         let changed = before.difference(state.past.board());
         // Nothing was before a start.
         let last_move = if before.is_empty() { BitBoard::EMPTY } else { changed };
-        let piece = |square: Square| {
-            let (piece, color) = (state.board.piece_on(square)?, state.board.color_on(square)?);
-            let index = piece as usize + if color == Color::White { 0 } else { 6 };
-            Some(picture::Piece {
-                owner: player_of(color),
-                text: char::from(b"PNBRQKpnbrqk"[index]).into(),
-                glyph: ["♙", "♘", "♗", "♖", "♕", "♔", "♟", "♞", "♝", "♜", "♛", "♚"][index].into(),
-            })
+        let square = |cell: usize| Square::index(cell).flip_rank();
+        let piece = |cell| {
+            let (kind, color) = (state.board.piece_on(square(cell))?, state.board.color_on(square(cell))?);
+            Some((kind as usize, player_of(color)))
         };
-        let squares = || (0..64).map(|cell| Square::index(cell).flip_rank());
-        let side = if state.board.side_to_move() == Color::White { "White" } else { "Black" };
-        Some(Picture {
-            grid: Grid::Chequered,
-            cells: squares().map(piece).collect(),
-            column_labels: letters(8),
-            row_labels: numbers_from_top(8),
-            last_move: squares()
-                .enumerate()
-                .filter(|(_, square)| last_move.has(*square))
-                .map(|(cell, _)| cell)
-                .collect(),
-            captions: vec![format!("{side} to move")],
-        })
+        let last_move = (0..64).filter(|cell| last_move.has(square(*cell))).collect();
+        Some(super::fen::picture(8, piece, self.player(state), last_move))
     }
 
     fn description(&self) -> Description {

@@ -66,8 +66,7 @@ impl Variant {
             "situational" => Superko::Situational,
             _ => Superko::Simple,
         };
-        let history = options.number("history", state::MAX_PAST + 1, 1..=state::MAX_PAST + 1)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies((2 * size * size) as u32)?;
         let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes(history), max_plies)?
             .with_options(options.canonical()?)
@@ -223,11 +222,12 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         let (columns, rows) = (notation::column_labels(size), numbers_from_top(size));
         let last = state.last.map(usize::from).filter(|point| *point < self.variant.pass());
         let passed = (state.passes > 0).then(|| format!("{} passed", ["X", "O"][state.mover.opponent().index()]));
-        Some(Picture {
+        let picture = Picture {
             last_move: last.into_iter().collect(),
             captions: passed.into_iter().collect(),
             ..Picture::of_stones(Grid::Points, columns, rows, |point| state.board.owner(point))
-        })
+        };
+        Some(picture.with_mover(state.mover))
     }
 
     fn description(&self) -> Description {
@@ -263,7 +263,8 @@ fn describe(variant: &Variant) -> Description {
             "A stone on an empty point takes the opponent's chains that it leaves without a liberty. Superko \
              (`superko`, positional, situational or simple): {superko}; a pass never repeats one, and a position set \
              up counts as one position. Suicide is {suicide} (`suicide`; `rules=tromp-taylor` is `suicide=true`). Two \
-             passes in a row end the game, and so does the ply cap, twice the number of points. Then, and without \
+             passes in a row end the game, and so does the ply cap, twice the number of points unless \
+             `max_plies` is given. Then, and without \
              removing any stone, a side has its stones and the empty points from which only its stones are reached \
              (Tromp and Taylor's area scoring); White has komi {komi} besides (`komi`; 7.5, and 7 on 9×9). With a \
              whole komi there are draws."

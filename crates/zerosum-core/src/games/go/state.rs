@@ -6,9 +6,10 @@ use super::history::History;
 use super::notation::gtp;
 use super::{Go, Superko};
 use crate::game::{Action, Player};
+use crate::games::past::MAX_HISTORY;
 
 /// Earlier boards that the planes may show.
-pub const MAX_PAST: usize = 7;
+pub const MAX_PAST: usize = MAX_HISTORY - 1;
 
 /// A random word, as the stones have.
 const WHITE_TO_MOVE: u64 = 0x243F_6A88_85A3_08D3;

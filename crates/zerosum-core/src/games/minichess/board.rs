@@ -1,9 +1,8 @@
 //! Boards of minichess, always seen by the player to move, and the moves on them.
 
 use crate::games::board5::{
-    ALL, DIRECTIONS, FAR_RANK, MAX_DISTANCE, NUM_SQUARES, Pins, SIDE, Step, answers, attacked, flipped, leaving,
+    self, ALL, DIRECTIONS, FAR_RANK, Limits, MAX_DISTANCE, NUM_SQUARES, SIDE, Step, attacked, leaving,
 };
-use crate::random::mix;
 
 /// Kinds of pieces.
 pub const NUM_KINDS: usize = 6;
@@ -44,53 +43,21 @@ const SEVENTH: u32 = FAR_RANK << SIDE;
 /// Squares of the shade of the corners.
 const CORNER_SHADE: u32 = 0b10101_01010_10101_01010_10101;
 
-/// What stands on the board. The default is an empty board.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Board {
-    /// By kind, whosever they are.
-    pub kinds: [u32; NUM_KINDS],
-    /// Of the player to move.
-    pub own: u32,
-    /// Of the opponent.
-    pub opponent: u32,
-}
+/// A board of minichess.
+pub type Board = board5::Board<NUM_KINDS, 0, false>;
 
 impl Board {
-    /// The same seen by the opponent.
-    #[inline]
-    pub fn flipped(&self) -> Self {
-        Self { kinds: self.kinds.map(flipped), own: flipped(self.opponent), opponent: flipped(self.own) }
-    }
-
-    /// The kind of piece on a square, which must not be empty.
-    #[inline]
-    pub fn kind_on(&self, square: usize) -> usize {
-        (1..NUM_KINDS).map(|kind| kind * (self.kinds[kind] >> square & 1) as usize).sum()
-    }
-
-    /// Squares whose piece differs.
-    pub fn difference(&self, other: &Self) -> u32 {
-        let kinds = self.kinds.iter().zip(&other.kinds).fold(0, |all, (one, two)| all | one ^ two);
-        kinds | self.own ^ other.own
-    }
-
-    #[inline]
-    fn empty(&self) -> u32 {
-        ALL & !(self.own | self.opponent)
-    }
-
     /// Pieces that go any distance along an axis of this parity: 0 for ranks and files.
     #[inline]
     fn sliders(&self, direction: usize) -> u32 {
         self.kinds[QUEEN] | self.kinds[if direction.is_multiple_of(2) { ROOK } else { BISHOP }]
     }
 
-    /// What the opponent's sliders do to the own king.
+    /// What limits the moves of the player to move.
     #[inline]
-    fn pins(&self) -> Pins {
-        let king = (self.kinds[KING] & self.own).trailing_zeros() as usize;
-        let (straight, diagonal) = (self.sliders(0) & self.opponent, self.sliders(1) & self.opponent);
-        Pins::of(king, straight, diagonal, self.own, self.own | self.opponent)
+    pub fn limits(&self) -> Limits {
+        let sliders = [0, 1].map(|direction| self.sliders(direction) & self.opponent);
+        self.limits_of(self.kinds[KING] & self.own, sliders, self.attacks(), || self.leaping_checkers())
     }
 
     /// Opponent's knights and pawns that give check.
@@ -159,17 +126,6 @@ impl Board {
         let is_one_shade = bishops & CORNER_SHADE == 0 || bishops & !CORNER_SHADE == 0;
         if knights == 0 { is_one_shade } else { (knights | bishops).is_power_of_two() }
     }
-
-    /// A number for the repetition rule: the board and who is to move (0 or 1).
-    #[inline]
-    pub fn key(&self, player: usize) -> u64 {
-        // Bit b of each square's kind, counted from 1.
-        let bits = |b: usize| {
-            (0..NUM_KINDS).filter(|kind| (kind + 1) >> b & 1 == 1).fold(0, |set, kind| set | self.kinds[kind])
-        };
-        let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        mix(mix(word(bits(0), bits(1))) ^ word(bits(2) | (player as u32) << NUM_SQUARES, self.own))
-    }
 }
 
 /// Where a move of a plane leads from a square.
@@ -181,31 +137,6 @@ pub fn target(plane: usize, from: usize) -> usize {
     match plane.checked_sub(FIRST_UNDERPROMOTION) {
         None => KNIGHT_STEPS[plane - FIRST_KNIGHT].target(from, 1),
         Some(underpromotion) => DIRECTIONS[PROMOTION_DIRECTIONS[underpromotion / 3]].target(from, 1),
-    }
-}
-
-/// What limits the moves on a board.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    pins: Pins,
-    /// Where pieces other than the king may go.
-    targets: u32,
-    king_targets: u32,
-    /// Whether the player to move is in check.
-    pub is_check: bool,
-}
-
-impl Limits {
-    /// What limits the moves of the player to move.
-    #[inline]
-    pub fn of(board: &Board) -> Self {
-        let pins = board.pins();
-        let attacks = board.attacks();
-        let king = board.kinds[KING] & board.own;
-        let is_check = attacks & king != 0;
-        let checkers = if is_check { pins.checkers | board.leaping_checkers() } else { 0 };
-        let targets = answers(king.trailing_zeros() as usize, checkers) & !board.own;
-        Self { pins, targets, king_targets: !(board.own | attacks), is_check }
     }
 }
 

@@ -32,12 +32,8 @@ pub fn encode(
     for age in 0..history {
         let frame = past.frames.get(age);
         // A frame is seen by who was to move then.
-        let board = if age % 2 == 0 { frame.board } else { frame.board.flipped() };
-        for side in [board.own, board.opponent] {
-            for squares in board.kinds {
-                planes.mask(u64::from(squares & side));
-            }
-        }
+        let board = if age % 2 == 0 { frame.board } else { frame.board.opposite() };
+        board.encode(planes);
         past::encode_repetitions(frame.repetitions, MAX_REPETITIONS, planes);
     }
     planes.constant(player.index() as f32);

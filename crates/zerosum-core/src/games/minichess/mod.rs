@@ -4,14 +4,15 @@ mod board;
 mod encoding;
 mod notation;
 
-use self::board::{Board, Limits, Moves, NUM_ACTION_PLANES};
+use self::board::{Board, Moves, NUM_ACTION_PLANES};
 use self::encoding::MAX_REPETITIONS;
 use self::notation::Fen;
-use super::board5::{NUM_SQUARES, SIDE, squares};
+use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
+use super::fen;
 use super::options::Options;
-use super::past::{MAX_HISTORY, Past};
+use super::past::Past;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player, find_action};
-use crate::picture::{Grid, Picture, Piece, letters, numbers_from_top};
+use crate::picture::Picture;
 
 const START: &str = "rnbqk/ppppp/5/PPPPP/RNBQK w - - 0 1";
 /// The fifty-move rule's plies.
@@ -45,8 +46,7 @@ impl Minichess {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(300)?;
         let (num_actions, planes) = (NUM_ACTION_PLANES * NUM_SQUARES, encoding::planes(history));
         let spec = GameSpec::new("minichess", 1, num_actions, (SIDE, SIDE), planes, max_plies)?
@@ -66,13 +66,8 @@ impl Default for Minichess {
 impl State {
     /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
     fn set_up(Fen { board, player, halfmoves, plies }: Fen, repeats: bool) -> Self {
-        let older = |age| match (repeats, age % 2) {
-            (false, _) => Board::default(),
-            (true, 0) => board,
-            (true, _) => board.flipped(),
-        };
-        let past = Past::new(board, board.key(player.index()), older);
-        Self { past, limits: Limits::of(&board), player, halfmoves, plies }
+        let past = Past::new(board, board.key(player), board.before(repeats));
+        Self { past, limits: board.limits(), player, halfmoves, plies }
     }
 
     fn board(&self) -> &Board {
@@ -85,18 +80,6 @@ impl State {
 
     fn fen(&self) -> Fen {
         Fen { board: *self.board(), player: self.player, halfmoves: self.halfmoves, plies: self.plies }
-    }
-
-    /// Squares that the last move changed, as White sees the board.
-    fn last_move(&self) -> Vec<usize> {
-        let before = self.past.frames.get(1).board;
-        if before == Board::default() {
-            return Vec::new();
-        }
-        let changed = before.flipped().difference(self.board());
-        let mut squares: Vec<_> = squares(changed).map(|square| notation::as_white_sees(square, self.player)).collect();
-        squares.sort_unstable();
-        squares
     }
 }
 
@@ -132,11 +115,11 @@ impl Game for Minichess {
         } else {
             state.halfmoves += 1;
         }
-        let board = state.board().after(action).flipped();
-        state.limits = Limits::of(&board);
+        let board = state.board().after(action).opposite();
+        state.limits = board.limits();
         state.player = state.player.opponent();
         state.plies += 1;
-        state.past.push(board, board.key(state.player.index()), MAX_REPETITIONS);
+        state.past.push(board, board.key(state.player), MAX_REPETITIONS);
     }
 
     #[inline]
@@ -191,20 +174,9 @@ impl Game for Minichess {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let piece = |square| {
-            let (kind, owner) = notation::piece_on(state.board(), state.player, square)?;
-            let glyphs = [["♙", "♘", "♗", "♖", "♕", "♔"], ["♟", "♞", "♝", "♜", "♛", "♚"]];
-            let text = notation::piece_letter(kind, owner).into();
-            Some(Piece { owner, text, glyph: glyphs[owner.index()][kind].into() })
-        };
-        Some(Picture {
-            grid: Grid::Chequered,
-            cells: (0..NUM_SQUARES).map(piece).collect(),
-            column_labels: letters(SIDE),
-            row_labels: numbers_from_top(SIDE),
-            last_move: state.last_move(),
-            captions: vec![format!("{} to move", ["White", "Black"][state.player.index()])],
-        })
+        let board = state.board();
+        let last_move = board.last_move(&state.past.frames.get(1).board, state.player);
+        Some(fen::picture(SIDE, |square| board.piece_on(square, state.player), state.player, last_move))
     }
 
     fn description(&self) -> Description {

@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use super::board::{Board, FIRST_UNDERPROMOTION, KING, Limits, Moves, NUM_KINDS, PAWN, target};
+use super::board::{Board, FIRST_UNDERPROMOTION, Moves, PAWN, target};
 use crate::game::Player;
-use crate::games::board5::{FAR_RANK, NUM_SQUARES, SIDE, squares};
-use crate::games::rows::{parse_fen_rows, read_counter, write_rows};
-
-const LETTERS: [char; NUM_KINDS] = ['P', 'N', 'B', 'R', 'Q', 'K'];
+use crate::games::board5::{NUM_SQUARES, SIDE, squares};
+use crate::games::fen::{self, Fields};
+use crate::games::rows::write_rows;
 
 /// What a position text says.
 #[derive(Clone, Copy, Debug)]
@@ -22,32 +21,9 @@ pub struct Fen {
     pub plies: u32,
 }
 
-/// A square of the oriented board as White sees it, or the other way round.
-pub fn as_white_sees(square: usize, player: Player) -> usize {
-    if player == Player::First { square } else { NUM_SQUARES - SIDE - square / SIDE * SIDE + square % SIDE }
-}
-
-/// A piece's letter: upper case for White.
-pub fn piece_letter(kind: usize, owner: Player) -> char {
-    if owner == Player::First { LETTERS[kind] } else { LETTERS[kind].to_ascii_lowercase() }
-}
-
-/// The piece on a square as White sees the board.
-pub fn piece_on(board: &Board, player: Player, square: usize) -> Option<(usize, Player)> {
-    let square = as_white_sees(square, player);
-    let owner = if board.own >> square & 1 == 1 {
-        player
-    } else if board.opponent >> square & 1 == 1 {
-        player.opponent()
-    } else {
-        return None;
-    };
-    Some((board.kind_on(square), owner))
-}
-
 /// Writes a position as FEN, with - for castling and en passant.
 pub fn write(fen: &Fen) -> String {
-    let letter = |square| piece_on(&fen.board, fen.player, square).map(|(kind, owner)| piece_letter(kind, owner));
+    let letter = |square| fen.board.piece_on(square, fen.player).map(|(kind, owner)| fen::letter(kind, owner));
     let side = ['w', 'b'][fen.player.index()];
     format!("{} {side} - - {} {}", write_rows(SIDE, SIDE, letter), fen.halfmoves, fen.plies / 2 + 1)
 }
@@ -57,61 +33,23 @@ pub fn write(fen: &Fen) -> String {
 /// # Errors
 /// A sentence: which field is wrong, and what was expected.
 pub fn parse(text: &str) -> Result<Fen, String> {
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    let [rows, side, castling, en_passant, counters @ ..] = fields.as_slice() else {
-        let expected = "expected at least four: pieces, side to move, castling, en passant";
-        return Err(format!("{text:?} has {} fields, {expected}", fields.len()));
-    };
-    let [halfmoves, moves] = match counters {
-        [] => ["0", "1"],
-        [halfmoves] => [halfmoves, "1"],
-        [halfmoves, moves] => [*halfmoves, *moves],
-        [.., extra] => return Err(format!("{extra:?} is one field too many: a FEN has six")),
-    };
-    let player = match *side {
-        "w" => Player::First,
-        "b" => Player::Second,
-        _ => return Err(format!("{side:?} is to move, expected w or b")),
-    };
-    for (name, field) in [("castling", castling), ("en passant", en_passant)] {
-        if *field != "-" {
+    let fields = Fields::parse(text)?;
+    for (name, field) in [("castling", fields.castling), ("en passant", fields.en_passant)] {
+        if field != "-" {
             return Err(format!("{name} is {field:?}, expected -: minichess has none"));
         }
     }
-    let white_sees = read_rows(rows)?;
-    let board = if player == Player::First { white_sees } else { white_sees.flipped() };
-    if Limits::of(&board.flipped()).is_check {
-        let king = if player == Player::First { "Black" } else { "White" };
-        return Err(format!("{rows:?}: {king}'s king could be taken, and {side} is to move"));
+    let (mut white_sees, player) = (Board::default(), fields.player);
+    for (square, piece) in fields.pieces(SIDE)?.into_iter().enumerate() {
+        let Some((kind, owner)) = piece else { continue };
+        white_sees.kinds[kind] |= 1 << square;
+        *[&mut white_sees.own, &mut white_sees.opponent][owner.index()] |= 1 << square;
     }
-    let halfmoves = read_counter(halfmoves, "plies since a capture or a pawn's move", 0)?;
-    let moves = read_counter(moves, "the move's number", 1)?;
-    Ok(Fen { board, player, halfmoves, plies: 2 * (moves - 1) + player.index() as u32 })
-}
-
-/// The board as White sees it, who owns what is upper case.
-fn read_rows(text: &str) -> Result<Board, String> {
-    let read = |letter: char| {
-        let kind = LETTERS.iter().position(|other| *other == letter.to_ascii_uppercase())?;
-        Some((kind, letter.is_ascii_uppercase()))
-    };
-    let cells = parse_fen_rows(text, SIDE, read)?;
-    let mut board = Board::default();
-    for (square, cell) in cells.into_iter().enumerate() {
-        let Some((kind, is_white)) = cell else { continue };
-        board.kinds[kind] |= 1 << square;
-        *(if is_white { &mut board.own } else { &mut board.opponent }) |= 1 << square;
+    let board = white_sees.first_sees(player);
+    if board.opposite().limits().is_check {
+        return Err(fields.king_could_be_taken());
     }
-    for (side, owned) in [("White", board.own), ("Black", board.opponent)] {
-        let kings = (board.kinds[KING] & owned).count_ones();
-        if kings != 1 {
-            return Err(format!("{text:?}: {side} has {kings} kings, expected 1"));
-        }
-    }
-    if board.kinds[PAWN] & (FAR_RANK | FAR_RANK << (NUM_SQUARES - SIDE)) != 0 {
-        return Err(format!("{text:?}: a pawn stands on the first or the last rank"));
-    }
-    Ok(board)
+    Ok(Fen { board, player, halfmoves: fields.halfmoves, plies: fields.plies })
 }
 
 fn square_text(square: usize) -> String {
@@ -123,13 +61,13 @@ fn parts(board: &Board, player: Player, action: usize) -> (usize, usize, Option<
     let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
     let kind = board.kind_after(action);
     let promotion = (kind != board.kind_on(from)).then_some(kind);
-    (as_white_sees(from, player), as_white_sees(target(plane, from), player), promotion)
+    (Board::first_sees_square(from, player), Board::first_sees_square(target(plane, from), player), promotion)
 }
 
 /// An action as UCI writes it: `a2a3`, `b4b5q`.
 pub fn uci(board: &Board, player: Player, action: usize) -> String {
     let (from, to, promotion) = parts(board, player, action);
-    let promotion = promotion.map_or(String::new(), |kind| LETTERS[kind].to_ascii_lowercase().to_string());
+    let promotion = promotion.map_or(String::new(), |kind| fen::letter(kind, Player::Second).to_string());
     format!("{}{}{promotion}", square_text(from), square_text(to))
 }
 
@@ -143,16 +81,16 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
     if kind == PAWN {
         text.extend(square_text(from).chars().take(usize::from(captures)));
     } else {
-        text.push(LETTERS[kind]);
+        text.push(fen::letter(kind, Player::First));
         text.push_str(&origin(board, player, square, target_square));
     }
     text.push_str(if captures { "x" } else { "" });
     text.push_str(&square_text(to));
     if let Some(kind) = promotion {
-        write!(text, "={}", LETTERS[kind]).expect("a string takes any text");
+        write!(text, "={}", fen::letter(kind, Player::First)).expect("a string takes any text");
     }
-    let next = board.after(action).flipped();
-    let limits = Limits::of(&next);
+    let next = board.after(action).opposite();
+    let limits = next.limits();
     text.push_str(match (limits.is_check, Moves { board: &next, limits: &limits }.any()) {
         (true, false) => "#",
         (true, true) => "+",
@@ -166,12 +104,12 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
 fn origin(board: &Board, player: Player, from: usize, to: usize) -> String {
     let alike = board.kinds[board.kind_on(from)] & board.own & !(1 << from);
     let mut others = Vec::new();
-    Moves { board, limits: &Limits::of(board) }.for_each_plane(|plane, set| {
+    Moves { board, limits: &board.limits() }.for_each_plane(|plane, set| {
         if plane < FIRST_UNDERPROMOTION {
             others.extend(squares(set & alike).filter(|square| target(plane, *square) == to));
         }
     });
-    let text = square_text(as_white_sees(from, player));
+    let text = square_text(Board::first_sees_square(from, player));
     if others.is_empty() {
         String::new()
     } else if others.iter().all(|other| other % SIDE != from % SIDE) {

@@ -1,9 +1,8 @@
 //! Boards of minishogi, always seen by the player to move, and the moves on them.
 
 use crate::games::board5::{
-    ALL, DIRECTIONS, FAR_RANK, LEFT_FILE, MAX_DISTANCE, NUM_SQUARES, Pins, SIDE, answers, attacked, leaving, turned,
+    self, DIRECTIONS, FAR_RANK, LEFT_FILE, Limits, MAX_DISTANCE, NUM_SQUARES, SIDE, attacked, leaving,
 };
-use crate::random::mix;
 
 /// Kinds of pieces on the board.
 pub const NUM_KINDS: usize = 10;
@@ -22,19 +21,13 @@ const PROMOTED_BISHOP: usize = 7;
 const PROMOTED_ROOK: usize = 8;
 const PROMOTED_PAWN: usize = 9;
 
-/// What a kind becomes when it promotes: itself, if it does not.
-pub const PROMOTED: [usize; NUM_KINDS] = [
-    KING,
-    GOLD,
-    PROMOTED_SILVER,
-    PROMOTED_BISHOP,
-    PROMOTED_ROOK,
-    PROMOTED_PAWN,
-    PROMOTED_SILVER,
-    PROMOTED_BISHOP,
-    PROMOTED_ROOK,
-    PROMOTED_PAWN,
-];
+/// What a kind becomes when it promotes.
+pub const fn promoted(kind: usize) -> Option<usize> {
+    match kind {
+        SILVER..=PAWN => Some(kind + PROMOTED_SILVER - SILVER),
+        _ => None,
+    }
+}
 
 /// What a captured kind is in hand: its kind less one.
 const IN_HAND: [usize; NUM_KINDS] = [usize::MAX, 0, 1, 2, 3, 4, 1, 2, 3, 4];
@@ -45,48 +38,10 @@ pub const FIRST_DROP: usize = 64;
 /// Planes of the policy.
 pub const NUM_ACTION_PLANES: usize = FIRST_DROP + NUM_HAND_KINDS;
 
-/// What stands on the board and what is in hand. The default is an empty board.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Board {
-    /// By kind, whosever they are.
-    pub kinds: [u32; NUM_KINDS],
-    /// Of the player to move.
-    pub own: u32,
-    /// Of the opponent.
-    pub opponent: u32,
-    /// By kind (gold, silver, bishop, rook, pawn), own and the opponent's.
-    pub hands: [[u8; NUM_HAND_KINDS]; 2],
-}
+/// A board of minishogi; what is in hand is gold, silver, bishop, rook, pawn.
+pub type Board = board5::Board<NUM_KINDS, NUM_HAND_KINDS, true>;
 
 impl Board {
-    /// The same seen by the opponent.
-    #[inline]
-    pub fn turned(&self) -> Self {
-        Self {
-            kinds: self.kinds.map(turned),
-            own: turned(self.opponent),
-            opponent: turned(self.own),
-            hands: [self.hands[1], self.hands[0]],
-        }
-    }
-
-    /// The kind of piece on a square, which must not be empty.
-    #[inline]
-    pub fn kind_on(&self, square: usize) -> usize {
-        (1..NUM_KINDS).map(|kind| kind * (self.kinds[kind] >> square & 1) as usize).sum()
-    }
-
-    /// Squares whose piece differs.
-    pub fn difference(&self, other: &Self) -> u32 {
-        let kinds = self.kinds.iter().zip(&other.kinds).fold(0, |all, (one, two)| all | one ^ two);
-        kinds | self.own ^ other.own
-    }
-
-    #[inline]
-    fn empty(&self) -> u32 {
-        ALL & !(self.own | self.opponent)
-    }
-
     /// Pieces that go any distance along an axis of this parity: 0 for ranks and files.
     #[inline]
     fn sliders(&self, direction: usize) -> u32 {
@@ -108,12 +63,11 @@ impl Board {
         small | self.sliders(direction) | kinds[PROMOTED_BISHOP] | kinds[PROMOTED_ROOK]
     }
 
-    /// What the opponent's sliders do to the own king.
+    /// What limits the moves of the player to move.
     #[inline]
-    fn pins(&self) -> Pins {
-        let king = (self.kinds[KING] & self.own).trailing_zeros() as usize;
-        let (straight, diagonal) = (self.sliders(0) & self.opponent, self.sliders(1) & self.opponent);
-        Pins::of(king, straight, diagonal, self.own, self.own | self.opponent)
+    pub fn limits(&self) -> Limits {
+        let sliders = [0, 1].map(|direction| self.sliders(direction) & self.opponent);
+        self.limits_of(self.kinds[KING] & self.own, sliders, self.attacks(), || self.close_checkers())
     }
 
     /// Opponent's pieces that give check from the square beside the king. What stands in a direction from it steps there
@@ -159,21 +113,9 @@ impl Board {
         }
         let kind = self.kind_on(square);
         board.kinds[kind] ^= 1 << square;
-        board.kinds[if plane >= FIRST_DROP / 2 { PROMOTED[kind] } else { kind }] |= 1 << to;
+        board.kinds[if plane >= FIRST_DROP / 2 { promoted(kind).unwrap_or(kind) } else { kind }] |= 1 << to;
         board.own ^= 1 << square | 1 << to;
         board
-    }
-
-    /// A number for the repetition rule: board, hands and who is to move (0 or 1).
-    #[inline]
-    pub fn key(&self, player: usize) -> u64 {
-        // Bit b of each square's kind, counted from 1.
-        let bits = |b: usize| {
-            (0..NUM_KINDS).filter(|kind| (kind + 1) >> b & 1 == 1).fold(0, |set, kind| set | self.kinds[kind])
-        };
-        let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let hands = self.hands.as_flattened().iter().fold(player as u32, |hands, count| hands << 2 | u32::from(*count));
-        mix(mix(mix(word(bits(0), bits(1))) ^ word(bits(2), bits(3))) ^ word(self.own, hands))
     }
 }
 
@@ -182,31 +124,6 @@ impl Board {
 pub fn target(plane: usize, from: usize) -> usize {
     let step = plane % (FIRST_DROP / 2);
     DIRECTIONS[step / MAX_DISTANCE].target(from, step % MAX_DISTANCE + 1)
-}
-
-/// What limits the moves on a board.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    pins: Pins,
-    /// Where pieces other than the king may go.
-    targets: u32,
-    king_targets: u32,
-    /// Whether the player to move is in check.
-    pub is_check: bool,
-}
-
-impl Limits {
-    /// What limits the moves of the player to move.
-    #[inline]
-    pub fn of(board: &Board) -> Self {
-        let pins = board.pins();
-        let attacks = board.attacks();
-        let king = board.kinds[KING] & board.own;
-        let is_check = attacks & king != 0;
-        let checkers = if is_check { pins.checkers | board.close_checkers() } else { 0 };
-        let targets = answers(king.trailing_zeros() as usize, checkers) & !board.own;
-        Self { pins, targets, king_targets: !(board.own | attacks), is_check }
-    }
 }
 
 /// The moves on a board.
@@ -255,8 +172,8 @@ impl Moves<'_> {
     /// Whether a pawn dropped before the opponent's king leaves it no answer. No drop answers a pawn's check.
     fn pawn_mates(&self, square: usize) -> bool {
         let action = (FIRST_DROP + PAWN_IN_HAND) * NUM_SQUARES + square;
-        let board = self.board.after(action).turned();
-        !Moves { board: &board, limits: &Limits::of(&board) }.any()
+        let board = self.board.after(action).opposite();
+        !Moves { board: &board, limits: &board.limits() }.any()
     }
 
     /// Whether there is a legal move.

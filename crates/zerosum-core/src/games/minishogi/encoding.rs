@@ -37,12 +37,8 @@ pub fn encode(past: &Past<Board>, player: Player, plies: u32, history: usize, pl
     for age in 0..history {
         let frame = past.frames.get(age);
         // A frame is seen by who was to move then.
-        let board = if age % 2 == 0 { frame.board } else { frame.board.turned() };
-        for side in [board.own, board.opponent] {
-            for squares in board.kinds {
-                planes.mask(u64::from(squares & side));
-            }
-        }
+        let board = if age % 2 == 0 { frame.board } else { frame.board.opposite() };
+        board.encode(planes);
         past::encode_repetitions(frame.repetitions, MAX_REPETITIONS, planes);
         for count in board.hands.as_flattened() {
             planes.constant(f32::from(*count) / f32::from(IN_HAND_SCALE));

@@ -4,15 +4,15 @@ mod board;
 mod encoding;
 mod notation;
 
-use self::board::{Board, Limits, Moves, NUM_ACTION_PLANES};
+use self::board::{Board, Moves, NUM_ACTION_PLANES};
 use self::encoding::MAX_REPETITIONS;
-use super::board5::{NUM_SQUARES, SIDE, squares};
+use self::notation::SFEN;
+use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
 use super::options::Options;
-use super::past::{MAX_HISTORY, Past};
+use super::past::{Checks, Past};
+use super::sfen::Setup;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
-use crate::picture::{Grid, Picture, Piece};
-
-const START: &str = "rbsgk/4p/5/P4/KGSBR b - 1";
+use crate::picture::Picture;
 
 /// The rules.
 #[derive(Debug)]
@@ -32,8 +32,7 @@ pub struct State {
     player: Player,
     /// Since the game began, as SFEN's move number counts them.
     plies: u32,
-    /// By player, how many moves in a row gave check, up to the last one.
-    checks: [u32; 2],
+    checks: Checks,
 }
 
 impl Minishogi {
@@ -42,14 +41,13 @@ impl Minishogi {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(300)?;
         let (num_actions, planes) = (NUM_ACTION_PLANES * NUM_SQUARES, encoding::planes(history));
         let spec = GameSpec::new("minishogi", 1, num_actions, (SIDE, SIDE), planes, max_plies)?
             .with_options(options.canonical()?)
             .with_action_planes();
-        let (board, player, plies) = notation::parse(START)?;
+        let (board, player, plies) = notation::parse(SFEN.start)?;
         let start = State::set_up(board, player, plies, false);
         Ok(Self { spec, history, repeats_history, start })
     }
@@ -64,38 +62,25 @@ impl Default for Minishogi {
 impl State {
     /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
     fn set_up(board: Board, player: Player, plies: u32, repeats: bool) -> Self {
-        let older = |age| match (repeats, age % 2) {
-            (false, _) => Board::default(),
-            (true, 0) => board,
-            (true, _) => board.turned(),
-        };
-        let past = Past::new(board, board.key(player.index()), older);
-        Self { past, limits: Limits::of(&board), player, plies, checks: [0; 2] }
+        let past = Past::new(board, board.key(player), board.before(repeats));
+        Self { past, limits: board.limits(), player, plies, checks: Checks::default() }
     }
 
     fn board(&self) -> &Board {
         self.past.board()
     }
 
+    fn setup(&self) -> Setup {
+        notation::setup(self.board(), self.player, self.plies)
+    }
+
     fn moves(&self) -> Moves<'_> {
         Moves { board: self.board(), limits: &self.limits }
     }
 
-    /// Squares that the last move changed, as Black sees the board.
-    fn last_move(&self) -> Vec<usize> {
-        let before = self.past.frames.get(1).board;
-        if before == Board::default() {
-            return Vec::new();
-        }
-        let changed = before.turned().difference(self.board());
-        let mut squares: Vec<_> = squares(changed).map(|square| notation::as_black_sees(square, self.player)).collect();
-        squares.sort_unstable();
-        squares
-    }
-
     /// Whether a player gave check by each of its moves since the first of the four occurrences.
     fn checks_perpetually(&self, player: Player) -> bool {
-        self.checks[player.index()] >= self.past.cycle() / 2
+        self.checks.are_perpetual(player, self.past.cycle())
     }
 }
 
@@ -124,13 +109,12 @@ impl Game for Minishogi {
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
-        let board = state.board().after(usize::from(action)).turned();
-        state.limits = Limits::of(&board);
-        let checks = &mut state.checks[state.player.index()];
-        *checks = if state.limits.is_check { *checks + 1 } else { 0 };
+        let board = state.board().after(usize::from(action)).opposite();
+        state.limits = board.limits();
+        state.checks.push(state.player, state.limits.is_check);
         state.player = state.player.opponent();
         state.plies += 1;
-        state.past.push(board, board.key(state.player.index()), MAX_REPETITIONS);
+        state.past.push(board, board.key(state.player), MAX_REPETITIONS);
     }
 
     #[inline]
@@ -157,25 +141,9 @@ impl Game for Minishogi {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let piece = |square| {
-            let (kind, owner) = notation::piece_on(state.board(), state.player, square)?;
-            let glyph = ["玉", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"][kind].into();
-            Some(Piece { owner, text: notation::piece_text(kind, owner), glyph })
-        };
-        let held = notation::hands(state.board(), state.player).map(notation::hand_text);
-        let in_hand = |side, held: &String| format!("{side} holds {}", if held.is_empty() { "nothing" } else { held });
-        Some(Picture {
-            grid: Grid::Squares,
-            cells: (0..NUM_SQUARES).map(piece).collect(),
-            column_labels: (1..=SIDE).rev().map(|file| file.to_string()).collect(),
-            row_labels: crate::picture::letters(SIDE),
-            last_move: state.last_move(),
-            captions: vec![
-                in_hand("White", &held[1].to_lowercase()),
-                in_hand("Black", &held[0]),
-                format!("{} to move", ["Black", "White"][state.player.index()]),
-            ],
-        })
+        let glyphs = ["玉", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"];
+        let last_move = state.board().last_move(&state.past.frames.get(1).board, state.player);
+        Some(SFEN.picture(&state.setup(), &glyphs, last_move))
     }
 
     fn description(&self) -> Description {
@@ -203,7 +171,7 @@ impl Game for Minishogi {
                       to 31 are moves without promotion, 4 · direction + distance − 1, directions clockwise from straight \
                       ahead, by the square that the piece leaves; 32 to 63 the same with promotion; 64 to 68 drops of a \
                       gold, a silver, a bishop, a rook, a pawn, by the square that it comes to. Written in USI with files \
-                      5 to 1 from the left and ranks a to e from the top: `3e3d`, `1b1a+`, `P*3c`. Positions are SFEN."
+                      5 to 1 from the left and ranks a to e from the top: `3e3d`, `1b1a+`, `P*3c`. Positions are SFEN, or `startpos`."
                 .into(),
         }
     }
@@ -213,7 +181,7 @@ impl Game for Minishogi {
     }
 
     fn position_text(&self, state: &State) -> Option<String> {
-        Some(notation::write(state.board(), state.player, state.plies))
+        Some(SFEN.write(&state.setup()))
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {

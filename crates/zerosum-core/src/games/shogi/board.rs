@@ -14,6 +14,8 @@ use shunsai::shogi_core::{self, Color, Hand, PartialPosition, PieceKind, Square}
 use shunsai::{Bitboard, MoveSet, Position, Undo};
 
 use crate::game::Player;
+pub use crate::games::sfen::Piece;
+use crate::games::sfen::{MAX_KINDS, Setup};
 
 pub const SIDE: usize = 9;
 pub const NUM_SQUARES: usize = SIDE * SIDE;
@@ -28,8 +30,8 @@ pub const NUM_HAND_KINDS: usize = 7;
 pub const KING: usize = 7;
 pub const NUM_KINDS: usize = 14;
 
-/// How many pieces of a kind there are, promoted ones included, by kind in hand.
-pub const NUM_OF_KIND: [u8; NUM_HAND_KINDS] = [18, 4, 4, 4, 4, 2, 2];
+/// How many pieces of a kind there are, promoted ones included.
+pub const NUM_OF_KIND: [u8; KING + 1] = [18, 4, 4, 4, 4, 2, 2, 2];
 
 /// What a kind becomes when it promotes.
 pub const fn promoted(kind: usize) -> Option<usize> {
@@ -74,13 +76,6 @@ pub const fn oriented(square: usize, player: Player) -> usize {
 #[inline]
 pub const fn rows_ahead(square: usize, player: Player) -> usize {
     oriented(square, player) / SIDE
-}
-
-/// A piece on the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    pub kind: usize,
-    pub owner: Player,
 }
 
 /// A move of whoever is to move.
@@ -145,16 +140,6 @@ pub enum Moves {
         /// Where it can come to.
         to: Squares,
     },
-}
-
-/// A position as it is written down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setup {
-    pub pieces: [Option<Piece>; NUM_SQUARES],
-    /// By player, then by kind.
-    pub hands: [[u8; NUM_HAND_KINDS]; 2],
-    /// Who is to move.
-    pub player: Player,
 }
 
 /// What takes a move back.
@@ -250,6 +235,17 @@ impl Board {
         }
         partial.side_to_move_set(color_of(setup.player));
         Self(Position::new(partial))
+    }
+
+    /// The position as it is written down.
+    pub fn setup(&self, plies: u32) -> Setup {
+        let held = |player| {
+            let hand = self.hand(player);
+            std::array::from_fn(|kind| hand.get(kind).copied().unwrap_or(0))
+        };
+        let hands: [[u8; MAX_KINDS]; 2] = [held(Player::First), held(Player::Second)];
+        let pieces = (0..NUM_SQUARES).map(|square| self.piece_on(square)).collect();
+        Setup { pieces, hands, player: self.player(), plies }
     }
 
     /// Who is to move.

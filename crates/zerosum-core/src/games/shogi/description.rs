@@ -28,7 +28,8 @@ pub fn paragraphs() -> Description {
         planes: "Those of the AlphaZero paper: 8 positions of 45 planes, and 2, which is 362; with `history` other than 8, so \
                  many times 45 and 2. The board is turned by 180 degrees for White, in all positions: the player to move \
                  goes up. Positions come newest first, zero before the game began; where one was set up, the older ones \
-                 repeat it, or are zero with `history_fill=zero`. A repetition plane is 1 if its position had occurred so \
+                 repeat it, or are zero with `history_fill=zero`; a game may begin with a handicap, too (White's pieces \
+                 without some, White to move, move number 1), and then nothing was before it. A repetition plane is 1 if its position had occurred so \
                  often before when it was reached; it is 0 for what was set up. Counts, which the paper does not say how \
                  to scale, are divided by fixed numbers: pieces in hand by how many of the kind there are, and plies since \
                  the game began, as SFEN's move number has them, by 512."

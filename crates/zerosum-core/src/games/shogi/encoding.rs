@@ -32,6 +32,7 @@ use super::board::{
 use super::history::MAX_REPETITIONS;
 use crate::game::{Action, PlaneSpec, Planes, Player};
 use crate::games::past;
+use crate::games::policy::{DIRECTIONS, Policy, kept, moved, places};
 
 /// Planes of the policy that move a piece without promoting it.
 const NUM_MOVE_PLANES: usize = 66;
@@ -45,9 +46,6 @@ pub const NUM_FLAT_ACTIONS: usize = 3781;
 /// What the plane of plies is divided by: the paper's ply cap.
 const PLIES_SCALE: f32 = 512.0;
 
-/// (rows down, columns to the right) of one step in each of the queen's directions.
-const DIRECTIONS: [(i32, i32); 8] = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
-
 /// (rows down, columns to the right) of a plane's moves, those of drops left out.
 const fn step(plane: usize) -> (i32, i32) {
     let plane = plane % NUM_MOVE_PLANES;
@@ -60,10 +58,7 @@ const fn step(plane: usize) -> (i32, i32) {
 
 /// Where a move of this plane leads from a square, if it stays on the board.
 const fn target(plane: usize, from: usize) -> Option<usize> {
-    let (down, right) = step(plane);
-    let (row, column) = ((from / SIDE) as i32 + down, (from % SIDE) as i32 + right);
-    let is_on_board = row >= 0 && row < SIDE as i32 && column >= 0 && column < SIDE as i32;
-    if is_on_board { Some(row as usize * SIDE + column as usize) } else { None }
+    moved(from, step(plane), SIDE)
 }
 
 /// Whether some piece could make an action on an empty board.
@@ -95,38 +90,17 @@ static PLANE_OF: [[u8; NUM_SQUARES]; NUM_SQUARES] = {
 
 /// The actions that the flat policy keeps, ascending.
 static KEPT: [Action; NUM_FLAT_ACTIONS] = {
-    let mut kept = [0; NUM_FLAT_ACTIONS];
-    let (mut action, mut number) = (0, 0);
+    let mut is_kept = [false; NUM_ACTIONS];
+    let mut action = 0;
     while action < NUM_ACTIONS {
-        if is_possible(action) {
-            kept[number] = action as Action;
-            number += 1;
-        }
+        is_kept[action] = is_possible(action);
         action += 1;
     }
-    assert!(number == NUM_FLAT_ACTIONS);
-    kept
+    kept(&is_kept)
 };
 
 /// Each action's place among those that the flat policy keeps; of no use for the others.
-static PLACE: [Action; NUM_ACTIONS] = {
-    let mut places = [0; NUM_ACTIONS];
-    let mut number = 0;
-    while number < NUM_FLAT_ACTIONS {
-        places[KEPT[number] as usize] = number as Action;
-        number += 1;
-    }
-    places
-};
-
-/// How actions are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// By planes of the board: 11259.
-    Planes,
-    /// Without the numbers that no piece could ever use.
-    Flat,
-}
+static PLACE: [Action; NUM_ACTIONS] = places(&KEPT);
 
 /// A set of actions that is read in ascending order: faster than to sort a list.
 struct ActionSet {
@@ -222,7 +196,7 @@ const NAMES: [&str; NUM_KINDS] = [
 
 /// What the planes mean, in channel order.
 pub fn planes(history: usize) -> Vec<PlaneSpec> {
-    let hand: Vec<_> = NAMES.into_iter().zip(NUM_OF_KIND).collect();
+    let hand: Vec<_> = NAMES.into_iter().zip(NUM_OF_KIND).take(NUM_HAND_KINDS).collect();
     let mut planes = past::planes(history, &NAMES, MAX_REPETITIONS, &hand);
     planes.push(PlaneSpec::constant("1 if White is to move"));
     planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
@@ -273,5 +247,5 @@ fn encode_board(board: &Board, player: Player, repetitions: u8, planes: &mut Pla
 #[inline]
 fn encode_nothing(num_positions: usize, planes: &mut Planes<'_>) {
     (0..num_positions * 2 * NUM_KINDS).for_each(|_| planes.mask128(0));
-    (0..num_positions * (3 + 2 * NUM_HAND_KINDS)).for_each(|_| planes.constant(0.0));
+    (0..num_positions * (usize::from(MAX_REPETITIONS) + 2 * NUM_HAND_KINDS)).for_each(|_| planes.constant(0.0));
 }

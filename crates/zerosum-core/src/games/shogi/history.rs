@@ -3,7 +3,7 @@
 
 use super::board::Made;
 use crate::game::Player;
-use crate::games::past::{Keys, MAX_HISTORY};
+use crate::games::past::{Checks, Keys, MAX_HISTORY};
 
 /// The occurrence of a position that ends the game is the fourth: three before it.
 pub const MAX_REPETITIONS: u8 = 3;
@@ -26,8 +26,7 @@ pub struct Past {
     repetitions: u8,
     /// Plies since the first of the occurrences that were counted.
     cycle: u32,
-    /// By player, how many moves in a row gave check, up to the last one.
-    checks: [u32; 2],
+    checks: Checks,
 }
 
 impl Past {
@@ -36,7 +35,7 @@ impl Past {
         let mut keys = Keys::default();
         keys.push(key);
         let steps = [None; MAX_HISTORY - 1];
-        Self { steps, newest: 0, repeats, keys, repetitions: 0, cycle: 0, checks: [0; 2] }
+        Self { steps, newest: 0, repeats, keys, repetitions: 0, cycle: 0, checks: Checks::default() }
     }
 
     /// A player's move, and the key of the position that it led to.
@@ -44,8 +43,7 @@ impl Past {
     pub fn push(&mut self, made: Made, player: Player, gives_check: bool, key: u64) {
         self.newest = (self.newest + 1) % (MAX_HISTORY - 1);
         self.steps[self.newest] = Some(Step { made, repetitions: self.repetitions });
-        let checks = &mut self.checks[player.index()];
-        *checks = if gives_check { *checks + 1 } else { 0 };
+        self.checks.push(player, gives_check);
         (self.repetitions, self.cycle) = self.keys.count(key, MAX_REPETITIONS);
         self.keys.push(key);
     }
@@ -71,9 +69,7 @@ impl Past {
 
     /// The side that gave check by each of its moves since the first of the four occurrences.
     pub fn perpetual_checker(&self) -> Option<Player> {
-        // A side's moves are half of the plies of a cycle, which ends with the side to move that it began with.
-        let checks_always = |player: Player| self.checks[player.index()] >= self.cycle / 2;
-        match [Player::First, Player::Second].map(checks_always) {
+        match [Player::First, Player::Second].map(|player| self.checks.are_perpetual(player, self.cycle)) {
             [true, false] => Some(Player::First),
             [false, true] => Some(Player::Second),
             _ => None,

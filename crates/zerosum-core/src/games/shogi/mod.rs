@@ -9,14 +9,15 @@ mod history;
 mod notation;
 mod sfen;
 
-use self::board::{Board, Move, NUM_SQUARES, SIDE};
+use self::board::{Board, Move, SIDE};
 use self::declaration::Declaration;
-use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS, Policy};
+use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::history::{MAX_REPETITIONS, Past};
+use self::sfen::SFEN;
 use super::options::Options;
-use super::past::MAX_HISTORY;
+use super::policy::Policy;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
-use crate::picture::{self, Grid, Picture};
+use crate::picture::Picture;
 
 /// The rules.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct Shogi {
     history: usize,
     repeats_history: bool,
     declaration: Declaration,
-    start: Board,
+    start: State,
 }
 
 /// A position with what may come again and what the planes show.
@@ -49,26 +50,27 @@ impl Shogi {
             "csa24" => Declaration::Csa24,
             _ => Declaration::None,
         };
-        let policy = match options.choice("policy", &["planes", "flat"])? {
-            "flat" => Policy::Flat,
-            _ => Policy::Planes,
-        };
-        let history = options.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
-        let repeats_history = options.choice("history_fill", &["repeat", "zero"])? == "repeat";
+        let policy = Policy::from_options(&mut options)?;
+        let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(512)?;
-        let spec =
-            |num_actions| GameSpec::new("shogi", 1, num_actions, (SIDE, SIDE), encoding::planes(history), max_plies);
-        let spec = match policy {
-            Policy::Planes => spec(NUM_ACTIONS)?.with_action_planes(),
-            Policy::Flat => spec(NUM_FLAT_ACTIONS)?,
-        };
-        let (start, _) = sfen::parse(sfen::START)?;
+        let sizes = [NUM_ACTIONS, NUM_FLAT_ACTIONS];
+        let spec = policy.spec("shogi", sizes, SIDE, encoding::planes(history), max_plies)?;
+        let (board, plies) = sfen::parse(SFEN.start)?;
+        let start = State::set_up(board, plies, false);
         Ok(Self { spec: spec.with_options(options.canonical()?), policy, history, repeats_history, declaration, start })
     }
 
-    fn set_up(&self, board: Board, plies: u32) -> State {
-        let is_start = plies == 0 && board == self.start;
-        State { past: Past::new(board.key(), self.repeats_history && !is_start), board, plies }
+    /// Whether a game may begin with this board, which is not the usual one: it lacks some of White's pieces, and White is to
+    /// move.
+    fn is_handicap(&self, board: &Board) -> bool {
+        let (usual, here) = (self.start.board.setup(0), board.setup(0));
+        let is_given = |square: usize| {
+            here.pieces[square].is_none() && usual.pieces[square].is_some_and(|piece| piece.owner == Player::Second)
+        };
+        here.player == Player::Second
+            && here.hands == usual.hands
+            && here.pieces != usual.pieces
+            && (0..here.pieces.len()).all(|square| here.pieces[square] == usual.pieces[square] || is_given(square))
     }
 
     #[inline]
@@ -83,6 +85,13 @@ impl Default for Shogi {
     }
 }
 
+impl State {
+    /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
+    fn set_up(board: Board, plies: u32, repeats: bool) -> Self {
+        Self { past: Past::new(board.key(), repeats), board, plies }
+    }
+}
+
 impl Game for Shogi {
     type State = State;
 
@@ -91,7 +100,7 @@ impl Game for Shogi {
     }
 
     fn initial_state(&self) -> State {
-        self.set_up(self.start.clone(), 0)
+        self.start.clone()
     }
 
     #[inline]
@@ -162,31 +171,10 @@ impl Game for Shogi {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let piece = |square| {
-            let piece = state.board.piece_on(square)?;
-            let glyph =
-                ["歩", "香", "桂", "銀", "金", "角", "飛", "玉", "と", "杏", "圭", "全", "馬", "龍"][piece.kind].into();
-            Some(picture::Piece { owner: piece.owner, text: sfen::piece_text(piece), glyph })
-        };
-        let held = |player| match sfen::hand_text(state.board.hand(player)) {
-            text if text.is_empty() => "nothing".to_owned(),
-            text => text,
-        };
-        Some(Picture {
-            grid: Grid::Squares,
-            cells: (0..NUM_SQUARES).map(piece).collect(),
-            column_labels: (1..=SIDE).rev().map(|file| file.to_string()).collect(),
-            row_labels: picture::letters(SIDE),
-            last_move: state
-                .past
-                .last_move()
-                .map_or_else(Vec::new, |made| made.from().into_iter().chain([made.to()]).collect()),
-            captions: vec![
-                format!("White holds {}", held(Player::Second).to_lowercase()),
-                format!("Black holds {}", held(Player::First)),
-                format!("{} to move", ["Black", "White"][state.board.player().index()]),
-            ],
-        })
+        let glyphs = ["歩", "香", "桂", "銀", "金", "角", "飛", "玉", "と", "杏", "圭", "全", "馬", "龍"];
+        let latest = state.past.last_move();
+        let last_move = latest.map_or_else(Vec::new, |made| made.from().into_iter().chain([made.to()]).collect());
+        Some(SFEN.picture(&state.board.setup(state.plies), &glyphs, last_move))
     }
 
     fn description(&self) -> Description {
@@ -198,11 +186,12 @@ impl Game for Shogi {
     }
 
     fn position_text(&self, state: &State) -> Option<String> {
-        Some(sfen::write(&state.board, state.plies))
+        Some(SFEN.write(&state.board.setup(state.plies)))
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
         let (board, plies) = sfen::parse(text)?;
-        Ok(self.set_up(board, plies))
+        let is_start = plies == 0 && (board == self.start.board || self.is_handicap(&board));
+        Ok(State::set_up(board, plies, self.repeats_history && !is_start))
     }
 }

@@ -2,7 +2,7 @@
 //! (`７六歩(77)`, `同　角成(88)`, `５五歩打`).
 
 use super::board::{Board, FAR_ROWS, Move, NUM_KINDS, Piece, SIDE, promoted, rows_ahead};
-use super::sfen::{letter, square_text};
+use super::sfen::SFEN;
 use crate::game::Player;
 
 /// CSA's names of the kinds, after the move.
@@ -30,9 +30,9 @@ fn kind_of(board: &Board, chosen: Move) -> usize {
 pub fn usi(chosen: Move) -> String {
     match chosen {
         Move::Normal { from, to, promotes } => {
-            format!("{}{}{}", square_text(from), square_text(to), if promotes { "+" } else { "" })
+            format!("{}{}{}", SFEN.square_text(from), SFEN.square_text(to), if promotes { "+" } else { "" })
         }
-        Move::Drop { kind, to } => format!("{}*{}", letter(kind), square_text(to)),
+        Move::Drop { kind, to } => format!("{}*{}", SFEN.letter(kind), SFEN.square_text(to)),
     }
 }
 
