@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -22,12 +23,12 @@ from zerosum.calibration import (
     evaluating,
     measure_rates,
     playing,
-    random_leaves,
 )
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.evaluator import Evaluations, UniformEvaluator
 from zerosum.games import Leaves, make
 from zerosum.network import NetworkConfig, initial_weights
+from zerosum.random_play import random_leaves
 from zerosum.run import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
@@ -127,11 +128,13 @@ def test_a_run_measures_unless_it_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     free = [setting for setting in SETTINGS if "games_per_worker" not in setting]
     said: list[str] = []
     run = tmp_path / "run"
-    train("tictactoe", run, overrides=free, report=said.append)
+    train("tictactoe", run, overrides=[*free, "training.precision=f32"], report=said.append)
     (first,) = [line for line in said if "self-play: " in line]
     assert "games a thread, the fewest that keep the evaluator busy" in first
     known = (run / "calibration.json").read_text()
     assert dataclasses.asdict(SETUP).keys() <= set(known.replace('"', " ").split())
+    assert json.loads(known)["setup"]["precision"] == "f32"
+    assert any("CPU, f32." in line for line in said)
     train("tictactoe", run, overrides=["training.steps=3"], report=said.append)
     assert first in said[-8:], "measured once"
     assert (run / "calibration.json").read_text() == known

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -15,173 +12,35 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerosum import evaluator as evaluator_module
+from networks_for_tests import (
+    BF16_TOLERANCE,
+    EVERY_ARCHITECTURE,
+    F32_TOLERANCE,
+    MOVES_LEFT,
+    SMALL,
+    FakeLeaves,
+    assert_close,
+    make_checkpoint,
+    make_info,
+    make_leaves,
+    plain_answer,
+)
 from zerosum._core import Game
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.errors import DataError, SettingsError
-from zerosum.evaluator import (
-    Evaluations,
-    OpenVinoEvaluator,
-    RolloutEvaluator,
-    TorchEvaluator,
-    UniformEvaluator,
-    make_evaluator,
-)
-from zerosum.network import MOVES_LEFT_SCALE, NetworkConfig, initial_weights
-from zerosum.residual_tower import ResidualTower
+from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator, evaluations_of
+from zerosum.network import MOVES_LEFT_SCALE
+from zerosum.openvino_evaluator import OpenVinoEvaluator
+from zerosum.torch_evaluator import TorchEvaluator
 
 openvino = pytest.importorskip("openvino")
-
-# How far two programs may differ: on values, and on logits in units of their spread (of 1, if that is less). In float32
-# it is the order of the additions, in bfloat16 (8 bits of mantissa) the rounding of every layer's output.
-F32_TOLERANCE = 1e-5
-BF16_TOLERANCE = 0.05
 
 HAS_BF16 = "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 PRECISIONS = ["f32", pytest.param("bf16", marks=pytest.mark.skipif(not HAS_BF16, reason="a CPU without bfloat16"))]
 
-SMALL = NetworkConfig(num_blocks=2, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
-MOVES_LEFT = dataclasses.replace(SMALL, moves_left_head=True)
-
-
-@dataclass
-class FakeLeaves:
-    """`zerosum._core.Leaves` for any planes: what the core packs into bits is packed here by NumPy."""
-
-    planes_BCHW: np.ndarray  # noqa: N815
-    is_constant: list[bool]
-    legal: list[list[int]]
-
-    def __len__(self):
-        return len(self.planes_BCHW)
-
-    @property
-    def legal_actions(self):
-        return np.array([action for actions in self.legal for action in actions], np.uint16)
-
-    @property
-    def legal_offsets(self):
-        return np.cumsum([0] + [len(actions) for actions in self.legal]).astype(np.int64)
-
-    @property
-    def packed_planes(self):
-        bits = self.planes_BCHW[:, ~np.array(self.is_constant)].astype(np.uint8)
-        return np.packbits(bits.reshape(*bits.shape[:2], bits.shape[2] * bits.shape[3]), axis=2, bitorder="little")
-
-    @property
-    def constant_planes(self):
-        return np.ascontiguousarray(self.planes_BCHW[:, np.array(self.is_constant), 0, 0])
-
-    def planes(self):
-        return self.planes_BCHW.copy()
-
-    def write_planes(self, out):
-        out[: len(self)] = self.planes_BCHW
-
-    def select_legal(self, logits):
-        assert logits.flags.c_contiguous
-        return np.concatenate(
-            [logits[row, actions] for row, actions in enumerate(self.legal)] + [np.zeros(0, np.float32)]
-        )
-
-    def rollout_values(self, num_rollouts, seed):
-        return np.random.default_rng(seed).integers(-1, 2, (len(self), num_rollouts)).mean(axis=1).astype(np.float32)
-
-
-def make_info(network, *, is_constant=(False, False, True), board_shape=(6, 7), num_actions=7):
-    return CheckpointInfo(
-        game="fake",
-        game_options="",
-        game_version=1,
-        encoder_id="fake-1",
-        planes=tuple((f"plane {channel}", constant) for channel, constant in enumerate(is_constant)),
-        board_shape=board_shape,
-        num_actions=num_actions,
-        max_plies=50,
-        network=network,
-        step=0,
-        code_version="0",
-        created_at="2025-01-01T00:00:00+00:00",
-    )
-
-
-def make_checkpoint(info, seed=0):
-    """Weights in which nothing is zero or one, as after some training; statistics of the norms differ from 0 and 1."""
-    random = np.random.default_rng(seed)
-
-    def perturb(name, weight):
-        noise = random.standard_normal(weight.shape)
-        return weight + (0.3 * np.abs(noise) if name.endswith(("running_var", "norm.weight")) else 0.1 * noise)
-
-    weights = initial_weights(info.network, info.shape, seed=seed)
-    return Checkpoint(info, {name: perturb(name, weight).astype(np.float32) for name, weight in weights.items()})
-
-
-def make_leaves(info, size, seed=0):
-    random = np.random.default_rng(seed)
-    height, width = info.board_shape
-    is_constant = [constant for _, constant in info.planes]
-    planes = random.integers(0, 2, (size, len(is_constant), height, width)).astype(np.float32)
-    for channel in np.flatnonzero(is_constant):
-        planes[:, channel] = random.random((size, 1, 1))
-    legal = [
-        sorted(random.permutation(info.num_actions)[: random.integers(1, info.num_actions + 1)]) for _ in range(size)
-    ]
-    return FakeLeaves(planes, is_constant, legal)
-
-
-def plain_answer(checkpoint, leaves):
-    """What the unfolded float32 tower says: logits of the legal actions, values, win, draw, loss, and moves left."""
-    tower = ResidualTower(checkpoint.info.network, checkpoint.info.shape, checkpoint.weights).eval()
-    with torch.inference_mode():
-        output = tower(torch.from_numpy(leaves.planes()))
-    wdl = output.value_logits_BV.softmax(dim=1) if checkpoint.info.network.value_head == "wdl" else None
-    return leaves.select_legal(output.policy_logits_BA.numpy()), output.values_B.numpy(), wdl, output.moves_left_B
-
-
-def assert_close(found, expected, tolerance):
-    logits, values, wdl, moves_left = expected
-    np.testing.assert_allclose(
-        found.logits, logits, atol=tolerance * max(1, np.std(logits) if logits.size else 0), rtol=0
-    )
-    np.testing.assert_allclose(found.values, values, atol=tolerance, rtol=0)
-    assert (found.wdl is None) == (wdl is None)
-    if wdl is not None:
-        np.testing.assert_allclose(found.wdl, wdl, atol=tolerance, rtol=0)
-        np.testing.assert_allclose(found.wdl.sum(axis=1), 1, atol=1e-6)
-    assert (found.moves_left is None) == (moves_left is None)
-    if moves_left is not None:
-        np.testing.assert_allclose(found.moves_left, moves_left, atol=MOVES_LEFT_SCALE * tolerance, rtol=0)
-
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize(
-    "info",
-    [
-        make_info(SMALL),
-        make_info(dataclasses.replace(SMALL, value_head="scalar")),
-        make_info(
-            dataclasses.replace(SMALL, num_blocks=0), is_constant=(False, False), board_shape=(3, 3), num_actions=9
-        ),
-        make_info(SMALL, is_constant=(True, False, True, False, False), board_shape=(9, 9), num_actions=300),
-        make_info(NetworkConfig(num_blocks=4, num_filters=32)),
-        make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
-        make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(9, 9), num_actions=82),
-        make_info(MOVES_LEFT),
-        make_info(dataclasses.replace(MOVES_LEFT, value_head="scalar"), board_shape=(4, 5)),
-    ],
-    ids=[
-        "wdl",
-        "scalar",
-        "no blocks",
-        "numbers between bits",
-        "larger",
-        "planes",
-        "planes and a pass",
-        "moves left",
-        "moves left, scalar",
-    ],
-)
+@pytest.mark.parametrize("info", EVERY_ARCHITECTURE.values(), ids=EVERY_ARCHITECTURE)
 def test_torch_and_openvino_say_what_the_plain_network_says(info, precision):
     checkpoint = make_checkpoint(info)
     tolerance = F32_TOLERANCE if precision == "f32" else BF16_TOLERANCE
@@ -189,15 +48,8 @@ def test_torch_and_openvino_say_what_the_plain_network_says(info, precision):
         TorchEvaluator(checkpoint, device="cpu", precision=precision),
         OpenVinoEvaluator(checkpoint, batch_size=8, precision=precision),
     ):
-        for size in (
-            8,
-            3,
-            1,
-            0,
-            8,
-            9,
-            21,
-        ):  # full, partly filled over what was there before, empty, and more than a batch
+        # Full, partly filled over what was there before, empty, and more than a batch.
+        for size in (8, 3, 1, 0, 8, 9, 21):
             leaves = make_leaves(info, size, seed=size)
             assert_close(evaluator.evaluate(leaves), plain_answer(checkpoint, leaves), tolerance)
 
@@ -272,36 +124,6 @@ def test_a_network_is_replaced_under_way(make):
     np.testing.assert_allclose(answers[-1], expected[1], atol=F32_TOLERANCE, rtol=F32_TOLERANCE)
 
 
-def test_a_new_network_is_ready_for_every_size_that_the_old_one_was_asked_for(monkeypatch):
-    """Or else a thread that evaluates would have to compile it."""
-    from zerosum import openvino_graph
-
-    compiled, build = [], openvino_graph.build_graph
-
-    def build_graph(*arguments, batch_size):
-        compiled.append(batch_size)
-        return build(*arguments, batch_size=batch_size)
-
-    monkeypatch.setattr(openvino_graph, "build_graph", build_graph)
-    info = make_info(SMALL)
-    evaluator = OpenVinoEvaluator(make_checkpoint(info), batch_size=64)
-
-    def compiled_by(act):
-        compiled.clear()
-        act()
-        return sorted(compiled)
-
-    def evaluate():
-        for size in (64, 40, 3):
-            evaluator.evaluate(make_leaves(info, size))
-
-    assert compiled_by(evaluate) == [4]
-    assert compiled_by(lambda: evaluator.update(make_checkpoint(info, seed=1))) == [4, 64]
-    assert compiled_by(evaluate) == []
-    assert compiled_by(lambda: evaluator.update(make_checkpoint(info, seed=2))) == [4, 64]
-    assert compiled_by(lambda: evaluator.update(make_checkpoint(info, seed=3))) == [64], "nobody asked since"
-
-
 def test_an_update_may_change_the_size_of_the_network():
     small = make_checkpoint(make_info(SMALL))
     larger = make_checkpoint(make_info(dataclasses.replace(MOVES_LEFT, num_blocks=3, value_head="scalar")))
@@ -318,7 +140,7 @@ def test_an_update_may_change_the_size_of_the_network():
 def test_the_value_is_win_minus_loss(rows):
     value_logits = np.array(rows, np.float32)
     leaves = make_leaves(make_info(SMALL), len(rows))
-    found = evaluator_module._evaluations(leaves, np.zeros(leaves.legal_offsets[-1], np.float32), value_logits)
+    found = evaluations_of(leaves, np.zeros(leaves.legal_offsets[-1], np.float32), value_logits)
     wdl = torch.from_numpy(value_logits).double().softmax(dim=1).numpy()
     np.testing.assert_allclose(found.wdl, wdl, atol=1e-6)
     np.testing.assert_allclose(found.values, wdl[:, 0] - wdl[:, 2], atol=1e-6)
@@ -327,10 +149,10 @@ def test_the_value_is_win_minus_loss(rows):
 def test_a_value_by_hand():
     leaves = make_leaves(make_info(SMALL), 1)
     logits = np.zeros(leaves.legal_offsets[-1], np.float32)
-    found = evaluator_module._evaluations(leaves, logits, np.log(np.array([[0.5, 0.3, 0.2]], np.float32)))
+    found = evaluations_of(leaves, logits, np.log(np.array([[0.5, 0.3, 0.2]], np.float32)))
     np.testing.assert_allclose(found.values, [0.3], atol=1e-6)
     np.testing.assert_allclose(found.wdl, [[0.5, 0.3, 0.2]], atol=1e-6)
-    found = evaluator_module._evaluations(leaves, logits, np.array([[0.5]], np.float32))
+    found = evaluations_of(leaves, logits, np.array([[0.5]], np.float32))
     np.testing.assert_allclose(found.values, [0.46211716], atol=1e-6)
     assert found.moves_left is None
 
@@ -342,7 +164,7 @@ def test_a_value_by_hand():
 def test_moves_left_by_hand(logit, plies, value_logits):
     leaves = make_leaves(make_info(SMALL), 1)
     outputs = [np.array([row], np.float32) for row in (value_logits, [logit])]
-    found = evaluator_module._evaluations(leaves, np.zeros(leaves.legal_offsets[-1], np.float32), *outputs)
+    found = evaluations_of(leaves, np.zeros(leaves.legal_offsets[-1], np.float32), *outputs)
     assert found.moves_left.tolist() == pytest.approx([plies])
 
 
@@ -422,59 +244,3 @@ def test_rollouts_repeat_with_their_seed_and_differ_from_call_to_call():
     assert not first.evaluate(leaves).logits.any()
     with pytest.raises(SettingsError, match="num_rollouts is 0"):
         RolloutEvaluator(0)
-
-
-def test_the_machine_chooses_its_backend(monkeypatch):
-    checkpoint = make_checkpoint(make_info(SMALL))
-
-    def chosen(**choice):
-        return type(make_evaluator(checkpoint, batch_size=4, **choice))
-
-    monkeypatch.setattr(evaluator_module, "_has_gpu_driver", lambda: False)
-    assert chosen() is OpenVinoEvaluator
-    assert chosen(backend="torch") is TorchEvaluator
-    assert chosen(device="cpu") is OpenVinoEvaluator
-    assert chosen(device="cpu", backend="openvino") is OpenVinoEvaluator
-    if not (torch.cuda.is_available() or torch.backends.mps.is_available()):  # a driver without a usable GPU
-        monkeypatch.setattr(evaluator_module, "_has_gpu_driver", lambda: True)
-        assert chosen() is OpenVinoEvaluator
-    monkeypatch.setattr(evaluator_module, "_has_gpu_driver", lambda: False)
-    monkeypatch.setattr(evaluator_module.importlib.util, "find_spec", lambda name: None)
-    assert chosen() is TorchEvaluator
-    with pytest.raises(SettingsError, match="OpenVINO is not installed"):
-        chosen(backend="openvino")
-
-
-def test_a_choice_that_cannot_be_is_named():
-    checkpoint = make_checkpoint(make_info(SMALL))
-    with pytest.raises(SettingsError, match="backend is 'openvin': did you mean 'openvino'"):
-        make_evaluator(checkpoint, backend="openvin", batch_size=4)
-    with pytest.raises(SettingsError, match="device is 'cuda', but the openvino backend"):
-        make_evaluator(checkpoint, backend="openvino", device="cuda", batch_size=4)
-    with pytest.raises(SettingsError, match="device is 'abacus', which torch cannot use here"):
-        make_evaluator(checkpoint, device="abacus", batch_size=4)
-    with pytest.raises(SettingsError, match="precision is 'f16'"):
-        make_evaluator(checkpoint, precision="f16", batch_size=4)
-    with pytest.raises(SettingsError, match="batch_size is 0, allowed is at least 1"):
-        make_evaluator(checkpoint, device="cpu", batch_size=0)
-
-
-def test_openvino_plays_without_torch(tmp_path):
-    """Importing the module imports neither; loading and running a checkpoint on a CPU never imports torch."""
-    from zerosum.checkpoint import save_checkpoint
-
-    path = save_checkpoint(tmp_path, make_checkpoint(make_info(SMALL)), learner_state={}, learner_info={})
-    program = f"""
-import sys
-from pathlib import Path
-from zerosum import evaluator
-from zerosum.checkpoint import load_checkpoint
-assert not {{"torch", "openvino"}} & sys.modules.keys()
-evaluator._has_gpu_driver = lambda: False
-checkpoint = load_checkpoint(Path({str(path)!r}))
-print(evaluator.make_evaluator(checkpoint, batch_size=4).description)
-assert "torch" not in sys.modules
-"""
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("OpenVINO, CPU, ")

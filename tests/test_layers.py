@@ -21,6 +21,7 @@ ORDER = (
     "python_game",
     "openspiel",
     "games",
+    "random_play",
     "game_check",
     "notation",
     "picture",
@@ -36,8 +37,16 @@ ORDER = (
     "network",
     "residual_tower",
     "checkpoint",
+    "network_graph",
     "openvino_graph",
+    "onnx_graph",
+    "device",
     "evaluator",
+    "batch_limit",
+    "openvino_evaluator",
+    "torch_evaluator",
+    "onnx_evaluator",
+    "backends",
     "selfplay",
     "calibration",
     "worker_process",
@@ -74,7 +83,7 @@ TRAINING_HALF = {
 }
 
 # What importing a module leaves unloaded; "" is the package itself.
-NETWORK_LIBRARIES = {"torch", "openvino"}
+NETWORK_LIBRARIES = {"torch", "openvino", "onnx", "onnxruntime"}
 EVERY_LIBRARY = {*NETWORK_LIBRARIES, "pyarrow", "tensorboard"}
 NOT_FOR_ENGINES = {*NETWORK_LIBRARIES, *(f"zerosum.{module}" for module in TRAINING_HALF)}
 LIGHT = {
@@ -85,7 +94,7 @@ LIGHT = {
     "search": NETWORK_LIBRARIES,
     "network": NETWORK_LIBRARIES,
     "checkpoint": NETWORK_LIBRARIES,
-    "evaluator": NETWORK_LIBRARIES,
+    "backends": NETWORK_LIBRARIES,
     "worker_process": EVERY_LIBRARY,
     "play": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,

@@ -9,20 +9,20 @@ answer is kept in the run's directory, `calibration.json`, for the machine that 
 from __future__ import annotations
 
 import json
-import random
 import socket
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from zerosum.backends import evaluates_on_gpu, make_evaluator
 from zerosum.checkpoint import Checkpoint
-from zerosum.evaluator import Evaluator, make_evaluator, uses_gpu
+from zerosum.evaluator import Evaluator
 from zerosum.files import replace_durably, writing
-from zerosum.games import Leaves, Rules, State
+from zerosum.games import Leaves, Rules
 from zerosum.search import SearchConfig
 from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 from zerosum.settings import num_cores
@@ -48,6 +48,8 @@ class Setup:
     backend: str
     """As asked for."""
     device: str
+    """As asked for."""
+    precision: str = "auto"
     """As asked for."""
 
 
@@ -88,6 +90,7 @@ def calibrate(
     num_threads: int,
     backend: str = "auto",
     device: str = "auto",
+    precision: str = "auto",
     report: Callable[[str], None],
 ) -> Calibration:
     """The calibration in the file `path` if it holds for this machine, or a new one, which is written there.
@@ -101,13 +104,14 @@ def calibrate(
         num_threads: Threads of this process that play at a time: one, where workers are processes.
         backend: As `make_evaluator` takes it.
         device: As `make_evaluator` takes it.
+        precision: As `make_evaluator` takes it.
         report: Gets a sentence if the file is damaged.
 
     Raises:
         RunError: the file cannot be written.
-        SettingsError: a backend or device that cannot be used.
+        SettingsError: a backend, device or precision that cannot be used.
     """
-    setup = Setup(socket.gethostname(), num_cores(), num_threads, backend, device)
+    setup = Setup(socket.gethostname(), num_cores(), num_threads, backend, device, precision)
     try:
         known = _read(path)
     except FileNotFoundError:
@@ -119,10 +123,12 @@ def calibrate(
         return known
 
     def new_work(size: int) -> Work:
-        evaluator = make_evaluator(checkpoint, backend=backend, device=device, num_threads=num_threads, batch_size=size)
+        evaluator = make_evaluator(
+            checkpoint, backend=backend, device=device, precision=precision, num_threads=num_threads, batch_size=size
+        )
         return playing(game, search, config, evaluator, num_games=size, num_threads=num_threads)
 
-    on_gpu = backend != "openvino" and uses_gpu(device)
+    on_gpu = evaluates_on_gpu(backend, device)
     measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads, on_gpu=on_gpu))
     with writing(path.parent):
         replace_durably(path, json.dumps(asdict(measured), indent=2))
@@ -240,27 +246,3 @@ def evaluating(evaluator: Evaluator, leaves: Leaves) -> Work:
         return len(leaves)
 
     return work
-
-
-def random_leaves(game: Rules, num: int) -> Leaves:
-    """Positions of random games that are not over."""
-    return game.encode([state_of(game, line) for line in random_lines(game, num=num, seed=1)])
-
-
-def random_lines(game: Rules, *, num: int, seed: int) -> Iterator[list[int]]:
-    """Moves that lead to positions that are not over: random numbers of moves of random games."""
-    generator = random.Random(seed)
-    for _ in range(num):
-        state, line = game.initial_state(), list[int]()
-        while legal := game.legal_actions(state):
-            line.append(generator.choice(legal))
-            state = game.play(state, line[-1])
-        yield line[: generator.randrange(len(line))]
-
-
-def state_of(game: Rules, line: list[int]) -> State:
-    """The position after these moves."""
-    state = game.initial_state()
-    for action in line:
-        state = game.play(state, action)
-    return state

@@ -1,4 +1,4 @@
-"""The command line: `zerosum train | play | match | evaluate | info | games | show | perft | check-game | bench`.
+"""The command line: `zerosum train | play | match | evaluate | info | export | games | show | perft | bench | …`.
 
 Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
 quick. An error that the user can mend is printed as its sentence, with exit status 2.
@@ -221,6 +221,20 @@ def info(run: RunArgument, json: Json = False) -> None:
     from zerosum.report import describe, silent
 
     describe(run, write=silent if json else print, write_json=print if json else silent)
+
+
+@app.command(epilog="Example: `zerosum export runs/connect4 net.onnx`")
+def export(
+    run: RunArgument,
+    file: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
+) -> None:
+    """Write a network as an ONNX file, for other programs to run; its metadata says what it belongs to."""
+    from zerosum.checkpoint import load_checkpoint
+    from zerosum.onnx_graph import export as export_network
+
+    checkpoint = load_checkpoint(run)
+    export_network(checkpoint, file)
+    print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")
 
 
 @app.command(epilog="Example: `zerosum games --json`")

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from zerosum._core import __version__
+from zerosum.backends import BACKENDS, PRECISIONS
+from zerosum.device import uses_gpu
 from zerosum.errors import SettingsError, nearest
-from zerosum.evaluator import uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig
@@ -72,8 +73,17 @@ class TrainingConfig:
     steps_per_phase: int = setting(
         64, "learner steps after which self-play gets the new network, which costs a compilation", low=1
     )
-    backend: str = setting("auto", "what evaluates the network", choices=("auto", "openvino", "torch"))
-    device: str = setting("auto", "where: 'auto', 'cpu', 'cuda', 'mps'")
+    backend: str = setting("auto", "what evaluates the network", choices=BACKENDS)
+    device: str = setting(
+        "auto",
+        "where: 'auto', 'cpu', 'mps', 'cuda' (all GPUs), or some of them, 'cuda:0,cuda:1'; the learner takes the first",
+    )
+    precision: str = setting(
+        "auto",
+        "what self-play's and the matches' network computes in: 'f32', 'bf16', 'f16' (torch) or 'int8' (openvino; what"
+        " it gains and costs is in benches/RESULTS.md)",
+        choices=PRECISIONS,
+    )
 
     def __post_init__(self) -> None:
         check(self, "training")

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zerosum.calibration import Busy, evaluating, random_leaves
+from zerosum.calibration import Busy, evaluating
 from zerosum.checkpoint import Checkpoint
 from zerosum.config import RunConfig
-from zerosum.evaluator import Evaluator, uses_gpu
+from zerosum.device import uses_gpu
+from zerosum.evaluator import Evaluator
 from zerosum.games import Rules
 from zerosum.learner import Learner
+from zerosum.random_play import random_leaves
 from zerosum.replay import Batch
 from zerosum.settings import num_cores
 from zerosum.workers import num_selfplay_workers, plays_in_processes

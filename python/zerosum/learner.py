@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.evaluator import torch_device
+from zerosum.device import torch_device
 from zerosum.network import MOVES_LEFT_SCALE, NetworkConfig, NetworkShape
 from zerosum.replay import Batch
 from zerosum.settings import check, setting

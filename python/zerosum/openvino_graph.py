@@ -1,72 +1,147 @@
-"""The network as an OpenVINO graph, built straight from a checkpoint's weights, without torch.
+"""The network as an OpenVINO graph, in floating point or in 8-bit integers, built without torch.
 
-`network.py` says what it is; every norm is folded into the convolution before it. Imports openvino, so it is imported
-only by the evaluator that runs it.
+Imports openvino, so it is imported only by the evaluator that runs it.
+
+In int8 the blocks' convolutions compute in 8-bit integers: before each stands what rounds its input to one of 256
+numbers from 0 to the largest one that was measured, and its kernel is rounded to 255 numbers a filter, symmetric about
+0 (Jacob et al. 2018, arXiv 1712.05877, sections 2 and 3). OpenVINO's compiler turns these `FakeQuantize` operations
+into integer arithmetic. What is added to a block's output, the stem and the heads stay in floating point: that costs
+next to no time, and the outputs err less (figures: `benches/RESULTS.md`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import openvino
 from numpy.typing import NDArray
 from openvino import Node, opset13
 
-from zerosum.network import NORM_EPSILON, NetworkConfig, NetworkShape, Weights
+from zerosum.errors import DataError
+from zerosum.network import NetworkConfig, NetworkShape, Weights
+from zerosum.network_graph import connect
+
+LargestInputs = Mapping[str, float]
+"""The largest number that goes into each convolution of the blocks, by its name."""
 
 
-def build_graph(config: NetworkConfig, shape: NetworkShape, weights: Weights, *, batch_size: int) -> openvino.Model:
-    """The network for batches of exactly `batch_size` positions.
+def build_graph(
+    config: NetworkConfig,
+    shape: NetworkShape,
+    weights: Weights,
+    *,
+    batch_size: int,
+    int8: LargestInputs | None = None,
+) -> openvino.Model:
+    """The network for batches of exactly `batch_size` positions; with `int8` the layers that it names in int8.
 
-    Input: planes [B, C, H, W] float32. Outputs, float32 and for the player to move: policy logits [B, A] and value
-    logits [B, V] (V as `NetworkConfig.num_value_logits`), left as logits so that one place turns them into values; and,
-    if the network has the head, what it says of the moves left before its softplus [B, 1].
+    Input: planes [B, C, H, W] float32. Outputs, float32: those of `network_graph.connect`, in their order.
     """
-    planes = opset13.parameter([batch_size, shape.num_planes, shape.height, shape.width], np.float32, name="planes")
+    planes = _planes(shape, batch_size)
+    operations = _Operations(batch_size) if int8 is None else _Int8Operations(batch_size, int8)
+    return openvino.Model(list(connect(operations, planes, config, shape, weights).values()), [planes], "zerosum")
 
-    def convolve(x: Node, kernel: NDArray[np.float32], shift: NDArray[np.float32]) -> Node:
-        pads = [kernel.shape[2] // 2] * 2
-        y = opset13.convolution(
-            x, opset13.constant(kernel), strides=[1, 1], pads_begin=pads, pads_end=pads, dilations=[1, 1]
+
+def largest_inputs(
+    config: NetworkConfig, shape: NetworkShape, weights: Weights, planes_BCHW: NDArray[np.float32]
+) -> dict[str, float]:
+    """What `build_graph` wants to know for int8, measured in float32 on B positions.
+
+    Raises:
+        DataError: one is not finite, or a weight, which rounding would hide.
+    """
+    planes = _planes(shape, len(planes_BCHW))
+    operations = _WatchedOperations(len(planes_BCHW))
+    connect(operations, planes, config, shape, weights)
+    if not operations.largest:
+        return {}
+    model = openvino.Model(list(operations.largest.values()), [planes], "largest inputs")
+    found = openvino.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(planes_BCHW)
+    largest = {name: float(found[number]) for number, name in enumerate(operations.largest)}
+    numbers: dict[str, Any] = {**weights, **largest}
+    bad = [name for name, number in numbers.items() if not np.isfinite(number).all()]
+    if bad:
+        raise DataError(
+            f"The network's numbers are not finite at {bad[0]}, so it cannot be rounded to int8: its weights have"
+            " diverged or are damaged, go back to an earlier checkpoint."
         )
+    return largest
+
+
+def _planes(shape: NetworkShape, batch_size: int) -> Node:
+    return opset13.parameter([batch_size, shape.num_planes, shape.height, shape.width], np.float32, name="planes")
+
+
+class _Operations:
+    """`network_graph.Operations` in floating point, for batches of one size."""
+
+    def __init__(self, batch_size: int) -> None:
+        self._batch_size = batch_size
+
+    def convolve(self, x: Node, name: str, kernel: NDArray[np.float32], shift: NDArray[np.float32]) -> Node:
+        pads = [kernel.shape[2] // 2] * 2
+        x, weight = self.operands(x, name, kernel)
+        y = opset13.convolution(x, weight, strides=[1, 1], pads_begin=pads, pads_end=pads, dilations=[1, 1], name=name)
         return opset13.add(y, opset13.constant(shift.reshape(1, -1, 1, 1)))
 
-    def conv(x: Node, name: str) -> Node:
-        return convolve(x, *_fold_norm(weights, name))
+    def linear(self, x: Node, name: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Node:
+        x, kernel = self.operands(x, name, weight)
+        y = opset13.matmul(x, kernel, transpose_a=False, transpose_b=True, name=name)
+        return opset13.add(y, opset13.constant(bias.reshape(1, -1)))
 
-    def linear(x: Node, name: str) -> Node:
-        kernel = opset13.constant(weights[f"{name}.weight"])
-        y = opset13.matmul(x, kernel, transpose_a=False, transpose_b=True)
-        return opset13.add(y, opset13.constant(weights[f"{name}.bias"].reshape(1, -1)))
+    def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
+        """What the layer multiplies."""
+        return x, opset13.constant(weight)
 
-    def flat(x: Node) -> Node:
-        return opset13.reshape(x, opset13.constant(np.array([batch_size, -1])), special_zero=False)
+    def relu(self, x: Node) -> Node:
+        return opset13.relu(x)
 
-    x = opset13.relu(conv(planes, "stem"))
-    for block in range(config.num_blocks):
-        first = opset13.relu(conv(x, f"blocks.{block}.first"))
-        x = opset13.relu(opset13.add(conv(first, f"blocks.{block}.second"), x))
-    policy = opset13.relu(conv(x, "policy_conv"))
-    if config.policy_head == "dense":
-        policy_logits = linear(flat(policy), "policy_out")
-    else:
-        policy_logits = flat(convolve(policy, weights["policy_out.weight"], weights["policy_out.bias"]))
-        if shape.num_rest_actions:
-            mean = opset13.reduce_mean(policy, opset13.constant(np.array([2, 3])), keep_dims=False)
-            policy_logits = opset13.concat([policy_logits, linear(mean, "policy_rest")], axis=1)
+    def add(self, x: Node, y: Node) -> Node:
+        return opset13.add(x, y)
 
-    def small_head(name: str) -> Node:
-        hidden = opset13.relu(linear(flat(opset13.relu(conv(x, f"{name}_conv"))), f"{name}_hidden"))
-        return linear(hidden, f"{name}_out")
+    def flatten(self, x: Node) -> Node:
+        return opset13.reshape(x, opset13.constant(np.array([self._batch_size, -1])), special_zero=False)
 
-    heads = ["value", "moves_left"] if config.moves_left_head else ["value"]
-    return openvino.Model([policy_logits, *map(small_head, heads)], [planes], "zerosum")
+    def mean_of_squares(self, x: Node) -> Node:
+        return opset13.reduce_mean(x, opset13.constant(np.array([2, 3])), keep_dims=False)
+
+    def join(self, x: Node, y: Node) -> Node:
+        return opset13.concat([x, y], axis=1)
 
 
-def _fold_norm(weights: Weights, name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Kernel [F, F, k, k] and shift [F] of a convolution and its norm in one: norm(conv(x)) = conv'(x) + shift."""
-    scale, bias, mean, variance = (
-        weights[f"{name}.norm.{part}"].astype(np.float64) for part in ("weight", "bias", "running_mean", "running_var")
-    )
-    factor = scale / np.sqrt(variance + NORM_EPSILON)
-    kernel = weights[f"{name}.conv.weight"] * factor[:, None, None, None]
-    return kernel.astype(np.float32), (bias - mean * factor).astype(np.float32)
+class _Int8Operations(_Operations):
+    """With the layers that `largest` names in int8."""
+
+    def __init__(self, batch_size: int, largest: LargestInputs) -> None:
+        super().__init__(batch_size)
+        self._largest = largest
+
+    def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
+        if name not in self._largest:
+            return super().operands(x, name, weight)
+        return _rounded(x, 0, self._largest[name], levels=256), _rounded_weight(weight)
+
+
+class _WatchedOperations(_Operations):
+    """That watches the largest number that goes into each layer that will be in int8."""
+
+    def __init__(self, batch_size: int) -> None:
+        super().__init__(batch_size)
+        self.largest: dict[str, Node] = {}
+
+    def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
+        if name.startswith("blocks."):
+            self.largest[name] = opset13.reduce_max(x, opset13.constant(np.arange(4)), keep_dims=False)
+        return super().operands(x, name, weight)
+
+
+def _rounded_weight(weight: NDArray[np.float32]) -> Node:
+    largest = np.abs(weight).max(axis=tuple(range(1, weight.ndim)), keepdims=True)
+    return _rounded(opset13.constant(weight), -largest, largest, levels=255)
+
+
+def _rounded(x: Node, low: float | NDArray[np.float32], high: float | NDArray[np.float32], *, levels: int) -> Node:
+    bounds = [opset13.constant(np.asarray(bound, np.float32)) for bound in (low, high)]
+    return opset13.fake_quantize(x, *bounds, *bounds, levels)

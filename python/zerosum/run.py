@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from zerosum.backends import make_evaluator
 from zerosum.checkpoint import (
     Checkpoint,
     CheckpointInfo,
@@ -48,7 +49,6 @@ from zerosum.checkpoint import (
 )
 from zerosum.config import RunConfig, game_name
 from zerosum.errors import RunError, command_text
-from zerosum.evaluator import make_evaluator
 from zerosum.files import writing
 from zerosum.forecast import forecast
 from zerosum.game_check import check_game
@@ -211,6 +211,7 @@ class Training:
             checkpoint,
             backend=config.training.backend,
             device=config.training.device,
+            precision=config.training.precision,
             num_threads=1 if in_processes else num_workers,
             batch_size=num_games,
         )

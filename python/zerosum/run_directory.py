@@ -24,8 +24,8 @@ from zerosum.checkpoint import (
     require_encoder,
 )
 from zerosum.config import RunConfig, asked_settings, changed, dump_config, load_config, new_config
+from zerosum.device import torch_device
 from zerosum.errors import RunError, SettingsError
-from zerosum.evaluator import torch_device
 from zerosum.files import UNFINISHED, replace_durably, writing
 from zerosum.games import Rules
 from zerosum.python_game import split_name

@@ -21,6 +21,7 @@ from zerosum import _core
 from zerosum.games import Rules, State
 from zerosum.search import SearchConfig
 
+
 @dataclass(frozen=True)
 class Estimate:
     """What the network says of a position besides its logits, or what is backed up from it."""
@@ -361,7 +362,9 @@ class ReferenceSearch:
         """Q less some deviations of its mean, of the moves that were visited often enough."""
         bounds: dict[int, Any] = {}
         children = self.root.children
-        enough = self.number(self.config.lcb_least_share) * self.number(max(child.visits for child in children.values()))
+        enough = self.number(self.config.lcb_least_share) * self.number(
+            max(child.visits for child in children.values())
+        )
         for action, child in children.items():
             if child.visits == 0 or self.number(child.visits) < enough:
                 bounds[action] = self.number(-np.inf)
@@ -462,9 +465,7 @@ class ReferenceSearch:
 
     def _is_lost(self, action: int) -> bool:
         child = self.root.children[action]
-        return (
-            self.config.exact_bounds and child.is_proven and self.root.sign * self._result_of(child.lower) < 0
-        )
+        return self.config.exact_bounds and child.is_proven and self.root.sign * self._result_of(child.lower) < 0
 
     def _halving_order(self) -> list[int]:
         """All moves, better ones first: by g + logit + sigma(q); ties go to the higher prior, then the lower action."""

@@ -44,11 +44,12 @@ class SelfplayProcesses:
         running: Iterable[RunningGame] = (),
         backend: str = "auto",
         device: str = "auto",
+        precision: str = "auto",
     ) -> None:
         """Games under way are dealt out among the workers; they search with the network of `checkpoint` at first.
 
         `game` is how a worker finds the game, as `zerosum.games.make` takes it, with an absolute path. Of `task` the
-        evaluator and the network's step stay unused: each worker makes its own evaluator for `backend` and `device`.
+        evaluator and the network's step stay unused: each worker makes its own evaluator, as the last three say.
         """
         self._log = task.log
         first_game_id = next(task.game_ids)
@@ -60,6 +61,7 @@ class SelfplayProcesses:
                 network=checkpoint.info.network,
                 backend=backend,
                 device=device,
+                precision=precision,
                 seed=task.seed,
                 settings_hash=task.settings_hash,
                 first_game_id=first_game_id + number,

@@ -51,10 +51,16 @@ def check(config: Any, section: str) -> None:
         if value is None:
             continue
         choices, low, high = allowed.get("choices"), allowed.get("low"), allowed.get("high")
-        if choices is not None and value not in choices:
-            raise SettingsError(f"{name} is {value!r}: {nearest(str(value), choices)}.")
+        if choices is not None:
+            require_known(name, value, choices)
         if (low is not None and value < low) or (high is not None and value > high) or value != value:
             raise SettingsError(f"{name} is {value!r}, allowed is {_range_text(low, high)}.")
+
+
+def require_known(name: str, value: Any, known: tuple[str, ...]) -> None:
+    """Raise SettingsError, naming what is near, unless the value is one of these."""
+    if value not in known:
+        raise SettingsError(f"{name} is {value!r}: {nearest(str(value), known)}.")
 
 
 def from_mapping(config_type: type[ConfigT], values: Mapping[str, Any], section: str) -> ConfigT:

@@ -17,11 +17,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerosum.arena import play_match
+from zerosum.backends import make_evaluator
 from zerosum.checkpoint import checkpoint_path, load_checkpoint
 from zerosum.config import RunConfig
 from zerosum.elo import PairScore, Rating, fit_elo, is_stronger
 from zerosum.errors import DataError, RunError
-from zerosum.evaluator import Evaluator, make_evaluator
+from zerosum.evaluator import Evaluator
 from zerosum.files import append_line, read_lines, repair_lines
 from zerosum.games import Rules, measure_game
 from zerosum.play.player import RANDOM, Contestant, rollouts
@@ -241,7 +242,11 @@ class Strength:
                 self._report(f"{error} It plays no rating games.")
             return None
         evaluator = make_evaluator(
-            checkpoint, backend=training.backend, device=training.device, batch_size=GAMES_AT_ONCE
+            checkpoint,
+            backend=training.backend,
+            device=training.device,
+            precision=training.precision,
+            batch_size=GAMES_AT_ONCE,
         )
         return Contestant(player_name(step), evaluator, self._search())
 

@@ -25,9 +25,10 @@ from itertools import count
 from typing import IO, Any
 
 from zerosum import errors
+from zerosum.backends import make_evaluator
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.errors import ZerosumError
-from zerosum.evaluator import NetworkEvaluator, make_evaluator
+from zerosum.evaluator import NetworkEvaluator
 from zerosum.files import write_all
 from zerosum.games import Rules, make
 from zerosum.journal import (
@@ -99,9 +100,11 @@ class WorkerTask:
     selfplay: SelfplayConfig
     network: NetworkConfig
     backend: str
-    """As `zerosum.evaluator.make_evaluator` takes it."""
+    """As `zerosum.backends.make_evaluator` takes it."""
     device: str
-    """As `zerosum.evaluator.make_evaluator` takes it."""
+    """As `zerosum.backends.make_evaluator` takes it."""
+    precision: str
+    """As `zerosum.backends.make_evaluator` takes it."""
     seed: int
     """The run's."""
     settings_hash: str
@@ -238,7 +241,9 @@ def _play(commands: _Commands, answers: int) -> None:
     task, game, running, checkpoint = commands.begin()
     num_games = task.selfplay.games_per_worker
     assert num_games is not None, "the run has measured it"
-    evaluator = make_evaluator(checkpoint, backend=task.backend, device=task.device, batch_size=num_games)
+    evaluator = make_evaluator(
+        checkpoint, backend=task.backend, device=task.device, precision=task.precision, batch_size=num_games
+    )
     threading.Thread(target=commands.obey, args=(task, game, evaluator), name="commands", daemon=True).start()
     log = _PipeLog(running)
     selfplay = SelfplayTask(

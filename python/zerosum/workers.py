@@ -48,6 +48,7 @@ def choose_games(
         num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
         backend=config.training.backend,
         device=config.training.device,
+        precision=config.training.precision,
         report=report,
     )
     return calibration.batch_size, f", {calibration}"
@@ -68,4 +69,5 @@ def new_selfplay(
         running=running,
         backend=training.backend,
         device=training.device,
+        precision=training.precision,
     )

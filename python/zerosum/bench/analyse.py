@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.untrained import evaluator_alone, network_settings, untrained_evaluator
-from zerosum.calibration import Busy, Rate, random_lines, state_of
+from zerosum.calibration import Busy, Rate
 from zerosum.config import new_config
 from zerosum.evaluator import Evaluations, Evaluator
 from zerosum.games import Leaves, Rules, State
 from zerosum.play.player import LEAVES_IN_FLIGHT_BY_TIME, Player
+from zerosum.random_play import random_lines, state_of
 from zerosum.workers import num_selfplay_workers
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.roofline import multiplying
 from zerosum.bench.untrained import network_settings, on_gpu, untrained_evaluator
-from zerosum.calibration import BATCH_SIZES, Busy, evaluating, random_leaves
+from zerosum.calibration import BATCH_SIZES, Busy, evaluating
 from zerosum.config import new_config
 from zerosum.games import Rules
 from zerosum.network import num_operations
+from zerosum.random_play import random_leaves
 from zerosum.run import network_shape
 from zerosum.workers import num_selfplay_workers
 

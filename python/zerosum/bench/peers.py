@@ -18,9 +18,9 @@ from typing import Any
 
 from zerosum import openspiel
 from zerosum.bench.other_process import OtherProcess, open_process
-from zerosum.calibration import state_of
 from zerosum.errors import SettingsError
 from zerosum.games import Rules
+from zerosum.random_play import state_of
 
 PEERS = {"openspiel": "OpenSpiel", "mctx": "mctx"}
 """By the word after `--vs`, what they are called."""

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from zerosum.bench.figure import ROUNDS, Figure
-from zerosum.calibration import random_lines, state_of
 from zerosum.errors import SettingsError
 from zerosum.games import Rules
+from zerosum.random_play import random_lines, state_of
 
 
 def bench_rules(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:

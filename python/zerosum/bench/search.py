@@ -12,10 +12,11 @@ from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.growth import STATM
 from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.bench.peers import SearchWork, open_peer
-from zerosum.calibration import Rate, random_lines, state_of
+from zerosum.calibration import Rate
 from zerosum.config import new_config
 from zerosum.evaluator import UniformEvaluator, answer
 from zerosum.games import Rules
+from zerosum.random_play import random_lines, state_of
 from zerosum.search import SearchConfig, new_search
 
 NUM_TREES = 256

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerosum.calibration import BATCH_SIZES, Work, evaluating, measure_rates, random_leaves
+from zerosum.backends import evaluates_on_gpu, make_evaluator
+from zerosum.calibration import BATCH_SIZES, Work, evaluating, measure_rates
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.config import RunConfig
-from zerosum.evaluator import NetworkEvaluator, make_evaluator, uses_gpu
+from zerosum.evaluator import NetworkEvaluator
 from zerosum.games import Rules
 from zerosum.network import initial_weights
+from zerosum.random_play import random_leaves
 from zerosum.run import network_shape
 from zerosum.settings import num_cores
 from zerosum.workers import num_selfplay_workers
@@ -27,6 +29,7 @@ def untrained_evaluator(game: Rules, config: RunConfig, *, batch_size: int, seed
         untrained_checkpoint(game, config, seed=seed),
         backend=config.training.backend,
         device=config.training.device,
+        precision=config.training.precision,
         num_threads=num_selfplay_workers(config),
         batch_size=batch_size,
     )
@@ -45,7 +48,7 @@ def evaluator_alone(game: Rules, config: RunConfig) -> tuple[int, Work]:
 
 def on_gpu(config: RunConfig) -> bool:
     """Whether a run with these settings would evaluate on a GPU."""
-    return config.training.backend != "openvino" and uses_gpu(config.training.device)
+    return evaluates_on_gpu(config.training.backend, config.training.device)
 
 
 def network_settings(config: RunConfig) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from zerosum import openspiel
 from zerosum._core import Search, core_game_names
+from zerosum.backends import make_evaluator
 from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
 from zerosum.errors import DataError, GameError, SettingsError, nearest
-from zerosum.evaluator import Evaluator, RolloutEvaluator, answer, make_evaluator
+from zerosum.evaluator import Evaluator, RolloutEvaluator, answer
 from zerosum.games import Rules, State, make, measure_game, state_after
 from zerosum.search import SearchConfig, new_search
 from zerosum.settings import from_mapping, read_settings

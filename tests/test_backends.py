@@ -1,0 +1,74 @@
+"""Which evaluator a machine gets, and what cannot be had is named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from networks_for_tests import SMALL, make_checkpoint, make_info
+from zerosum import backends, device
+from zerosum.backends import make_evaluator
+from zerosum.errors import SettingsError
+from zerosum.openvino_evaluator import OpenVinoEvaluator
+from zerosum.torch_evaluator import TorchEvaluator
+
+pytest.importorskip("openvino")
+
+
+def test_the_machine_chooses_its_backend(monkeypatch):
+    checkpoint = make_checkpoint(make_info(SMALL))
+
+    def chosen(**choice):
+        return type(make_evaluator(checkpoint, batch_size=4, **choice))
+
+    monkeypatch.setattr(device, "_has_gpu_driver", lambda: False)
+    assert chosen() is OpenVinoEvaluator
+    assert chosen(backend="torch") is TorchEvaluator
+    assert chosen(device="cpu") is OpenVinoEvaluator
+    assert chosen(device="cpu", backend="openvino") is OpenVinoEvaluator
+    if not (torch.cuda.is_available() or torch.backends.mps.is_available()):  # a driver without a usable GPU
+        monkeypatch.setattr(device, "_has_gpu_driver", lambda: True)
+        assert chosen() is OpenVinoEvaluator
+    monkeypatch.setattr(device, "_has_gpu_driver", lambda: False)
+    monkeypatch.setattr(backends.importlib.util, "find_spec", lambda name: None)
+    assert chosen() is TorchEvaluator
+    with pytest.raises(SettingsError, match="OpenVINO is not installed"):
+        chosen(backend="openvino")
+
+
+def test_a_choice_that_cannot_be_is_named():
+    checkpoint = make_checkpoint(make_info(SMALL))
+    with pytest.raises(SettingsError, match="backend is 'openvin': did you mean 'openvino'"):
+        make_evaluator(checkpoint, backend="openvin", batch_size=4)
+    with pytest.raises(SettingsError, match="device is 'cuda', but the openvino backend"):
+        make_evaluator(checkpoint, backend="openvino", device="cuda", batch_size=4)
+    with pytest.raises(SettingsError, match="device is 'abacus', which torch cannot use here"):
+        make_evaluator(checkpoint, device="abacus", batch_size=4)
+    with pytest.raises(SettingsError, match="openvino backend is 'f16': .* Known are auto, bf16, f32, int8"):
+        make_evaluator(checkpoint, device="cpu", precision="f16", batch_size=4)
+    with pytest.raises(SettingsError, match="batch_size is 0, allowed is at least 1"):
+        make_evaluator(checkpoint, device="cpu", batch_size=0)
+
+
+def test_openvino_plays_without_torch(tmp_path):
+    """Importing the module imports neither; loading and running a checkpoint on a CPU never imports torch."""
+    from zerosum.checkpoint import save_checkpoint
+
+    path = save_checkpoint(tmp_path, make_checkpoint(make_info(SMALL)), learner_state={}, learner_info={})
+    program = f"""
+import sys
+from pathlib import Path
+from zerosum import backends, device
+from zerosum.checkpoint import load_checkpoint
+assert not {{"torch", "openvino", "onnx", "onnxruntime"}} & sys.modules.keys()
+device._has_gpu_driver = lambda: False
+checkpoint = load_checkpoint(Path({str(path)!r}))
+print(backends.make_evaluator(checkpoint, batch_size=4).description)
+assert "torch" not in sys.modules
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("OpenVINO, CPU, ")

@@ -1,0 +1,93 @@
+"""The exported network: equal to the plain one wherever it is read, and it says what it belongs to."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from networks_for_tests import (
+    EVERY_ARCHITECTURE,
+    F32_TOLERANCE,
+    SMALL,
+    assert_close,
+    make_checkpoint,
+    make_info,
+    make_leaves,
+    plain_answer,
+)
+from zerosum.backends import make_evaluator
+from zerosum.checkpoint import save_checkpoint
+from zerosum.cli import app
+from zerosum.errors import SettingsError
+from zerosum.onnx_evaluator import OnnxEvaluator
+from zerosum.onnx_graph import export
+from zerosum.residual_tower import ResidualTower
+
+onnx = pytest.importorskip("onnx")
+
+
+@pytest.mark.parametrize("info", EVERY_ARCHITECTURE.values(), ids=EVERY_ARCHITECTURE)
+def test_onnx_runtime_says_what_the_plain_network_says(info):
+    pytest.importorskip("onnxruntime")
+    checkpoint = make_checkpoint(info)
+    evaluator = OnnxEvaluator(checkpoint)
+    for size in (8, 1, 0, 21):
+        leaves = make_leaves(info, size, seed=size)
+        assert_close(evaluator.evaluate(leaves), plain_answer(checkpoint, leaves), F32_TOLERANCE)
+
+
+@pytest.mark.parametrize("info", EVERY_ARCHITECTURE.values(), ids=EVERY_ARCHITECTURE)
+def test_openvino_reads_the_file(info, tmp_path):
+    openvino = pytest.importorskip("openvino")
+    checkpoint = make_checkpoint(info)
+    export(checkpoint, tmp_path / "net.onnx")
+    options = {"INFERENCE_PRECISION_HINT": "f32"}
+    network = openvino.compile_model(tmp_path / "net.onnx", "CPU", options)
+    tower = ResidualTower(info.network, info.shape, checkpoint.weights).eval()
+    for size in (1, 5):
+        planes = make_leaves(info, size).planes()
+        with torch.inference_mode():
+            expected = tower(torch.from_numpy(planes))
+        found = network(planes)
+        names = ("policy_logits", "value_logits", "moves_left_logits")[: len(network.outputs)]
+        assert len(names) == (3 if info.network.moves_left_head else 2)
+        for name, logits in zip(names, expected, strict=False):
+            np.testing.assert_allclose(
+                found[name], logits.numpy(), atol=F32_TOLERANCE * max(1, logits.std(correction=0)), rtol=0
+            )
+
+
+def test_the_command_writes_what_onnx_holds_valid(tmp_path, capsys):
+    checkpoint = make_checkpoint(make_info(SMALL))
+    save_checkpoint(tmp_path, checkpoint, learner_state={}, learner_info={})
+    path = tmp_path / "net.onnx"
+    app(["export", str(tmp_path), str(path)], standalone_mode=False)
+    assert capsys.readouterr().out == f"{path}: the network of step 0 for fake.\n"
+    model = onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    properties = {each.key: each.value for each in model.metadata_props}
+    assert json.loads(properties.pop("planes")) == ["plane 0", "plane 1", "plane 2"]
+    assert properties == {
+        "game": "fake",
+        "game_options": "",
+        "game_version": "1",
+        "encoder_id": "fake-1",
+        "step": "0",
+    }
+
+
+def test_a_missing_library_is_named(tmp_path, monkeypatch):
+    from zerosum import onnx_evaluator, onnx_graph
+
+    checkpoint = make_checkpoint(make_info(SMALL))
+    with pytest.raises(SettingsError, match="precision of the onnx backend is 'bf16': known are auto, f32"):
+        make_evaluator(checkpoint, backend="onnx", device="cpu", precision="bf16", batch_size=1)
+    monkeypatch.setattr(onnx_graph.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match="ONNX is not installed: 'pip install onnx onnxruntime'"):
+        export(checkpoint, tmp_path / "net.onnx")
+    assert onnx_evaluator.importlib is onnx_graph.importlib
+    with pytest.raises(SettingsError, match="ONNX Runtime is not installed"):
+        OnnxEvaluator(checkpoint)
