@@ -57,6 +57,7 @@ METRICS = {
         "evaluations_per_second",
         "share_of_evaluator",
         "distinct_share",
+        "collisions_per_leaf",
     },
 }
 
@@ -70,7 +71,8 @@ def test_figures_are_json_lines(name: str) -> None:
     for figure in figures:
         line = json.loads(figure.json())
         assert (line["bench"], line["game"], line["value"]) == (name, game, figure.value)
-        assert figure.value > 0
+        # A slow machine may not come to learning in so short a time, nor a search of one batch to collisions.
+        assert figure.value > 0 or figure.metric in ("samples_per_second", "collisions_per_leaf")
         assert figure.metric in str(figure)
 
 

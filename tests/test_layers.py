@@ -42,6 +42,7 @@ ORDER = (
     "onnx_graph",
     "device",
     "evaluator",
+    "answering",
     "batch_limit",
     "openvino_evaluator",
     "torch_evaluator",

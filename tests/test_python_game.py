@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from games_for_tests import Box, Boxed, DoubleMove, Loop, Spy
+from zerosum.answering import answer
 from zerosum.errors import GameError
-from zerosum.evaluator import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator, answer
+from zerosum.evaluator import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
 from zerosum.game_check import check_game
 from zerosum.games import Leaves, Rules, make, measure_game
 from zerosum.python_game import ATTRIBUTES, METHODS, adopt

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import time
 import zlib
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +17,12 @@ import pytest
 
 from games_for_tests import DoubleMove, Loop
 from zerosum import _core
+from zerosum.answering import answer, answer_all
 from zerosum.errors import SettingsError
-from zerosum.evaluator import UniformEvaluator, answer
-from zerosum.games import Rules, State, adopt, make, parse_action, state_after
+from zerosum.evaluator import Evaluations, UniformEvaluator
+from zerosum.games import Leaves, Rules, State, adopt, make, parse_action, state_after
 from zerosum.search import Search, SearchConfig, new_search
-from zerosum.search_reference import Estimate, ReferenceSearch
+from zerosum.search_reference import Estimate, Node, ReferenceSearch
 
 ALPHA = 1.3
 PLAIN = SearchConfig(root_noise_alpha=ALPHA)
@@ -37,6 +40,28 @@ def fake_network(key: int, legal: Iterable[int]) -> tuple[list[float], Estimate]
     return logits.tolist(), Estimate(value, draw, float(np.float32(60 * _core.uniform(key, 0, 1, "moves left"))))
 
 
+class FakeNetwork:
+    """An evaluator that says what `fake_network` says, after a while that differs where that is asked for."""
+
+    def __init__(self, seed: int, *, seconds: float = 0.0) -> None:
+        self.seed, self.seconds = seed, seconds
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        planes, offsets, legal = leaves.planes(), leaves.legal_offsets, leaves.legal_actions.tolist()
+        logits: list[float] = []
+        said = []
+        for leaf, player in enumerate(leaves.players):
+            key = fake_key(planes[leaf], int(player), self.seed)
+            of_leaf, estimate = fake_network(key, legal[offsets[leaf] : offsets[leaf + 1]])
+            logits += of_leaf
+            said.append((estimate.value, estimate.draw, estimate.moves_left))
+        values, draws, moves_left = np.float32(said).T.copy()
+        wins = (1 + values - draws) / 2
+        time.sleep(self.seconds * random.random())
+        wdl = np.stack([wins, draws, 1 - wins - draws], axis=1)
+        return Evaluations(leaves, np.float32(logits), values, wdl=wdl, moves_left=moves_left)
+
+
 class Recorder:
     """Answers a search's questions from the fake network; the positions of leaves are found by replaying the twin."""
 
@@ -44,22 +69,9 @@ class Recorder:
         self.game, self.seed, self.num_evaluations = game, seed, 0
 
     def answer(self, search: Search, max_leaves: int) -> int:
-        leaves = search.gather(max_leaves)
-        if len(leaves) == 0:
-            return 0
-        logits: list[float] = []
-        said = []
-        planes, offsets, legal = leaves.planes(), leaves.legal_offsets, leaves.legal_actions.tolist()
-        for leaf, player in enumerate(leaves.players):
-            key = fake_key(planes[leaf], int(player), self.seed)
-            of_leaf, estimate = fake_network(key, legal[offsets[leaf] : offsets[leaf + 1]])
-            logits += of_leaf
-            said.append((estimate.value, estimate.draw, estimate.moves_left))
-        self.num_evaluations += len(leaves)
-        assert leaves.ticket is not None
-        values, draws, moves_left = np.float32(said).T.copy()
-        search.apply(leaves.ticket, np.float32(logits), values, draws=draws, moves_left=moves_left)
-        return len(leaves)
+        num_leaves = answer(search, FakeNetwork(self.seed), max_leaves)
+        self.num_evaluations += num_leaves
+        return num_leaves
 
     def finish(self, search: Search, max_leaves: int = 1 << 16) -> None:
         while self.answer(search, max_leaves):
@@ -124,7 +136,7 @@ def random_config(generator: random.Random) -> SearchConfig:
         reuse_tree=generator.random() < 0.5,
         count_reused_visits=generator.random() < 0.5,
         leaves_in_flight=generator.choice([1, 1, 2, 5]),
-        virtual_loss=generator.choice([0.5, 1.0, 3.0]),
+        virtual_loss=generator.choice([0.0, 0.5, 1.0, 2.0]),
         cache_positions=generator.choice([0, 1 << 14]),
     )
 
@@ -463,25 +475,77 @@ def test_misuse_is_told() -> None:
         ("gumbel_visit_scale", 0.0, {"root_selection": "gumbel"}), ("policy_target", "completed-q", {}),
         ("gumbel_value_scale", 1.0, {"root_selection": "gumbel"}),
         ("gumbel_value_scale", 1.0, {"policy_target": "completed-q"}),
+        ("move_choice", "lcb", {}),
+        ("variance_scale", 0.85, {}), ("variance_prior", 0.1, {"variance_scale": 0.85}),
+        ("variance_prior_visits", 50.0, {"variance_scale": 0.85}), ("draw_value", -0.3, {}),
+        ("moves_left_effect", 0.2, {}), ("moves_left_slope", 0.02, {"moves_left_effect": 0.2}),
+        ("moves_left_threshold", 0.0, {"moves_left_effect": 0.2}), ("keep_draws", True, {}),
     ],
 )  # fmt: skip
 def test_every_setting_acts(setting: str, value: Any, others: dict[str, Any]) -> None:
     game = make("connect4")
-    targets = []
-    for config in (replace(PLAIN, **others), replace(PLAIN, **others, **{setting: value})):
+    found = []
+    for config in (replace(PLAIN, **others), replace(PLAIN, **{**others, setting: value})):
         search = new_search(game, config)
         search.reset(0, state_after(game, "4 4 3 3" if setting == "exact_bounds" else "4 4 4 4 2 3"))
         search.begin(0, 2000 if setting == "max_nodes" else 200, noise=(1, 0, 0))
         Recorder(game, 8).finish(search)
-        targets.append(search.root(0).policy_target().tolist())
-    assert targets[0] != targets[1]
+        root = search.root(0)
+        found.append((root.policy_target().tolist(), root.best_action, root.draw is None))
+    assert found[0] != found[1]
+
+
+def test_the_settings_of_confidence_bounds_act() -> None:
+    """The bolder (no deviation, few visits are enough), the more often the best Q is played, though less visited."""
+    game, generator = make("connect4"), random.Random(2)
+    states = [random_position(game, generator) for _ in range(40)]
+
+    def best_actions(deviations: float, least_share: float) -> list[int | None]:
+        config = replace(PLAIN, move_choice="lcb", lcb_deviations=deviations, lcb_least_share=least_share)
+        search = new_search(game, config, num_trees=len(states))
+        for tree, state in enumerate(states):
+            search.reset(tree, state)
+            search.begin(tree, 60)
+        Recorder(game, 4).finish(search)
+        return [search.root(tree).best_action for tree in range(len(states))]
+
+    visited = best_actions(0.0, 1.0)
+    assert len({tuple(visited), tuple(best_actions(0.0, 0.0)), tuple(best_actions(1.0, 0.0))}) == 3
+
+
+@pytest.mark.parametrize("num_batches", [1, 2, 3])
+def test_batches_in_flight_are_searched_like_the_twin(num_batches: int) -> None:
+    """Several batches of one tree under way, applied in their order: the same visits for any number of threads."""
+    game = make("connect4")
+    config = replace(PLAIN, leaves_in_flight=12, exact_bounds=False)
+    twin = ReferenceSearch(game, config)
+    twin.begin(300)
+    under_way: deque[list[list[Node]]] = deque()
+    while True:
+        while len(under_way) < num_batches and (paths := twin.gather(5)):
+            under_way.append(paths)
+        if not under_way:
+            break
+        for path in under_way.popleft():
+            state = path[-1].state
+            assert state is not None
+            key = fake_key(game.planes(state), game.player(state), 3)
+            twin.apply(path, *fake_network(key, game.legal_actions(state)))
+    for num_threads in (1, 2, 7):
+        search = new_search(game, config)
+        search.begin(0, 300)
+        leaves = answer_all(
+            search, FakeNetwork(3, seconds=0.001), max_leaves=5, num_batches=num_batches, num_threads=num_threads
+        )
+        assert search.root(0).visits.tolist() == twin.visits()
+        assert search.num_leaves == leaves <= 301
 
 
 def test_virtual_loss_spreads_leaves() -> None:
     """The more a leaf in flight is worth avoiding, the more leaves a tree finds at a time."""
     game = make("connect4")
     rounds = []
-    for virtual_loss in (0.1, 3.0):
+    for virtual_loss in (0.0, 2.0):
         search = new_search(game, replace(PLAIN, leaves_in_flight=16, virtual_loss=virtual_loss))
         search.begin(0, 400)
         rounds.append(0)

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from games_for_tests import DoubleMove
+from zerosum.answering import answer
 from zerosum.errors import RunError
-from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator, answer
+from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.game_store import GameStore
 from zerosum.games import Leaves, Rules, adopt, make, state_after
 from zerosum.journal import RunningGame

@@ -30,9 +30,9 @@ def main() -> None:
     asked = parser.parse_args()
 
     from zerosum.games import state_after
-    from zerosum.play.player import LEAVES_IN_FLIGHT_BY_TIME, load_player
+    from zerosum.play.player import load_player
 
-    player = load_player(asked.run, batch_size=LEAVES_IN_FLIGHT_BY_TIME)
+    player = load_player(asked.run)
     command, generator = [asked.solver, __file__, "--answer"], random.Random(asked.seed)
     wins = 0
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as solver:

@@ -344,6 +344,9 @@ class Search:
     def num_cached(self) -> int:
         """Leaves, since the search was made, that were not asked about because the cache knew them."""
     @property
+    def wants_moves_left(self) -> bool:
+        """Whether `apply` has to be told `moves_left`."""
+    @property
     def num_leaves(self) -> int:
         """Leaves that were asked about, none of them twice, however many are in flight."""
     @property

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from zerosum._core import uniform
+from zerosum.answering import answer
 from zerosum.elo import PairScore, elo_of_points
 from zerosum.errors import SettingsError
-from zerosum.evaluator import Evaluator, answer
+from zerosum.evaluator import Evaluator
 from zerosum.games import Rules, State, drawn_start, start_state
 from zerosum.play.player import Contestant
 from zerosum.search import SearchConfig, new_search

@@ -22,7 +22,7 @@ from zerosum.errors import DataError, SettingsError
 from zerosum.network import MOVES_LEFT_SCALE
 
 if TYPE_CHECKING:
-    from zerosum._core import Leaves, Search
+    from zerosum._core import Leaves
 
 
 @dataclass(frozen=True)
@@ -108,19 +108,6 @@ class RolloutEvaluator:
         call_seed = int(np.random.SeedSequence((self._seed, next(self._calls))).generate_state(1, np.uint64)[0])
         values = leaves.rollout_values(self._num_rollouts, call_seed)
         return Evaluations(leaves, _no_preference(leaves), values)
-
-
-def answer(search: Search, evaluator: Evaluator, max_leaves: int) -> int:
-    """One round of a search: gather up to `max_leaves` leaves, have them evaluated, back the answers up.
-
-    Returns how many leaves there were; 0 means that no tree of the search has anything to ask.
-    """
-    leaves = search.gather(max_leaves)
-    if leaves.ticket is None or len(leaves) == 0:
-        return 0
-    evaluations = evaluator.evaluate(leaves)
-    search.apply(leaves.ticket, evaluations.logits, evaluations.values)
-    return len(leaves)
 
 
 def _no_preference(leaves: Leaves) -> NDArray[np.float32]:

@@ -196,8 +196,19 @@ class SearchConfig:
     leaves_in_flight: int = setting(
         1, "leaves of one tree asked about at a time; 1 is the sequential algorithm", low=1, high=4096
     )
+    batches_in_flight: int = setting(
+        2,
+        "batches in which those leaves are with the evaluator, where one position is searched: the next is gathered"
+        " while one is evaluated",
+        low=1,
+        high=256,
+    )
     virtual_loss: float = setting(
-        1.0, "lost visits that a leaf in flight counts as, if there are several", low=0.1, high=10.0
+        1.0,
+        "how much less than its move's Q a leaf in flight is worth while there are several (0: it counts as a visit and"
+        " no more, as in WU-UCT, Liu et al., ICLR 2020)",
+        low=0.0,
+        high=2.0,
     )
     cache_positions: int = setting(
         0,

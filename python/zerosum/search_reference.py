@@ -137,7 +137,7 @@ class ReferenceSearch:
     def gather(self, max_leaves: int) -> list[list[Node]]:
         """Paths from the root to the leaves that wait for an evaluation."""
         paths: list[list[Node]] = []
-        while len(paths) < min(max_leaves, self.config.leaves_in_flight):
+        while len(paths) < max_leaves and self.root.in_flight < self.config.leaves_in_flight:
             is_proven = self.config.exact_bounds and self.root.is_proven
             if is_proven or self.root.visits + self.root.in_flight >= self.target_visits:
                 break
@@ -297,7 +297,7 @@ class ReferenceSearch:
             if is_root and child.is_visited and child.visits + child.in_flight < self._forced_visits(action):
                 scores[action] = self.number(np.inf)
                 continue
-            q, visits = self._child_q(child, node.sign) if child.is_visited else (unvisited, self.number(0))
+            q, visits = self._child_q(child, node) if child.is_visited else (unvisited, self.number(0))
             if self.config.moves_left_effect and child.visits:
                 q += self._moves_left_utility(q, child, node)
             scores[action] = q + rate * priors[action] / (self.number(1) + visits)
@@ -362,9 +362,8 @@ class ReferenceSearch:
         """Q less some deviations of its mean, of the moves that were visited often enough."""
         bounds: dict[int, Any] = {}
         children = self.root.children
-        enough = self.number(self.config.lcb_least_share) * self.number(
-            max(child.visits for child in children.values())
-        )
+        most_visits = max(child.visits for child in children.values())
+        enough = self.number(self.config.lcb_least_share) * self.number(most_visits)
         for action, child in children.items():
             if child.visits == 0 or self.number(child.visits) < enough:
                 bounds[action] = self.number(-np.inf)
@@ -395,13 +394,14 @@ class ReferenceSearch:
             return self.number(node.lower)
         return self.number(node.value_sum / node.visits) if node.visits else self.number(0)
 
-    def _child_q(self, child: Node, sign: float) -> tuple[Any, Any]:
-        """Q for the mover and N, a leaf in flight counted as `virtual_loss` lost visits."""
-        q, visits = self.number(sign) * self._q(child), self.number(child.visits)
+    def _child_q(self, child: Node, node: Node) -> tuple[Any, Any]:
+        """Q for the mover and N, a leaf in flight counted as a visit that is worth `virtual_loss` less."""
+        q, visits = self.number(node.sign) * self._q(child), self.number(child.visits + child.in_flight)
         if child.in_flight == 0:
             return q, visits
-        losses = self.number(child.in_flight) * self.number(self.config.virtual_loss)
-        return (q * visits - losses) / (visits + losses), visits + losses
+        if child.visits == 0:
+            q = self.number(node.sign) * self._q(node)
+        return q - self.number(self.config.virtual_loss) * self.number(child.in_flight) / visits, visits
 
     def _backup(self, path: list[Node], leaf: Estimate) -> None:
         """From the leaf to the root: bounds, then the utility, which is the exact one wherever that is known."""

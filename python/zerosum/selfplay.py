@@ -19,7 +19,8 @@ from typing import Protocol
 import numpy as np
 
 from zerosum._core import uniform
-from zerosum.evaluator import Evaluator, answer
+from zerosum.answering import answer
+from zerosum.evaluator import Evaluator
 from zerosum.games import Rules, State, drawn_start, start_state
 from zerosum.journal import RunningGame
 from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord

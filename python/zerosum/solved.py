@@ -15,9 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import resources
 
+from zerosum.answering import answer
 from zerosum.elo import NORMAL_95
 from zerosum.errors import SettingsError, nearest
-from zerosum.evaluator import answer
 from zerosum.games import Rules, State, state_after
 from zerosum.play.player import Player
 from zerosum.search import new_search

@@ -146,6 +146,8 @@ pub trait AnySearch: Send {
     fn clear_cache(&mut self);
     /// See [`Search::num_cached`].
     fn num_cached(&self) -> u64;
+    /// See [`Search::config`].
+    fn config(&self) -> &SearchConfig;
     /// See [`Search::num_leaves`].
     fn num_leaves(&self) -> u64;
     /// See [`Search::num_collisions`].
@@ -194,6 +196,9 @@ impl<G: Game> AnySearch for Search<G> {
     }
     fn num_cached(&self) -> u64 {
         self.num_cached()
+    }
+    fn config(&self) -> &SearchConfig {
+        self.config()
     }
     fn num_leaves(&self) -> u64 {
         self.num_leaves()

@@ -240,6 +240,11 @@ impl Search {
     }
 
     #[getter]
+    fn wants_moves_left(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.lock(py)?.config().moves_left_effect > 0.0)
+    }
+
+    #[getter]
     fn num_leaves(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_leaves())
     }

@@ -13,7 +13,7 @@ from zerosum.calibration import Busy, Rate
 from zerosum.config import new_config
 from zerosum.evaluator import Evaluations, Evaluator
 from zerosum.games import Leaves, Rules, State
-from zerosum.play.player import LEAVES_IN_FLIGHT_BY_TIME, Player
+from zerosum.play.player import LEAVES_A_BATCH, Analysis, Player
 from zerosum.random_play import random_lines, state_of
 from zerosum.workers import num_selfplay_workers
 
@@ -27,11 +27,12 @@ def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[st
     """
     config = new_config(game, name, overrides=overrides)
     best, alone = evaluator_alone(game, config)
-    asked = _Asked(untrained_evaluator(game, config, batch_size=LEAVES_IN_FLIGHT_BY_TIME))
-    player = Player(game, asked, config.search, name="untrained")
+    workers = num_selfplay_workers(config)
+    asked = _Asked(untrained_evaluator(game, config, batch_size=LEAVES_A_BATCH))
+    player = Player(game, asked, config.search, name="untrained", num_batches=workers)
     states = [state_of(game, line) for line in ([], *random_lines(game, num=ROUNDS - 1, seed=0))]
     slice_s = seconds / (2 * ROUNDS)
-    with Busy(num_selfplay_workers(config)) as busy:
+    with Busy(workers) as busy:
         busy.rate(alone, seconds=0)
         player.analyse(num_simulations=100)
         rates, analyses = zip(
@@ -39,6 +40,7 @@ def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[st
             strict=True,
         )
     settings = {**network_settings(config), "positions": len(states), "evaluator_batch_size": best}
+    settings |= {"batches_in_flight": workers, "leaves_a_batch": LEAVES_A_BATCH}
     per_second = statistics.median(analysis.simulations.per_second for analysis in analyses)
     per_cpu_second = statistics.median(analysis.simulations.per_cpu_second for analysis in analyses)
     evaluations = statistics.median(analysis.evaluations.per_second for analysis in analyses)
@@ -46,6 +48,7 @@ def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[st
     share = median_ratio((ours.per_second, rate.per_second) for ours, rate in pairs)
     settings["share_per_cpu_second"] = median_ratio((ours.per_cpu_second, rate.per_cpu_second) for ours, rate in pairs)
     distinct = statistics.median(analysis.distinct_share for analysis in analyses)
+    collisions = statistics.median(found.num_collisions / found.num_leaves for found in (a.found for a in analyses))
     for metric, value, unit in (
         ("seconds_per_1000_simulations", 1000 / per_second, "s"),
         ("simulations_per_second", per_second, "1/s"),
@@ -53,6 +56,7 @@ def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[st
         ("evaluations_per_second", evaluations, "1/s"),
         ("share_of_evaluator", share, ""),
         ("distinct_share", distinct, ""),
+        ("collisions_per_leaf", collisions, ""),
     ):
         yield Figure("analyse", name, metric, value, unit, settings)
 
@@ -61,6 +65,7 @@ def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[st
 class _Analysed:
     """What one analysis did."""
 
+    found: Analysis
     simulations: Rate
     evaluations: Rate
     distinct_share: float
@@ -83,12 +88,13 @@ class _Asked:
 def _analyse(player: Player, asked: _Asked, state: State, seconds: float) -> _Analysed:
     asked.leaves.clear()
     started, cpu_started = time.perf_counter(), time.process_time()
-    simulations = player.analyse(state, seconds=seconds).num_simulations
+    found = player.analyse(state, seconds=seconds)
     elapsed, cpu_s = time.perf_counter() - started, time.process_time() - cpu_started
     planes = (zip(leaves.packed_planes, leaves.constant_planes, strict=True) for leaves in asked.leaves)
     positions = [(bits.tobytes(), numbers.tobytes()) for rows in planes for bits, numbers in rows]
     return _Analysed(
-        simulations=Rate(simulations / elapsed, simulations / cpu_s),
+        found=found,
+        simulations=Rate(found.num_simulations / elapsed, found.num_simulations / cpu_s),
         evaluations=Rate(len(positions) / elapsed, len(positions) / cpu_s),
         distinct_share=len(set(positions)) / len(positions),
     )

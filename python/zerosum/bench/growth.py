@@ -13,11 +13,12 @@ import sys
 import time
 from pathlib import Path
 
+from zerosum.answering import answer
 from zerosum.config import new_config
 from zerosum.errors import ZerosumError
-from zerosum.evaluator import UniformEvaluator, answer
+from zerosum.evaluator import UniformEvaluator
 from zerosum.games import make
-from zerosum.play.player import LEAVES_IN_FLIGHT_BY_TIME
+from zerosum.play.player import LEAVES_A_BATCH
 from zerosum.search import new_search
 
 MOST_SIMULATIONS = 1_000_000
@@ -44,7 +45,7 @@ def growth(name: str, overrides: list[str], *, seconds: float) -> dict[str, floa
     """
     game = make(name)
     config = new_config(game, name, overrides=overrides).search
-    leaves = max(config.leaves_in_flight, LEAVES_IN_FLIGHT_BY_TIME)
+    leaves = max(config.leaves_in_flight, LEAVES_A_BATCH)
     config = dataclasses.replace(config, leaves_in_flight=leaves, cache_positions=0, root_selection="puct")
     evaluator = UniformEvaluator()
     warm = new_search(game, config)

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from zerosum import openspiel
 from zerosum._core import Search, core_game_names
-from zerosum.backends import make_evaluator
+from zerosum.answering import answer_all
+from zerosum.backends import evaluates_on_gpu, make_evaluator
 from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
 from zerosum.errors import DataError, GameError, SettingsError, nearest
-from zerosum.evaluator import Evaluator, RolloutEvaluator, answer
+from zerosum.evaluator import Evaluator, RolloutEvaluator
 from zerosum.games import Rules, State, make, measure_game, state_after
 from zerosum.search import SearchConfig, new_search
-from zerosum.settings import from_mapping, read_settings
+from zerosum.settings import from_mapping, num_cores, read_settings
 
 ROLLOUTS = "rollouts"
 DEFAULT_ROLLOUTS = 1000
@@ -65,6 +66,10 @@ class Analysis:
     num_simulations: int
     limit: str
     """Why the search ended: "simulations", "proven", "memory" or "time"."""
+    num_leaves: int
+    """Leaves of the tree that the evaluator was asked about, each of them once."""
+    num_collisions: int
+    """How often a batch was cut short, because the next simulation met a leaf that was asked about already."""
 
     @classmethod
     def of(cls, search: Search, *, tree: int = 0) -> Analysis:
@@ -91,6 +96,8 @@ class Analysis:
             best_line=tuple(line),
             num_simulations=root.num_simulations,
             limit=root.limit or "time",
+            num_leaves=search.num_leaves,
+            num_collisions=search.num_collisions,
         )
 
     @property
@@ -143,17 +150,32 @@ def _exact_word(value: float) -> str:
     return words.get(float(value), f"a result of {value:+g}")
 
 
-LEAVES_IN_FLIGHT_BY_TIME = 16
-"""Leaves that a search by time asks about together: a network answers sixteen in little more time than one."""
+LEAVES_A_BATCH = 16
+"""Leaves that a search by time asks about together: a CPU answers sixteen in little more time than one,"""
+LEAVES_A_BATCH_ON_GPU = 128
+"""and a GPU so many."""
 MOST_SECONDS = 1_000_000
 MOST_SIMULATIONS = 1 << 24
 
 
 class Player:
-    """Searches positions of one game, each from scratch. Nothing is kept between calls: threads may share it."""
+    """Searches positions of one game, each from scratch. Nothing is kept between calls: threads may share it.
 
-    def __init__(self, game: Rules, evaluator: Evaluator, config: SearchConfig, *, name: str) -> None:
+    A search by time has at least `num_batches` batches of `batch_size` leaves in flight.
+    """
+
+    def __init__(
+        self,
+        game: Rules,
+        evaluator: Evaluator,
+        config: SearchConfig,
+        *,
+        name: str,
+        num_batches: int = 1,
+        batch_size: int = LEAVES_A_BATCH,
+    ) -> None:
         self.game = game
+        self._num_batches, self._batch_size = num_batches, batch_size
         self.evaluator = evaluator
         # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
@@ -167,8 +189,9 @@ class Player:
         Args:
             state: A state, or the moves that lead there as people write them ("4 4 3").
             num_simulations: Instead of the player's own.
-            seconds: Search so long instead, several leaves in flight at a time: as strong as the time allows, but not
-                the same on every machine. A proven position, or a full memory, ends it earlier.
+            seconds: Search so long instead (at least one simulation), several leaves in flight at a time: as strong as
+                the time allows, but not the same on every machine. A proven position, or a full memory, ends it
+                earlier.
 
         Raises:
             GameError: a move is illegal, or the game is over there.
@@ -177,9 +200,10 @@ class Player:
         config, started = self.config, time.monotonic()
         if seconds is not None:
             require_seconds(seconds)
-            leaves = max(config.leaves_in_flight, LEAVES_IN_FLIGHT_BY_TIME)
             # Sequential halving has to know how many simulations there will be.
-            config = replace(config, num_simulations=MOST_SIMULATIONS, leaves_in_flight=leaves, root_selection="puct")
+            config = replace(config, num_simulations=MOST_SIMULATIONS, root_selection="puct")
+            if config.leaves_in_flight < (leaves := self._num_batches * self._batch_size):
+                config = replace(config, leaves_in_flight=leaves, batches_in_flight=self._num_batches)
         elif num_simulations is not None:
             config = replace(config, num_simulations=num_simulations)
         if isinstance(state, str):
@@ -189,9 +213,19 @@ class Player:
         search = new_search(self.game, config)
         search.reset(0, state)
         search.begin(0, config.num_simulations)
-        while answer(search, self.evaluator, config.leaves_in_flight):
-            if seconds is not None and time.monotonic() - started >= seconds:
-                break
+
+        def is_over() -> bool:
+            is_late = seconds is not None and time.monotonic() - started >= seconds
+            return is_late and search.root(0).num_simulations > 0
+
+        num_batches = min(config.batches_in_flight, config.leaves_in_flight)
+        answer_all(
+            search,
+            self.evaluator,
+            max_leaves=-(-config.leaves_in_flight // num_batches),
+            num_batches=num_batches,
+            is_over=is_over,
+        )
         return Analysis.of(search)
 
 
@@ -255,13 +289,14 @@ def load_player(
     num_simulations: int | None = None,
     backend: str = "auto",
     game: str | None = None,
-    batch_size: int | None = None,
+    batch_size: int = LEAVES_A_BATCH,
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
     It searches with the run's settings, and `num_simulations` a move if given. `game` is only needed for a game of your
-    own ("path.py:Class"), and only if the checkpoint lies outside of its run. `batch_size` is how many positions the
-    network is usually asked about at a time, `leaves_in_flight` if not given; a player in a match is asked about more.
+    own ("path.py:Class"), and only if the checkpoint lies outside of its run. `batch_size` is the most positions that
+    the network is usually asked about at a time; a player in a match is asked about more. A search by time keeps a
+    batch for each core under way, or two for a GPU.
 
     Raises:
         DataError: there is no whole checkpoint, or its network does not fit the game.
@@ -276,9 +311,17 @@ def load_player(
     if name == info.full_name and not is_known:
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
     rules, search = make(name), _search_of(run, num_simulations)
-    batch_size = search.leaves_in_flight if batch_size is None else batch_size
-    evaluator = _evaluator_of(checkpoint, rules, backend=backend, batch_size=batch_size)
-    return Player(rules, evaluator, search, name=str(path))
+    num_batches, by_time = (
+        (2, LEAVES_A_BATCH_ON_GPU) if evaluates_on_gpu(backend, "auto") else (num_cores(), batch_size)
+    )
+    evaluator = _evaluator_of(
+        checkpoint,
+        rules,
+        backend=backend,
+        batch_size=max(batch_size, search.leaves_in_flight),
+        num_threads=max(num_batches, search.batches_in_flight),
+    )
+    return Player(rules, evaluator, search, name=str(path), num_batches=num_batches, batch_size=by_time)
 
 
 def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:
@@ -351,9 +394,11 @@ def _existing(word: str) -> Path:
     return path
 
 
-def _evaluator_of(checkpoint: Checkpoint, game: Rules, *, backend: str, batch_size: int) -> Evaluator:
+def _evaluator_of(
+    checkpoint: Checkpoint, game: Rules, *, backend: str, batch_size: int, num_threads: int = 1
+) -> Evaluator:
     require_encoder(checkpoint.info, game.spec)
-    return make_evaluator(checkpoint, backend=backend, batch_size=batch_size)
+    return make_evaluator(checkpoint, backend=backend, batch_size=batch_size, num_threads=num_threads)
 
 
 def _search_of(run: dict[str, Any], num_simulations: int | None) -> SearchConfig:

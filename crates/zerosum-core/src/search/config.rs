@@ -100,7 +100,7 @@ pub struct SearchConfig {
     pub count_reused_visits: bool,
     /// K: leaves of one tree in flight at a time; 1 is the sequential algorithm.
     pub leaves_in_flight: u16,
-    /// How many lost visits a leaf in flight counts as, where K > 1.
+    /// How much less than its move's Q a leaf in flight is worth, where K > 1.
     pub virtual_loss: f32,
     /// How many evaluations are kept for positions that are met again; 0 is none.
     pub cache_positions: u32,

@@ -354,6 +354,11 @@ impl<G: Game> Search<G> {
         self.num_cached
     }
 
+    /// The settings.
+    pub fn config(&self) -> &SearchConfig {
+        &self.config
+    }
+
     /// How many leaves were asked about. None is asked about twice, however many are in flight.
     pub fn num_leaves(&self) -> u64 {
         self.num_leaves

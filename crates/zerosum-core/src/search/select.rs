@@ -46,15 +46,17 @@ fn unvisited_q(config: &SearchConfig, node: &Node, visited_prior: f32) -> f32 {
     }
 }
 
-/// Q of a visited child for `player`, leaves in flight counted as losses; and its N.
+/// Q of a visited child for the node's player to move, and its N. A leaf in flight is a visit that is worth less than the
+/// others by `virtual_loss`; where there are no others, less than the node itself.
 #[inline]
-fn child_q(config: &SearchConfig, child: &Node, player: Player) -> (f32, f32) {
-    let q = player.sign() * child.q;
+fn child_q(config: &SearchConfig, child: &Node, node: &Node) -> (f32, f32) {
+    let q = node.player.sign() * child.q;
     if child.in_flight == 0 {
         return (q, child.visits as f32);
     }
-    let (visits, losses) = (child.visits as f32, f32::from(child.in_flight) * config.virtual_loss);
-    ((q * visits - losses) / (visits + losses), visits + losses)
+    let q = if child.visits == 0 { node.player.sign() * node.q } else { q };
+    let (visits, in_flight) = (visits_of(child) as f32, f32::from(child.in_flight));
+    (q - config.virtual_loss * in_flight / visits, visits)
 }
 
 /// What is added to a visited child's Q for the plies that are left, those of its parent given: more for a shorter win and a
@@ -134,7 +136,7 @@ impl<'a> Parent<'a> {
         if is_proven_loss(self.arena, self.config, child, self.node.player) {
             return None;
         }
-        let (mut q, visits) = child_q(self.config, child, self.node.player);
+        let (mut q, visits) = child_q(self.config, child, self.node);
         if let Some(details) = self.details.get(index) {
             q += moves_left_utility(self.config, q, child, details, self.plies_left);
         }
