@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import time
 import zlib
 from collections import deque
@@ -853,3 +854,12 @@ def test_repetitions_are_counted() -> None:
                 state = game.play(state, parse_action(game, state, move))
             assert game.num_repetitions(state) == count
     assert make("connect4").num_repetitions(make("connect4").initial_state()) == 0
+
+
+def test_the_page_of_variants_says_the_defaults() -> None:
+    page = (Path(__file__).parents[1] / "docs/search.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|[^|]*\| `(\w+)` \| ([^|]+) \|", page, flags=re.MULTILINE)
+    assert len(rows) > 15
+    for name, default in rows:
+        value = getattr(SearchConfig(), name)
+        assert default == (str(value).lower() if isinstance(value, bool) else str(value)), name
