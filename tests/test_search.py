@@ -409,6 +409,14 @@ def test_memory_is_bounded(memory_mib: int, limit: str) -> None:
     assert (1 << 19) < search.num_bytes <= memory_mib << 20
 
 
+def test_too_little_memory_is_refused() -> None:
+    with pytest.raises(SettingsError, match="memory_mib is 1, which leaves 60 KiB for each of 17 trees, and 64"):
+        new_search(make("connect4"), replace(PLAIN, memory_mib=1), num_trees=17)
+    new_search(make("connect4"), replace(PLAIN, memory_mib=1), num_trees=16)
+    with pytest.raises(ValueError, match="less than 64 KiB for each of 17 trees"):
+        Search(make("connect4"), replace(PLAIN, memory_mib=1), 17, noise_alpha=1.0)
+
+
 def test_a_tree_that_forgets_actions_is_searched_like_its_twin() -> None:
     """Beyond a sixteenth of its memory a tree asks the rules again for the actions of a position, also a reused one."""
     game, config = make("othello"), replace(PLAIN, memory_mib=1)
@@ -443,6 +451,19 @@ def test_broken_evaluations_are_refused_by_name(logit: float, value: float, mess
     with pytest.raises(ValueError, match=message):
         search.apply(leaves.ticket, logits, np.array([value], np.float32))
     search.apply(leaves.ticket, np.zeros(7, np.float32), np.zeros(1, np.float32))
+
+
+def test_moves_left_are_asked_for_by_name() -> None:
+    search = new_search(make("connect4"), replace(PLAIN, moves_left_effect=0.1))
+    search.begin(0, 10)
+    with pytest.raises(SettingsError, match="for networks with a moves-left head, and this one has none"):
+        answer(search, UniformEvaluator(), 1)
+    with pytest.raises(ValueError, match="does not say how many moves are left"):
+        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32))
+    with pytest.raises(ValueError, match="number of moves left of leaf 0 is -1"):
+        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), moves_left=-np.ones(1, np.float32))
+    with pytest.raises(ValueError, match="hold 2 of a share of draws, expected 1"):
+        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), draws=np.zeros(2, np.float32))
 
 
 def test_misuse_is_told() -> None:

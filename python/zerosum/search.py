@@ -13,6 +13,9 @@ from zerosum.errors import SettingsError
 from zerosum.games import Rules, measure_game
 from zerosum.settings import check, setting
 
+LEAST_TREE_KIB = 64
+"""Of memory for a tree: the core refuses less, for the children of a root alone can take as much."""
+
 __all__ = ["Root", "Search", "SearchConfig", "new_search"]
 
 
@@ -204,7 +207,7 @@ class SearchConfig:
         high=256,
     )
     virtual_loss: float = setting(
-        0.3,
+        0.1,
         "how much less than its move's Q a leaf in flight is worth while there are several (0: it counts as a visit and"
         " no more, as in WU-UCT, Liu et al., ICLR 2020; docs/search.md has what it costs)",
         low=0.0,
@@ -246,7 +249,16 @@ class SearchConfig:
 
 
 def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Search:
-    """A search of `num_trees` positions of a game, all at the initial state, none begun."""
+    """A search of `num_trees` positions of a game, all at the initial state, none begun.
+
+    Raises:
+        SettingsError: so many trees have too little memory.
+    """
+    if (memory_kib := config.memory_mib * 1024 // num_trees) < LEAST_TREE_KIB:
+        raise SettingsError(
+            f"search.memory_mib is {config.memory_mib}, which leaves {memory_kib} KiB for each of {num_trees} trees,"
+            f" and {LEAST_TREE_KIB} are the least: give more."
+        )
     alpha = config.root_noise_alpha
     return Search(game, config, num_trees, noise_alpha=natural_noise_alpha(game) if alpha is None else alpha)
 

@@ -15,7 +15,7 @@
 //!         break;
 //!     }
 //!     let logits = vec![0.0; leaves.legal_actions().len()];
-//!     search.apply(leaves.ticket(), &Evaluations { logits: &logits, values: &[0.0] })?;
+//!     search.apply(leaves.ticket(), &Evaluations::new(&logits, &[0.0]))?;
 //! }
 //! assert_eq!(search.root(0).visits.iter().sum::<u32>(), 100);
 //! # Ok::<(), zerosum_core::SearchError>(())

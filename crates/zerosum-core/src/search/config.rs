@@ -147,7 +147,7 @@ impl Default for SearchConfig {
             twofold_draw: false,
             count_reused_visits: true,
             leaves_in_flight: 1,
-            virtual_loss: 0.3,
+            virtual_loss: 0.1,
             cache_positions: 0,
             memory_mib: 2048,
         }
