@@ -162,6 +162,10 @@ def test_visits_equal_the_twins(game_name: str) -> None:
             noise = (seed, 5, ply) if generator.random() < 0.7 else None
             fast.begin(0, config.num_simulations, noise=noise)
             twin.begin(config.num_simulations, noise=noise)
+            if ply == 2 and config.root_selection == "puct":
+                allowed = [action for action in game.legal_actions(fast.state(0)) if generator.random() < 0.5]
+                fast.restrict(0, allowed[::-1])
+                twin.restrict(allowed)
             Recorder(game, seed).finish(fast)
             run_twin(twin, seed)
             root = fast.root(0)
@@ -451,6 +455,26 @@ def test_broken_evaluations_are_refused_by_name(logit: float, value: float, mess
     with pytest.raises(ValueError, match=message):
         search.apply(leaves.ticket, logits, np.array([value], np.float32))
     search.apply(leaves.ticket, np.zeros(7, np.float32), np.zeros(1, np.float32))
+
+
+def test_only_allowed_moves_are_searched_and_played() -> None:
+    game = make("tictactoe")
+    search = new_search(game, PLAIN)
+    search.reset(0, state_after(game, "a1 a2 b1 b2"))
+    search.begin(0, 300)
+    with pytest.raises(ValueError, match="action 7 is illegal at the root"):
+        search.restrict(0, [0, 7])
+    search.restrict(0, [5, 0])
+    Recorder(game, 1).finish(search)
+    root = search.root(0)
+    assert root.actions[root.visits > 0].tolist() == [0, 5]
+    assert root.best_action == 5, "which does not lose at once; the win is not allowed"
+    assert search.best_line(0)[0] == 5
+    assert search.best_line(0, 0)[:2] == [0, 5] and search.best_line(0, 2) == []
+    search.restrict(0, [])
+    search.begin(0, 1000)
+    Recorder(game, 1).finish(search)
+    assert (search.root(0).best_action, search.root(0).limit) == (8, "proven")
 
 
 def test_moves_left_are_asked_for_by_name() -> None:

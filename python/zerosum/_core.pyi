@@ -385,8 +385,13 @@ class Search:
         """The trees whose search is over, ascending."""
     def root(self, tree: int) -> Root:
         """What the tree's search found so far."""
-    def best_line(self, tree: int) -> list[int]:
-        """The tree's line of best play as far as it was searched."""
+    def best_line(self, tree: int, first: int | None = None) -> list[int]:
+        """The tree's line of best play as far as it was searched, from the best move or from `first`."""
+    def restrict(self, tree: int, actions: Sequence[int]) -> None:
+        """From now on search and play only these legal moves of the root, or all again if none is given.
+
+        It holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
+        """
     def state(self, tree: int) -> State:
         """The position at the tree's root."""
 

@@ -101,6 +101,7 @@ class ReferenceSearch:
         self.root = Node(prior=self.number(1), state=state)
         self.root_priors: dict[int, Any] = {}
         self.noise: tuple[int, int, int] | None = None
+        self.allowed: set[int] = set()
         self.halving = Halving()
         self.target_visits = 0
         self.draw_utility = self.number(0)
@@ -127,6 +128,10 @@ class ReferenceSearch:
         self.draw_utility = self.number(sign * self.number(self.config.draw_value))
         if self.root.children:
             self._prepare_root()
+
+    def restrict(self, actions: Sequence[int]) -> None:
+        """From now on search and play only these moves of the root; all again, if there are none."""
+        self.allowed = set(actions)
 
     @property
     def is_finished(self) -> bool:
@@ -218,7 +223,9 @@ class ReferenceSearch:
                 first, second = child.visits, self.number(sign) * self._q(child) if child.visits else self.number(-1)
             certainty = 2 if is_certain else int(result >= 0)
             bound = bounds.get(action, 0.0)
-            return certainty, least if is_certain else 0.0, bound, first, second, self._prior(action), -action
+            may_be_played = not self.allowed or action in self.allowed
+            least = least if is_certain else 0.0
+            return may_be_played, certainty, least, bound, first, second, self._prior(action), -action
 
         return max(self.root.children, key=rank)
 
@@ -290,8 +297,11 @@ class ReferenceSearch:
         rate = self._rate(node)
         unvisited = self._unvisited_q(node, [priors[action] for action in order if node.children[action].is_visited])
         scores: dict[int, Any] = {}
+        barred = priors.keys() - self.allowed if is_root and self.allowed else set[int]()
         for action in order:
             child = node.children[action]
+            if action in barred:
+                continue
             if self.config.exact_bounds and child.is_proven and node.sign * self._result_of(child.lower) < 0:
                 continue
             if is_root and child.is_visited and child.visits + child.in_flight < self._forced_visits(action):
@@ -301,6 +311,8 @@ class ReferenceSearch:
             if self.config.moves_left_effect and child.visits:
                 q += self._moves_left_utility(q, child, node)
             scores[action] = q + rate * priors[action] / (self.number(1) + visits)
+        if not scores:  # all that is allowed is lost
+            scores = dict.fromkeys(self.allowed, 0)
         return max(scores, key=lambda action: (scores[action], priors[action], -action))
 
     def _forced_visits(self, action: int) -> Any:

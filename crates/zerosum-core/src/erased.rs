@@ -139,7 +139,12 @@ pub trait AnySearch: Send {
     /// See [`Search::root`].
     fn root(&self, tree: usize) -> Root;
     /// See [`Search::best_line`].
-    fn best_line(&self, tree: usize) -> Vec<Action>;
+    fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
+    /// See [`Search::restrict`].
+    ///
+    /// # Errors
+    /// As there.
+    fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError>;
     /// The position at a tree's root.
     fn state(&self, tree: usize) -> AnyState;
     /// See [`Search::clear_cache`].
@@ -185,8 +190,11 @@ impl<G: Game> AnySearch for Search<G> {
     fn root(&self, tree: usize) -> Root {
         self.root(tree)
     }
-    fn best_line(&self, tree: usize) -> Vec<Action> {
-        self.best_line(tree)
+    fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action> {
+        self.best_line(tree, first)
+    }
+    fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError> {
+        self.restrict(tree, allowed)
     }
     fn state(&self, tree: usize) -> AnyState {
         AnyState::new(self.position(tree).clone())

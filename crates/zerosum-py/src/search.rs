@@ -221,8 +221,13 @@ impl Search {
         Ok(Root { inner: self.tree(py, tree)?.root(tree) })
     }
 
-    fn best_line(&self, py: Python<'_>, tree: usize) -> PyResult<Vec<Action>> {
-        Ok(self.tree(py, tree)?.best_line(tree))
+    #[pyo3(signature = (tree, first=None))]
+    fn best_line(&self, py: Python<'_>, tree: usize, first: Option<Action>) -> PyResult<Vec<Action>> {
+        Ok(self.tree(py, tree)?.best_line(tree, first))
+    }
+
+    fn restrict(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
+        self.call_rules(py, |search| search.restrict(tree, &actions))?.map_err(misuse)
     }
 
     fn state(&self, py: Python<'_>, tree: usize) -> PyResult<State> {

@@ -161,11 +161,14 @@ impl<G: Game> Search<G> {
         self.trees.len()
     }
 
-    fn idle_tree(&mut self, tree: usize) -> Result<&mut Tree<G>, SearchError> {
+    fn tree(&mut self, tree: usize) -> Result<&mut Tree<G>, SearchError> {
         let num_trees = self.trees.len();
-        let Some(tree_mut) = self.trees.get_mut(tree) else {
-            return Err(SearchError(format!("tree {tree} does not exist, there are {num_trees}")));
-        };
+        let missing = || SearchError(format!("tree {tree} does not exist, there are {num_trees}"));
+        self.trees.get_mut(tree).ok_or_else(missing)
+    }
+
+    fn idle_tree(&mut self, tree: usize) -> Result<&mut Tree<G>, SearchError> {
+        let tree_mut = self.tree(tree)?;
         match tree_mut.in_flight() {
             0 => Ok(tree_mut),
             leaves => {
@@ -208,6 +211,24 @@ impl<G: Game> Search<G> {
     pub fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError> {
         let (game, config) = (Arc::clone(&self.game), self.config);
         self.idle_tree(tree)?.begin(&game, &config, num_simulations, noise);
+        Ok(())
+    }
+
+    /// From now on only these moves of a tree's root are searched and played, until its root is another one; all of them, if
+    /// none is given. A Gumbel root takes no notice.
+    ///
+    /// # Errors
+    /// If the tree does not exist, or a move is illegal at its root.
+    pub fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError> {
+        let game = Arc::clone(&self.game);
+        let tree = self.tree(tree)?;
+        let legal = tree.position().legal_actions(&*game, true);
+        if let Some(action) = allowed.iter().find(|action| !legal.contains(action)) {
+            return Err(SearchError(format!("action {action} is illegal at the root, legal are {legal:?}")));
+        }
+        let mut allowed = allowed.to_vec();
+        allowed.sort_unstable();
+        tree.restrict(allowed);
         Ok(())
     }
 
@@ -333,9 +354,9 @@ impl<G: Game> Search<G> {
         self.trees[tree].root(&self.config, &self.exploration)
     }
 
-    /// A tree's line of best play, as far as it was searched.
-    pub fn best_line(&self, tree: usize) -> Vec<Action> {
-        self.trees[tree].best_line(&self.config, &self.exploration)
+    /// A tree's line of best play, as far as it was searched, from the best move or from that given.
+    pub fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action> {
+        self.trees[tree].best_line(&self.config, &self.exploration, first)
     }
 
     /// The position at a tree's root.

@@ -74,6 +74,8 @@ pub struct Root {
     /// Where halving chose: for each move, whether it is left, and its Gumbel noise.
     halving: Vec<(bool, f32)>,
     policy_target: PolicyTarget,
+    /// Moves that are not to be played.
+    is_barred: Vec<bool>,
     /// Q with what a draw is worth: what is maximised.
     utilities: Vec<f32>,
     /// Where it decides: of the moves that were visited often enough, how good they are at the least; else −∞.
@@ -128,6 +130,7 @@ impl Root {
             num_reused: 0,
             limit: None,
             has_gumbel_noise: false,
+            is_barred: Vec::new(),
             improved_logits: Vec::new(),
             halving: Vec::new(),
             policy_target: config.policy_target,
@@ -160,6 +163,12 @@ impl Root {
             self.improved_logits = improved_logits(config, arena, root, &self.priors);
         }
         self
+    }
+
+    /// Of these moves alone the best is chosen, if there are any.
+    pub(super) fn restricted(self, allowed: &[Action]) -> Self {
+        let is_barred = |action: &Action| !allowed.is_empty() && allowed.binary_search(action).is_err();
+        Self { is_barred: self.actions.iter().map(is_barred).collect(), ..self }
     }
 
     fn is_proven_at(&self, index: usize, value: f32) -> bool {
@@ -233,7 +242,16 @@ impl Root {
                 None => (visits, self.utilities[*index]),
             };
             let least = self.lower_confidence_bounds.get(*index).copied().unwrap_or(0.0);
-            (certainty, if is_certain { self.lower[*index] } else { 0.0 }, least, first, second, self.priors[*index])
+            let may_be_played = !self.is_barred.get(*index).copied().unwrap_or(false);
+            (
+                may_be_played,
+                certainty,
+                if is_certain { self.lower[*index] } else { 0.0 },
+                least,
+                first,
+                second,
+                self.priors[*index],
+            )
         };
         (0..self.actions.len())
             .rev()

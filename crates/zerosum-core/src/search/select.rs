@@ -4,7 +4,7 @@ use super::arena::{Arena, NodeId, ROOT};
 use super::config::{SearchConfig, UnvisitedValue};
 use super::node::{Details, Estimate, Node, result_of};
 use super::prior::prior_of;
-use crate::game::{Player, ValueForFirst};
+use crate::game::{Action, Player, ValueForFirst};
 
 /// c(s) · √N(s) for small N, computed once: the logarithm is most of the cost of a selection.
 #[derive(Debug)]
@@ -190,19 +190,26 @@ fn forced_visits(forced_playouts: f32, prior: f32, root: &Node) -> f32 {
 
 /// The edge to follow from the root, whose list is dense, in the order of actions, with priors of full precision.
 ///
-/// Moves that are owed visits by `forced_playouts` come first; 0 forces none.
+/// Moves that are owed visits by `forced_playouts` come first; 0 forces none. Of `allowed` moves, ascending, if that is not
+/// empty; the one with the highest prior, if all of these are proven losses.
 pub fn select_root_child(
     arena: &Arena,
     config: &SearchConfig,
     exploration: &Exploration,
     priors: &[f32],
     forced_playouts: f32,
+    allowed: &[Action],
 ) -> usize {
     let parent = Parent::new(arena, config, exploration, ROOT);
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
     // All unvisited moves share one Q, so the one with the highest prior stands for them.
     let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
+    let actions = arena.actions_of(parent.node);
+    let is_allowed = |index: &usize| allowed.is_empty() || allowed.binary_search(&actions[*index]).is_ok();
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
+        if !is_allowed(&index) {
+            continue;
+        }
         if child.visits == 0 && child.in_flight == 0 {
             if *prior > unvisited_prior {
                 (unvisited, unvisited_prior) = (index, *prior);
@@ -225,7 +232,11 @@ pub fn select_root_child(
             best = unvisited;
         }
     }
-    debug_assert_ne!(best, usize::MAX, "every child is a proven loss, so the search had ended");
+    if best == usize::MAX {
+        // Every child is a proven loss, and other moves are not allowed, or else the search had ended.
+        let by_prior = |a: &usize, b: &usize| priors[*a].total_cmp(&priors[*b]).then(b.cmp(a));
+        best = (0..priors.len()).filter(is_allowed).max_by(by_prior).expect("a legal move is allowed");
+    }
     best
 }
 

@@ -48,6 +48,8 @@ pub struct Tree<G: Game> {
     /// The same with noise, if any: what selection uses.
     search_priors: Vec<f32>,
     noise: Noise,
+    /// The root's moves that are searched, ascending; all of them if empty.
+    allowed: Vec<Action>,
     /// The root's own way to choose, where it is not PUCT.
     halving: Halving,
     /// The root's visits at which the search ends; 0 when none was begun.
@@ -69,6 +71,7 @@ impl<G: Game> Tree<G> {
             root_priors: Vec::new(),
             search_priors: Vec::new(),
             noise: Noise::None,
+            allowed: Vec::new(),
             halving: Halving::default(),
             target_visits: 0,
             reused_visits: 0,
@@ -125,6 +128,7 @@ impl<G: Game> Tree<G> {
     /// The root is another one: its search is still to begin.
     fn forget_search(&mut self) {
         self.root_priors.clear();
+        self.allowed.clear();
         self.noise = Noise::None;
         self.halving = Halving::default();
         self.target_visits = 0;
@@ -144,6 +148,11 @@ impl<G: Game> Tree<G> {
             self.prepare_root(config);
             self.note_end(config);
         }
+    }
+
+    /// From now on only these moves of the root are searched and played: legal ones, ascending; all, if there are none.
+    pub fn restrict(&mut self, allowed: Vec<Action>) {
+        self.allowed = allowed;
     }
 
     /// The search has begun and is not over.
@@ -220,7 +229,14 @@ impl<G: Game> Tree<G> {
                 _ if id != ROOT => select_child(&self.arena, config, exploration, id),
                 RootSelection::Puct => {
                     let forced_playouts = self.forced_playouts(config);
-                    select_root_child(&self.arena, config, exploration, &self.search_priors, forced_playouts)
+                    select_root_child(
+                        &self.arena,
+                        config,
+                        exploration,
+                        &self.search_priors,
+                        forced_playouts,
+                        &self.allowed,
+                    )
                 }
                 RootSelection::Gumbel => {
                     let left = self.target_visits - root.visits - u32::from(root.in_flight);
@@ -287,6 +303,7 @@ impl<G: Game> Tree<G> {
         let root = &self.arena.nodes[ROOT as usize];
         let mut found = Root::new(config, &self.arena, root, &self.root_priors)
             .searched(self.reused_visits, self.limit)
+            .restricted(&self.allowed)
             .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None);
         let forced_playouts = self.forced_playouts(config);
         if forced_playouts > 0.0 && !found.actions.is_empty() {
@@ -296,19 +313,21 @@ impl<G: Game> Tree<G> {
         found
     }
 
-    /// The line of best play as far as it was searched: the best child by [`Root::best_index`]'s order at each node.
-    pub fn best_line(&self, config: &SearchConfig, exploration: &Exploration) -> Vec<Action> {
+    /// The line of best play as far as it was searched, from the best move or from that given, if it was: the best child by
+    /// [`Root::best_index`]'s order at each node.
+    pub fn best_line(&self, config: &SearchConfig, exploration: &Exploration, first: Option<Action>) -> Vec<Action> {
+        let found = self.root(config, exploration);
+        let index = match first {
+            Some(action) => found.actions.iter().position(|legal| *legal == action),
+            None => found.best_index(),
+        };
+        let children = self.arena.children_of(&self.arena.nodes[ROOT as usize]);
+        let mut next =
+            index.filter(|index| found.visits[*index] > 0).map(|index| (found.actions[index], children[index]));
         let mut line = Vec::new();
-        let mut node = self.arena.nodes[ROOT as usize];
-        let at_root = self
-            .root(config, exploration)
-            .best_index()
-            .filter(|index| self.arena.children_of(&node)[*index].visits > 0);
-        let mut next = at_root.map(|index| (self.arena.actions_of(&node)[index], self.arena.children_of(&node)[index]));
         while let Some((action, child)) = next {
             line.push(action);
-            node = child;
-            next = super::root::best_child(&self.arena, config, &node);
+            next = super::root::best_child(&self.arena, config, &child);
         }
         line
     }
