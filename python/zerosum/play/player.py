@@ -181,6 +181,14 @@ class Player:
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
 
+    def config_by_time(self) -> SearchConfig:
+        """The settings of a search whose number of simulations nobody knows when it begins."""
+        # Sequential halving has to know.
+        config = replace(self.config, num_simulations=MOST_SIMULATIONS, root_selection="puct")
+        if config.leaves_in_flight < (leaves := self._num_batches * self._batch_size):
+            config = replace(config, leaves_in_flight=leaves, batches_in_flight=self._num_batches)
+        return config
+
     def analyse(
         self, state: State | str = "", *, num_simulations: int | None = None, seconds: float | None = None
     ) -> Analysis:
@@ -200,10 +208,7 @@ class Player:
         config, started = self.config, time.monotonic()
         if seconds is not None:
             require_seconds(seconds)
-            # Sequential halving has to know how many simulations there will be.
-            config = replace(config, num_simulations=MOST_SIMULATIONS, root_selection="puct")
-            if config.leaves_in_flight < (leaves := self._num_batches * self._batch_size):
-                config = replace(config, leaves_in_flight=leaves, batches_in_flight=self._num_batches)
+            config = self.config_by_time()
         elif num_simulations is not None:
             config = replace(config, num_simulations=num_simulations)
         if isinstance(state, str):

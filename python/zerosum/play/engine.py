@@ -1,0 +1,276 @@
+"""An engine's thinking, whatever protocol asks for it: one position, one search in a thread of its own, reports of it.
+
+    engine = Engine(player, on_report=print, on_answer=print, on_failure=print)
+    engine.set_position(moves=[3, 3])
+    engine.think(Task(seconds=5.0))
+    engine.wait()
+
+`think` returns at once. `on_report` is told what the search has found so far at a steady pace, and `on_answer` once for
+each `think`: when a limit is reached, or after `stop`. A `Task` that is endless is answered after `stop` alone, even if
+its position is solved. A search that fails is answered by `on_failure` instead. What is known of a position is kept
+when the next one follows from it by a few moves.
+
+The three functions are called from the search's thread. Values are for the player to move.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from zerosum._core import Root
+from zerosum.answering import answer_all
+from zerosum.errors import GameError
+from zerosum.games import State
+from zerosum.play.player import MOST_SIMULATIONS, Player
+from zerosum.search import SearchConfig, new_search
+
+REPORT_SECONDS = 0.5
+"""Between two reports of a search under way."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to think about, and until when: the first of the limits given ends it."""
+
+    simulations: int | None = None
+    """So many, those included that are known from before."""
+    seconds: float | None = None
+    is_endless: bool = False
+    """No limit counts, and nothing is answered before `Engine.stop`."""
+    allowed: tuple[int, ...] = ()
+    """Actions to choose from; all legal ones, if there are none."""
+    num_lines: int = 1
+    """Moves that are reported, the best first."""
+    line_share: float = 0.05
+    """Of all visits, what each of those moves gets at the least."""
+    is_enough: Callable[[Root, float], str | None] = lambda _root, _seconds: None
+    """Asked again and again, with what was found and after how many seconds: why it is enough, or None."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One move and what would follow."""
+
+    actions: tuple[int, ...]
+    """The move, and best play from there as far as it was searched."""
+    visits: int
+    value: float
+    """In [-1, 1], the expected result, exact if `proven`."""
+    prior: float
+    draw: float | None
+    """How likely a draw is, if the search knows."""
+    proven: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a search has found."""
+
+    lines: tuple[Line, ...]
+    """The best first, at most `Task.num_lines`; empty before the first evaluation."""
+    simulations: int
+    """In the tree, those known from before included."""
+    new_simulations: int
+    seconds: float
+    limit: str | None
+    """Why it ended: "simulations", "time", "proven", "memory", "stopped" or what `Task.is_enough` said; None before."""
+
+
+class Engine:
+    """One position at a time, thought about by a `Player`'s evaluator and settings."""
+
+    def __init__(
+        self,
+        player: Player,
+        *,
+        on_report: Callable[[Report], None],
+        on_answer: Callable[[Report], None],
+        on_failure: Callable[[Exception], None],
+        report_seconds: float = REPORT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.player, self.game = player, player.game
+        self._on_report, self._on_answer, self._on_failure = on_report, on_answer, on_failure
+        self._report_seconds, self._clock = report_seconds, clock
+        self._config = player.config_by_time()
+        self._search = new_search(self.game, self._config)
+        self._initial = self._start = self.state = self.game.initial_state()
+        self._moves: tuple[int, ...] = ()
+        self._allowed: tuple[int, ...] = ()
+        self._thread: threading.Thread | None = None
+        self._stopped = threading.Event()
+
+    def set_position(self, start: State | None = None, *, moves: Sequence[int] = ()) -> None:
+        """Think about the position after `moves` from `start`, the initial one if not given.
+
+        `start` is the same object as before where the game goes on: then what is known of the position is kept.
+
+        Raises:
+            GameError: a move is illegal; the position is as before.
+        """
+        self._require_idle()
+        moves = tuple(moves)
+        start = self._initial if start is None else start
+        goes_on = start is self._start and moves[: len(self._moves)] == self._moves
+        state = self.state if goes_on else start
+        states = [state]
+        for action in moves[len(self._moves) if goes_on else 0 :]:
+            if action not in self.game.legal_actions(states[-1], past_soft_endings=True):
+                raise GameError(f"Action {action} is illegal in\n{self.game.draw(states[-1])}")
+            states.append(self.game.play(states[-1], action))
+        if goes_on:
+            for action in moves[len(self._moves) :]:
+                self._search.advance(0, action, keep=True)
+        else:
+            self._search.reset(0, states[-1])
+        self._start, self._moves, self.state = start, moves, states[-1]
+
+    def new_game(self) -> None:
+        """Forget what is known; the position stays."""
+        self._require_idle()
+        self._search = new_search(self.game, self._config)
+        self._search.reset(0, self.state)
+
+    def change(self, config: SearchConfig) -> None:
+        """Search with other settings from now on, and forget what is known."""
+        self._config = config
+        self.new_game()
+
+    def think(self, task: Task) -> None:
+        """Begin, in a thread of its own.
+
+        Raises:
+            GameError: the rules leave no move here.
+        """
+        self._require_idle()
+        if not self.game.legal_actions(self.state, past_soft_endings=True):
+            raise GameError(f"The game is over ({self.game.ending(self.state)}), there is nothing to search.")
+        if task.allowed != self._allowed:
+            # Visits that were steered elsewhere would speak for moves that are no better.
+            self._search.reset(0, self.state)
+            self._allowed = task.allowed
+        self._stopped.clear()
+        self._thread = threading.Thread(target=self._think, args=(task, self._clock()), name="search")
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the search under way, if there is one, and return when it has been answered."""
+        self._stopped.set()
+        self.wait()
+
+    def wait(self) -> None:
+        """Return when the search under way, if there is one, has been answered."""
+        if self._thread is not None:
+            self._thread.join()
+
+    @property
+    def is_thinking(self) -> bool:
+        """A search is under way, or waits to be stopped."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def _require_idle(self) -> None:
+        if self.is_thinking:
+            raise RuntimeError("a search is under way: stop it first")
+
+    def _think(self, task: Task, started: float) -> None:
+        try:
+            report = _Thought(self, task, started).run()
+        except Exception as error:  # whatever it is: whoever waits for an answer has to hear of it
+            self._search = new_search(self.game, self._config)
+            self._search.reset(0, self.state)
+            self._on_failure(error)
+            return
+        if task.is_endless:
+            self._stopped.wait()
+        self._on_answer(report)
+
+
+class _Thought:
+    """One `think`."""
+
+    def __init__(self, engine: Engine, task: Task, started: float) -> None:
+        self._engine, self._task, self._started = engine, task, started
+        self._search, self._config = engine._search, engine._config
+        self._reported, self._limit = started, ""
+
+    def run(self) -> Report:
+        task, config = self._task, self._config
+        num_simulations = MOST_SIMULATIONS if task.is_endless else task.simulations or MOST_SIMULATIONS
+        self._search.restrict(0, task.allowed)
+        self._search.begin(0, num_simulations)
+        self._reused = self._search.root(0).num_simulations
+        num_batches = min(config.batches_in_flight, config.leaves_in_flight)
+        answer_all(
+            self._search,
+            self._engine.player.evaluator,
+            max_leaves=-(-config.leaves_in_flight // num_batches),
+            num_batches=num_batches,
+            is_over=self._look,
+        )
+        self._search.restrict(0, task.allowed)
+        root = self._search.root(0)
+        return self._report(root, limit=root.limit or self._limit)
+
+    def _look(self) -> bool:
+        """Whether it is enough; reports and shares of visits are seen to on the way."""
+        task, root = self._task, self._search.root(0)
+        now = self._engine._clock()
+        elapsed = now - self._started
+        if root.num_simulations == 0:
+            return False
+        if self._engine._stopped.is_set():
+            self._limit = "stopped"
+        elif not task.is_endless:
+            is_late = task.seconds is not None and elapsed >= task.seconds
+            self._limit = "time" if is_late else task.is_enough(root, elapsed) or ""
+        if self._limit:
+            return True
+        if task.num_lines > 1:
+            self._search.restrict(0, self._behind(root) or task.allowed)
+        if now - self._reported >= self._engine._report_seconds:
+            self._reported = now
+            self._engine._on_report(self._report(root, limit=None))
+        return False
+
+    def _behind(self, root: Root) -> list[int]:
+        """The reported moves that have had less than their share of the visits."""
+        order = self._order(root)[: self._task.num_lines]
+        least = self._task.line_share * root.num_simulations
+        return sorted(int(root.actions[index]) for index in order if root.visits[index] < least)
+
+    def _order(self, root: Root) -> list[int]:
+        """The moves that may be reported, the best first, by index: the one to play, then by visits and priors."""
+        allowed = set(self._task.allowed)
+        indices = [index for index, action in enumerate(root.actions.tolist()) if not allowed or action in allowed]
+        best = root.best_action
+        visits, priors = root.visits.tolist(), root.priors.tolist()
+        actions = root.actions.tolist()
+        return sorted(indices, key=lambda index: (actions[index] != best, -visits[index], -priors[index]))
+
+    def _report(self, root: Root, *, limit: str | None) -> Report:
+        lines: list[Line] = []
+        for index in self._order(root)[: self._task.num_lines]:
+            action, visits = int(root.actions[index]), int(root.visits[index])
+            if visits == 0 and lines:
+                break
+            draws = root.draws
+            lines.append(
+                Line(
+                    actions=tuple(self._search.best_line(0, action)) or (action,),
+                    visits=visits,
+                    value=float(root.q[index]) if visits else root.value,
+                    prior=float(root.priors[index]),
+                    draw=float(draws[index]) if draws is not None and visits else None,
+                    proven=bool(root.lower[index] == root.upper[index]),
+                )
+            )
+        return Report(
+            lines=tuple(lines),
+            simulations=root.num_simulations,
+            new_simulations=root.num_simulations - self._reused,
+            seconds=self._engine._clock() - self._started,
+            limit=limit,
+        )
