@@ -205,11 +205,11 @@ class TimeControl:
         values = _numbers(numbers, KATA_TIME_SYSTEMS[system])
         if system == "none":
             return cls()
-        if system in ("absolute", "fischer"):
-            return cls(*values)
-        main, period, count = values
         if system == "canadian":
             return cls.of_gtp(numbers)
+        if system != "byoyomi":
+            return cls(main_s=values[0], increment_s=sum(values[1:]))
+        main, period, count = values
         return cls(main, 0.0, None, period, 1, int(count)) if count else cls(main)
 
     def __str__(self) -> str:
@@ -285,15 +285,15 @@ class TimeControl:
         if elapsed_s > self.flag_falls_after_s(left) + RESOLUTION_S:
             return None
         rest = left.main_s - elapsed_s
-        if not left.is_overtime and (rest >= 0 or not left.num_periods):
+        if not left.is_overtime and (rest >= -RESOLUTION_S or not left.num_periods):
             moves_to_go = None if left.moves_to_go is None else left.moves_to_go - 1
             main = max(rest, 0.0) + left.increment_s
             if moves_to_go == 0:
                 main, moves_to_go = main + self.main_s, self.session_moves
             return replace(left, main_s=main, moves_to_go=moves_to_go)
         rest, moves, num_lost = rest + left.period_s, left.period_moves, 0
-        if rest < 0 and left.num_periods > 1:
-            num_lost = min(math.ceil(-rest / self.period_s), left.num_periods - 1)
+        if rest < -RESOLUTION_S and left.num_periods > 1:
+            num_lost = min(math.ceil((-rest - RESOLUTION_S) / self.period_s), left.num_periods - 1)
             rest, moves = rest + num_lost * self.period_s, self.period_moves
         num_periods = left.num_periods - num_lost
         if moves == 1:

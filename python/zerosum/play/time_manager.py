@@ -32,8 +32,9 @@ ONLY_MOVE = "only move"
 class TimeConfig:
     """How time is managed.
 
-    `manager` = "paper" thinks for 1/20 of the remaining main time at each move (Science 2018, supplement, "Evaluation"),
-    plus the increment, or what a move has in overtime, less the overhead; nothing changes that during the search.
+    `manager` = "paper" thinks for 1/20 of the remaining main time at each move (Science 2018, supplement,
+    "Evaluation"), plus the increment, or what a move has in overtime, less the overhead; nothing changes that during
+    the search.
 
     "adaptive" has an optimum: main time in equal parts for the moves that are expected until the game or the session
     ends, plus what each move brings. It stops before that as soon as the best move by visits would stay the best if all
