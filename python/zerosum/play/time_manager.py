@@ -220,9 +220,10 @@ class TimeManager:
         now = self._now()
         if progress.num_simulations > self._num_simulations:
             self._round_s = max(self._round_s, now - self._asked_s)
-        if progress.best_action != self._best_action:
+        if self._best_action not in (None, progress.best_action):
             self._changed_s = now
-        self._asked_s, self._num_simulations, self._best_action = now, progress.num_simulations, progress.best_action
+        self._best_action = progress.best_action if progress.best_visits else None
+        self._asked_s, self._num_simulations = now, progress.num_simulations
 
     def _is_settled(self, progress: Progress) -> bool:
         since_change, searched = self._asked_s - self._changed_s, self._asked_s - self._began_s
