@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -355,15 +356,13 @@ def test_a_search_whose_best_move_is_not_the_best_by_value_goes_on() -> None:
     assert ends(*began(TEN), replace(AT_START, is_best_by_value=False)) == (30.0, MAXIMUM)
 
 
-def test_a_search_that_has_changed_its_mind_goes_on_until_it_is_settled() -> None:
-    manager, time = began(TEN)
+@pytest.mark.parametrize(("share", "seconds"), [(0.0, 10.0), (0.25, 12.25), (0.5, 18.25)])
+def test_a_search_that_has_changed_its_mind_goes_on_until_it_is_settled(share: float, seconds: float) -> None:
+    """It changes at 9.125 seconds, so after 12.25 the new best move has been one for a quarter of the search."""
+    manager, time = began(TEN, TimeConfig(settling_share=share))
     time.now_s = 9.0
     assert manager.limit(replace(AT_START, best_visits=4500, second_visits=4400, num_simulations=9000)) is None
-    # Since 9.125; a quarter of 12.25 seconds later it is settled.
-    assert ends(manager, time, replace(AT_START, best_action=8, best_visits=4501, num_simulations=9000)) == (
-        12.25,
-        TIME,
-    )
+    assert ends(manager, time, replace(AT_START, best_action=8, best_visits=1, num_simulations=9000))[0] == seconds
 
 
 def test_the_paper_does_neither() -> None:
@@ -478,6 +477,26 @@ def test_settings_are_checked() -> None:
         TimeConfig(manager="papre")
     with pytest.raises(SettingsError, match="time.overhead_s is -1, allowed is 0.0 to 60.0"):
         TimeConfig(overhead_s=-1)
+
+    with pytest.raises(SettingsError, match="time.fewest_moves is 50, more than time.most_moves, 40: change one"):
+        TimeConfig(fewest_moves=50)
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ({}, (30.0, MAXIMUM)),
+        ({"maximum_factor": 2.0}, (20.0, MAXIMUM)),
+        ({"fewest_moves": 30}, (24.875, MAXIMUM)),
+        ({"most_moves": 20}, (37.5, MAXIMUM)),
+        ({"manager": "paper"}, (12.5, TIME)),
+    ],
+    ids=lambda value: str(value).strip("{}"),
+)
+def test_each_setting_changes_when_an_unsettled_search_ends(
+    setting: dict[str, Any], expected: tuple[float, str]
+) -> None:
+    assert ends(*began(TEN, TimeConfig(**setting)), replace(AT_START, is_best_by_value=False)) == expected
 
 
 def test_infinite_budget_is_no_number_of_seconds() -> None:

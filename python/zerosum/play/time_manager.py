@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from zerosum.errors import SettingsError
 from zerosum.play.clock import TimeLeft
 from zerosum.settings import check, setting
 
@@ -66,14 +67,22 @@ class TimeConfig:
         high=1.0,
     )
     fewest_moves: int = setting(
-        10, "adaptive: main time is for at least so many more moves, however long the game is (not measured)", low=1
+        10,
+        "adaptive: main time is for at least so many more moves, however near its end the game seems (not measured)",
+        low=1,
     )
     most_moves: int = setting(
-        40, "adaptive: main time is for at most so many more moves, however short the game is (not measured)", low=1
+        40,
+        "adaptive: main time is for at most so many more moves, however long the game may last (not measured)",
+        low=1,
     )
 
     def __post_init__(self) -> None:
         check(self, "time")
+        if self.fewest_moves > self.most_moves:
+            raise SettingsError(
+                f"time.fewest_moves is {self.fewest_moves}, more than time.most_moves, {self.most_moves}: change one."
+            )
 
     def moves_expected(self, num_plies: int, typical_plies: float) -> float:
         """Moves of one player until the end of a game that usually lasts `typical_plies`."""
