@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 import games_for_tests
 from zerosum._core import Leaves
-from zerosum.arena import Match, MatchResult, PlayedGame, Tally, play_match, random_opening
+from zerosum.arena import Match, MatchResult, PlayedGame, play_match, random_opening
 from zerosum.elo import PairScore
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
 from zerosum.play.player import RANDOM, Contestant, rollouts
 from zerosum.search import SearchConfig
+from zerosum.sprt import Tally
 
 CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(games_for_tests.DoubleMove())
 
