@@ -55,12 +55,7 @@ class MatchResult:
 
     def tally(self, *, player: int | None = None) -> Tally:
         """Results of all games, or of those in which the contestant named first was player 0 or 1."""
-        results = [game.result for game in self.games if player is None or game.first_is_player == player]
-        return Tally(
-            wins=sum(result > 0 for result in results),
-            draws=sum(result == 0 for result in results),
-            losses=sum(result < 0 for result in results),
-        )
+        return Tally.of(game.result for game in self.games if player is None or game.first_is_player == player)
 
     @property
     def points(self) -> list[float]:

@@ -13,7 +13,7 @@ beside it (section 4.1). The tests hold the results against what those programs 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -46,6 +46,12 @@ class Tally:
     wins: int
     draws: int
     losses: int
+
+    @classmethod
+    def of(cls, results: Iterable[float]) -> Tally:
+        """Count results, each in [-1, 1]."""
+        signs = [(result > 0) - (result < 0) for result in results]
+        return cls(wins=signs.count(1), draws=signs.count(0), losses=signs.count(-1))
 
     def __str__(self) -> str:
         return f"{self.wins} won, {self.draws} drawn, {self.losses} lost"
@@ -99,13 +105,12 @@ def count_results(results: Mapping[int, float]) -> MatchCounts:
     >>> count_results({0: 1, 1: 0, 2: -1, 3: 1, 4: 1})
     MatchCounts(games=Tally(wins=3, draws=1, losses=1), pairs=(0, 0, 1, 1, 0))
     """
-    signs = {number: (result > 0) - (result < 0) for number, result in results.items()}
-    tally = Tally(*(sum(sign == wanted for sign in signs.values()) for wanted in (1, 0, -1)))
     pairs = [0] * 5
-    for number, sign in signs.items():
-        if number % 2 == 0 and number + 1 in signs:
-            pairs[2 + sign + signs[number + 1]] += 1
-    return MatchCounts(tally, (pairs[0], pairs[1], pairs[2], pairs[3], pairs[4]))
+    for number, result in results.items():
+        if number % 2 == 0 and number + 1 in results:
+            pair = Tally.of([result, results[number + 1]])
+            pairs[2 + pair.wins - pair.losses] += 1
+    return MatchCounts(Tally.of(results.values()), (pairs[0], pairs[1], pairs[2], pairs[3], pairs[4]))
 
 
 @dataclass(frozen=True)
@@ -170,7 +175,7 @@ def match_statistics(counts: MatchCounts, *, sprt: Sprt | None = None) -> MatchS
     """Elo, normalised Elo, likelihood of superiority and what a sequential test says, by pairs where there are any.
 
     Elo's interval is that of `elo_of_points`: in long matches fastchess's normal approximation, and sensible in short
-    and one-sided ones, where that is not. The interval of nElo is the normal approximation for players of like strength.
+    and one-sided ones, where that is not. nElo's is the normal approximation for players of like strength.
     """
     units, num_units = counts.units, sum(counts.units)
     if not num_units:
@@ -334,12 +339,12 @@ def _distance_of_deviations(shares: _Array, deviations: float) -> float:
     if deviations < 0:
         return _distance_of_deviations(shares[::-1], -deviations)
     b = _points(len(shares)) - 0.5
-    if deviations == 0:
+    if deviations < 1e-9:
         return float(_distance(shares, b))
     c = deviations / math.hypot(1, deviations)
     is_less = shares @ b < c * math.sqrt(shares @ b**2)
     # No b has b - c / 2 (r + b^2 / r) > 0 below the first r; the last is the most that sqrt(E[b^2]) can be.
-    low, high = b[b > 0].min() * (1 - math.sqrt(1 - c**2)) / c, 0.5
+    low, high = b[b > 0].min() * c / (1 + math.sqrt(1 - c**2)), 0.5
     best = 0.0
     for _ in range(4):
         grid = np.geomspace(low, high, 32)
