@@ -345,6 +345,14 @@ def test_one_sided_matches_in_which_fastchess_erred() -> None:
     assert single.decision is None and -0.1 < single.llr < 0, "one pair proves nothing; -111.03 there"
 
 
+@pytest.mark.parametrize("model", ["normalized", "logistic", "bayesian"])
+@pytest.mark.parametrize("counts", [(0, 0, 0, 0, 0), (0, 0, 10**9, 0, 0), (10**9, 0, 0, 0, 0), (0, 3, 1, 0, 10**6)])
+def test_the_farthest_hypotheses_have_an_answer(counts: FiveCounts, model: Model) -> None:
+    sprt = Sprt(-4000, 4000, model=model)
+    assert math.isfinite(sprt.test(pairs(*counts)).llr)
+    assert math.isfinite(replace(sprt, elo0=3999.0).test(pairs(*counts)).llr)
+
+
 def test_pairs_are_games_of_one_opening() -> None:
     results = {0: 1, 1: -1, 2: 0, 3: 0, 4: 1, 5: 1, 6: -1, 7: 0, 9: 1, 10: -1, 13: 0.25, 12: 0.5}
     counts = count_results(results)
@@ -394,8 +402,9 @@ def test_error_rates_are_as_promised(model: Model) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"elo0": 5.0}, "elo0 is 5.0 and elo1 5, expected two numbers with elo0 below elo1"),
+        ({"elo0": 5.0}, "elo0 is 5.0 and elo1 5, expected elo0 below elo1, both from -4000 to 4000"),
         ({"elo1": math.inf}, "elo1 inf, expected"),
+        ({"elo0": math.nan}, "elo0 is nan and"),
         ({"alpha": 0.5}, "alpha is 0.5, allowed is more than 0 and less than 0.5"),
         ({"beta": 0.0}, "beta is 0.0, allowed"),
         ({"model": "elo"}, "model is 'elo', known are normalized, logistic, bayesian"),

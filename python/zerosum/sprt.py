@@ -35,6 +35,9 @@ NELO_PER_DEVIATION = 2 * ELO_PER_LOGIT
 """nElo of a score that is one standard deviation of a game above 1/2: 800 / ln 10, by which small differences in a game
 without draws are the same in Elo and in nElo."""
 
+FARTHEST_ELO = 4000
+"""Of the hypotheses of a test. A win in ten thousand million games: farther off, scores are rounded to 0 and 1."""
+
 EMPTY_CELL = 1e-3
 """Stands for a count of 0 where a likelihood would vanish, as in fishtest (`LLRcalc.regularize`) and fastchess."""
 
@@ -220,8 +223,11 @@ class Sprt:
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):
             raise SettingsError(f"model is {self.model!r}, known are {', '.join(get_args(Model))}.")
-        if not -math.inf < self.elo0 < self.elo1 < math.inf:
-            raise SettingsError(f"elo0 is {self.elo0} and elo1 {self.elo1}, expected two numbers with elo0 below elo1.")
+        if not -FARTHEST_ELO <= self.elo0 < self.elo1 <= FARTHEST_ELO:
+            raise SettingsError(
+                f"elo0 is {self.elo0} and elo1 {self.elo1}, expected elo0 below elo1, both from {-FARTHEST_ELO} to "
+                f"{FARTHEST_ELO}."
+            )
         for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < rate < 0.5:
                 raise SettingsError(f"{name} is {rate}, allowed is more than 0 and less than 0.5: a rate of errors.")
