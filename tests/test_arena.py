@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 import games_for_tests
 from zerosum._core import Leaves
-from zerosum.arena import Match, MatchResult, PlayedGame, Tally, play_match, random_opening
+from zerosum.arena import Match, MatchResult, PlayedGame, play_match, random_opening
 from zerosum.elo import PairScore
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
 from zerosum.play.player import RANDOM, Contestant, rollouts
 from zerosum.search import SearchConfig
+from zerosum.sprt import Tally
 
 CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(games_for_tests.DoubleMove())
 
@@ -214,8 +215,12 @@ def test_a_result_by_hand() -> None:
     assert result.score == 4.25 / 6
     assert result.pair_score == PairScore("me", "you", points=4.25, num_games=6)
     assert str(result) == (
-        "me against you: 70.8% of 6 games, Elo difference +154 (95 %: -85 to +393)\n"
-        "  all games      4 won, 1 drawn, 1 lost\n"
+        "me against you: 70.8% of 6 games\n"
+        "  Elo            +190.8 (95 %: -67.3 to +449.0)\n"
+        "  nElo           +300.9 (95 %: +22.9 to +578.9)\n"
+        "  LOS            98.31%\n"
+        "  games          4 won, 1 drawn, 1 lost; 16.7% drawn\n"
+        "  pairs          0 with 0, 0 with ½, 1 with 1, 1 with 1½, 1 with 2 points; 33.3% level\n"
         "  moving first   1 won, 1 drawn, 1 lost\n"
         "  moving second  3 won, 0 drawn, 0 lost\n"
         "  3 different games of 1.0 plies, 1,234 and 0 evaluations"

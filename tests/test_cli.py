@@ -230,7 +230,7 @@ def test_evaluate(zero: Command, learned: Path) -> None:
 def test_match(zero: Command, learned: Path) -> None:
     answer = zero("match", "connect4", "rollouts@10", "random", "--games", "4")
     assert (answer.status, answer.err) == (0, "")
-    assert answer.out.startswith("rollouts@10 against random: ") and " of 4 games, Elo difference " in answer.out
+    assert answer.out.startswith("rollouts@10 against random: ") and " of 4 games\n  Elo            " in answer.out
     assert zero("match", "connect4", "rollouts@10", "random", "--games", "4").out == answer.out, "equal seeds"
     answer = zero("match", "tictactoe", learned, f"{learned}@2", "--games", "2", "--opening-plies", "1")
     assert (answer.status, answer.err) == (0, "")

@@ -54,6 +54,7 @@ ORDER = (
     "selfplay_processes",
     "learner",
     "elo",
+    "sprt",
     "play",
     "arena",
     "solved",

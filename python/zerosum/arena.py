@@ -14,12 +14,13 @@ from typing import Protocol
 
 from zerosum._core import uniform
 from zerosum.answering import answer
-from zerosum.elo import PairScore, elo_of_points
+from zerosum.elo import PairScore
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluator
 from zerosum.games import Rules, State, drawn_start, start_state
 from zerosum.play.player import Contestant
 from zerosum.search import SearchConfig, new_search
+from zerosum.sprt import MatchStatistics, Tally, count_results, match_statistics
 
 
 @dataclass(frozen=True)
@@ -42,18 +43,6 @@ class PlayedGame:
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Games counted by result: a positive one is a win, 0 a draw, a negative one a loss."""
-
-    wins: int
-    draws: int
-    losses: int
-
-    def __str__(self) -> str:
-        return f"{self.wins} won, {self.draws} drawn, {self.losses} lost"
-
-
-@dataclass(frozen=True)
 class MatchResult:
     """The games of a match that have ended, from the view of the contestant named first."""
 
@@ -66,12 +55,7 @@ class MatchResult:
 
     def tally(self, *, player: int | None = None) -> Tally:
         """Results of all games, or of those in which the contestant named first was player 0 or 1."""
-        results = [game.result for game in self.games if player is None or game.first_is_player == player]
-        return Tally(
-            wins=sum(result > 0 for result in results),
-            draws=sum(result == 0 for result in results),
-            losses=sum(result < 0 for result in results),
-        )
+        return Tally.of(game.result for game in self.games if player is None or game.first_is_player == player)
 
     @property
     def points(self) -> list[float]:
@@ -98,18 +82,21 @@ class MatchResult:
         """What `fit_elo` takes."""
         return PairScore(self.first, self.second, points=sum(self.points), num_games=len(self.games))
 
+    @property
+    def statistics(self) -> MatchStatistics:
+        """What the results say of the contestants' strength, by complete pairs; whatever is above 0 is a win."""
+        return match_statistics(count_results({game.index: game.result for game in self.games}))
+
     def __str__(self) -> str:
-        elo = elo_of_points(self.points) if self.games else "unknown"
-        rows = {"all games": self.tally(), "moving first": self.tally(player=0), "moving second": self.tally(player=1)}
         lines = [
-            f"{self.first} against {self.second}: {self.score:.1%} of {len(self.games)} games, Elo difference {elo}"
+            *str(self.statistics).splitlines(),
+            f"{'moving first':<14} {self.tally(player=0)}",
+            f"{'moving second':<14} {self.tally(player=1)}",
+            f"{self.num_distinct} different games of {self.mean_plies:.1f} plies, "
+            f"{self.evaluations[0]:,} and {self.evaluations[1]:,} evaluations",
         ]
-        lines += [f"  {name:<14} {tally}" for name, tally in rows.items()]
-        lines.append(
-            f"  {self.num_distinct} different games of {self.mean_plies:.1f} plies, "
-            f"{self.evaluations[0]:,} and {self.evaluations[1]:,} evaluations"
-        )
-        return "\n".join(lines)
+        title = f"{self.first} against {self.second}: {self.score:.1%} of {len(self.games)} games"
+        return "\n  ".join([title, *lines])
 
 
 def require_pairs(name: str, num_games: int) -> None:

@@ -173,20 +173,29 @@ class EloDifference:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.elo:+.0f} (95 %: {self.low:+.0f} to {self.high:+.0f})"
+        return f"{self.elo:+.1f} (95 %: {self.low:+.1f} to {self.high:+.1f})"
 
 
-def elo_of_points(points: Sequence[float]) -> EloDifference:
+def elo_of_points(
+    points: Sequence[float], *, counts: Sequence[float] | None = None, games_each: int = 1
+) -> EloDifference:
     """The Elo difference that the points of a match's games say, each in [0, 1]; at least one game.
 
     The interval is Wilson's for the score (Journal of the American Statistical Association 22, 1927), which stays
     sensible at 100:0, over as many games as would have the points' own variance (with draws: trinomial) if they were
     wins and losses. Half a win and half a loss are added to that variance, or else 100 draws would leave no doubt.
+
+    Args:
+        points: of games, or of units of `games_each` games that are not independent of each other (their mean).
+        counts: how often each occurred; once if left out.
+        games_each: the half win and the half loss weigh less beside units of several games.
     """
-    size, score = len(points), float(np.mean(points))
-    padded, weights = np.array([0.0, 1.0, *points]), [0.5, 0.5, *([1.0] * size)]
-    mean = np.average(padded, weights=weights)
-    variance = np.average((padded - mean) ** 2, weights=weights)
+    values, weights = np.asarray(points, float), np.ones(len(points)) if counts is None else np.asarray(counts, float)
+    size, score = float(weights.sum()), float(np.average(values, weights=weights))
+    padded = np.array([0.0, 1.0, *values])
+    padded_weights = [0.5 / games_each, 0.5 / games_each, *weights]
+    mean = np.average(padded, weights=padded_weights)
+    variance = np.average((padded - mean) ** 2, weights=padded_weights)
     doubt = NORMAL_95**2 * float(variance / (mean * (1 - mean))) / size  # z^2 / n in Wilson's formula
     middle = (score + doubt / 2) / (1 + doubt)
     error = math.sqrt(score * (1 - score) * doubt + doubt**2 / 4) / (1 + doubt)

@@ -148,8 +148,7 @@ def mistake_table(rates: Iterable[MistakeRate]) -> str:
 
 
 def score_json(result: MatchResult) -> str:
-    """A match as one line of JSON: the score of the player named first, in [0, 1]."""
-    tally = result.tally()
+    """A match as one line of JSON: the score of the player named first, in [0, 1], and all of its statistics."""
     return _figure_json(
         "score",
         player=result.first,
@@ -157,7 +156,7 @@ def score_json(result: MatchResult) -> str:
         value=result.score,
         error=wilson_error(result.score, len(result.games)),
         games=len(result.games),
-        **asdict(tally),
+        **result.statistics.numbers(),
         evaluations=result.evaluations,
     )
 
