@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 import games_for_tests
 from zerosum._core import Leaves
-from zerosum.arena import Match, MatchResult, PlayedGame, play_match, random_opening
+from zerosum.arena import Match, MatchResult, PlayedGame, play_match
 from zerosum.elo import PairScore
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
+from zerosum.openings import random_opening
 from zerosum.play.player import RANDOM, Contestant, rollouts
 from zerosum.search import SearchConfig
 from zerosum.sprt import Tally

@@ -12,7 +12,7 @@ import pytest
 
 import zerosum
 from runs_for_tests import SETTINGS
-from zerosum import _core, arena, selfplay
+from zerosum import _core, openings, selfplay
 from zerosum.arena import play_match
 from zerosum.errors import DataError, GameError
 from zerosum.evaluator import UniformEvaluator
@@ -60,7 +60,7 @@ def several(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(game: Any, *, seed: int, number: int) -> str:
         return ("", *TEXTS)[int(_core.uniform(seed, number, 0, "start") * 4)]
 
-    for module in (selfplay, arena):
+    for module in (selfplay, openings):
         monkeypatch.setattr(module, "drawn_start", draw)
 
 

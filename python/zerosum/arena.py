@@ -17,7 +17,8 @@ from zerosum.answering import answer
 from zerosum.elo import PairScore
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluator
-from zerosum.games import Rules, State, drawn_start, start_state
+from zerosum.games import Rules, State
+from zerosum.openings import RandomOpenings
 from zerosum.play.player import Contestant
 from zerosum.search import SearchConfig, new_search
 from zerosum.sprt import MatchStatistics, Tally, count_results, match_statistics
@@ -107,20 +108,6 @@ def require_pairs(name: str, num_games: int) -> None:
     """
     if num_games % 2:
         raise SettingsError(f"{name} is {num_games}, expected an even number: each opening is played from both sides.")
-
-
-def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int, start: str = "") -> tuple[int, ...]:
-    """Uniformly random legal moves, none of which ends the game; shorter where every move would."""
-    state = start_state(game, start)
-    opening: list[int] = []
-    for ply in range(num_plies):
-        ahead = {action: game.play(state, action) for action in game.legal_actions(state)}
-        open_actions = [action for action, after in ahead.items() if game.outcome(after) is None]
-        if not open_actions:
-            break
-        opening.append(_draw(open_actions, uniform(seed, pair, ply, "opening")))
-        state = ahead[opening[-1]]
-    return tuple(opening)
 
 
 def _draw(actions: Sequence[int], number: float) -> int:
@@ -250,7 +237,8 @@ class Match:
             if value < low:
                 raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
         self._game, self._names = game, (first.name, second.name)
-        self._num_games, self._opening_plies, self._seed = num_games, opening_plies, seed
+        self._num_games, self._seed = num_games, seed
+        self._openings = RandomOpenings(game, num_plies=opening_plies, seed=seed)
         num_boards = min(num_games, max_games_at_once)
         self._seats = [self._sit_down(contestant, num_boards) for contestant in (first, second)]
         self._games: list[PlayedGame] = []
@@ -286,14 +274,11 @@ class Match:
         """The next game, at the board of this number."""
         index, pair = self._num_started, self._num_started // 2
         self._num_started += 1
-        start = drawn_start(self._game, seed=self._seed, number=pair)
-        state = start_state(self._game, start)
-        opening = random_opening(self._game, num_plies=self._opening_plies, seed=self._seed, pair=pair, start=start)
-        for action in opening:
-            state = self._game.play(state, action)
+        opening = self._openings(pair)
+        state = opening.state(self._game)
         for seat in self._seats:
             seat.reset(number, state)
-        board = _Board(index, state, list(opening), len(opening), start)
+        board = _Board(index, state, list(opening.actions), len(opening.actions), opening.start)
         self._begin(number, board)
         return board
 
