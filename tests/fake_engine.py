@@ -9,7 +9,6 @@ lines that were read stand in the log.
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -40,6 +39,8 @@ def act(what: str) -> None:
         while True:
             sys.stdout.write("x" * 4096)
     elif word == "!child":  # that holds the pipes, and outlives its parent
+        import subprocess
+
         program = "import time; time.sleep(600)"
         child = subprocess.Popen([sys.executable, "-c", program])
         print(f"info string child {child.pid}", flush=True)

@@ -9,8 +9,10 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +113,23 @@ def is_gone(pid: int) -> bool:
         pass
     else:
         return False
-    # After the name, in brackets: state, parent, group.
-    stats = [path.read_text().rpartition(")")[2].split() for path in Path("/proc").glob("[0-9]*/stat")]
-    return not any(group == str(pid) and state != "Z" for state, _, group, *_ in stats)
+    deadline = time.monotonic() + 30  # a killed process takes a moment to die
+    while is_alive := any(map(is_alive_in(pid), Path("/proc").glob("[0-9]*/stat"))):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
+    return not is_alive
+
+
+def is_alive_in(group: int) -> Callable[[Path], bool]:
+    def is_alive(stat: Path) -> bool:
+        try:
+            state, _, of_group, *_ = stat.read_text().rpartition(")")[2].split()  # behind the name, in brackets
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        return of_group == str(group) and state != "Z"
+
+    return is_alive
 
 
 def heard(log: Path) -> list[str]:
@@ -449,12 +465,12 @@ STEPS = {
         (["!exit 3"], ". It ended with exit status 3."),
         (
             ["!stderr out of memory", "!exit 1"],
-            ". It ended with exit status 1. Last on its standard error: out of memory.",
+            ". It ended with exit status 1. Its standard error ends: out of memory.",
         ),
         ([f"!signal {int(signal.SIGSEGV)}"], ". It was ended by SIGSEGV."),
         (["!close", "!sleep 600"], "fake has ended its output."),
         (["!flood"], "fake said more than 65536 bytes without ending the line."),
-        (["!bytes ff00fe0a", "!exit 0"], ", the last line from it '�\\x00�'. It ended with exit status 0."),
+        (["!bytes ff00fe0a", "!exit 0"], ", the last from it '�\\x00�'. It ended with exit status 0."),
         ([], "within 0.3"),
         (["!sleep 600"], "within 0.3"),
         (["!part bestmove "], "within 0.3"),
@@ -572,3 +588,14 @@ def test_nothing_is_left_of_an_engine_that_does_not_leave(protocol: str, what: l
     engine.close()
     engine.close()
     assert is_gone(engine.pid)
+
+
+def test_nothing_is_left_of_an_engine_that_nobody_closed() -> None:
+    program = f"""
+from zerosum.games import make
+from zerosum.play.external import EngineCommand, ExternalEngine
+engine = ExternalEngine({fake("uci", {"uci": ["uciok", "!sleep 600"]})!r}, make("chess"))
+print(engine.pid)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert is_gone(int(ended.stdout))

@@ -6,6 +6,7 @@ keeps the last lines of its standard error. The protocols (`uci_client.py`, `gtp
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import queue
@@ -81,7 +82,9 @@ class EngineProcess:
         self._outbox = queue.SimpleQueue[bytes | None]()
         self._lines = queue.Queue[Line | None](MAX_WAITING)  # None: there is nothing more to come
         self._last_words = deque[str](maxlen=LAST_WORDS)
-        self._is_too_long = self.is_over = False
+        self._is_too_long = self._has_ended_output = False
+        self.is_over = False
+        """The process has been ended and reaped."""
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -104,6 +107,7 @@ class EngineProcess:
         ]
         for thread in self._threads:
             thread.start()
+        atexit.register(self.kill)  # for who forgets to
 
     @property
     def pid(self) -> int:
@@ -153,19 +157,17 @@ class EngineProcess:
 
     def failure(self, what: str, *, ending: str = "forfeit") -> EngineFailure:
         """End the process; the error that says what the engine did ("did not answer"), to be raised by the caller."""
+        status = self._status()
+        self.kill()  # after which all that it said on its standard error has been heard
         parts = [f"{self.name} {what}"]
         if self._sent:
-            parts.append(f"The last line sent to it was {shown(self._sent)}")
-        if self._said:
-            parts.append(f"the last line from it {shown(self._said)}")
-        sentence = ", ".join([". ".join(parts[:2]), *parts[2:]])
-        status = self._status()
-        self.kill()
+            heard = f"the last from it {shown(self._said)}" if self._said else "it said nothing"
+            parts.append(f"The last line sent to it was {shown(self._sent)}, {heard}")
         if status:
-            sentence += f". {status}"
+            parts.append(status)
         if self._last_words:
-            sentence += f". Last on its standard error: {' | '.join(self._last_words)}"
-        return EngineFailure(f"{sentence}.", ending=ending)
+            parts.append(f"Its standard error ends: {' | '.join(self._last_words)}")
+        return EngineFailure(f"{'. '.join(parts)}.", ending=ending)
 
     def close(self, farewell: str, timeout_s: float) -> None:
         """Say good-bye and end the process, in `timeout_s` and a little more."""
@@ -184,6 +186,7 @@ class EngineProcess:
         if self.is_over:  # by now its number may be another process's
             return
         self.is_over = True
+        atexit.unregister(self.kill)
         self._outbox.put(None)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if os.name == "posix":
@@ -205,9 +208,8 @@ class EngineProcess:
 
     def _status(self) -> str:
         """How the program ended, if it did so by itself; it is given a moment, for its output ends before it does."""
-        reader = self._threads[1]
         try:
-            status = self._process.wait(timeout=0.0 if reader.is_alive() else GRACE_S)
+            status = self._process.wait(timeout=GRACE_S if self._has_ended_output else 0.0)
         except subprocess.TimeoutExpired:
             return ""
         if status >= 0:
@@ -230,6 +232,7 @@ class EngineProcess:
                     self._is_too_long = True
                     break
                 self._lines.put(Line(line.decode(errors="replace").rstrip("\r\n"), time.monotonic()))
+        self._has_ended_output = True
         self._lines.put(None)
 
     def _listen(self, stream: IO[bytes]) -> None:

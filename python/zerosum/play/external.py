@@ -165,6 +165,7 @@ class ExternalEngine:
             GameError: an action is illegal, or the game is over.
             SettingsError: the protocol has no words for the limits.
         """
+        assert self.is_running, "`new_game` starts an engine again that has failed"
         position = EnginePosition.after(self.game, start, actions)
         answer = self._client.search(position, limits)
         if ending := _ENDINGS.get((self.command.protocol, answer.move)):
