@@ -21,7 +21,6 @@ import pytest
 from zerosum.errors import GameError, SettingsError, ZerosumError
 from zerosum.games import make
 from zerosum.notation.record import ENDINGS
-from zerosum.play.engine_search import UNKNOWN_MATE
 from zerosum.play.external import (
     EngineCommand,
     EngineFailure,
@@ -30,6 +29,7 @@ from zerosum.play.external import (
     EngineTimeouts,
     ExternalEngine,
 )
+from zerosum.play.external_search import UNKNOWN_MATE
 from zerosum.play.uci_client import EngineOption
 
 FAKE = Path(__file__).parent / "fake_engine.py"

@@ -21,8 +21,8 @@ from typing import Self
 
 from zerosum.errors import SettingsError, shown
 from zerosum.games import Rules, near_moves
-from zerosum.play.engine_process import EngineFailure, EngineProcess, EngineTimeouts
-from zerosum.play.engine_search import EngineAnswer, EngineLimits, EnginePosition
+from zerosum.play.external_process import EngineFailure, EngineProcess, EngineTimeouts
+from zerosum.play.external_search import EngineAnswer, EngineLimits, EnginePosition
 from zerosum.play.gtp_client import GtpClient
 from zerosum.play.uci_client import UciClient
 from zerosum.settings import require_known

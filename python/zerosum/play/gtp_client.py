@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from zerosum.errors import SettingsError
 from zerosum.games import Rules, start_state
 from zerosum.notation.legality import options_of
-from zerosum.play.engine_process import EngineProcess, EngineTimeouts
-from zerosum.play.engine_search import EngineAnswer, EngineLimits, EnginePosition
+from zerosum.play.external_process import EngineProcess, EngineTimeouts
+from zerosum.play.external_search import EngineAnswer, EngineLimits, EnginePosition
 
 
 class GtpClient:

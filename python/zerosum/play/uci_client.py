@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from zerosum.errors import SettingsError, nearest, shown
 from zerosum.games import Rules
-from zerosum.play.engine_process import EngineProcess, EngineTimeouts, Line
-from zerosum.play.engine_search import UNKNOWN_MATE, EngineAnswer, EngineLimits, EnginePosition
+from zerosum.play.external_process import EngineProcess, EngineTimeouts, Line
+from zerosum.play.external_search import UNKNOWN_MATE, EngineAnswer, EngineLimits, EnginePosition
 
 VARIANTS = {"chess": "chess", "chess960": "chess", "minichess": "gardner", "minishogi": "minishogi", "shogi": "shogi"}
 """What `UCI_Variant` calls our games, in engines of many games (Fairy-Stockfish)."""
