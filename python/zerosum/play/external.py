@@ -1,0 +1,196 @@
+"""Other people's engines as players: a program that speaks UCI, USI or GTP, from its command line to its moves.
+
+    command = EngineCommand.parse("stockfish", protocol="uci", options=(("Threads", "1"),))
+    with ExternalEngine(command, make("chess")) as engine:
+        engine.new_game()
+        print(engine.think("", [], EngineLimits(move_time_s=0.1)))
+
+Whatever such a program does (it crashes, keeps silent, talks without an end, makes an illegal move), the one thing that
+comes of it is an `EngineFailure` in good time, and no process is left behind. `opponents.py` knows some by name.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from zerosum.errors import SettingsError, shown
+from zerosum.games import Rules, near_moves
+from zerosum.play.external_process import EngineFailure, EngineProcess, EngineTimeouts
+from zerosum.play.external_search import EngineAnswer, EngineLimits, EnginePosition
+from zerosum.play.gtp_client import GtpClient
+from zerosum.play.uci_client import UciClient
+from zerosum.settings import require_known
+
+__all__ = ["EngineCommand", "EngineFailure", "EngineLimits", "EngineMove", "EngineTimeouts", "ExternalEngine"]
+
+PROTOCOLS = ("uci", "usi", "gtp")
+DEBIAN_GAMES = "/usr/games"
+"""Where Debian puts engines; it is on nobody's path by default."""
+
+
+@dataclass(frozen=True)
+class EngineCommand:
+    """How an engine is started and set up."""
+
+    argv: tuple[str, ...]
+    """The program and its arguments; it is looked for on the path and in `DEBIAN_GAMES`."""
+    protocol: str
+    """One of `PROTOCOLS`."""
+    options: tuple[tuple[str, str], ...] = ()
+    """(name, value) as `setoption` says them, in this order."""
+    name: str = ""
+    """For people; by default the program's."""
+    directory: str = ""
+    """To start it in; by default where we are."""
+
+    def __post_init__(self) -> None:
+        require_known("protocol", self.protocol, PROTOCOLS)
+        if not self.argv or not self.argv[0]:
+            raise SettingsError("An engine's command is empty: name its program.")
+        for text in (*self.argv, *(part for option in self.options for part in option), self.name, self.directory):
+            if not text.isprintable():
+                raise SettingsError(f"{shown(text)} in an engine's command: expected one line of printable characters.")
+
+    @classmethod
+    def parse(
+        cls, text: str, *, protocol: str, options: tuple[tuple[str, str], ...] = (), name: str = "", directory: str = ""
+    ) -> EngineCommand:
+        """From a command line as a shell reads it: `gnugo --mode gtp`.
+
+        Raises:
+            SettingsError: it cannot be read, or the protocol is unknown.
+        """
+        try:
+            argv = tuple(shlex.split(text))
+        except ValueError as error:
+            raise SettingsError(f"An engine's command {shown(text)} cannot be read: {error}.") from error
+        return cls(argv, protocol, options, name, directory)
+
+    @property
+    def label(self) -> str:
+        """What to call it."""
+        return self.name or Path(self.argv[0]).name
+
+    @property
+    def program(self) -> str | None:
+        """The absolute path of its program; None if it is not there."""
+        found = shutil.which(self.argv[0]) or shutil.which(self.argv[0], path=DEBIAN_GAMES)
+        return found and str(Path(found).absolute())
+
+
+@dataclass(frozen=True)
+class EngineMove:
+    """What an engine decided in a position."""
+
+    action: int | None
+    """Its move, which is legal; None if it ended the game."""
+    ending: str
+    """"" with a move, else "resignation" or "declaration" (USI's `bestmove win`: whether it may is for others to say).
+
+    In the words of `zerosum.notation.record.ENDINGS`.
+    """
+    answer: EngineAnswer
+    """What it said: score, depth, nodes, and how long it took."""
+
+
+_ENDINGS = {("usi", "resign"): "resignation", ("usi", "win"): "declaration", ("gtp", "resign"): "resignation"}
+
+
+class ExternalEngine:
+    """An engine at one board. `new_game`, then `think` whenever it is to move. One thread uses it at a time.
+
+    After an `EngineFailure` there is no process any more, and the next `new_game` starts another one.
+    """
+
+    def __init__(self, command: EngineCommand, game: Rules, *, timeouts: EngineTimeouts | None = None) -> None:
+        """Start the engine and set its options.
+
+        Raises:
+            EngineFailure: it cannot be started, or does not answer as its protocol has it.
+            SettingsError: an option is unknown or out of range, or the protocol is for another game.
+        """
+        self.command, self.game, self._timeouts = command, game, timeouts or EngineTimeouts()
+        self.reported_name = ""
+        """What the engine calls itself, with its version."""
+        self._start()
+
+    def _start(self) -> None:
+        command, timeouts = self.command, self._timeouts
+        # A program that is not found is named as the user wrote it.
+        argv = (command.program or command.argv[0], *command.argv[1:])
+        self._process = EngineProcess(argv, name=command.label, directory=command.directory)
+        try:
+            self._client: UciClient | GtpClient = (
+                GtpClient(self._process, self.game, timeouts=timeouts)
+                if command.protocol == "gtp"
+                else UciClient(self._process, self.game, protocol=command.protocol, timeouts=timeouts)
+            )
+            self._client.shake_hands(command.options)
+        except BaseException:
+            self._process.kill()
+            raise
+        self.reported_name = self._client.reported_name
+
+    @property
+    def pid(self) -> int:
+        """Of the process, which leads its group."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """False after a failure and after `close`."""
+        return not self._process.is_over
+
+    def new_game(self) -> None:
+        """Tell the engine that another game begins, and wait until it is ready for it.
+
+        Raises:
+            EngineFailure: it does not answer.
+        """
+        if not self.is_running:
+            self._start()
+        self._client.new_game()
+
+    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        """Ask the engine for a move in the position after `actions`, from a start as `start_state` takes it.
+
+        Raises:
+            EngineFailure: no move in time, or an illegal one.
+            GameError: an action is illegal, or the game is over.
+            SettingsError: the protocol has no words for the limits.
+        """
+        assert self.is_running, "`new_game` starts an engine again that has failed"
+        position = EnginePosition.after(self.game, start, actions)
+        answer = self._client.search(position, limits)
+        if ending := _ENDINGS.get((self.command.protocol, answer.move)):
+            return EngineMove(None, ending, answer)
+        action = self.game.parse_action(position.state, answer.move)
+        if action is None:
+            near = near_moves(self.game, position.state, answer.move)
+            raise self._process.failure(
+                f"answered {shown(answer.move)}, which is no legal move here ({near})", ending="illegal move"
+            )
+        return EngineMove(action, "", answer)
+
+    def end_game(self, result: float) -> None:
+        """Tell the engine how the game ended for it, in [-1, 1]; nothing to an engine that has failed."""
+        if self.is_running:
+            self._client.end_game(result)
+
+    def close(self) -> None:
+        """Ask the engine to leave, and see to it that it does, with all that it started."""
+        self._process.close(self._client.farewell, self._timeouts.quit_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

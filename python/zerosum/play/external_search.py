@@ -1,0 +1,106 @@
+"""What an engine is asked, and what it answers, in whatever protocol: a position, limits, a move with its score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zerosum.errors import GameError, SettingsError
+from zerosum.games import Rules, State, start_state
+
+
+@dataclass(frozen=True)
+class EngineLimits:
+    """How long an engine may think about one move: by a clock, by the move, by nodes, by depth, or several of these."""
+
+    remaining_s: tuple[float, float] | None = None
+    """What the clocks of player 0 (who moves first) and player 1 show; None without clocks."""
+    increment_s: tuple[float, float] = (0.0, 0.0)
+    """What either player gets after each move, beside `remaining_s`."""
+    moves_to_go: int | None = None
+    """Moves that the mover has to make in what its clock shows; None if the rest of the game."""
+    byoyomi_s: float = 0.0
+    """For each move once the clock of the mover shows nothing."""
+    move_time_s: float | None = None
+    """For this move."""
+    nodes: int | None = None
+    depth: int | None = None
+    """Plies."""
+
+    def __post_init__(self) -> None:
+        if self.remaining_s is None and (any(self.increment_s) or self.moves_to_go is not None or self.byoyomi_s):
+            raise SettingsError("An increment, moves to go or byoyomi without a clock: say remaining_s, too.")
+        for name, low in (("moves_to_go", 1), ("byoyomi_s", 0), ("move_time_s", 0), ("nodes", 1), ("depth", 1)):
+            value = getattr(self, name)
+            if value is not None and not low <= value < math.inf:
+                raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
+        if not all(0 <= seconds < math.inf for seconds in self.increment_s):
+            raise SettingsError(f"increment_s is {self.increment_s}, allowed is at least 0.")
+        if not all(map(math.isfinite, self.remaining_s or ())):
+            raise SettingsError(f"remaining_s is {self.remaining_s}, allowed are finite numbers, or None.")
+
+    def allowed_s(self, player: int) -> float | None:
+        """The time in which this player has to answer; None if no limit is a time."""
+        times = [] if self.move_time_s is None else [self.move_time_s]
+        if self.remaining_s is not None:
+            times.append(max(self.remaining_s[player], 0.0) + self.byoyomi_s)
+        return min(times, default=None)
+
+
+@dataclass(frozen=True)
+class EnginePosition:
+    """A position with the game that led to it: what all protocols want to hear."""
+
+    game: Rules
+    start: str
+    """As `zerosum.games.start_state` takes it; "" for the game's own."""
+    moves: tuple[tuple[int, str], ...]
+    """(player, move in the game's own notation: UCI, USI, GTP) since the start."""
+    state: State
+    """After the moves."""
+
+    @classmethod
+    def after(cls, game: Rules, start: str, actions: Sequence[int]) -> EnginePosition:
+        """The position after these actions.
+
+        Raises:
+            GameError: the start is no position, an action is illegal, or the game is over then.
+        """
+        state, moves = start_state(game, start), []
+        for action in actions:
+            moves.append((game.player(state), game.action_text(state, action)))
+            state = game.play(state, action)
+        if (ending := game.ending(state)) is not None:
+            raise GameError(f"The game is over ({ending}), there is no move to ask an engine for.")
+        return cls(game, start, tuple(moves), state)
+
+    @property
+    def player(self) -> int:
+        """Who is to move."""
+        return self.game.player(self.state)
+
+
+@dataclass(frozen=True)
+class EngineAnswer:
+    """What an engine answered, read as its protocol has it; whether the move is legal is not known yet."""
+
+    move: str
+    """Or another word of the protocol: "resign", "win"."""
+    seconds: float
+    """From the question to the answer, by our clock."""
+    centipawns: int | None = None
+    """The last score, for the player to move; None if it was a mate, or there was none."""
+    mate: int | None = None
+    """The last score, if it was a mate: the player to move mates if it is positive.
+
+    In moves in UCI, in plies in USI, `UNKNOWN_MATE` of either sign where the engine does not say when.
+    """
+    depth: int | None = None
+    """The last that the engine said."""
+    nodes: int | None = None
+    pv: tuple[str, ...] = ()
+    """The principal variation as the engine wrote it."""
+
+
+UNKNOWN_MATE = 10_000

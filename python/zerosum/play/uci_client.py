@@ -1,0 +1,275 @@
+"""An engine that speaks UCI, or USI, which is UCI with other words and with byoyomi.
+
+UCI is Stefan Meyer-Kahlen's text of April 2006, USI Tord Romstad's as http://hgm.nubati.net/usi.html has it. Lines and
+words that nobody asked for are skipped, as both demand. An engine never ponders here: it is asked about one position at
+a time, and stays quiet in between.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from zerosum.errors import SettingsError, nearest, shown
+from zerosum.games import Rules
+from zerosum.play.external_process import EngineProcess, EngineTimeouts, Line
+from zerosum.play.external_search import UNKNOWN_MATE, EngineAnswer, EngineLimits, EnginePosition
+
+VARIANTS = {"chess": "chess", "chess960": "chess", "minichess": "gardner", "minishogi": "minishogi", "shogi": "shogi"}
+"""What `UCI_Variant` calls our games, in engines of many games (Fairy-Stockfish)."""
+UNLISTED = ("USI_Hash", "USI_Ponder")
+"""Options that USI engines take without listing them."""
+
+
+@dataclass(frozen=True)
+class EngineOption:
+    """An option as an engine lists it; what it does not say of it is ""."""
+
+    name: str
+    kind: str = ""
+    """"check", "spin", "combo", "string", "filename" or "button"."""
+    default: str = ""
+    low: str = ""
+    high: str = ""
+    choices: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, line: str) -> EngineOption:
+        """`option name Skill Level type spin default 20 min 0 max 20`: values may have blanks."""
+        values: list[tuple[str, list[str]]] = []
+        for word in line.split()[1:]:
+            if word in ("name", "type", "default", "min", "max", "var"):
+                values.append((word, []))
+            elif values:
+                values[-1][1].append(word)
+        texts = [(key, " ".join(words)) for key, words in values]
+        found = dict(texts)
+        return cls(
+            name=found.get("name", ""),
+            kind=found.get("type", ""),
+            default=found.get("default", ""),
+            low=found.get("min", ""),
+            high=found.get("max", ""),
+            choices=tuple(text for key, text in texts if key == "var"),
+        )
+
+    def expected(self, value: str) -> str | None:
+        """What the option takes, if this value is none of it."""
+        if self.kind == "check" and value not in ("true", "false"):
+            return "true or false"
+        if self.kind == "button" and value:
+            return "no value, for it is a button"
+        if self.kind == "combo" and value not in self.choices:
+            return f"one of {', '.join(self.choices)}"
+        if self.kind == "spin":
+            number, low, high = (_number(text) for text in (value, self.low, self.high))
+            if number is None or (low is not None and number < low) or (high is not None and number > high):
+                return f"a whole number from {self.low} to {self.high}"
+        return None
+
+
+class UciClient:
+    """The half of the conversation that asks."""
+
+    farewell = "quit"
+
+    def __init__(self, process: EngineProcess, game: Rules, *, protocol: str, timeouts: EngineTimeouts) -> None:
+        """`protocol` is "uci" or "usi"."""
+        self._process, self._game, self._timeouts = process, game, timeouts
+        self._protocol, self._is_usi = protocol, protocol == "usi"
+        self.reported_name = ""
+        """What the engine calls itself, with its version."""
+        self.options: dict[str, EngineOption] = {}
+        """All that it has, by name."""
+
+    def shake_hands(self, options: Sequence[tuple[str, str]]) -> None:
+        """Learn who it is and set its options, and the variant, if it asks for that and nobody gave one.
+
+        Raises:
+            EngineFailure: it does not answer.
+            SettingsError: it has no such option, or the option does not take the value.
+        """
+        self._process.send(self._protocol)
+        for line in self._process.lines_until(f"{self._protocol}ok", self._timeouts.handshake_s):
+            if line.text.startswith("id name "):
+                self.reported_name = line.text.removeprefix("id name ").strip()
+            elif line.text.startswith("option "):
+                option = EngineOption.parse(line.text)
+                self.options[option.name] = option
+        for name, value in [*self._game_options(options), *options]:
+            self._set(name, value)
+
+    def _game_options(self, given: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        game, names = self._game.spec.name, {name.casefold() for name, _ in given}
+        variants, variant = self.options.get("UCI_Variant"), VARIANTS.get(game, "")
+        if variants is not None and variant in variants.choices and "uci_variant" not in names:
+            yield "UCI_Variant", variant
+        if game == "chess960":
+            yield "UCI_Chess960", "true"
+
+    def _set(self, name: str, value: str) -> None:
+        known = {option.casefold(): option for option in (*self.options, *(UNLISTED if self._is_usi else ()))}
+        listed = known.get(name.casefold())
+        if listed is None:
+            raise SettingsError(f"{self._process.name} has no option {shown(name)}: {nearest(name, self.options)}.")
+        option = self.options.get(listed)
+        if option is not None and (expected := option.expected(value)) is not None:
+            raise SettingsError(f"option {listed} of {self._process.name} is {shown(value)}, expected {expected}.")
+        is_button = option is not None and option.kind == "button"
+        self._process.send(f"setoption name {listed}" + ("" if is_button else f" value {value}"))
+
+    def new_game(self) -> None:
+        """Say that another game begins, and wait until the engine is ready for it."""
+        if self._is_usi:
+            self._wait_until_ready()
+            self._process.send("usinewgame")
+        else:
+            self._process.send("ucinewgame")
+            self._wait_until_ready()
+
+    def end_game(self, result: float) -> None:
+        """Say how the game ended for the engine, in [-1, 1]; UCI has no word for it."""
+        if self._is_usi:
+            self._process.send(f"gameover {'win' if result > 0 else 'lose' if result < 0 else 'draw'}")
+
+    def _wait_until_ready(self) -> None:
+        self._process.send("isready")
+        self._refuse_moves(self._process.lines_until("readyok", self._timeouts.ready_s))
+
+    def _refuse_moves(self, lines: Iterator[Line]) -> None:
+        """Hold lines against the rule that there is one move for each `go`: one more would be the next one's."""
+        for line in lines:
+            if _first_word(line.text) == "bestmove":
+                raise self._process.failure("made a move that nobody asked for")
+
+    def search(self, position: EnginePosition, limits: EngineLimits) -> EngineAnswer:
+        """Ask for a move. The clock runs from `go` to `bestmove`.
+
+        Raises:
+            EngineFailure: there is none in time, or none that can be read.
+            SettingsError: the protocol has no words for the limits.
+        """
+        go = self._go(limits)
+        self._process.send(self._position(position))
+        if self._is_usi:  # there `isready` comes before a game: some engines clear their memory then
+            self._refuse_moves(iter(self._process.read_waiting()))
+        else:
+            self._wait_until_ready()
+        allowed_s = limits.allowed_s(position.player)
+        asked = self._process.send(go)
+        patience_s = self._timeouts.search_s if allowed_s is None else allowed_s + self._timeouts.margin_s
+        info = _Info()
+        while line := self._process.read(asked + patience_s):
+            word = _first_word(line.text)
+            if word == "info":
+                info.read(line.text)
+            elif word == "bestmove":
+                return info.answer(self._move_of(line, asked), line.at - asked)
+        if allowed_s is None:
+            raise self._process.failure(f"did not move within {patience_s:g} s")
+        raise self._process.failure(f"did not move within its {max(allowed_s, 0):.3f} s", ending="time")
+
+    def _move_of(self, line: Line, asked: float) -> str:
+        words = line.text.split()
+        if line.at < asked:
+            raise self._process.failure("made a move that nobody asked for")
+        if len(words) < 2:
+            raise self._process.failure("answered without a move")
+        return words[1]
+
+    def _position(self, position: EnginePosition) -> str:
+        start = f"{'sfen' if self._is_usi else 'fen'} {position.start}" if position.start else "startpos"
+        moves = [text for _, text in position.moves]
+        return " ".join(["position", start, *(["moves", *moves] if moves else [])])
+
+    def _go(self, limits: EngineLimits) -> str:
+        words = ["go"]
+        if limits.remaining_s is not None:
+            if self._is_usi and limits.moves_to_go is not None:
+                raise SettingsError("USI has no word for moves_to_go: use increments or byoyomi.")
+            if self._is_usi and limits.byoyomi_s and any(limits.increment_s):
+                raise SettingsError("USI has either increments or byoyomi: leave one of them out.")
+            if not self._is_usi and limits.byoyomi_s:
+                raise SettingsError("UCI has no word for byoyomi: use increments, or a time a move.")
+            # In USI the first player is Black.
+            first, second = "bw" if self._is_usi else "wb"
+            words += [f"{first}time", _ms(limits.remaining_s[0]), f"{second}time", _ms(limits.remaining_s[1])]
+            if any(limits.increment_s):
+                words += [f"{first}inc", _ms(limits.increment_s[0]), f"{second}inc", _ms(limits.increment_s[1])]
+            elif self._is_usi:
+                words += ["byoyomi", _ms(limits.byoyomi_s)]
+            if limits.moves_to_go is not None:
+                words += ["movestogo", str(limits.moves_to_go)]
+        if limits.move_time_s is not None:
+            if not self._is_usi:
+                words += ["movetime", _ms(limits.move_time_s)]
+            elif limits.remaining_s is not None:
+                raise SettingsError("USI has either clocks or a time a move: leave one of them out.")
+            else:
+                words += ["btime", "0", "wtime", "0", "byoyomi", _ms(limits.move_time_s)]
+        for name in ("nodes", "depth"):
+            if (value := getattr(limits, name)) is not None:
+                words += [name, str(value)]
+        if len(words) == 1:
+            raise SettingsError(f"{self._process.name} would think for ever: give it a time, nodes or a depth.")
+        return " ".join(words)
+
+
+class _Info:
+    """The last that an engine said of its best line. Numbers that cannot be read are as if not said."""
+
+    def __init__(self) -> None:
+        self._centipawns: int | None = None
+        self._mate: int | None = None
+        self._depth: int | None = None
+        self._nodes: int | None = None
+        self._pv: tuple[str, ...] = ()
+
+    def answer(self, move: str, seconds: float) -> EngineAnswer:
+        return EngineAnswer(
+            move,
+            seconds,
+            centipawns=self._centipawns,
+            mate=self._mate,
+            depth=self._depth,
+            nodes=self._nodes,
+            pv=self._pv,
+        )
+
+    def read(self, line: str) -> None:
+        text, _, pv = line.partition(" pv ")
+        words = text.split()
+        values = dict(itertools.pairwise(words))  # the word behind each word
+        if "string" in values or values.get("multipv", "1") != "1":
+            return
+        self._depth = _number(values.get("depth", ""), self._depth)
+        self._nodes = _number(values.get("nodes", ""), self._nodes)
+        self._pv = tuple(pv.split()) or self._pv
+        # A bound is not what the position is worth.
+        if "score" in words and not {"lowerbound", "upperbound"} & set(line.split()):
+            centipawns, mate = _number(values.get("cp", "")), _mate(values.get("mate", ""))
+            if centipawns is not None or mate is not None:
+                self._centipawns, self._mate = centipawns, mate
+
+
+def _mate(text: str) -> int | None:
+    """The number behind `mate`; USI may say the sign alone."""
+    return {"+": UNKNOWN_MATE, "-": -UNKNOWN_MATE}.get(text) or _number(text)
+
+
+def _number(text: str, default: int | None = None) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return default
+
+
+def _ms(seconds: float) -> str:
+    """Whole milliseconds, rounded down: a flag falls earlier rather than later."""
+    return str(math.floor(seconds * 1000))
+
+
+def _first_word(line: str) -> str:
+    return line.split(maxsplit=1)[0] if line.strip() else ""
