@@ -44,7 +44,7 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     alike: dict[str, list[str]] = {}
     for other in known:
         alike.setdefault(other.casefold(), []).append(other)
-    close = difflib.get_close_matches(name.casefold(), alike, n=most, cutoff=0.5)
+    close = difflib.get_close_matches(name.casefold(), alike, n=most, cutoff=0.55)
     return [other for folded in close for other in alike[folded]][:most]
 
 

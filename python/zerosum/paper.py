@@ -13,8 +13,8 @@ from importlib import resources
 from typing import Any
 
 from zerosum.adjudication import ResignRule
-from zerosum.arena import Tally
 from zerosum.errors import SettingsError, nearest, shown
+from zerosum.sprt import Tally
 
 
 @dataclass(frozen=True)
