@@ -40,11 +40,16 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
 
     >>> near("E2E5", ["e2e3", "e2e4", "g1f3"])
     ['e2e4', 'e2e3']
+    >>> near("c_inti", ["c_init", "lcb_deviations"])
+    ['c_init']
     """
     alike: dict[str, list[str]] = {}
     for other in known:
         alike.setdefault(other.casefold(), []).append(other)
-    close = difflib.get_close_matches(name.casefold(), alike, n=most, cutoff=0.55)
+    close = difflib.get_close_matches(name.casefold(), alike, n=most, cutoff=0.5)
+    likeness = {folded: difflib.SequenceMatcher(None, folded, name.casefold()).ratio() for folded in close}
+    # Beside one that is hardly mistaken, what is half alike is no help.
+    close = [folded for folded in close if likeness[folded] > likeness[close[0]] - 0.3]
     return [other for folded in close for other in alike[folded]][:most]
 
 
