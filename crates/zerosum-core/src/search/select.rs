@@ -61,7 +61,6 @@ fn child_q(config: &SearchConfig, child: &Node, node: &Node) -> (f32, f32) {
 
 /// What is added to a visited child's Q for the plies that are left, those of its parent given: more for a shorter win and a
 /// longer loss (Leela Chess Zero's moves-left utility, with its linear factor alone).
-#[inline]
 fn moves_left_utility(config: &SearchConfig, q: f32, child: &Node, details: &Details, plies_left: f64) -> f32 {
     let weight = (q.abs() - config.moves_left_threshold) / (1.0 - config.moves_left_threshold);
     if weight <= 0.0 || child.visits == 0 {
@@ -74,7 +73,7 @@ fn moves_left_utility(config: &SearchConfig, q: f32, child: &Node, details: &Det
 
 /// c(s) is multiplied by this: more where the values below a node differ more than is usual (KataGo's dynamic variance-scaled
 /// cPUCT).
-#[inline]
+#[cold]
 fn variance_factor(config: &SearchConfig, node: &Node, details: &Details) -> f32 {
     let (visits, prior) = (f64::from(node.visits), f64::from(config.variance_prior));
     if node.visits < 2 {
@@ -90,7 +89,7 @@ fn variance_factor(config: &SearchConfig, node: &Node, details: &Details) -> f32
 /// Proven to lose for `player`: no visit goes there while another move exists.
 #[inline]
 pub fn is_proven_loss(arena: &Arena, config: &SearchConfig, child: &Node, player: Player) -> bool {
-    config.exact_bounds && child.lower == child.upper && player.sign() * (child.lower - arena.draw_utility) < 0.0
+    child.lower == child.upper && config.exact_bounds && player.sign() * (child.lower - arena.draw_utility) < 0.0
 }
 
 /// N(s): visits, and leaves in flight as the visits that they will be.
@@ -131,16 +130,18 @@ impl<'a> Parent<'a> {
 
     /// Q + U of a visited child; `None` if it is proven to lose.
     #[inline]
-    fn score(&self, index: usize, prior: f32) -> Option<f32> {
-        let child = &self.children[index];
+    fn score(&self, index: usize, child: &Node, prior: f32) -> Option<f32> {
         if is_proven_loss(self.arena, self.config, child, self.node.player) {
             return None;
         }
-        let (mut q, visits) = child_q(self.config, child, self.node);
-        if let Some(details) = self.details.get(index) {
-            q += moves_left_utility(self.config, q, child, details, self.plies_left);
-        }
+        let (q, visits) = child_q(self.config, child, self.node);
+        let q = if self.details.is_empty() { q } else { self.with_moves_left(q, index) };
         Some(q + self.rate * prior / (1.0 + visits))
+    }
+
+    #[cold]
+    fn with_moves_left(&self, q: f32, index: usize) -> f32 {
+        q + moves_left_utility(self.config, q, &self.children[index], &self.details[index], self.plies_left)
     }
 
     /// Q + U of an unvisited child.
@@ -168,7 +169,7 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
             continue;
         }
         visited_prior += prior;
-        if let Some(score) = parent.score(index, prior).filter(|score| *score > best_score) {
+        if let Some(score) = parent.score(index, child, prior).filter(|score| *score > best_score) {
             (best, best_score) = (index, score);
         }
     }
@@ -218,7 +219,8 @@ pub fn select_root_child(
         }
         visited_prior += *prior;
         let is_owed = (visits_of(child) as f32) < forced_visits(forced_playouts, *prior, parent.node);
-        let Some(score) = parent.score(index, *prior).map(|score| if is_owed { f32::INFINITY } else { score }) else {
+        let Some(score) = parent.score(index, child, *prior).map(|score| if is_owed { f32::INFINITY } else { score })
+        else {
             continue;
         };
         if score > best_score || (score == best_score && *prior > best_prior) {
