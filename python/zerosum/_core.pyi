@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zerosum.search import SearchConfig
 
 __all__ = [
+    "LEAST_TREE_KIB",
     "Description",
     "Game",
     "GameSpec",
@@ -32,6 +33,8 @@ __all__ = [
 ]
 
 __version__: str
+LEAST_TREE_KIB: int
+"""Less memory for a tree is refused."""
 
 def core_game_names() -> list[str]:
     """Names of the games in the core, as `Game(name)` takes them; in brackets behind each may stand its options."""

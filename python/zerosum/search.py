@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zerosum._core import Root, Search
+from zerosum._core import LEAST_TREE_KIB, Root, Search
 from zerosum.errors import SettingsError
 from zerosum.games import Rules, measure_game
 from zerosum.settings import check, setting
-
-LEAST_TREE_KIB = 64
-"""Of memory for a tree: the core refuses less, for the children of a root alone can take as much."""
 
 __all__ = ["Root", "Search", "SearchConfig", "new_search"]
 
@@ -254,10 +251,10 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
     Raises:
         SettingsError: so many trees have too little memory.
     """
-    if (memory_kib := config.memory_mib * 1024 // num_trees) < LEAST_TREE_KIB:
+    if config.memory_mib * 1024 < LEAST_TREE_KIB * num_trees:
         raise SettingsError(
-            f"search.memory_mib is {config.memory_mib}, which leaves {memory_kib} KiB for each of {num_trees} trees,"
-            f" and {LEAST_TREE_KIB} are the least: give more."
+            f"search.memory_mib is {config.memory_mib}, less than {LEAST_TREE_KIB} KiB for each of {num_trees} trees:"
+            " give more."
         )
     alpha = config.root_noise_alpha
     return Search(game, config, num_trees, noise_alpha=natural_noise_alpha(game) if alpha is None else alpha)

@@ -207,7 +207,8 @@ class ReferenceSearch:
         worst = {0: "lower", 1: "upper"}[self.root.player]
 
         result_of = self._result_of
-        bounds = self._lower_confidence_bounds() if self.config.move_choice == "lcb" else {}
+        is_halved = self.config.root_selection == "gumbel"
+        bounds = self._lower_confidence_bounds() if self.config.move_choice == "lcb" and not is_halved else {}
 
         def rank(action: int) -> tuple[Any, ...]:
             child = self.root.children[action]
@@ -216,7 +217,7 @@ class ReferenceSearch:
             is_certain = result > 0 or (
                 exact_bounds and self.root.is_proven and least >= sign * result_of(self.root.lower)
             )
-            if self.config.root_selection == "gumbel":
+            if is_halved:
                 is_left = action in self.halving.survivors
                 first, second = 2 * is_left + (child.visits > 0), self.halving.gumbels[action] + logits[action]
             else:

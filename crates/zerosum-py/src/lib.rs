@@ -50,6 +50,7 @@ fn round_prior<'py>(py: Python<'py>, priors: PyReadonlyArrayDyn<'py, f32>) -> Bo
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("LEAST_TREE_KIB", zerosum_core::search::LEAST_TREE_KIB)?;
     module.add_class::<game::Description>()?;
     module.add_class::<game::Game>()?;
     module.add_class::<game::GameSpec>()?;

@@ -93,8 +93,8 @@ impl Paths {
     }
 }
 
-/// A tree that may hold less is none: the children of a root alone can take as much.
-const LEAST_BYTES: u64 = 64 << 10;
+/// Of memory for a tree: with less it is none, for the children of a root alone can take as much.
+pub const LEAST_TREE_KIB: u64 = 64;
 
 /// The search of many positions of one game.
 pub struct Search<G: Game> {
@@ -126,11 +126,10 @@ impl<G: Game> Search<G> {
             return Err(SearchError("a search needs at least one tree and one leaf in flight".into()));
         }
         let most_bytes = (u64::from(config.memory_mib) << 20) / num_trees as u64;
-        if most_bytes < LEAST_BYTES {
+        if most_bytes < LEAST_TREE_KIB << 10 {
             return Err(SearchError(format!(
-                "memory_mib is {}, less than {} KiB for each of {num_trees} trees",
-                config.memory_mib,
-                LEAST_BYTES >> 10
+                "memory_mib is {}, less than {LEAST_TREE_KIB} KiB for each of {num_trees} trees",
+                config.memory_mib
             )));
         }
         let root = Position::initial(&*game);

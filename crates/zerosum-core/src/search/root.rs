@@ -264,7 +264,9 @@ impl Root {
 ///
 /// The variance is that of the values that were backed up, and of one value more that is 1 away.
 fn lower_confidence_bounds(config: &SearchConfig, children: &[Node], details: &[Details], sign: f32) -> Vec<f32> {
-    let MoveChoice::LowerConfidenceBound { deviations, least_share } = config.move_choice else {
+    let (RootSelection::Puct, MoveChoice::LowerConfidenceBound { deviations, least_share }) =
+        (config.root_selection, config.move_choice)
+    else {
         return Vec::new();
     };
     let most_visits = children.iter().map(|child| child.visits).max().unwrap_or(0);
