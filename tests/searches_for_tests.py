@@ -1,0 +1,105 @@
+"""A network without meaning, and what answers a search and its twin with it."""
+
+from __future__ import annotations
+
+import random
+import time
+import zlib
+from collections.abc import Iterable
+
+import numpy as np
+
+from games_for_tests import DoubleMove
+from zerosum import _core
+from zerosum.answering import answer
+from zerosum.evaluator import Evaluations
+from zerosum.games import Leaves, Rules, State, adopt, make
+from zerosum.search import Search, SearchConfig
+from zerosum.search_reference import Estimate, ReferenceSearch
+
+ALPHA = 1.3
+
+
+PLAIN = SearchConfig(root_noise_alpha=ALPHA)
+
+
+def fake_key(planes: np.ndarray, player: int, seed: int) -> int:
+    return zlib.crc32(planes.tobytes()) * 1000 + 2 * seed + player
+
+
+def fake_network(key: int, legal: Iterable[int]) -> tuple[list[float], Estimate]:
+    """Logits of the legal actions and the rest, from a position's key: deterministic and without meaning."""
+    logits = np.float32([4 * _core.uniform(key, action, 0, "logit") - 2 for action in legal])
+    value = float(np.float32(2 * _core.uniform(key, 0, 1, "value") - 1))
+    draw = float(np.float32(_core.uniform(key, 0, 1, "draw") * (1 - abs(value))))
+    return logits.tolist(), Estimate(value, draw, float(np.float32(60 * _core.uniform(key, 0, 1, "moves left"))))
+
+
+class FakeNetwork:
+    """An evaluator that says what `fake_network` says, after a while that differs where that is asked for."""
+
+    def __init__(self, seed: int, *, seconds: float = 0.0) -> None:
+        self.seed, self.seconds = seed, seconds
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        planes, offsets, legal = leaves.planes(), leaves.legal_offsets, leaves.legal_actions.tolist()
+        logits: list[float] = []
+        said = []
+        for leaf, player in enumerate(leaves.players):
+            key = fake_key(planes[leaf], int(player), self.seed)
+            of_leaf, estimate = fake_network(key, legal[offsets[leaf] : offsets[leaf + 1]])
+            logits += of_leaf
+            said.append((estimate.value, estimate.draw, estimate.moves_left))
+        values, draws, moves_left = np.float32(said).T.copy()
+        wins = (1 + values - draws) / 2
+        time.sleep(self.seconds * random.random())
+        wdl = np.stack([wins, draws, 1 - wins - draws], axis=1)
+        return Evaluations(leaves, np.float32(logits), values, wdl=wdl, moves_left=moves_left)
+
+
+class Recorder:
+    """Answers a search's questions from the fake network; the positions of leaves are found by replaying the twin."""
+
+    def __init__(self, game: Rules, seed: int) -> None:
+        self.game, self.seed, self.num_evaluations = game, seed, 0
+
+    def answer(self, search: Search, max_leaves: int) -> int:
+        num_leaves = answer(search, FakeNetwork(self.seed), max_leaves)
+        self.num_evaluations += num_leaves
+        return num_leaves
+
+    def finish(self, search: Search, max_leaves: int = 1 << 16) -> None:
+        while self.answer(search, max_leaves):
+            pass
+
+
+def run_twin(twin: ReferenceSearch, seed: int, max_leaves: int = 1 << 16) -> None:
+    while True:
+        paths = twin.gather(max_leaves)
+        if not paths:
+            return
+        for path in paths:
+            state = path[-1].state
+            assert state is not None
+            key = fake_key(twin.game.planes(state), twin.game.player(state), seed)
+            twin.apply(path, *fake_network(key, twin.game.legal_actions(state)))
+
+
+def random_position(game: Rules, generator: random.Random) -> State:
+    """A position after some random moves that is not over."""
+    while True:
+        state = game.initial_state()
+        for _ in range(generator.randrange(12)):
+            legal = game.legal_actions(state)
+            if not legal:
+                break
+            state = game.play(state, generator.choice(legal))
+        if game.legal_actions(state):
+            return state
+
+
+GAMES = {
+    "tictactoe": lambda: make("tictactoe"),
+    "connect4": lambda: make("connect4"),
+    "double": lambda: adopt(DoubleMove()),
+}

@@ -1,0 +1,323 @@
+"""The search's variants: Gumbel roots, forced playouts, confidence bounds, several leaves in flight, allowed moves."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from searches_for_tests import (
+    ALPHA,
+    PLAIN,
+    FakeNetwork,
+    Recorder,
+    fake_key,
+    fake_network,
+    random_position,
+    run_twin,
+)
+from zerosum import _core
+from zerosum.answering import answer, answer_all
+from zerosum.errors import SettingsError
+from zerosum.evaluator import UniformEvaluator
+from zerosum.games import Rules, State, make, parse_action, state_after
+from zerosum.search import SearchConfig, new_search
+from zerosum.search_reference import Node, ReferenceSearch
+
+
+def test_only_allowed_moves_are_searched_and_played() -> None:
+    game = make("tictactoe")
+    search = new_search(game, PLAIN)
+    search.reset(0, state_after(game, "a1 a2 b1 b2"))
+    search.begin(0, 300)
+    with pytest.raises(ValueError, match="action 7 is illegal at the root"):
+        search.restrict(0, [0, 7])
+    search.restrict(0, [5, 0])
+    Recorder(game, 1).finish(search)
+    root = search.root(0)
+    assert root.actions[root.visits > 0].tolist() == [0, 5]
+    assert root.best_action == 5, "which does not lose at once; the win is not allowed"
+    assert search.best_line(0)[0] == 5
+    assert search.best_line(0, 0)[:2] == [0, 5] and search.best_line(0, 2) == []
+    search.restrict(0, [])
+    search.begin(0, 1000)
+    Recorder(game, 1).finish(search)
+    assert (search.root(0).best_action, search.root(0).limit) == (8, "proven")
+
+
+def test_moves_left_are_asked_for_by_name() -> None:
+    search = new_search(make("connect4"), replace(PLAIN, moves_left_effect=0.1))
+    search.begin(0, 10)
+    with pytest.raises(SettingsError, match="for networks with a moves-left head, and this one has none"):
+        answer(search, UniformEvaluator(), 1)
+    with pytest.raises(ValueError, match="does not say how many moves are left"):
+        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32))
+    with pytest.raises(ValueError, match="number of moves left of leaf 0 is -1"):
+        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), moves_left=-np.ones(1, np.float32))
+    with pytest.raises(ValueError, match="hold 2 of a share of draws, expected 1"):
+        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), draws=np.zeros(2, np.float32))
+
+
+def test_the_settings_of_confidence_bounds_act() -> None:
+    """The bolder (no deviation, few visits are enough), the more often the best Q is played, though less visited."""
+    game, generator = make("connect4"), random.Random(2)
+    states = [random_position(game, generator) for _ in range(40)]
+
+    def best_actions(deviations: float, least_share: float) -> list[int | None]:
+        config = replace(PLAIN, move_choice="lcb", lcb_deviations=deviations, lcb_least_share=least_share)
+        search = new_search(game, config, num_trees=len(states))
+        for tree, state in enumerate(states):
+            search.reset(tree, state)
+            search.begin(tree, 60)
+        Recorder(game, 4).finish(search)
+        return [search.root(tree).best_action for tree in range(len(states))]
+
+    visited = best_actions(0.0, 1.0)
+    assert len({tuple(visited), tuple(best_actions(0.0, 0.0)), tuple(best_actions(1.0, 0.0))}) == 3
+
+
+@pytest.mark.parametrize("num_batches", [1, 2, 3])
+def test_batches_in_flight_are_searched_like_the_twin(num_batches: int) -> None:
+    """Several batches of one tree under way, applied in their order: the same visits for any number of threads."""
+    game = make("connect4")
+    config = replace(PLAIN, leaves_in_flight=12, exact_bounds=False)
+    twin = ReferenceSearch(game, config)
+    twin.begin(300)
+    under_way: deque[list[list[Node]]] = deque()
+    while True:
+        while len(under_way) < num_batches and (paths := twin.gather(5)):
+            under_way.append(paths)
+        if not under_way:
+            break
+        for path in under_way.popleft():
+            state = path[-1].state
+            assert state is not None
+            key = fake_key(game.planes(state), game.player(state), 3)
+            twin.apply(path, *fake_network(key, game.legal_actions(state)))
+    for num_threads in (1, 2, 7):
+        search = new_search(game, config)
+        search.begin(0, 300)
+        leaves = answer_all(
+            search, FakeNetwork(3, seconds=0.001), max_leaves=5, num_batches=num_batches, num_threads=num_threads
+        )
+        assert search.root(0).visits.tolist() == twin.visits()
+        assert search.num_leaves == leaves <= 301
+
+
+def test_virtual_loss_spreads_leaves() -> None:
+    """The more a leaf in flight is worth avoiding, the more leaves a tree finds at a time."""
+    game = make("connect4")
+    rounds = []
+    for virtual_loss in (0.0, 2.0):
+        search = new_search(game, replace(PLAIN, leaves_in_flight=16, virtual_loss=virtual_loss))
+        search.begin(0, 400)
+        rounds.append(0)
+        while Recorder(game, 8).answer(search, 16):
+            rounds[-1] += 1
+    assert rounds[1] < rounds[0]
+
+
+def test_forced_playouts_are_made_and_not_learned() -> None:
+    """A move that only noise proposes gets its sqrt(k * P * N) visits, and the target forgets them."""
+    game, k, noise = make("connect4"), 4.0, (2, 0, 0)
+    visits: dict[tuple[bool, bool], list[int]] = {}
+    for forced_playouts, key in ((0.0, None), (k, None), (0.0, noise), (k, noise)):
+        search = new_search(game, replace(PLAIN, forced_playouts=forced_playouts, c_init=0.1, c_factor=0.0))
+        search.begin(0, 400, noise=key)
+        Recorder(game, 1).finish(search)
+        root = search.root(0)
+        visits[forced_playouts > 0, key is not None] = root.visits.tolist()
+        learned = root.visit_policy()
+        assert learned.tolist() == root.policy_target().tolist()
+        if key is None or forced_playouts == 0:
+            np.testing.assert_allclose(learned, root.visits / root.visits.sum(), rtol=1e-6)
+    assert visits[False, False] == visits[True, False], "without noise nothing is forced"
+    assert visits[False, True] != visits[True, True]
+    # The last search is the one that forced its playouts.
+    counted = learned / learned.max() * root.visits.max()
+    owed = np.sqrt(k * (0.75 * root.priors + 0.25 * _core.dirichlet_noise(*noise, ALPHA, 7)) * root.visits.sum())
+    seen = root.visits > 0
+    assert (root.visits[seen] >= np.floor(owed[seen])).all()
+    assert (counted <= root.visits + 1e-3).all() and (counted >= root.visits - owed - 1 - 1e-3).all()
+    assert counted.sum() < root.visits.sum() - 10
+    assert not ((counted > 0.5) & (counted < 1.5)).any(), "a single visit goes as well"
+
+
+@pytest.mark.parametrize("other", [{"root_selection": "gumbel"}, {"policy_target": "completed-q"}])
+def test_forced_playouts_are_for_puct_and_visits(other: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=r"forced_playouts is 2.0, which is for root_selection 'puct'"):
+        SearchConfig(forced_playouts=2.0, **other)
+
+
+GUMBEL = replace(PLAIN, root_selection="gumbel", policy_target="completed-q")
+
+
+def considered_visits(num_actions: int, num_simulations: int) -> list[int]:
+    """The visit count that each simulation's move has to have: the table of mctx (seq_halving.py), written anew."""
+    rounds, visits, sequence = math.ceil(math.log2(num_actions)), [0] * num_actions, list[int]()
+    num_left = num_actions
+    while len(sequence) < num_simulations:
+        for _ in range(max(1, num_simulations // (rounds * num_left))):
+            sequence += visits[:num_left]
+            visits[:num_left] = [count + 1 for count in visits[:num_left]]
+        num_left = max(2, num_left // 2)
+    return sequence[:num_simulations]
+
+
+@pytest.mark.parametrize("num_actions", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize("num_simulations", [1, 5, 16, 50, 100, 131])
+def test_halving_keeps_the_published_schedule(num_actions: int, num_simulations: int) -> None:
+    game = make("connect4")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=num_actions, exact_bounds=False))
+    search.begin(0, num_simulations, noise=(1, 2, 3))
+    Recorder(game, num_simulations).finish(search)
+    counts = [0] * 7
+    for visits in considered_visits(num_actions, num_simulations):
+        counts[counts.index(visits)] += 1
+    assert sorted(search.root(0).visits.tolist()) == sorted(counts)
+
+
+def test_a_reused_tree_is_halved_by_its_new_visits() -> None:
+    """Each of two moves gets half of what this search adds, whatever they had."""
+    game = make("connect4")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=2, exact_bounds=False, count_reused_visits=False))
+    search.begin(0, 200)
+    Recorder(game, 2).finish(search)
+    search.advance(0, search.root(0).best_action or 0, keep=True)
+    before = search.root(0).visits.astype(int)
+    search.begin(0, 60)
+    Recorder(game, 2).finish(search)
+    assert sorted((search.root(0).visits - before).tolist()) == [0, 0, 0, 0, 0, 30, 30]
+
+
+def test_the_improved_policy_is_the_papers() -> None:
+    """softmax(logit + sigma(q)) with the mixed value of equation 33, by hand, from what the root tells of itself."""
+    game = make("connect4")
+    for config in (GUMBEL, replace(GUMBEL, root_selection="puct")):
+        search = new_search(game, config)
+        search.begin(0, 5, noise=(1, 1, 1))
+        Recorder(game, 4).finish(search)
+        root = search.root(0)
+        priors, visits, q = (column.astype(float) for column in (root.priors, root.visits, root.q))
+        seen = visits > 0
+        assert not seen.all()
+        mean_q = (priors[seen] * q[seen]).sum() / priors[seen].sum()
+        mixed_value = (root.net_value + visits.sum() * mean_q) / (1 + visits.sum())
+        sigma = (50 + visits.max()) * 0.1 * np.where(seen, q, mixed_value)
+        weights = priors * np.exp(sigma)
+        np.testing.assert_allclose(root.policy_target(), weights / weights.sum(), rtol=1e-4)
+        if config is GUMBEL:
+            scores = np.log(priors) + sigma + _core.gumbel_noise(1, 1, 1, 7)
+            assert root.best_action == int(root.actions[np.where(seen, scores, -np.inf).argmax()])
+        np.testing.assert_allclose(root.visit_policy(), visits / visits.sum(), rtol=1e-6)
+
+
+def test_gumbel_noise_draws_from_the_policy() -> None:
+    """Gumbel's trick: where q weighs nothing, the move played is a draw from the priors."""
+    game, num_games = make("connect4"), 3000
+    search = new_search(game, replace(GUMBEL, gumbel_value_scale=0.0), num_trees=num_games)
+    for tree in range(num_games):
+        search.begin(tree, 4, noise=(11, tree, 0))
+    Recorder(game, 4).finish(search)
+    roots = [search.root(tree) for tree in range(num_games)]
+    played = np.bincount([root.best_action or 0 for root in roots], minlength=7) / num_games
+    assert np.abs(played - roots[0].priors).max() < 0.03
+    assert all(root.has_gumbel_noise for root in roots)
+    search.reset(0, game.initial_state())
+    search.begin(0, 4)
+    Recorder(game, 4).finish(search)
+    assert not search.root(0).has_gumbel_noise
+    assert search.root(0).best_action == int(search.root(0).priors.argmax())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("leaves_in_flight", [1, 4])
+def test_halving_begins_anew_where_all_considered_moves_lose(seed: int, leaves_in_flight: int) -> None:
+    """O has to block at a1, whatever the noise makes it consider first."""
+    game = make("tictactoe")
+    search = new_search(game, replace(GUMBEL, gumbel_actions=2, leaves_in_flight=leaves_in_flight))
+    search.reset(0, state_after(game, "a3 b2 a2"))
+    search.begin(0, 300, noise=(seed, 0, 0))
+    Recorder(game, 2).finish(search)
+    root = search.root(0)
+    assert root.best_action is not None and game.action_text(search.state(0), root.best_action) == "a1"
+    assert root.policy_target()[root.actions == root.best_action] == 1
+
+
+def test_halving_decides_at_a_gumbel_root() -> None:
+    """Whatever the settings say of confidence bounds, which are for searches by PUCT."""
+    game, num_trees = make("connect4"), 30
+    found = []
+    for move_choice in ("visits", "lcb"):
+        config = replace(GUMBEL, move_choice=move_choice, lcb_deviations=0.0, lcb_least_share=0.0)
+        search = new_search(game, config, num_trees=num_trees)
+        for tree in range(num_trees):
+            search.begin(tree, 40, noise=(5, tree, 0))
+        Recorder(game, 3).finish(search)
+        found.append([search.root(tree).best_action for tree in range(num_trees)])
+    assert found[0] == found[1]
+
+
+def test_halving_visits_a_single_move() -> None:
+    game = make("tictactoe")
+    search = new_search(game, replace(GUMBEL, exact_bounds=False))
+    search.reset(0, state_after(game, "b2 a1 a2 c2 c3 b3 b1 a3"))
+    search.begin(0, 9)
+    Recorder(game, 1).finish(search)
+    assert search.root(0).visits.tolist() == [9]
+
+
+def test_a_root_past_a_soft_ending_is_searched() -> None:
+    """The rules stop a game there, and whoever asks about the position wants to know more than that."""
+    game = make("connect4(max_plies=3)")
+    state = state_after(game, "1 2 3")
+    assert game.ending(state) == "ply cap"
+    search = new_search(game, SearchConfig(num_simulations=30, exact_bounds=False), num_trees=1)
+    search.reset(0, state)
+    search.begin(0, 30)
+    Recorder(game, 0).finish(search)
+    root = search.root(0)
+    assert (root.limit, len(root.actions), int(root.visits.sum())) == ("simulations", 7, 30)
+    assert np.nanmax(np.abs(root.q)) == 0, "below the root a soft ending is a leaf with its result"
+    search.advance(0, 3, keep=True)
+    assert search.state(0).plies == 4
+
+
+def twofold_search(state: State, game: Rules, *, twofold_draw: bool) -> tuple[list[int], list[int]]:
+    """Visits of a search in which kings walk to and fro, and those of its twin."""
+    config = replace(PLAIN, num_simulations=600, exact_bounds=False, twofold_draw=twofold_draw, c_init=0.5)
+    fast, twin = new_search(game, config), ReferenceSearch(game, config, noise_alpha=ALPHA)
+    fast.reset(0, state)
+    twin.reset(state)
+    fast.begin(0, config.num_simulations)
+    twin.begin(config.num_simulations)
+    Recorder(game, 1).finish(fast)
+    run_twin(twin, 1)
+    return fast.root(0).visits.tolist(), twin.visits()
+
+
+def test_a_position_that_comes_again_is_a_draw_where_it_is_asked_for() -> None:
+    game = make("minichess")
+    state = game.parse_position("k4/5/5/P4/K4 w - - 0 1")
+    found = {twofold_draw: twofold_search(state, game, twofold_draw=twofold_draw) for twofold_draw in (False, True)}
+    assert all(visits == twins for visits, twins in found.values())
+    assert found[True] != found[False]
+    with pytest.raises(SettingsError, match=r"search.twofold_draw is a guess"):
+        SearchConfig(twofold_draw=True)
+
+
+def test_repetitions_are_counted() -> None:
+    for name, cycle in (("chess", "g1f3 g8f6 f3g1 f6g8"), ("shogi", "5i5h 5a5b 5h5i 5b5a")):
+        game = make(name)
+        state = game.initial_state()
+        assert game.num_repetitions(state) == 0
+        for count in (1, 2):
+            for move in cycle.split():
+                state = game.play(state, parse_action(game, state, move))
+            assert game.num_repetitions(state) == count
+    assert make("connect4").num_repetitions(make("connect4").initial_state()) == 0
