@@ -246,6 +246,15 @@ def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error)
     raise DataError(f"There is no whole checkpoint in {directory}: train first, or name a directory that holds one.")
 
 
+def read_info(path: Path) -> CheckpointInfo:
+    """What the checkpoint whose JSON is `path` says of its network, without a look at the weights.
+
+    Raises:
+        DataError: not there, damaged, or of a newer format.
+    """
+    return _info_of(_read_body(path))
+
+
 def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The `learner_state` and `learner_info` that were saved with the checkpoint whose JSON is `path`.
 
@@ -290,12 +299,15 @@ def set_aside(path: Path, reason: str) -> str:
 
 def _read_checkpoint(path: Path) -> Checkpoint:
     body = _read_body(path)
-    weights = _read_arrays(path, body, "weights")
+    return Checkpoint(info=_info_of(body), weights=_read_arrays(path, body, "weights"))
+
+
+def _info_of(body: dict[str, Any]) -> CheckpointInfo:
     values = {name: value for name, value in body.items() if name not in ("learner", "files", "sha256")}
     values["network"] = from_mapping(NetworkConfig, body["network"], "network")
     values["planes"] = tuple((str(name), bool(is_constant)) for name, is_constant in body["planes"])
     values["board_shape"] = tuple(body["board_shape"])
-    return Checkpoint(info=CheckpointInfo(**values), weights=weights)
+    return CheckpointInfo(**values)
 
 
 def _read_body(path: Path) -> dict[str, Any]:

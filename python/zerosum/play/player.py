@@ -171,10 +171,12 @@ class Player:
         config: SearchConfig,
         *,
         name: str,
+        step: int | None = None,
         num_batches: int = 1,
         batch_size: int = LEAVES_A_BATCH,
     ) -> None:
-        self.game = game
+        """`step` is the learner's that the network is of, None without one."""
+        self.game, self.step = game, step
         self._num_batches, self._batch_size = num_batches, batch_size
         self.evaluator = evaluator
         # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
@@ -326,7 +328,7 @@ def load_player(
         batch_size=max(batch_size, search.leaves_in_flight),
         num_threads=max(num_batches, search.batches_in_flight),
     )
-    return Player(rules, evaluator, search, name=str(path), num_batches=num_batches, batch_size=by_time)
+    return Player(rules, evaluator, search, name=str(path), step=info.step, num_batches=num_batches, batch_size=by_time)
 
 
 def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:
