@@ -9,6 +9,7 @@ commands take, and `zerosum.arena` gives it many boards at once.
 
 from __future__ import annotations
 
+import copy
 import re
 import time
 from dataclasses import dataclass, replace
@@ -182,6 +183,12 @@ class Player:
         # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
+
+    def at(self, game: Rules) -> Player:
+        """The same player at a game of other rules that its network fits as well: another ply cap, another komi."""
+        player = copy.copy(self)
+        player.game = game
+        return player
 
     def config_by_time(self) -> SearchConfig:
         """The settings of a search whose number of simulations nobody knows when it begins."""
