@@ -1,4 +1,4 @@
-"""The command line: `zerosum train | play | uci | usi | match | evaluate | info | export | games | show | perft | bench | …`.
+"""The command line: `zerosum train | play | uci | usi | match | evaluate | info | export | games | show | perft | …`.
 
 Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
 quick. An error that the user can mend is printed as its sentence, with exit status 2.

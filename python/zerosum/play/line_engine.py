@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import re
 import threading
 import time
@@ -180,6 +181,7 @@ class LineEngine(ABC):
         self._values = {name: offered.listed.default for name, offered in self._options.items()}
         self._game = uncapped(self._game_asked())
         self._position = self._start()
+        self._was_refused = False  # the latest position
         self._engine: Engine | None = None
         self._loaded: tuple[str, ...] = ()
         self._config = SearchConfig()
@@ -376,6 +378,7 @@ class LineEngine(ABC):
 
     def _set_position(self, argument: str) -> None:
         """`startpos`, or `fen` or `sfen` and a position; then perhaps `moves` and moves."""
+        self._was_refused = True
         before, _, moves = f"{argument} ".partition(" moves ")
         kind, _, start_text = before.strip().partition(" ")
         if kind not in ("startpos", "fen", "sfen") or (kind == "startpos") != (not start_text.strip()):
@@ -384,6 +387,7 @@ class LineEngine(ABC):
                 " perhaps moves and moves."
             )
         self._position = self._position_after(" ".join(start_text.split()), tuple(moves.split()))
+        self._was_refused = False
 
     def _start(self) -> Position:
         start = start_state(self._game, "")
@@ -454,9 +458,9 @@ class LineEngine(ABC):
             self._tell_failure(error)
             self._tell("That player cannot play: playing with uniform priors and rollouts instead.")
             self._network = None
-            return rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(game)
+            return rollouts(asked, DEFAULT_ROLLOUTS, seed=0).player(_with_ends(asked))
         self._tell(chosen.sentence)
-        return chosen.player.at(game)
+        return chosen.player.at(game if self._network is not None else _with_ends(asked))
 
     def _search_config(self, player: Player, *, proofs: bool) -> SearchConfig:
         """The player's settings with what options and the command line say; `proofs` looks for certain results."""
@@ -649,7 +653,7 @@ def converse(engine: LineEngine, lines: Iterable[str]) -> None:
 
 
 def centipawns(value: float, coefficient: int) -> int:
-    """coefficient · ln(p / (1 − p)), where p = (1 + value) / 2 is the winning chance, a draw half a win.
+    """Of a value: coefficient · ln(p / (1 − p)), where p = (1 + value) / 2 is the winning chance, a draw half a win.
 
     With 400 / ln 10 = 174 that is the difference in Elo which makes p the expected score. Programs for shogi have
     larger coefficients, 600 or 756.
@@ -680,6 +684,11 @@ def uncapped(game: Rules) -> Rules:
     return game if "max_plies=" in game.spec.options else with_options(game, max_plies=NO_CAP)
 
 
+def _with_ends(game: Rules) -> Rules:
+    """The game for random play, which without a ply cap may go on for ever: with one that no game of people's meets."""
+    return with_options(game, max_plies=str(min(4 * game.spec.max_plies, int(NO_CAP))))
+
+
 def _parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
     """`section.name=value`, by section."""
     values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
@@ -696,5 +705,5 @@ def _parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _require_path(path: str) -> None:
-    if not Path(path).exists():
-        raise SettingsError(f"{shown(path)} is not there: name a run directory or a checkpoint's JSON.")
+    if not os.path.exists(path):  # which no text upsets
+        raise SettingsError(f"{path} is not there: name a run directory or a checkpoint's JSON.")

@@ -71,6 +71,8 @@ class UsiEngine(LineEngine):
     def _answer_unsearched(self, go: Go) -> str | None:
         game, state = go.position.game, go.position.state
         if "mate" in go.words.numbers:
+            if self._was_refused:  # problems have one king, and our rules two
+                return "checkmate notimplemented"
             return None if go.choices else "checkmate nomate"
         sign = 1 if game.player(state) == 0 else -1
         if game.ending(state) == DECLARATION and game.outcome(state) == sign:
