@@ -28,13 +28,14 @@ class FakeTime:
 
 
 class TimedEvaluator:
-    """Uniform, a batch in a fixed time."""
+    """Uniform, a batch in a fixed time. Who holds its lock stops the time."""
 
     def __init__(self, time: FakeTime, seconds: float) -> None:
-        self._time, self._seconds = time, seconds
+        self.time, self._seconds, self.lock = time, seconds, threading.Lock()
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        self._time.now_s += self._seconds
+        with self.lock:
+            self.time.now_s += self._seconds
         return UniformEvaluator().evaluate(leaves)
 
 
@@ -130,6 +131,7 @@ def noise(seed: int, count: int, words: Sequence[str], positions: Sequence[str])
 def fuzz(client: LineClient, lines: Iterator[str]) -> None:
     """Whatever comes, there is one answer for each `go`, and a line that is refused leaves the position as it was."""
     commands, num_go = set(client.engine._commands), 0
+    client.tell("setoption name Simulations value 20")
     for line in lines:
         word = next((word for word in line.split() if word in commands), "")
         if word in ("quit", "debug"):

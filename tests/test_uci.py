@@ -386,7 +386,6 @@ def test_ten_thousand_lines_of_anything() -> None:
         "setoption name UCI_Chess960 value true",
         "setoption name UCI_Variant value gardner",
         "setoption name UCI_Variant value chess",
-        "setoption name WeightsFile value /",
     )
     positions = (
         "position startpos",

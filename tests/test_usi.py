@@ -21,8 +21,9 @@ from zerosum.play.usi import UsiEngine
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "zerosum", "usi")
 DECLARED = "position sfen 4K4/PPPPPPPPP/1BR6/9/9/9/9/9/8k b RB2G 1"
-MATE_IN_ONE = "position sfen 8k/9/8P/9/9/9/9/9/K8 b G 1"
-MATED = "position sfen 8k/8G/8P/9/9/9/9/9/K8 w - 1"
+MATE_IN_ONE = "position sfen 8k/9/8P/9/9/9/9/9/K8 b G2r2b3g4s4n4l17p 1"
+MATED = "position sfen 8k/8G/8P/9/9/9/9/9/K8 w 2r2b3g4s4n4l17p 1"
+MATE_IN_THREE = "position sfen 7k1/9/7P1/9/9/9/9/9/K8 b 2G2r2b2g4s4n4l17p 1"
 
 
 def client(game: str = "shogi", **more: Any) -> LineClient:
@@ -74,7 +75,7 @@ def test_resigns_below_the_threshold() -> None:
     engine.tell("setoption name Resign_Threshold value 50")
     assert engine.answer("go nodes 50") == "bestmove resign"
     assert engine.answer("position startpos moves 7g7f", "go nodes 50") != "bestmove resign", "the other side wins"
-    engine.ask("position startpos", "go infinite")
+    engine.tell("position startpos", "go infinite")
     assert answers(engine.tell("stop")) != ["bestmove resign"], "an analysis wants a move"
     engine.tell("setoption name Resign_Threshold value 20")
     assert engine.answer("go nodes 50") != "bestmove resign"
@@ -85,7 +86,7 @@ def test_mates_are_answered_in_words_of_their_own() -> None:
     assert engine.answer(MATE_IN_ONE, "go mate infinite") == "checkmate G*1b"
     assert engine.answer(MATE_IN_ONE, "go mate 60000") == "checkmate G*1b"
     assert engine.answer(MATED, "go mate 1000") == "checkmate nomate"
-    forced = engine.answer("position sfen 7k1/9/7P1/9/9/9/9/9/K8 b 2G 1", "go mate infinite").split()
+    forced = engine.answer(MATE_IN_THREE, "go mate infinite").split()
     assert forced[0] == "checkmate" and len(forced[1:]) % 2 == 1
     state = engine.engine._position.state
     game = engine.engine._game
@@ -112,7 +113,7 @@ def test_there_is_no_mate_where_the_other_side_wins() -> None:
 def test_mates_are_counted_in_plies() -> None:
     infos = [line for line in client().ask(MATE_IN_ONE, "go nodes 500") if line.startswith("info depth")]
     assert " score mate 1 " in infos[-1]
-    infos = client().ask("position sfen 7k1/9/7P1/9/9/9/9/9/K8 b 2G 1", "go mate infinite")
+    infos = client().ask(MATE_IN_THREE, "go mate infinite")
     depth = next(line for line in infos if line.startswith("info depth"))
     assert value_of(depth, "mate") == value_of(depth, "depth") and int(value_of(depth, "mate")) % 2 == 1
 
@@ -158,8 +159,8 @@ def test_whose_clock_it_is() -> None:
 class ShogiHome:
     """Its habits: `usinewgame` behind each `readyok`, early pondering, `stop` where it was in vain, `gameover`."""
 
-    def __init__(self, engine: LineClient, control: str, ticks: FakeTime, *, is_early: bool) -> None:
-        self._engine, self._ticks, self._is_early = engine, ticks, is_early
+    def __init__(self, engine: LineClient, evaluator: TimedEvaluator, control: str, *, is_early: bool) -> None:
+        self._engine, self._evaluator, self._ticks, self._is_early = engine, evaluator, evaluator.time, is_early
         self._control = TimeControl.parse(control)
         self._lefts = [self._control.start(), self._control.start()]
 
@@ -181,7 +182,11 @@ class ShogiHome:
             position = f"position startpos{' moves ' if moves else ''}{' '.join(moves)}"
             before = self._ticks.now_s
             if expected and expected == moves[-1]:
-                said = engine.ask(f"ponderhit {self._clocks(player)}" if self._is_early else "ponderhit")
+                with self._evaluator.lock:
+                    before, told = self._ticks.now_s, len(engine.said)
+                    engine.tell(f"ponderhit {self._clocks(player)}" if self._is_early else "ponderhit")
+                engine.wait()
+                said = engine.said[told:]
             else:
                 if expected:
                     (in_vain,) = answers(engine.tell("stop"))
@@ -205,8 +210,9 @@ class ShogiHome:
                 expected = ponder[1]
                 clocks = "" if self._is_early else f" {self._clocks(1 - player)}"
                 line = " ".join(moves)
-                engine.tell(f"position startpos moves {line} {expected}", f"go ponder{clocks}")
-                assert not answers(engine.said[-1:])
+                assert not answers(
+                    engine.tell(f"position startpos moves {line} {expected}", f"go ponder{clocks}")
+                )
                 moves.append(reply)
         if expected:
             assert len(answers(engine.tell("stop"))) == 1
@@ -222,11 +228,12 @@ class ShogiHome:
 @pytest.mark.parametrize("is_early", [False, True], ids=["clocks with go", "clocks with ponderhit"])
 def test_shogihome_plays_by_the_clock(control: str, is_early: bool) -> None:
     ticks = FakeTime()
-    engine = client(evaluator=TimedEvaluator(ticks, 0.02), clock=ticks)
+    evaluator = TimedEvaluator(ticks, 0.02)
+    engine = client(evaluator=evaluator, clock=ticks)
     engine.tell("usi", "setoption name USI_Ponder value true", "setoption name USI_Hash value 32")
-    moves, _ = ShogiHome(engine, control, ticks, is_early=is_early).play(30)
+    moves, _ = ShogiHome(engine, evaluator, control, is_early=is_early).play(30)
     assert len(moves) >= 30
-    again, _ = ShogiHome(engine, control, ticks, is_early=is_early).play(6)
+    again, _ = ShogiHome(engine, evaluator, control, is_early=is_early).play(6)
     assert len(again) >= 6
 
 
@@ -239,7 +246,7 @@ def test_gameover_ends_pondering() -> None:
 
 def test_early_pondering_without_any_clock_is_answered_like_a_bare_go() -> None:
     engine = client()
-    engine.ask("go ponder")
+    engine.tell("go ponder")
     assert len(answers(engine.ask("ponderhit"))) == 1
 
 
