@@ -25,6 +25,12 @@ MATE_IN_ONE = "position sfen 8k/9/8P/9/9/9/9/9/K8 b G2r2b3g4s4n4l17p 1"
 MATED = "position sfen 8k/8G/8P/9/9/9/9/9/K8 w 2r2b3g4s4n4l17p 1"
 MATE_IN_THREE = "position sfen 7k1/9/7P1/9/9/9/9/9/K8 b 2G2r2b2g4s4n4l17p 1"
 
+WORDS = """\
+usi isready setoption usinewgame position go stop ponderhit gameover startpos sfen moves win lose
+searchmoves ponder btime wtime byoyomi binc winc movetime nodes depth mate infinite 7g7f 3c3d 8h2b+ P*5e
+5i5h 1e1d G*1b resign
+"""
+
 
 def client(game: str = "shogi", **more: Any) -> LineClient:
     return LineClient(UsiEngine, game, **more)
@@ -210,9 +216,7 @@ class ShogiHome:
                 expected = ponder[1]
                 clocks = "" if self._is_early else f" {self._clocks(1 - player)}"
                 line = " ".join(moves)
-                assert not answers(
-                    engine.tell(f"position startpos moves {line} {expected}", f"go ponder{clocks}")
-                )
+                assert not answers(engine.tell(f"position startpos moves {line} {expected}", f"go ponder{clocks}"))
                 moves.append(reply)
         if expected:
             assert len(answers(engine.tell("stop"))) == 1
@@ -252,9 +256,7 @@ def test_early_pondering_without_any_clock_is_answered_like_a_bare_go() -> None:
 
 def test_ten_thousand_lines_of_anything() -> None:
     words = (
-        *"usi isready setoption usinewgame position go stop ponderhit gameover startpos sfen moves win lose".split(),
-        *"searchmoves ponder btime wtime byoyomi binc winc movetime nodes depth mate infinite".split(),
-        *"7g7f 3c3d 8h2b+ P*5e 5i5h 1e1d G*1b resign".split(),
+        *WORDS.split(),
         "setoption name MultiPV value 3",
         "setoption name USI_Hash value 2",
         "setoption name EnteringKingRule value CSARule24",
@@ -291,5 +293,3 @@ def test_the_command_answers_at_once_and_ends_with_its_input(tmp_path: Path) -> 
     )
     lines = done.stdout.splitlines()
     assert "usiok" in lines and len(answers(lines)) == 1 and not done.stderr
-
-

@@ -443,6 +443,8 @@ class LineEngine(ABC):
             self._engine.change(config)
             self._config = config
             self._managers.clear()
+        for is_exact in (False, True):
+            self._manager(is_exact=is_exact)  # which measures the game when it is first met
         return self._engine
 
     def _load(self, weights: Path | None, backend: str) -> Player:
