@@ -17,7 +17,7 @@ from zerosum.errors import DataError, SettingsError
 from zerosum.evaluator import Evaluations
 from zerosum.games import Leaves, make
 from zerosum.play.engine_options import option_table
-from zerosum.play.line_engine import centipawns
+from zerosum.play.line_words import Position, centipawns
 from zerosum.play.uci import UciEngine
 from zerosum.play.uci_client import EngineOption
 
@@ -140,8 +140,14 @@ def test_a_network_that_cannot_play_is_said_and_rollouts_play(tmp_path: Path) ->
     engine = client("chess")
     said = engine.ask(f"setoption name WeightsFile value {path}", "isready", "go nodes 4")
     assert "does not fit chess" in said[0]
-    assert said[1] == "info string That player cannot play: playing with uniform priors and rollouts instead."
+    assert said[1] == "info string Playing uniformly.", "as where nobody is named"
     assert len(answers(said)) == 1
+    nobody = client("chess", evaluator=NoEvaluator())
+    assert strings(nobody.tell("isready")) == [
+        "info string ValueError: no answer",
+        "info string Playing with uniform priors and rollouts instead.",
+    ]
+    assert len(answers(nobody.ask("go nodes 4"))) == 1
 
 
 def test_a_bad_start_is_refused(tmp_path: Path) -> None:
@@ -256,6 +262,20 @@ def test_every_limit_ends_a_search_and_is_named() -> None:
     assert "ended by: proven" in "\n".join(engine.ask(MATE_IN_ONE, "go mate 1", "isready"))
 
 
+def test_memory_is_a_limit() -> None:
+    said = client().ask("setoption name Hash value 1", "isready", "go movetime 1000000")
+    assert strings(said)[-1] == "info string ended by: memory"
+    assert int(value_of([line for line in said if line.startswith("info depth")][-1], "hashfull")) > 900
+
+
+def test_settings_that_exclude_each_other_are_said_and_a_move_is_made() -> None:
+    engine = client(overrides=["search.exact_bounds=false", "search.twofold_draw=true"])
+    engine.engine._search_overrides = {"twofold_draw": True}  # as with a run whose settings do not go with them
+    said = engine.ask("go infinite")
+    assert "search.twofold_draw is a guess" in strings(said)[-1] and not answers(said)
+    assert engine.tell("stop") == ["bestmove a2a3"]
+
+
 def test_only_the_moves_that_are_allowed() -> None:
     engine = client()
     assert engine.answer("position startpos", "go nodes 40 searchmoves a2a3") == "bestmove a2a3"
@@ -334,10 +354,17 @@ def test_no_flag_falls_in_a_game_by_the_clock(main_s: float, increment_s: float,
         if move == "(none)":
             break
         moves.append(move)
-        legal = engine.engine._position_after("", tuple(moves)).legal
-        if not legal:
+        position = Position.after(engine.engine._game, "", tuple(moves))
+        if not position.legal:
             break
-        moves.append(engine.engine._position_after("", tuple(moves)).texts(legal[:1])[0])
+        moves += position.texts(position.legal[:1])
+
+
+class NoEvaluator:
+    """Fails from the first."""
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        raise ValueError("no answer")
 
 
 class Broken:

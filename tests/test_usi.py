@@ -15,6 +15,7 @@ from zerosum.evaluator import Evaluations
 from zerosum.games import Leaves
 from zerosum.play.clock import TimeControl
 from zerosum.play.engine_options import option_table
+from zerosum.play.line_words import Position
 from zerosum.play.uci_client import EngineOption
 from zerosum.play.usi import UsiEngine
 
@@ -224,7 +225,7 @@ class ShogiHome:
         return moves, answer
 
     def _other(self, moves: list[str], expected: str) -> str | None:
-        position = self._engine.engine._position_after("", tuple(moves))
+        position = Position.after(self._engine.engine._game, "", tuple(moves))
         return next((text for action in position.legal if (text := position.texts([action])[0]) != expected), expected)
 
 

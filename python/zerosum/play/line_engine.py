@@ -15,7 +15,6 @@ whatever ends the search. Networks are loaded by `isready`, or by the first `go`
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import re
 import threading
@@ -25,18 +24,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from zerosum._core import Root, __version__
 from zerosum.backends import BACKENDS
-from zerosum.errors import GameError, SettingsError, ZerosumError, nearest, shown
-from zerosum.games import Rules, State, measure_game, near_moves, parse_action, start_state, with_options
+from zerosum.errors import SettingsError, ZerosumError, nearest, shown
+from zerosum.games import Rules, measure_game, with_options
 from zerosum.play.choice import ChosenPlayer, choose_player, describe_network
 from zerosum.play.clock import TimeLeft
 from zerosum.play.engine import Engine, Line, Report, Task
 from zerosum.play.engine_options import OfferedOption, check, combo, spin, text
+from zerosum.play.line_words import GoWords, Position, centipawns, read_go, read_position
 from zerosum.play.player import DEFAULT_ROLLOUTS, LEAVES_A_BATCH, MOST_SIMULATIONS, Player, rollouts
 from zerosum.play.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.search import SearchConfig
@@ -57,51 +57,7 @@ MOST_HASH_MIB = 1 << 20
 MOST_OVERHEAD_MS = 60_000
 NEWEST = "<newest>"
 """The value of `WeightsFile` that leaves the choice to `choose_player`."""
-LEAST_CHANCE = 1e-5
-"""Winning chances nearer to 0 or 1 have the centipawns of this one."""
-
 SECTIONS: dict[str, type[Any]] = {"search": SearchConfig, "time": TimeConfig}
-NUMBERS = frozenset(("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate", "byoyomi"))
-"""Words of `go` with a number behind them,"""
-FLAGS = frozenset(("infinite", "ponder"))
-"""and without."""
-
-
-@dataclass(frozen=True)
-class Position:
-    """A position as a client told it."""
-
-    game: Rules
-    start_text: str
-    """The start as the game writes it, "" for its own."""
-    start: State
-    """The same object as long as the text is the same: by that a search knows that the game goes on."""
-    moves: tuple[str, ...]
-    actions: tuple[int, ...]
-    state: State
-
-    def texts(self, actions: Iterable[int]) -> list[str]:
-        """Moves from here as the protocol writes them."""
-        state, texts = self.state, []
-        for action in actions:
-            texts.append(self.game.action_text(state, action))
-            state = self.game.play(state, action)
-        return texts
-
-    @property
-    def legal(self) -> list[int]:
-        """Moves that can be made, past an end of the game that the rules would let go on."""
-        return self.game.legal_actions(self.state, past_soft_endings=True)
-
-
-@dataclass(frozen=True)
-class GoWords:
-    """What stands behind `go`."""
-
-    numbers: Mapping[str, int]
-    flags: frozenset[str]
-    chosen: tuple[int, ...] | None
-    """The legal ones of `searchmoves`; None without the word."""
 
 
 @dataclass
@@ -110,9 +66,10 @@ class Go:
 
     words: GoWords
     position: Position
-    manager: TimeManager
     left: TimeLeft
     is_held: bool
+    manager: TimeManager | None = None
+    """Of the search; None before it."""
     report: Report | None = None
     """The latest."""
     answer: str | None = None
@@ -136,12 +93,11 @@ class LineEngine(ABC):
     protocol = ""
     """The word that asks for the handshake; with "ok" behind it it ends it."""
     new_game_word = ""
-    position_word = ""
     colors = ""
     """What `go` calls the clocks of the first and of the second player."""
     no_move = ""
     """What `bestmove` says where there is none."""
-    names: Mapping[str, str] = {}
+    names: ClassVar[Mapping[str, str]] = {}
     """Options that the protocol calls otherwise."""
     eval_coefficient = 0
     """The default of `Eval_Coef`."""
@@ -180,7 +136,7 @@ class LineEngine(ABC):
         self._options = {offered.listed.name: offered for offered in self._offer(weights)}
         self._values = {name: offered.listed.default for name, offered in self._options.items()}
         self._game = uncapped(self._game_asked())
-        self._position = self._start()
+        self._position = Position.at_start(self._game)
         self._was_refused = False  # the latest position
         self._engine: Engine | None = None
         self._loaded: tuple[str, ...] = ()
@@ -243,7 +199,7 @@ class LineEngine(ABC):
 
     def _answer_anyhow(self, go: Go) -> str:
         """The answer where the search found nothing: any legal move."""
-        return f"bestmove {go.position.texts(go.choices[:1])[0]}"
+        return " ".join(["bestmove", *(go.position.texts(go.choices[:1]) or [self.no_move])])
 
     # Lines.
 
@@ -369,48 +325,17 @@ class LineEngine(ABC):
             return
         self._game, before = game, self._position
         try:
-            self._position = self._position_after(before.start_text, before.moves)
+            self._position = Position.after(game, before.start_text, before.moves)
         except ZerosumError as error:
-            self._position = self._start()
+            self._position = Position.at_start(game)
             self._tell(f"{game.spec.full_name} begins at its start: {error}")
 
     # Positions.
 
     def _set_position(self, argument: str) -> None:
-        """`startpos`, or `fen` or `sfen` and a position; then perhaps `moves` and moves."""
         self._was_refused = True
-        before, _, moves = f"{argument} ".partition(" moves ")
-        kind, _, start_text = before.strip().partition(" ")
-        if kind not in ("startpos", "fen", "sfen") or (kind == "startpos") != (not start_text.strip()):
-            raise SettingsError(
-                f"position {shown(argument)}: expected startpos, or {self.position_word} and a position, and then"
-                " perhaps moves and moves."
-            )
-        self._position = self._position_after(" ".join(start_text.split()), tuple(moves.split()))
+        self._position = read_position(self._game, argument, latest=self._position)
         self._was_refused = False
-
-    def _start(self) -> Position:
-        start = start_state(self._game, "")
-        return Position(self._game, "", start, (), (), start)
-
-    def _position_after(self, start_text: str, moves: tuple[str, ...]) -> Position:
-        """A position, from the latest one where it follows from that.
-
-        Raises:
-            GameError: the start is no position, or a move is illegal.
-        """
-        game, last = self._game, self._position
-        has_same_start = last.game is game and last.start_text == start_text
-        start = last.start if has_same_start else start_state(game, start_text)
-        goes_on = has_same_start and moves[: len(last.moves)] == last.moves
-        state, actions = (last.state, list(last.actions)) if goes_on else (start, [])
-        for number in range(len(actions), len(moves)):
-            try:
-                actions.append(parse_action(game, state, moves[number]))
-            except GameError as error:
-                raise GameError(f"position, move {number + 1}: {error} The position stays as it was.") from error
-            state = game.play(state, actions[-1])
-        return Position(game, start_text, start, moves, tuple(actions), state)
 
     # The player.
 
@@ -448,21 +373,26 @@ class LineEngine(ABC):
         return self._engine
 
     def _load(self, weights: Path | None, backend: str) -> Player:
-        """The player asked for, ready to answer; rollouts if it cannot be had, for a game may wait for a move."""
-        game, asked = self._game, self._game_asked()
-        try:
-            self._network = describe_network(asked, weights)
-            chosen = self._open_player(asked, weights, backend=backend)
-            # Networks are compiled for a batch of some size when it is first met: not on somebody's clock.
-            for size in (1, 4, LEAVES_A_BATCH):
-                chosen.player.evaluator.evaluate(game.encode([game.initial_state()] * size))
-        except Exception as error:
-            self._tell_failure(error)
-            self._tell("That player cannot play: playing with uniform priors and rollouts instead.")
-            self._network = None
-            return rollouts(asked, DEFAULT_ROLLOUTS, seed=0).player(_with_ends(asked))
-        self._tell(chosen.sentence)
-        return chosen.player.at(game if self._network is not None else _with_ends(asked))
+        """The player asked for, ready to answer.
+
+        If it cannot be had, it is who plays where nobody is named, and at last rollouts: a game may wait for a move.
+        """
+        game = self._game_asked()
+        for path in dict.fromkeys((weights, None)):
+            try:
+                self._network = describe_network(game, path)
+                chosen = self._open_player(game, path, backend=backend)
+                # Networks are compiled for a batch of some size when it is first met: not on somebody's clock.
+                for size in (1, 4, LEAVES_A_BATCH):
+                    chosen.player.evaluator.evaluate(game.encode([game.initial_state()] * size))
+            except Exception as error:
+                self._tell_failure(error)
+            else:
+                self._tell(chosen.sentence)
+                return chosen.player.at(self._game if self._network is not None else _with_ends(game))
+        self._network = None
+        self._tell("Playing with uniform priors and rollouts instead.")
+        return rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(_with_ends(game))
 
     def _search_config(self, player: Player, *, proofs: bool) -> SearchConfig:
         """The player's settings with what options and the command line say; `proofs` looks for certain results."""
@@ -509,31 +439,38 @@ class LineEngine(ABC):
         arrived = self._clock()
         self._finish()
         words, position = self._read_go(argument), self._position
-        engine = self._ready(proofs="mate" in words.numbers)
-        left = self._left(words.numbers, position)
-        manager = self._manager(is_exact="movetime" in words.numbers)
-        is_pondering = words.flags == {"ponder"}
-        manager.begin(left, num_plies=position.state.plies, is_pondering=is_pondering, clock_since_s=arrived)
-        self._search(engine, Go(words, position, manager, left, is_held=bool(words.flags)))
-
-    def _search(self, engine: Engine, go: Go) -> None:
+        go = Go(words, position, self._left(words.numbers, position), is_held=bool(words.flags))
         self._go = go
-        if (answer := self._answer_unsearched(go)) is not None:
-            self._conclude(go, answer)
-            return
-        numbers = go.words.numbers
+        try:
+            engine = self._ready(proofs="mate" in words.numbers)
+            if (answer := self._answer_unsearched(go)) is not None:
+                self._conclude(go, answer)
+            else:
+                self._search(engine, go, arrived)
+        except Exception as error:
+            self._on_failure(error)
+
+    def _search(self, engine: Engine, go: Go, arrived: float) -> None:
+        numbers, manager = go.words.numbers, self._manager(is_exact="movetime" in go.words.numbers)
         limits = [max(limit, 1) for limit in (numbers.get("nodes"), self._number("Simulations") or None) if limit]
         is_open = not limits and not go.is_infinite and not {"depth", "mate"} & numbers.keys()
         own_number = self._search_overrides.get("num_simulations", engine.player.config.num_simulations)
 
         def is_enough(root: Root, _: float) -> str | None:
             with self._lock:  # `ponderhit` changes what is looked at
-                reason = go.manager.limit(progress_of(root))
+                reason = manager.limit(progress_of(root))
                 if is_open and not go.left.is_limited and root.num_simulations >= own_number:
                     reason = "simulations"
                 return None if go.is_held else reason
 
         engine.set_position(go.position.start, moves=go.position.actions)
+        manager.begin(
+            go.left,
+            num_plies=go.position.state.plies,
+            is_pondering=go.words.flags == {"ponder"},
+            clock_since_s=arrived,
+        )
+        go.manager = manager
         engine.think(
             Task(
                 simulations=min(limits, default=None),
@@ -549,29 +486,7 @@ class LineEngine(ABC):
         return TimeLeft.of_go(numbers, color=self.colors[position.game.player(position.state)])
 
     def _read_go(self, argument: str) -> GoWords:
-        """What cannot be read is told and left out: a `go` is to be answered in any case."""
-        numbers: dict[str, int] = {}
-        flags: set[str] = set()
-        chosen: list[int] | None = None
-        words = argument.split()
-        while words:
-            word = words.pop(0)
-            if word in FLAGS:
-                flags.add(word)
-            elif word in NUMBERS and words and re.fullmatch(r"[+-]?\d{1,15}", words[0]):
-                numbers[word] = int(words.pop(0))
-            elif word == "searchmoves":
-                chosen = chosen or []
-            elif chosen is not None and word not in NUMBERS:
-                action = self._game.parse_action(self._position.state, word)
-                if action is None:
-                    near = near_moves(self._game, self._position.state, word)
-                    self._tell(f"go searchmoves: {shown(word)} is no legal move and left out ({near}).")
-                else:
-                    chosen.append(action)
-            else:
-                self._tell(f"go: {shown(word)} is not understood and left out.")
-        return GoWords(numbers, frozenset(flags), None if chosen is None else tuple(dict.fromkeys(chosen)))
+        return read_go(argument, self._position, tell=self._tell)
 
     def _stop(self, _: str) -> None:
         self._finish()
@@ -585,7 +500,8 @@ class LineEngine(ABC):
                 raise SettingsError("ponderhit: nobody ponders.")
             if numbers:
                 go.left = self._left(numbers, go.position)
-            go.manager.ponderhit(go.left if numbers else None)
+            if go.manager is not None:
+                go.manager.ponderhit(go.left if numbers else None)
             self._release(go)
 
     def _finish(self) -> None:
@@ -652,16 +568,6 @@ def converse(engine: LineEngine, lines: Iterable[str]) -> None:
                     break
     finally:
         engine.close()
-
-
-def centipawns(value: float, coefficient: int) -> int:
-    """Of a value: coefficient · ln(p / (1 − p)), where p = (1 + value) / 2 is the winning chance, a draw half a win.
-
-    With 400 / ln 10 = 174 that is the difference in Elo which makes p the expected score. Programs for shogi have
-    larger coefficients, 600 or 756.
-    """
-    chance = min(max((1 + value) / 2, LEAST_CHANCE), 1 - LEAST_CHANCE)
-    return round(coefficient * math.log(chance / (1 - chance)))
 
 
 def progress_of(root: Root) -> Progress:

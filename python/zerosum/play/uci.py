@@ -23,7 +23,6 @@ class UciEngine(LineEngine):
 
     protocol = "uci"
     new_game_word = "ucinewgame"
-    position_word = "fen"
     colors = "wb"
     no_move = "(none)"
     eval_coefficient = 174

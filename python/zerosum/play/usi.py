@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import ClassVar
 
 from zerosum.games import Rules, make, with_options
 from zerosum.play.engine import Report
 from zerosum.play.engine_options import OfferedOption, combo, spin
-from zerosum.play.line_engine import NO_CAP, Command, Go, GoWords, LineEngine
+from zerosum.play.line_engine import NO_CAP, Command, Go, LineEngine
+from zerosum.play.line_words import GoWords
 
 SHOGI = ("shogi", "minishogi")
 """Our games, which Fairy-Stockfish calls the same."""
@@ -27,10 +29,9 @@ class UsiEngine(LineEngine):
 
     protocol = "usi"
     new_game_word = "usinewgame"
-    position_word = "sfen"
     colors = "bw"
     no_move = "resign"
-    names = {"Hash": "USI_Hash", "Ponder": "USI_Ponder", "Move Overhead": "MoveOverhead"}  # noqa: RUF012
+    names: ClassVar = {"Hash": "USI_Hash", "Ponder": "USI_Ponder", "Move Overhead": "MoveOverhead"}
     eval_coefficient = 756
 
     def _more_commands(self) -> dict[str, Command]:
