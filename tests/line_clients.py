@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from zerosum.games import Leaves, Rules, make
 from zerosum.play.choice import ChosenPlayer, choose_player
 from zerosum.play.line_engine import LineEngine
 from zerosum.play.player import Player
+from zerosum.play.uci import UciEngine, UciSetup
+from zerosum.play.usi import UsiEngine, UsiSetup
 from zerosum.search import SearchConfig
 
 ANSWERS = ("bestmove", "checkmate")
@@ -44,7 +47,7 @@ class LineClient:
 
     def __init__(
         self,
-        engine: type[LineEngine],
+        protocol: str,
         game: str,
         *,
         evaluator: Evaluator | None = None,
@@ -62,10 +65,9 @@ class LineClient:
             player = Player(rules, evaluator or UniformEvaluator(), SearchConfig(num_simulations=40), name="uniform")
             return ChosenPlayer(player, "Playing uniformly.")
 
-        more = {} if clock is None else {"clock": clock}
-        self.engine = engine(
-            make(game), write=self.said.append, weights=weights, overrides=overrides, open_player=open_player, **more
-        )
+        make_setup, make_engine = (UciSetup, UciEngine) if protocol == "uci" else (UsiSetup, UsiEngine)
+        setup = make_setup(make(game), weights=weights, overrides=overrides, open_player=open_player)
+        self.engine: LineEngine = make_engine(setup, write=self.said.append, clock=clock or time.monotonic)
 
     def tell(self, *lines: str) -> list[str]:
         """What is said until all lines are obeyed; a search may go on."""

@@ -17,7 +17,6 @@ from zerosum.play.clock import TimeControl
 from zerosum.play.engine_options import option_table
 from zerosum.play.line_words import Position
 from zerosum.play.uci_client import EngineOption
-from zerosum.play.usi import UsiEngine
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "zerosum", "usi")
@@ -34,7 +33,7 @@ searchmoves ponder btime wtime byoyomi binc winc movetime nodes depth mate infin
 
 
 def client(game: str = "shogi", **more: Any) -> LineClient:
-    return LineClient(UsiEngine, game, **more)
+    return LineClient("usi", game, **more)
 
 
 # Words of its own
@@ -96,7 +95,7 @@ def test_mates_are_answered_in_words_of_their_own() -> None:
     forced = engine.answer(MATE_IN_THREE, "go mate infinite").split()
     assert forced[0] == "checkmate" and len(forced[1:]) % 2 == 1
     state = engine.engine._position.state
-    game = engine.engine._game
+    game = engine.engine.setup.game
     for move in forced[1:]:
         action = game.parse_action(state, move)
         assert action is not None
@@ -130,17 +129,17 @@ def test_minishogi_by_option_or_by_name() -> None:
     engine.tell("setoption name UCI_Variant value minishogi", "isready", "usinewgame", "position startpos")
     assert engine.answer("go nodes 30 searchmoves 1e1d") == "bestmove 1e1d"
     assert engine.loaded == ["minishogi"]
-    assert client("minishogi").engine._game.spec.name == "minishogi"
+    assert client("minishogi").engine.setup.game.spec.name == "minishogi"
 
 
 def test_a_longest_game_is_a_draw() -> None:
     moves = " ".join(["5i5h", "5a5b"])
     engine = client()
     engine.tell("setoption name MaxMovesToDraw value 2", f"position startpos moves {moves}")
-    assert engine.engine._game.spec.max_plies == 2
+    assert engine.engine.setup.game.spec.max_plies == 2
     assert engine.answer("go nodes 10") != "bestmove resign", "played on, if a client wants that"
     engine.tell("setoption name MaxMovesToDraw value 0")
-    assert engine.engine._game.spec.max_plies == 65535
+    assert engine.engine.setup.game.spec.max_plies == 65535
 
 
 def test_whose_clock_it_is() -> None:
@@ -225,7 +224,7 @@ class ShogiHome:
         return moves, answer
 
     def _other(self, moves: list[str], expected: str) -> str | None:
-        position = Position.after(self._engine.engine._game, "", tuple(moves))
+        position = Position.after(self._engine.engine.setup.game, "", tuple(moves))
         return next((text for action in position.legal if (text := position.texts([action])[0]) != expected), expected)
 
 
@@ -285,7 +284,7 @@ def test_ten_thousand_lines_of_anything() -> None:
 
 def test_the_documentation_has_the_options() -> None:
     page = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
-    assert option_table(client().engine._options.values()) in page
+    assert option_table(client().engine.setup.options.values()) in page
 
 
 def test_the_command_answers_at_once_and_ends_with_its_input(tmp_path: Path) -> None:

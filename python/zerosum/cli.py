@@ -183,20 +183,22 @@ EngineOverrides = Annotated[
 def uci(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
     """Be an engine that speaks UCI, the protocol of programs for chess."""
     from zerosum.play.line_engine import converse
-    from zerosum.play.uci import UciEngine
+    from zerosum.play.uci import UciEngine, UciSetup
 
     rules = _engine_game(run, game or "chess" if run is None else game)
-    converse(UciEngine(rules, write=_say, weights=run, overrides=set_ or []), _lines())
+    setup = UciSetup(rules, weights=run, overrides=set_ or [])
+    converse(UciEngine(setup, write=_say), _lines())
 
 
 @app.command(epilog="Example: `zerosum usi runs/shogi`, as the command of an engine in a program for shogi")
 def usi(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
     """Be an engine that speaks USI, the protocol of programs for shogi."""
     from zerosum.play.line_engine import converse
-    from zerosum.play.usi import UsiEngine
+    from zerosum.play.usi import UsiEngine, UsiSetup
 
     rules = _engine_game(run, game or "shogi" if run is None else game)
-    converse(UsiEngine(rules, write=_say, weights=run, overrides=set_ or []), _lines())
+    setup = UsiSetup(rules, weights=run, overrides=set_ or [])
+    converse(UsiEngine(setup, write=_say), _lines())
 
 
 def _engine_game(run: Path | None, name: str) -> Rules:

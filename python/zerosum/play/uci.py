@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from zerosum.games import Rules, make
 from zerosum.play.engine import Line
 from zerosum.play.engine_options import INERT, OfferedOption, check, combo, text
+from zerosum.play.engine_setup import EngineSetup
 from zerosum.play.line_engine import LineEngine
 
 CHESS = ("chess", "chess960")
@@ -18,18 +19,14 @@ VARIANTS = {"chess": "chess", "gardner": "minichess"}
 """Our games, by Fairy-Stockfish's names."""
 
 
-class UciEngine(LineEngine):
-    """An engine told by lines of UCI."""
+class UciSetup(EngineSetup):
+    """The options of UCI."""
 
-    protocol = "uci"
-    new_game_word = "ucinewgame"
-    colors = "wb"
-    no_move = "(none)"
     eval_coefficient = 174
 
     def _offer_more(self) -> Iterator[OfferedOption]:
-        name = self._asked_game.spec.name
-        if self._knows_draws:
+        name = self.asked_game.spec.name
+        if self.knows_draws:
             yield check("UCI_ShowWDL", False, "chances of win, draw and loss in each `info`, in thousandths")
         if name in (*CHESS, "minichess"):
             variant = "gardner" if name == "minichess" else "chess"
@@ -41,10 +38,10 @@ class UciEngine(LineEngine):
         yield text("SyzygyPath", INERT, f"{inert}: tablebases are not read", is_inert=True)
 
     def _game_asked(self) -> Rules:
-        asked = self._asked_game
-        name = VARIANTS.get(self._values.get("UCI_Variant", ""), asked.spec.name)
+        asked = self.asked_game
+        name = VARIANTS.get(self.values.get("UCI_Variant", ""), asked.spec.name)
         if name in CHESS:
-            name = CHESS[self._is_set("UCI_Chess960")]
+            name = CHESS[self.is_set("UCI_Chess960")]
             options = asked.spec.options if asked.spec.name in CHESS else ""
             asked = make(f"{name}({options})" if options else name)
         elif name != asked.spec.name:
@@ -52,12 +49,22 @@ class UciEngine(LineEngine):
         return asked
 
     @property
-    def _shows_draws(self) -> bool:
-        return self._knows_draws and self._is_set("UCI_ShowWDL")
+    def shows_draws(self) -> bool:
+        """As `EngineSetup.shows_draws`."""
+        return self.knows_draws and self.is_set("UCI_ShowWDL")
+
+
+class UciEngine(LineEngine):
+    """An engine told by lines of UCI."""
+
+    protocol = "uci"
+    new_game_word = "ucinewgame"
+    colors = "wb"
+    no_move = "(none)"
 
     def _score(self, line: Line) -> list[str]:
         score = super()._score(line)
-        if not self._shows_draws or line.draw is None:
+        if not self.setup.shows_draws or line.draw is None:
             return score
         win, draw = (round(1000 * share) for share in ((1 - line.draw + line.value) / 2, line.draw))
         win = min(max(win, 0), 1000 - draw)

@@ -13,7 +13,8 @@ from typing import ClassVar
 from zerosum.games import Rules, make, with_options
 from zerosum.play.engine import Report
 from zerosum.play.engine_options import OfferedOption, combo, spin
-from zerosum.play.line_engine import NO_CAP, Command, Go, LineEngine
+from zerosum.play.engine_setup import NO_CAP, EngineSetup
+from zerosum.play.line_engine import Command, Go, LineEngine
 from zerosum.play.line_words import GoWords
 
 SHOGI = ("shogi", "minishogi")
@@ -24,21 +25,14 @@ DECLARATION = "declaration"
 """How shogi calls that ending."""
 
 
-class UsiEngine(LineEngine):
-    """An engine told by lines of USI."""
+class UsiSetup(EngineSetup):
+    """The options of USI."""
 
-    protocol = "usi"
-    new_game_word = "usinewgame"
-    colors = "bw"
-    no_move = "resign"
     names: ClassVar = {"Hash": "USI_Hash", "Ponder": "USI_Ponder", "Move Overhead": "MoveOverhead"}
     eval_coefficient = 756
 
-    def _more_commands(self) -> dict[str, Command]:
-        return {"gameover": self._stop}
-
     def _offer_more(self) -> Iterator[OfferedOption]:
-        spec = self._asked_game.spec
+        spec = self.asked_game.spec
         yield spin(
             "Resign_Threshold", 0, 0, 1000, "resigns where its winning chance is less, in thousandths (paper: 50)"
         )
@@ -52,14 +46,26 @@ class UsiEngine(LineEngine):
         yield spin("MaxMovesToDraw", 0, 0, int(NO_CAP), "plies after which a game is a draw; 0 is never")
 
     def _game_asked(self) -> Rules:
-        asked, variant = self._asked_game, self._values.get("UCI_Variant")
+        asked, variant = self.asked_game, self.values.get("UCI_Variant")
         if variant is None:
             return asked
         game = asked if variant == asked.spec.name else make(variant)
-        rule = ENTERING_KING_RULES[self._values["EnteringKingRule"]]
+        rule = ENTERING_KING_RULES[self.values["EnteringKingRule"]]
         game = with_options(game, entering_king=rule)
-        cap = self._values["MaxMovesToDraw"]
+        cap = self.values["MaxMovesToDraw"]
         return game if cap == "0" else with_options(game, max_plies=cap)
+
+
+class UsiEngine(LineEngine):
+    """An engine told by lines of USI."""
+
+    protocol = "usi"
+    new_game_word = "usinewgame"
+    colors = "bw"
+    no_move = "resign"
+
+    def _more_commands(self) -> dict[str, Command]:
+        return {"gameover": self._stop}
 
     def _mate_in(self, num_plies: int) -> int:
         return num_plies
@@ -85,7 +91,7 @@ class UsiEngine(LineEngine):
             return self._checkmate(go, report)
         if report.lines and not go.is_infinite:
             chance = (1 + report.lines[0].value) / 2
-            if 1000 * chance < self._number("Resign_Threshold"):
+            if 1000 * chance < self.setup.number("Resign_Threshold"):
                 return "bestmove resign"
         return super()._answer(go, report)
 
