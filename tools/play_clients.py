@@ -5,8 +5,9 @@
 
 An engine plays against itself, two processes a game and two games at once (`--at-once`), so that four engines share
 the machine. Each kind of game (`SCENARIOS`) has a time control and a client: our own for other people's engines, one
-that ponders as ShogiHome does, or python-chess, which ponders, too, where it is installed. Clocks run in the client,
-from the moment before it asks to the moment after it has the answer, and are exact to the last millisecond.
+that ponders as ShogiHome does, or python-chess, which ponders, too, where it is installed. A clock runs from the moment
+in which the client asks (or says that the expected move was not played) until it has read the answer, to the last
+millisecond.
 
 Games begin with four random plies and end by the rules, or after `MOST_PLIES`. Each is a line of the record when it is
 over; a record that is there goes on, so `--games` may be played in portions: 500 in all, however often it was stopped.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import importlib.util
 import json
 import random
@@ -33,7 +35,7 @@ from typing import Any, Protocol
 from zerosum.games import Rules, State, make, parse_action
 from zerosum.play.clock import TimeControl, TimeLeft
 from zerosum.play.external import EngineCommand, EngineFailure, EngineLimits, EngineTimeouts, ExternalEngine
-from zerosum.play.external_process import EngineProcess
+from zerosum.play.external_process import EngineProcess, Line
 
 MOST_PLIES = 120
 OPENING_PLIES = 4
@@ -106,8 +108,8 @@ class Client(Protocol):
     def new_game(self) -> None:
         """Say that another game begins."""
 
-    def think(self, turn: Turn) -> str:
-        """Ask for a move; it may be one of `ENDED_BY_ENGINE`."""
+    def think(self, turn: Turn) -> tuple[str, float]:
+        """Ask for a move, which may be one of `ENDED_BY_ENGINE`; with the seconds that it took."""
 
     def close(self) -> None:
         """End the engine."""
@@ -127,7 +129,7 @@ class OurClient:
         """As `Client.new_game`."""
         self._engine.new_game()
 
-    def think(self, turn: Turn) -> str:
+    def think(self, turn: Turn) -> tuple[str, float]:
         """As `Client.think`."""
         state, actions = self._game.initial_state(), []
         for text in turn.moves:
@@ -143,8 +145,8 @@ class OurClient:
         )
         move = self._engine.think("", actions, limits)
         if move.action is None:
-            return {"resignation": "resign", "declaration": "win"}[move.ending]
-        return self._game.action_text(turn.state, move.action)
+            return {"resignation": "resign", "declaration": "win"}[move.ending], move.answer.seconds
+        return self._game.action_text(turn.state, move.action), move.answer.seconds
 
     def close(self) -> None:
         """As `Client.close`."""
@@ -161,6 +163,7 @@ class PonderingClient:
         self._protocol, self.ponderhits = scenario.protocol, 0
         self._process = EngineProcess(argv, name=scenario.name)
         self._expected: list[str] | None = None
+        self._is_early = False
         self._process.send(self._protocol)
         self._read_until(f"{self._protocol}ok")
         self._process.send(f"setoption name {'USI_Ponder' if self._protocol == 'usi' else 'Ponder'} value true")
@@ -174,23 +177,26 @@ class PonderingClient:
         self._read_until("readyok", 60.0)
         self._process.send(f"{self._protocol}newgame")
 
-    def think(self, turn: Turn) -> str:
+    def think(self, turn: Turn) -> tuple[str, float]:
         """As `Client.think`."""
+        clocks, moves = self._clocks(turn), " ".join(turn.moves)
+        began = time.monotonic()
         if self._expected == turn.moves:
             self.ponderhits += 1
             self._expected = None
-            self._process.send(f"ponderhit {self._clocks(turn)}" if self._is_early else "ponderhit")
+            self._process.send(f"ponderhit {clocks}" if self._is_early else "ponderhit")
         else:
             self._end_pondering()
-            self._process.send(f"position startpos moves {' '.join(turn.moves)}")
-            self._process.send(f"go {self._clocks(turn)}")
-        _, move, *ponder = self._read_until("bestmove").split()
+            self._process.send(f"position startpos moves {moves}")
+            self._process.send(f"go {clocks}")
+        answer = self._read_until("bestmove")
+        _, move, *ponder = answer.text.split()
         if ponder and move not in ENDED_BY_ENGINE:
             self._expected = [*turn.moves, move, ponder[1]]
             self._is_early = self._protocol == "usi" and len(turn.moves) % 4 < 2
             self._process.send(f"position startpos moves {' '.join(self._expected)}")
-            self._process.send("go ponder" if self._is_early else f"go ponder {self._clocks(turn)}")
-        return move
+            self._process.send("go ponder" if self._is_early else f"go ponder {clocks}")
+        return move, answer.at - began
 
     def _clocks(self, turn: Turn) -> str:
         names = "bw" if self._protocol == "usi" else "wb"
@@ -211,13 +217,13 @@ class PonderingClient:
             self._process.send("stop")
             self._read_until("bestmove")
 
-    def _read_until(self, word: str, timeout_s: float = PATIENCE_S) -> str:
+    def _read_until(self, word: str, timeout_s: float = PATIENCE_S) -> Line:
         """The line that begins with a word; one answer that nobody asked for is a fault."""
         deadline = time.monotonic() + timeout_s
         while line := self._process.read(deadline):
             first = line.text.partition(" ")[0]
             if first == word:
-                return line.text
+                return line
             if first == "bestmove":
                 raise self._process.failure("made a move that nobody asked for")
         raise self._process.failure(f"did not answer {word!r} within {timeout_s:g} s")
@@ -233,11 +239,9 @@ class PythonChessClient:
     ponderhits = 0
 
     def __init__(self, _: Scenario, __: Rules, argv: Sequence[str]) -> None:
-        import chess
-        import chess.engine
-
-        self._chess = chess
-        self._engine = chess.engine.SimpleEngine.popen_uci(list(argv), timeout=PATIENCE_S)
+        self._chess: Any = importlib.import_module("chess")
+        importlib.import_module("chess.engine")
+        self._engine = self._chess.engine.SimpleEngine.popen_uci(list(argv), timeout=PATIENCE_S)
         self._game = object()
 
     def new_game(self) -> None:
@@ -245,7 +249,7 @@ class PythonChessClient:
         self._game = object()
         self._engine.ping()
 
-    def think(self, turn: Turn) -> str:
+    def think(self, turn: Turn) -> tuple[str, float]:
         """As `Client.think`."""
         board = self._chess.Board()
         for move in turn.moves:
@@ -259,11 +263,12 @@ class PythonChessClient:
             black_inc=left.increment_s,
             remaining_moves=left.moves_to_go,
         )
+        began = time.monotonic()
         try:
             result = self._engine.play(board, limit, game=self._game, ponder=True)
         except self._chess.engine.EngineError as error:
             raise EngineFailure(str(error), ending="forfeit") from error
-        return "(none)" if result.move is None else str(result.move)
+        return "(none)" if result.move is None else str(result.move), time.monotonic() - began
 
     def close(self) -> None:
         """As `Client.close`."""
@@ -296,9 +301,7 @@ def play_game(scenario: Scenario, number: int, game: Rules, clients: Sequence[Cl
             if len(turn.moves) < OPENING_PLIES:
                 move(draw.choice(game.legal_actions(turn.state)))
                 continue
-            began = time.monotonic()
-            text = clients[(turn.player + number) % 2].think(turn)
-            elapsed_s = time.monotonic() - began
+            text, elapsed_s = clients[(turn.player + number) % 2].think(turn)
             left = turn.lefts[turn.player]
             slack_s = min(slack_s, control.flag_falls_after_s(left) - elapsed_s)
             after = control.after_move(left, elapsed_s)

@@ -54,7 +54,7 @@ class TimeConfig:
         choices=("adaptive", "paper"),
     )
     overhead_s: float = setting(
-        0.05, "seconds between the search's end and the clock's, at worst; no turn plans with them", low=0.0, high=60.0
+        0.1, "seconds between the search's end and the clock's, at worst; no turn plans with them", low=0.0, high=60.0
     )
     stop_early: bool = setting(True, "adaptive: stop once the best move cannot be overtaken, or is the only one")
     maximum_factor: float = setting(
