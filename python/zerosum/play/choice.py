@@ -60,7 +60,9 @@ def network_at(path: Path) -> CheckpointInfo:
     Raises:
         DataError: there is no checkpoint, or its description is damaged.
     """
-    if path.suffix == ".json" or not path.exists():
+    if not path.exists():
+        raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
+    if path.suffix == ".json":
         return read_info(path)
     found = list_checkpoints(path / "checkpoints") or list_checkpoints(path)
     if not found:
