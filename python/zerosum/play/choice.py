@@ -5,13 +5,15 @@ Engines and analyses start from here, and say whom they took (`ChosenPlayer.sent
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from zerosum.checkpoint import list_checkpoints, read_info
 from zerosum.errors import DataError
 from zerosum.games import Rules
-from zerosum.play.player import DEFAULT_ROLLOUTS, Player, load_player, rollouts
+from zerosum.play.player import DEFAULT_ROLLOUTS, Player, load_player, parse_player, rollouts
 
 RUNS = Path("runs")
 """Where `zerosum train` puts runs."""
@@ -40,8 +42,57 @@ def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, b
         player = rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(game)
         where = f"No run in {runs.absolute()} has learned {game.spec.full_name}"
         return ChosenPlayer(player, f"{where}: playing with uniform priors and rollouts.")
-    player = load_player(taken, game=game.spec.full_name, backend=backend)
+    # A game of the user's own is known by the run's path to it, and not by its name.
+    player = load_player(taken, game=None if game.is_python else game.spec.full_name, backend=backend).with_rules(game)
     return ChosenPlayer(player, f"Playing with {'' if path else 'the newest run, '}{player.name}, step {player.step}.")
+
+
+class Players:
+    """Whoever plays a game, chosen when it is first asked for; a network is loaded once for all rules that it can read.
+
+    Args:
+        named: A run, a checkpoint or the words of `parse_player`, if somebody is named for all games.
+        say: Told the sentence of each choice.
+        runs: Where runs are looked for.
+    """
+
+    def __init__(
+        self, named: str = "", *, say: Callable[[str], None] = lambda _: None, runs: Path = RUNS, backend: str = "auto"
+    ) -> None:
+        self._named, self._say, self._runs, self._backend = named, say, runs, backend
+        self._chosen: dict[str, Player] = {}
+        self._lock = threading.Lock()
+
+    def of(self, game: Rules) -> Player:
+        """The game's player; may be asked for from several threads.
+
+        Raises:
+            SettingsError, DataError: as `choose_player` and `open_player`.
+        """
+        name = game.spec.full_name
+        with self._lock:
+            if name not in self._chosen:
+                self._chosen[name] = self._with_known_network(game) or self._choose(game)
+            return self._chosen[name]
+
+    @property
+    def chosen(self) -> list[Player]:
+        """Those that were asked for."""
+        return list(self._chosen.values())
+
+    def _with_known_network(self, game: Rules) -> Player | None:
+        networks = (player for player in self._chosen.values() if player.step is not None)
+        fitting = (player for player in networks if player.game.spec.encoder_id == game.spec.encoder_id)
+        return next((player.with_rules(game) for player in fitting), None)
+
+    def _choose(self, game: Rules) -> Player:
+        if self._named and not Path(self._named).exists():
+            # Rollouts at any number of simulations, and the error for words that name nobody.
+            return parse_player(self._named, game).player(game)
+        path = Path(self._named) if self._named else None
+        chosen = choose_player(game, path, runs=self._runs, backend=self._backend)
+        self._say(chosen.sentence)
+        return chosen.player
 
 
 def newest_run(game: Rules, *, runs: Path = RUNS) -> Path | None:

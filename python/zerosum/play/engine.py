@@ -77,6 +77,8 @@ class Report:
     seconds: float
     limit: str | None
     """Why it ended: "simulations", "time", "proven", "memory", "stopped" or what `Task.is_enough` said; None before."""
+    root: Root
+    """All of what was found at the root; its value is the mean of what was backed up, that of a line the move's."""
 
 
 class Engine:
@@ -273,4 +275,5 @@ class _Thought:
             new_simulations=root.num_simulations - self._reused,
             seconds=self._engine._clock() - self._started,
             limit=limit,
+            root=root,
         )
