@@ -23,6 +23,8 @@ from zerosum.play.engine import REPORT_SECONDS, Engine, Line, Report, Task
 from zerosum.play.player import MOST_SIMULATIONS, Player, load_player, require_seconds
 
 MOST_LINES = 1000
+DEFAULT_SIMULATIONS = 1000
+"""At each position of a game, where nobody says how many."""
 
 
 @dataclass(frozen=True)
@@ -236,12 +238,7 @@ def analyse(
         player = _player_of(player, game)
     elif game is not None:
         player = player.with_rules(make(game) if isinstance(game, str) else game)
-    if num_simulations is None and seconds is None:
-        num_simulations = player.config.num_simulations
-    if num_simulations is not None and not 1 <= num_simulations <= MOST_SIMULATIONS:
-        raise SettingsError(f"num_simulations is {num_simulations}, allowed is 1 to {MOST_SIMULATIONS:,}.")
-    if seconds is not None and seconds != math.inf:
-        require_seconds(seconds)
+    num_simulations, seconds = limits(num_simulations, seconds, default=player.config.num_simulations)
     if not 1 <= num_lines <= MOST_LINES:
         raise SettingsError(f"num_lines is {num_lines}, allowed is 1 to {MOST_LINES}.")
     if not 0 < report_seconds:
@@ -250,6 +247,21 @@ def analyse(
     task = Task(simulations=num_simulations, seconds=seconds, num_lines=num_lines)
     reports = Analyst(player, report_seconds=report_seconds).reports(task, start=state)
     return (AnalysisReport.of(report, player, state) for report in reports)
+
+
+def limits(
+    num_simulations: int | None, seconds: float | None, *, default: int = DEFAULT_SIMULATIONS
+) -> tuple[int | None, float | None]:
+    """What is given of simulations and seconds, which may be infinite; `default` simulations if nothing is.
+
+    Raises:
+        SettingsError: a number is out of range.
+    """
+    if num_simulations is not None and not 1 <= num_simulations <= MOST_SIMULATIONS:
+        raise SettingsError(f"num_simulations is {num_simulations}, allowed is 1 to {MOST_SIMULATIONS:,}.")
+    if seconds is not None and seconds != math.inf:
+        require_seconds(seconds)
+    return (default, None) if num_simulations is None and seconds is None else (num_simulations, seconds)
 
 
 def _player_of(named: str | Path | None, game: Rules | str | None) -> Player:

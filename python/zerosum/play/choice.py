@@ -72,18 +72,24 @@ class Players:
         name = game.spec.full_name
         with self._lock:
             if name not in self._chosen:
-                self._chosen[name] = self._with_known_network(game) or self._choose(game)
+                alike = (one for one in self._chosen.values() if one.game.spec.encoder_id == game.spec.encoder_id)
+                known = next(alike, None)
+                self._chosen[name] = self._choose(game) if known is None else known.with_rules(game)
             return self._chosen[name]
+
+    def own_game(self) -> Rules | None:
+        """The game that the named network has learned; None if no network is named."""
+        if not self._named or not Path(self._named).exists():
+            return None
+        player = load_player(self._named, backend=self._backend)
+        self._chosen[player.game.spec.full_name] = player
+        self._say(f"Playing with {player.name}, step {player.step}.")
+        return player.game
 
     @property
     def chosen(self) -> list[Player]:
         """Those that were asked for."""
         return list(self._chosen.values())
-
-    def _with_known_network(self, game: Rules) -> Player | None:
-        networks = (player for player in self._chosen.values() if player.step is not None)
-        fitting = (player for player in networks if player.game.spec.encoder_id == game.spec.encoder_id)
-        return next((player.with_rules(game) for player in fitting), None)
 
     def _choose(self, game: Rules) -> Player:
         if self._named and not Path(self._named).exists():

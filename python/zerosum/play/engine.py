@@ -230,7 +230,7 @@ class _Thought:
             self._limit = "time" if is_late else task.is_enough(root, elapsed) or ""
         if self._limit:
             return True
-        if task.num_lines > 1:
+        if task.num_lines > 1 and task.line_share > 0:
             self._search.restrict(0, self._behind(root) or task.allowed)
         if now - self._reported >= self._engine._report_seconds:
             self._reported = now

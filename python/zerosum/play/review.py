@@ -58,7 +58,7 @@ class ReviewedPosition:
     report: AnalysisReport | None
     """What the search found; None where the game is over."""
     value: float
-    """The first player's expected result with best play, in [-1, 1]: the best line's, or the result itself."""
+    """The first player's expected result, in [-1, 1]: the search's (`AnalysisReport.value`), or the result itself."""
 
     @property
     def win_rate(self) -> float:
@@ -115,7 +115,7 @@ def review(
 ) -> Review:
     """Search every position of a game, the first one first; what is known of a position is kept for the next.
 
-    What a move lost is how much less the position after it is worth to the mover than the best line before it.
+    What a move lost is how much less the position after it is worth to the mover than the one before it.
 
     Args:
         record: Without errors, of the analyst's game.
@@ -165,5 +165,4 @@ def _look(
     if outcome is not None and (is_last or not game.is_soft_ending(state)):
         return ReviewedPosition(state, None, outcome)
     report = AnalysisReport.of(analyst.final(task, start=start, moves=actions), analyst.player, state)
-    value = report.lines[0].value
-    return ReviewedPosition(state, report, value if report.player == 0 else -value)
+    return ReviewedPosition(state, report, report.value if report.player == 0 else -report.value)
