@@ -1,4 +1,4 @@
-"""The command line: `zerosum train | play | match | evaluate | analyse | info | export | games | show | perft | bench | …`.
+"""The command line: `zerosum train | play | match | evaluate | analyse | info | export | games | show | bench | …`.
 
 Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
 quick. An error that the user can mend is printed as its sentence, with exit status 2.
@@ -226,9 +226,7 @@ def analyse(
     ] = "",
     game: Annotated[str, typer.Option(help="The game of a position or of moves.")] = "",
     position: Position = "",
-    moves: Annotated[
-        str, typer.Option(help="A game's moves, as the game writes them, separated by blanks.")
-    ] = "",
+    moves: Annotated[str, typer.Option(help="A game's moves, as the game writes them, separated by blanks.")] = "",
     simulations: Annotated[
         int | None, typer.Option("--simulations", "-n", min=1, max=1 << 24, help="Simulations a position.")
     ] = None,
@@ -244,9 +242,7 @@ def analyse(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write, if not here.", show_default=False)
     ] = None,
-    last: Annotated[
-        bool, typer.Option("--last", metavar="", help="Only the position after the last move.")
-    ] = False,
+    last: Annotated[bool, typer.Option("--last", metavar="", help="Only the position after the last move.")] = False,
     inaccuracy: Annotated[float, typer.Option(help="Win rate lost, in percent, from which a move is marked ?!.")] = 5,
     mistake: Annotated[float, typer.Option(help="The same for ?.")] = 10,
     blunder: Annotated[float, typer.Option(help="The same for ??.")] = 15,
@@ -258,9 +254,7 @@ def analyse(
             help="Answer queries from the input, as KataGo's analysis engine does, until it ends.",
         ),
     ] = False,
-    parallel: Annotated[
-        int, typer.Option(min=1, max=64, help="With --json-lines: positions searched at a time.")
-    ] = 2,
+    parallel: Annotated[int, typer.Option(min=1, max=64, help="With --json-lines: positions searched at a time.")] = 2,
 ) -> None:
     """Say what positions are worth, and where a game was won and lost; or do so for another program."""
     from zerosum.play.analysis import limits

@@ -56,7 +56,7 @@ class AnalysisReport:
     player: int
     """Who is to move: 0 (first) or 1."""
     value: float
-    """What the position is worth to that player, in [-1, 1]: the mean over all that was searched, or the exact result."""
+    """What the position is worth to that player, in [-1, 1]: the mean of what was searched, or the exact result."""
     lines: tuple[AnalysisLine, ...]
     """The best first."""
     simulations: int
@@ -241,7 +241,7 @@ def analyse(
     num_simulations, seconds = limits(num_simulations, seconds, default=player.config.num_simulations)
     if not 1 <= num_lines <= MOST_LINES:
         raise SettingsError(f"num_lines is {num_lines}, allowed is 1 to {MOST_LINES}.")
-    if not 0 < report_seconds:
+    if not report_seconds > 0:
         raise SettingsError(f"report_seconds is {report_seconds}, allowed is more than 0.")
     state = position_of(player.game, position) if isinstance(position, str) else position
     task = Task(simulations=num_simulations, seconds=seconds, num_lines=num_lines)

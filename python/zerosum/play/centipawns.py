@@ -1,6 +1,6 @@
 """A value as chess and shogi programs write it: in hundredths of a pawn, by one formula and a coefficient a game.
 
-    centipawns = coefficient * ln(p / (1 - p))        p = (1 + value) / 2, the win rate
+centipawns = coefficient * ln(p / (1 - p))        p = (1 + value) / 2, the win rate
 """
 
 from __future__ import annotations

@@ -12,11 +12,13 @@ from pathlib import Path
 
 from zerosum.checkpoint import list_checkpoints, read_info
 from zerosum.errors import DataError
-from zerosum.games import Rules
+from zerosum.games import Rules, make
 from zerosum.play.player import DEFAULT_ROLLOUTS, Player, load_player, parse_player, rollouts
 
 RUNS = Path("runs")
 """Where `zerosum train` puts runs."""
+NO_PLY_CAP = 65535
+"""The most plies that a game's option `max_plies` takes."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,22 @@ def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, b
     return ChosenPlayer(player, f"Playing with {'' if path else 'the newest run, '}{player.name}, step {player.step}.")
 
 
+def without_ply_cap(game: Rules) -> Rules:
+    """The game as it is analysed: never a draw for its length alone, unless a cap was asked for.
+
+    >>> without_ply_cap(make("connect4")).spec.max_plies, without_ply_cap(make("connect4(max_plies=20)")).spec.max_plies
+    (65535, 20)
+    """
+    options = game.spec.options
+    if "max_plies" in options or not any(option.name == "max_plies" for option in game.spec.known_options):
+        return game
+    return make(f"{game.spec.name}({', '.join([*([options] if options else []), f'max_plies={NO_PLY_CAP}'])})")
+
+
 class Players:
-    """Whoever plays a game, chosen when it is first asked for; a network is loaded once for all rules that it can read.
+    """Whoever analyses a game, chosen when it is first asked for; a network is loaded once for all rules it can read.
+
+    They play without a ply cap (`without_ply_cap`), so a player's game is another object than the one that was asked for.
 
     Args:
         named: A run, a checkpoint or the words of `parse_player`, if somebody is named for all games.
@@ -74,7 +90,8 @@ class Players:
             if name not in self._chosen:
                 alike = (one for one in self._chosen.values() if one.game.spec.encoder_id == game.spec.encoder_id)
                 known = next(alike, None)
-                self._chosen[name] = self._choose(game) if known is None else known.with_rules(game)
+                player = self._choose(game) if known is None else known
+                self._chosen[name] = player.with_rules(without_ply_cap(game))
             return self._chosen[name]
 
     def own_game(self) -> Rules | None:
@@ -82,7 +99,7 @@ class Players:
         if not self._named or not Path(self._named).exists():
             return None
         player = load_player(self._named, backend=self._backend)
-        self._chosen[player.game.spec.full_name] = player
+        self._chosen[player.game.spec.full_name] = player.with_rules(without_ply_cap(player.game))
         self._say(f"Playing with {player.name}, step {player.step}.")
         return player.game
 

@@ -191,8 +191,8 @@ class Player:
         """
         if game.spec.encoder_id != self.game.spec.encoder_id:
             raise DataError(
-                f"{self.name} plays {self.game.spec.full_name}, and its network cannot read {game.spec.full_name}: name a"
-                " player that has learned it."
+                f"{self.name} plays {self.game.spec.full_name}, and its network cannot read {game.spec.full_name}: name"
+                " a player that has learned it."
             )
         return Player(
             game,

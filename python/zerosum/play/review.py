@@ -94,6 +94,11 @@ class Review:
     """The name of the player who judges."""
     thresholds: Thresholds
 
+    @property
+    def steps(self) -> list[tuple[ReviewedMove, ReviewedPosition, ReviewedPosition]]:
+        """Each move with the positions before and after it."""
+        return list(zip(self.moves, self.positions[:-1], self.positions[1:], strict=True))
+
     def num_marks(self, player: int) -> dict[str, int]:
         """How many inaccuracies, mistakes and blunders a player made."""
         marks = [move.mark for move in self.moves if move.player == player]

@@ -1,4 +1,4 @@
-"""`zerosum analyse` for people: a position, or the games of a file or of moves, as text, as JSON or as an annotated file.
+"""`zerosum analyse` for people: a position, or games from a file or by their moves; as text, JSON or annotated file.
 
 What is said of a game that cannot be analysed goes to `complain`, and the next one follows.
 """
@@ -22,6 +22,7 @@ from zerosum.picture import describe_position
 from zerosum.play.analysis import AnalysisReport, Analyst, position_of
 from zerosum.play.choice import Players
 from zerosum.play.engine import Task
+from zerosum.play.player import Player
 from zerosum.play.review import Review, Thresholds, review
 from zerosum.play.review_record import annotated, require_words
 from zerosum.play.review_text import review_numbers, review_text
@@ -90,8 +91,10 @@ class ReviewCommand:
         else:
             if self.format not in (TEXT, JSON):
                 raise SettingsError(f"--format {self.format} is for games: a position is said as {TEXT} or {JSON}.")
+            player = self.players.of(rules)
+            rules = player.game
             state = rules.parse_position(position) if position else position_of(rules, what)
-            self._put([self._position_text(rules, state)])
+            self._put([self._position_text(player, state)])
 
     def _write_games(self, records: Iterator[Record]) -> None:
         if self.format not in (TEXT, JSON):
@@ -155,14 +158,15 @@ class ReviewCommand:
         return _json_line(review_numbers(found, number=number))
 
     def _last_position(self, number: int, record: Record) -> str:
-        rules = self._rules_of(record)
+        player = self.players.of(self._rules_of(record))
+        rules = player.game
         state = start_state(rules, record.start)
         for move in record.moves:
             state = rules.play(state, parse_action(rules, state, move.text))
-        return self._position_text(rules, state, number=number)
+        return self._position_text(player, state, number=number)
 
-    def _position_text(self, rules: Rules, state: State, *, number: int | None = None) -> str:
-        player = self.players.of(rules)
+    def _position_text(self, player: Player, state: State, *, number: int | None = None) -> str:
+        rules = player.game
         report = AnalysisReport.of(Analyst(player).final(self.task, start=state), player, state)
         if self.format == TEXT:
             heading = "" if number is None else f"Game {number}\n"

@@ -42,12 +42,11 @@ def annotated(review: Review, *, format: str) -> Record:
     record = review.record
     annotate = {"pgn": _pgn, "sgf": _sgf, "kif": _kif, "csa": _csa}[format]
     moves = [
-        annotate(move, _Step(review, format, *step))
-        for move, step in zip(record.moves, zip(review.moves, review.positions, review.positions[1:]), strict=True)
+        annotate(move, _Step(review, format, *step)) for move, step in zip(record.moves, review.steps, strict=True)
     ]
     variations = record.variations
     if format != "csa":
-        for ply, (move, before) in enumerate(zip(review.moves, review.positions, strict=False)):
+        for ply, (move, before, _) in enumerate(review.steps):
             better = _better_lines(review.game, move, before)
             if ply == 0:
                 variations = _joined(variations, better)
@@ -86,9 +85,7 @@ def _better_lines(game: Rules, move: ReviewedMove, before: ReviewedPosition) -> 
     return tuple(tuple(Move(text) for text in line) for line in lines)
 
 
-def _joined(
-    said: tuple[tuple[Move, ...], ...], better: tuple[tuple[Move, ...], ...]
-) -> tuple[tuple[Move, ...], ...]:
+def _joined(said: tuple[tuple[Move, ...], ...], better: tuple[tuple[Move, ...], ...]) -> tuple[tuple[Move, ...], ...]:
     """Variations with the better lines that are not among them."""
     known = {tuple(move.text for move in line) for line in said}
     return (*said, *(line for line in better if tuple(move.text for move in line) not in known))

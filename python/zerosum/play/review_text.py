@@ -23,25 +23,28 @@ def review_text(review: Review, *, number: int = 1) -> str:
 def _headline(review: Review, number: int) -> str:
     record = review.record
     names = " - ".join(name or "?" for name in record.players)
-    said = [review.game.spec.full_name, *([names] if any(record.players) else []), *([record.header("date")] or [])]
-    return f"Game {number}: {', '.join(word for word in said if word)}. Win rates are the first player's, by {review.by}."
+    said = [review.game.spec.full_name, *([names] if any(record.players) else []), record.header("date")]
+    return (
+        f"Game {number}: {', '.join(word for word in said if word)}. Win rates are the first player's, by {review.by}."
+    )
 
 
 def _table(review: Review) -> Iterator[str]:
     rows = [("ply", "move", "win rate", "lost", "")]
     start = review.positions[0]
     rows.append(("", "", f"{start.win_rate:.1%}", "", ""))
-    for ply, (move, before, after) in enumerate(_steps(review), start=1):
+    for ply, (move, before, after) in enumerate(review.steps, start=1):
         lost = f"{move.loss:.1%}" if move.mark else ""
         rows.append((str(ply), move.text + move.mark, f"{after.win_rate:.1%}", lost, _better(move, before)))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for ply_text, move_text, rate, lost, better in rows:
-        cells = [f"{ply_text:>{widths[0]}}", f"{move_text:<{widths[1]}}", f"{rate:>{widths[2]}}", f"{lost:>{widths[3]}}"]
+        cells = [
+            f"{ply_text:>{widths[0]}}",
+            f"{move_text:<{widths[1]}}",
+            f"{rate:>{widths[2]}}",
+            f"{lost:>{widths[3]}}",
+        ]
         yield "  ".join([*cells, better]).rstrip()
-
-
-def _steps(review: Review) -> Iterator[tuple[ReviewedMove, ReviewedPosition, ReviewedPosition]]:
-    yield from zip(review.moves, review.positions, review.positions[1:], strict=False)
 
 
 def _better(move: ReviewedMove, before: ReviewedPosition) -> str:
@@ -86,9 +89,7 @@ def review_numbers(review: Review, *, number: int = 1) -> dict[str, Any]:
             {**({} if move is None else _move_numbers(move)), **_position_numbers(review, position)}
             for move, position in zip(moves, review.positions, strict=True)
         ],
-        "players": [
-            {**review.num_marks(player), "mean_loss": _rounded(review.mean_loss(player))} for player in (0, 1)
-        ],
+        "players": [{**review.num_marks(player), "mean_loss": _rounded(review.mean_loss(player))} for player in (0, 1)],
     }
 
 
