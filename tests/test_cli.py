@@ -28,7 +28,10 @@ from zerosum.picture import svg
 from zerosum.play.player import RANDOM
 from zerosum.report import larger_budget, transcript
 
-COMMANDS = ("train", "play", "match", "evaluate", "info", "export", "games", "show", "perft", "check-game", "bench")
+COMMANDS = (
+    *("train", "play", "match", "evaluate", "analyse", "info", "export", "games", "show", "perft"),
+    *("check-game", "bench"),
+)
 
 GAMES = """\
 from games_for_tests import DoubleMove

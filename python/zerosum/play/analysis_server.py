@@ -12,6 +12,7 @@ import json
 import math
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -211,8 +212,10 @@ class AnalysisServer:
         while (job := self._next()) is not None:
             try:
                 self._search(job)
-            except (ZerosumError, MemoryError) as error:
-                self._say({"error": str(error), "field": "game", "id": job.query.id})
+            except Exception as error:  # whatever it is: whoever waits for an answer has to hear of it
+                self._say({"error": str(error) or repr(error), "field": "game", "id": job.query.id})
+                if not isinstance(error, ZerosumError):
+                    traceback.print_exc()
             finally:
                 with self._changed:
                     self._open = [other for other in self._open if other is not job]

@@ -64,7 +64,7 @@ def without_ply_cap(game: Rules) -> Rules:
 class Players:
     """Whoever analyses a game, chosen when it is first asked for; a network is loaded once for all rules it can read.
 
-    They play without a ply cap (`without_ply_cap`), so a player's game is another object than the one that was asked for.
+    They play without a ply cap (`without_ply_cap`), so a player's game is another object than the one asked for.
 
     Args:
         named: A run, a checkpoint or the words of `parse_player`, if somebody is named for all games.

@@ -172,8 +172,7 @@ class ReviewCommand:
             heading = "" if number is None else f"Game {number}\n"
             return f"{heading}{describe_position(rules, state)}\n\n{report}\n"
         numbered = {} if number is None else {"number": number}
-        position = {"game": rules.spec.full_name, "position": rules.position_text(state)}
-        return _json_line({**numbered, **position, **report.numbers()})
+        return _json_line({**numbered, "position": rules.position_text(state), **report.numbers()})
 
     def _rules_of(self, record: Record) -> Rules:
         return self._rules.get(record.game) or make(record.game)

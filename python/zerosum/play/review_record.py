@@ -13,11 +13,12 @@ evaluations, which are replaced; a mark stands beside no other.
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Callable
 
 from zerosum.errors import SettingsError
 from zerosum.games import Rules
-from zerosum.notation.game_files import GAMES
+from zerosum.notation.game_files import GAMES, game_text, read_games
 from zerosum.notation.legality import NOTATIONS
 from zerosum.notation.record import Evaluation, Move, Record
 from zerosum.play.analysis import AnalysisLine
@@ -39,7 +40,7 @@ def annotated(review: Review, *, format: str) -> Record:
         SettingsError: the format is none for the record's game.
     """
     require_words(review.game, format)
-    record = review.record
+    record = _in_format(review.record, format)
     annotate = {"pgn": _pgn, "sgf": _sgf, "kif": _kif, "csa": _csa}[format]
     moves = [
         annotate(move, _Step(review, format, *step)) for move, step in zip(record.moves, review.steps, strict=True)
@@ -56,8 +57,6 @@ def annotated(review: Review, *, format: str) -> Record:
                 )
     return dataclasses.replace(
         record,
-        # What was made of moves alone is of no format; as one of this, it may have its properties.
-        format=record.format or format,
         moves=tuple(moves),
         variations=variations,
         comments=(*record.comments, _who(review)),
@@ -69,6 +68,13 @@ def require_words(game: Rules, format: str) -> None:
     if game.spec.name not in GAMES[format]:
         known = ", ".join(GAMES[format])
         raise SettingsError(f"{format.upper()} has no words for {game.spec.name}, but for {known}: take text or json.")
+
+
+def _in_format(record: Record, format: str) -> Record:
+    """The record as a file of this format has it, with its words for headers and rules."""
+    if record.format == format:
+        return record
+    return next(read_games(io.StringIO(game_text(record, format=format)), format=format)).checked()
 
 
 def _who(review: Review) -> str:

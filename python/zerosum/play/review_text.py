@@ -23,7 +23,7 @@ def review_text(review: Review, *, number: int = 1) -> str:
 def _headline(review: Review, number: int) -> str:
     record = review.record
     names = " - ".join(name or "?" for name in record.players)
-    said = [review.game.spec.full_name, *([names] if any(record.players) else []), record.header("date")]
+    said = [record.game, *([names] if any(record.players) else []), record.header("date")]
     return (
         f"Game {number}: {', '.join(word for word in said if word)}. Win rates are the first player's, by {review.by}."
     )
@@ -79,7 +79,7 @@ def review_numbers(review: Review, *, number: int = 1) -> dict[str, Any]:
     moves: list[ReviewedMove | None] = [None, *review.moves]
     return {
         "number": number,
-        "game": review.game.spec.full_name,
+        "game": review.record.game,
         "start": review.record.start,
         "headers": [list(header) for header in review.record.headers],
         "result": review.record.result,
