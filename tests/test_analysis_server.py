@@ -1,4 +1,4 @@
-"""The JSON analysis engine: what it answers, what it refuses, whom it searches first, and a KaTrain that plays with it."""
+"""The JSON analysis engine: what it answers and refuses, what it searches first, and a KaTrain that plays with it."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_an_answer_of_another_game() -> None:
     assert won["rootInfo"]["winrate"] == 1.0
     (over,) = answers({"game": "connect4", "moves": list("1212121")})
     assert over["moveInfos"] == [] and (over["rootInfo"]["winrate"], over["rootInfo"]["visits"]) == (1.0, 0)
-    (chess,) = answers({"game": "chess", "initialPosition": "7k/8/8/8/8/8/8/K6R w - - 0 1", "moves": ["Rh2"]})
+    (chess,) = answers({"game": "chess", "initialPosition": "7k/8/8/8/8/8/8/KR6 w - - 0 1", "moves": ["Rb2"]})
     assert chess["rootInfo"]["currentPlayer"] == "SECOND"
 
 
@@ -453,7 +453,7 @@ def test_ten_thousand_lines_of_fuzz() -> None:
 
 
 class KaTrain:
-    """A client with the habits of KaTrain's engine (katrain/core/engine.py, 1.14): its threads, queries and readings."""
+    """A client with the habits of KaTrain's engine (katrain/core/engine.py): its threads, queries and readings."""
 
     def __init__(self, command: str) -> None:
         self.process = subprocess.Popen(

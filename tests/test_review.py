@@ -106,6 +106,7 @@ def test_centipawns_are_lichesss() -> None:
 
 # ---- what is said of it
 
+WHO = "Analysed by a sage; a move is marked by what it lost of the win rate, ?! from 5%, ? from 10%, ?? from 15%."
 CHESS = Record("chess", moves("f2f3 e7e5 g2g4 d8h4"), result=-1.0)
 CHESS_VALUES = (0.1, -0.05, -0.1, -1.0, -1.0)
 CHESS_BETTER = ("e2e4 e7e5", "e7e5", "b1c3 b8c6 e2e4", "d8h4", "")
@@ -157,8 +158,8 @@ def test_a_review_as_sgf() -> None:
     found = judged(record, (0.0, 0.1, 0.2, -0.6), ("E5", "C3 G7", "G7 C3", "D4"))
     assert (
         game_text(annotated(found, format="sgf"), format="sgf")
-        == """\
-(;GM[1]FF[4]CA[UTF-8]SZ[9]KM[7]C[Analysed by a sage; a move is marked by what it lost of the win rate, ?! from 5%, ? from 10%, ?? from 15%.]
+        == f"""\
+(;GM[1]FF[4]CA[UTF-8]SZ[9]KM[7]C[{WHO}]
 ;B[ee]SBKV[55.00]C[Black 55.0%.]
 (
 ;W[gg]DO[]SBKV[60.00]C[Black 60.0%. Inaccuracy, 45.0% -> 40.0% for the mover. Better: C3.]
@@ -181,7 +182,7 @@ def test_a_review_as_kif_and_csa() -> None:
     assert (
         "   3 ２二角成(88)+\n*#評価値=-508\n"
         "*Blunder, 55.0% -> 30.0% for the mover. Better: ２六歩(27).\n\n"
-        "変化：3手\n   3 ２六歩(27)\n   4 ８四歩(83)\n"
+        "変化\uff1a3手\n   3 ２六歩(27)\n   4 ８四歩(83)\n"
     ) in kif
     csa = game_text(annotated(found, format="csa"), format="csa")
     assert "+8822UM\n'** -508 -3122GI\n'Blunder, 55.0% -> 30.0% for the mover. Better: +2726FU.\n" in csa
