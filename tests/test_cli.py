@@ -239,6 +239,21 @@ def test_match(zero: Command, learned: Path) -> None:
     assert (answer.status, answer.err) == (0, "")
 
 
+def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> None:
+    answer = zero("analyse", "--game", "tictactoe", "b2 a1", "--player", learned, "-n", "20")
+    assert (answer.status, answer.err) == (0, f"Playing with {learned}, step 2.\n")
+    assert answer.out.startswith("Game 1: tictactoe. Win rates are the first player's, by ")
+    answer = zero("analyse", "--game", f"{games}:Good", "--player", "rollouts", "--moves", "+2 +1", "-n", "20")
+    assert (answer.status, answer.err) == (0, "") and "+2" in answer.out
+    path = tmp_path / "game.pgn"
+    path.write_text("1. e4 e5 *\n\n1. e4 e6 2. Ke3 *\n")
+    answer = zero("analyse", path, "--player", "rollouts", "-n", "5", "--format", "same")
+    assert answer.status == 2 and "1. e4 " in answer.out
+    assert answer.err.startswith("zerosum: Game 2 is not analysed: ")
+    assert "leave out WHAT, --last" in zero("analyse", path, "--json-lines", "--last").err
+    assert "expected losses of the win rate" in zero("analyse", path, "--blunder", "1").err
+
+
 def test_play(zero: Command, learned: Path) -> None:
     for words, seat in ((("play", learned), "first"), (("play", learned, "--second", "-n", "2"), "second")):
         answer = zero(*words, typed="hint\nquit\n")

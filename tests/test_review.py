@@ -213,6 +213,16 @@ def test_annotating_changes_no_move_and_reads_back(name: str) -> None:
         assert [sorted(move.comments) for move in again.moves] == [sorted(move.comments) for move in back.moves]
 
 
+def test_python_chess_reads_the_pgn() -> None:
+    pgn = pytest.importorskip("chess.pgn")
+    record = annotated(judged(CHESS, CHESS_VALUES, CHESS_BETTER, proven=(3,)), format="pgn")
+    game = pgn.read_game(io.StringIO(game_text(record, format="pgn")))
+    assert not game.errors
+    first, third = game.variations[0], game.variations[0].variations[0].variations[0]
+    assert (first.nags, first.eval().white().cp, third.eval().white().mate()) == ({6}, -27, -1)
+    assert [move.uci() for move in game.variations[1].mainline_moves()] == ["e2e4", "e7e5"]
+
+
 def test_marks_of_people_stay_alone() -> None:
     (record,) = read_games(io.StringIO("1. f3! {[%eval 3] bold} e5 2. g4 *"), format="pgn")
     said = annotated(judged(record, (0.1, -0.3, -0.3, -1.0), ("e2e4", "e7e5", "e2e4", "d8h4")), format="pgn")

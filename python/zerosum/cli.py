@@ -218,7 +218,10 @@ def evaluate(
 @app.command(epilog="Example: `zerosum analyse game.pgn --format same --output annotated.pgn --simulations 2000`")
 def analyse(
     what: Annotated[
-        str, typer.Argument(help="A file of games (PGN, SGF, KIF, CSA), or a position or moves of --game.")
+        str,
+        typer.Argument(
+            help="A file of games (PGN, SGF, KIF, CSA; `-` is the input), or a position or moves of --game."
+        ),
     ] = "",
     player: Annotated[
         str,
@@ -265,6 +268,10 @@ def analyse(
 
     players = Players(player, say=lambda sentence: print(sentence, file=sys.stderr))
     if json_lines:
+        _refuse(
+            "--json-lines has each query say what to analyse",
+            {"WHAT": what, "--position": position, "--moves": moves, "--output": output, "--last": last},
+        )
         from zerosum.play.analysis_server import serve
 
         serve(players, game=game, max_simulations=simulations, max_seconds=seconds, parallel=parallel)
@@ -282,6 +289,14 @@ def analyse(
     command.run(what, game=game, position=position, moves=moves)
     if command.num_refused:
         raise typer.Exit(2)
+
+
+def _refuse(sentence: str, options: dict[str, object]) -> None:
+    """Raise SettingsError, with the sentence, for those options that are given."""
+    from zerosum.errors import SettingsError
+
+    if given := [name for name, value in options.items() if value]:
+        raise SettingsError(f"{sentence}: leave out {', '.join(given)}.")
 
 
 def _progress(text: str) -> None:

@@ -213,7 +213,9 @@ class AnalysisServer:
             try:
                 self._search(job)
             except Exception as error:  # whatever it is: whoever waits for an answer has to hear of it
-                self._say({"error": str(error) or repr(error), "field": "game", "id": job.query.id})
+                # Where there is no player, it is the game or its size that nobody has learned.
+                name = "boardXSize" if job.query.game.spec.name == "go" else "game"
+                self._say({"error": str(error) or repr(error), "field": name, "id": job.query.id})
                 if not isinstance(error, ZerosumError):
                     traceback.print_exc()
             finally:

@@ -71,7 +71,7 @@ class _Seen:
 
     def win_rate(self, value: float) -> float:
         """Of a value for the player to move."""
-        return round((1 + self.sign * value) / 2, DIGITS)
+        return _rounded((1 + self.sign * value) / 2)
 
     def lcb(self, value: float, visits: int) -> float:
         """The win rate less what it may err by, for the player to move.
@@ -87,17 +87,17 @@ class _Seen:
         lcb = self.lcb(value, visits)
         found: dict[str, Any] = {
             "winrate": self.win_rate(value),
-            "utility": round(self.sign * value, DIGITS),
+            "utility": _rounded(self.sign * value),
             "lcb": lcb,
-            "utilityLcb": round(2 * lcb - 1, DIGITS),
+            "utilityLcb": _rounded(2 * lcb - 1),
             "visits": visits,
         }
         return found | (self.scores(go_query.lead(value, self.size)) if self.is_go else {})
 
     def scores(self, lead: float) -> dict[str, float]:
         """KataGo's three of them, which are one here, and how far off it may be."""
-        points = round(self.sign * lead, DIGITS)
-        stdev = round(go_query.deviation(self.size), DIGITS)
+        points = _rounded(self.sign * lead)
+        stdev = _rounded(go_query.deviation(self.size))
         return {"scoreLead": points, "scoreMean": points, "scoreSelfplay": points, "scoreStdev": stdev}
 
     def root_info(self, value: float, visits: int) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class _Seen:
         if line.proven:
             found["proven"] = True
         if line.draw is not None:
-            found["draw"] = round(line.draw, DIGITS)
+            found["draw"] = _rounded(line.draw)
         if "includePVVisits" in self.query.includes:
             found["pvVisits"] = [line.visits]
         if self.is_go:
@@ -142,3 +142,8 @@ class _Seen:
         """The priors of the legal moves."""
         texts = (self.game.action_text(self.state, action) for action in root.actions.tolist())
         return {text: round(float(prior), 8) for text, prior in zip(texts, root.priors, strict=True)}
+
+
+def _rounded(value: float) -> float:
+    """Without a sign at zero."""
+    return round(value, DIGITS) + 0.0

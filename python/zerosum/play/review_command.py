@@ -30,6 +30,7 @@ from zerosum.play.review_text import review_numbers, review_text
 T = TypeVar("T")
 
 TEXT, JSON, SAME = "text", "json", "same"
+STDIN = "-"
 FORMATS = (TEXT, JSON, SAME, *GAMES)
 
 
@@ -65,7 +66,8 @@ class ReviewCommand:
         """Analyse a file, or a position or moves of a game.
 
         Args:
-            what: The path of a file of games, or a position or moves as people write them; "" for the initial position.
+            what: The path of a file of games, "-" for standard input, or a position or moves as people write them;
+                "" is the initial position.
             game: Of `what` if it is no file, of `position` and of `moves`.
             position: That the moves begin with.
             moves: A game.
@@ -73,6 +75,9 @@ class ReviewCommand:
         Raises:
             ZerosumError: what was asked for cannot be done; a game of a file that cannot be read is no such error.
         """
+        if what == STDIN:
+            self._write_games(read_games(sys.stdin.buffer))
+            return
         if what and (Path(what).suffix.lower() in SUFFIXES or Path(what).is_file()):
             if game or position or moves:
                 raise SettingsError(f"{what} says its games itself: leave out --game, --position and --moves.")
