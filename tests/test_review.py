@@ -220,7 +220,8 @@ def test_python_chess_reads_the_pgn() -> None:
     assert not game.errors
     first, third = game.variations[0], game.variations[0].variations[0].variations[0]
     assert (first.nags, first.eval().white().cp, third.eval().white().mate()) == ({6}, -27, -1)
-    assert [move.uci() for move in game.variations[1].mainline_moves()] == ["e2e4", "e7e5"]
+    better = game.variations[1]
+    assert (better.move.uci(), better.variations[0].move.uci()) == ("e2e4", "e7e5")
 
 
 def test_marks_of_people_stay_alone() -> None:

@@ -25,7 +25,8 @@ from zerosum.play.answers import answer, answer_without_search, no_results
 from zerosum.play.choice import Players
 from zerosum.play.engine import REPORT_SECONDS, Task
 from zerosum.play.player import MOST_SECONDS, MOST_SIMULATIONS
-from zerosum.play.query import Query, QueryError, Turn, read_query
+from zerosum.play.query import Query, Turn, read_query
+from zerosum.play.query_fields import QueryError
 
 TERMINATED = "terminated"
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")

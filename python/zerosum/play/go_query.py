@@ -28,7 +28,7 @@ from zerosum._core import Root
 from zerosum.errors import GameError, shown
 from zerosum.games import Rules, State
 from zerosum.notation.legality import options_of
-from zerosum.play.query import Fields, Line, QueryError, make_cached
+from zerosum.play.query_fields import Fields, Line, QueryError, make_cached
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 MIN_SIZE, MAX_SIZE = 5, 25

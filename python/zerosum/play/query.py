@@ -6,16 +6,16 @@ Go are read by `go_query.py`; every other game has its moves as people write the
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from zerosum.errors import GameError, nearest, shown
-from zerosum.games import Rules, State, make
+from zerosum.games import Rules, State
+from zerosum.play import go_query
+from zerosum.play.query_fields import MOST, Fields, Line, QueryError, make_cached
 
-MOST = 1 << 50
 MOST_SECONDS = 1e6
 INCLUDES = (
     "includePolicy",
@@ -28,14 +28,6 @@ INCLUDES = (
 SIDE_TO_MOVE = "SIDETOMOVE"
 PERSPECTIVES = {"FIRST": 0, "SECOND": 1, SIDE_TO_MOVE: None}
 GO_PERSPECTIVES = {"BLACK": 0, "WHITE": 1, **PERSPECTIVES}
-
-
-class QueryError(Exception):
-    """A sentence: what is wrong with a field."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 @dataclass(frozen=True)
@@ -91,84 +83,12 @@ class Query:
         return tuple(left) or None
 
 
-@dataclass
-class Fields:
-    """The fields of an object, by their types."""
-
-    values: Mapping[str, Any]
-    warnings: list[tuple[str, str]] = field(default_factory=list)
-
-    def warn(self, name: str, message: str) -> None:
-        """Note that a field is taken otherwise than meant."""
-        self.warnings.append((name, message))
-
-    def integer(self, name: str, low: int, high: int) -> int | None:
-        """Raises QueryError unless it is an integer in this range, or missing."""
-        value = self.values.get(name)
-        if name not in self.values:
-            return None
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise QueryError(name, f"Must be an integer from {low} to {high}")
-        return value
-
-    def number(self, name: str, low: float, high: float) -> float | None:
-        """As `integer`."""
-        value = self.values.get(name)
-        if name not in self.values:
-            return None
-        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-            raise QueryError(name, f"Must be a number from {low:g} to {high:g}")
-        return float(value)
-
-    def flag(self, name: str) -> bool:
-        """False if it is missing."""
-        value = self.values.get(name, False)
-        if not isinstance(value, bool):
-            raise QueryError(name, "Must be a boolean")
-        return value
-
-    def text(self, name: str) -> str:
-        """An empty one if it is missing."""
-        value = self.values.get(name, "")
-        if not isinstance(value, str):
-            raise QueryError(name, "Must be a string")
-        return value
-
-    def integers(self, name: str) -> list[int] | None:
-        """A list of them, or None if it is missing."""
-        value = self.values.get(name)
-        if name not in self.values:
-            return None
-        if not isinstance(value, list) or not all(type(entry) is int and abs(entry) <= MOST for entry in value):
-            raise QueryError(name, "Must be an array of integers")
-        return value
-
-
-@dataclass(frozen=True)
-class Line:
-    """The positions of a query, and how its moves are read."""
-
-    game: Rules
-    states: tuple[State, ...]
-    """Before the first move, and after each."""
-    player_of: Callable[[Any], int | None]
-    """Whom a name of a player means."""
-    action_of: Callable[[State, str], int | None]
-    """What a move means, if it is legal.
-
-    Raises:
-        GameError: it can mean nothing in this game.
-    """
-
-
 def read_query(values: Mapping[str, Any], *, id: str, default_game: Rules | None) -> Query:
     """What an object asks.
 
     Raises:
         QueryError: a field is missing, of a wrong type or out of range, or a move is illegal.
     """
-    from zerosum.play import go_query
-
     fields = Fields(values)
     game = _game_of(fields, default_game)
     is_go = game is None or game.spec.name == "go"
@@ -189,7 +109,7 @@ def read_query(values: Mapping[str, Any], *, id: str, default_game: Rules | None
         includes=frozenset(name for name in INCLUDES if fields.flag(name)),
         first_report_s=first_report or report_every or math.inf,
         report_every_s=report_every or math.inf,
-        restrictions=_restrictions(fields, line),
+        restrictions=_restrictions(fields, line, turns),
         warnings=tuple(fields.warnings),
     )
 
@@ -204,12 +124,6 @@ def _game_of(fields: Fields, default: Rules | None) -> Rules | None:
         return make_cached(fields.text("game"))
     except GameError as error:
         raise QueryError("game", str(error)) from error
-
-
-@functools.lru_cache(maxsize=64)
-def make_cached(name: str) -> Rules:
-    """`make`, for names that come again and again."""
-    return make(name)
 
 
 def _read_line(fields: Fields, game: Rules | None) -> Line:
@@ -253,7 +167,7 @@ def _turns(fields: Fields, line: Line) -> tuple[Turn, ...]:
     return tuple(Turn(number, line.states[number], wanted[number]) for number in sorted(wanted))
 
 
-def _restrictions(fields: Fields, line: Line) -> tuple[Restriction, ...]:
+def _restrictions(fields: Fields, line: Line, turns: tuple[Turn, ...]) -> tuple[Restriction, ...]:
     if "allowMoves" in fields.values and "avoidMoves" in fields.values:
         raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
     name = "allowMoves" if "allowMoves" in fields.values else "avoidMoves"
@@ -264,11 +178,12 @@ def _restrictions(fields: Fields, line: Line) -> tuple[Restriction, ...]:
         raise QueryError(name, "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'")
     if name == "allowMoves" and len(entries) > 1:
         raise QueryError(name, "Currently allowMoves only allows one entry")
-    found = [_restriction(fields, name, entry, line) for entry in entries]
-    return tuple(found)
+    return tuple(_restriction(fields, name, entry, line, turns) for entry in entries)
 
 
-def _restriction(fields: Fields, name: str, entry: Mapping[str, Any], line: Line) -> Restriction:
+def _restriction(
+    fields: Fields, name: str, entry: Mapping[str, Any], line: Line, turns: tuple[Turn, ...]
+) -> Restriction:
     player, moves, depth = line.player_of(entry["player"]), entry["moves"], entry["untilDepth"]
     if player is None:
         raise QueryError(name, f"Could not parse player: {shown(str(entry['player']))}")
@@ -279,10 +194,10 @@ def _restriction(fields: Fields, name: str, entry: Mapping[str, Any], line: Line
     if depth > 1:
         fields.warn(name, "untilDepth is taken for 1: moves are restricted at the root alone")
     actions: set[int] = set()
-    for state in line.states:
-        if line.game.player(state) == player:
+    for turn in turns:
+        if line.game.player(turn.state) == player:
             try:
-                found = {line.action_of(state, text) for text in moves}
+                found = {line.action_of(turn.state, text) for text in moves}
             except GameError as error:
                 raise QueryError(name, str(error)) from error
             # Who may not play there anyway avoids it, too.
