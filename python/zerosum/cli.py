@@ -6,6 +6,7 @@ quick. An error that the user can mend is printed as its sentence, with exit sta
 
 from __future__ import annotations
 
+import faulthandler
 import io
 import sys
 from pathlib import Path
@@ -47,6 +48,7 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figure
 
 def main() -> None:
     """Run the command line."""
+    faulthandler.enable()  # a crash in a library says at least where it was called from
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Whoever reads a training through a pipe sees each line at once; what the terminal cannot write is escaped.
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
