@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from zerosum.backends import BACKENDS
 from zerosum.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.games import Rules, with_options
-from zerosum.play.choice import ChosenPlayer, choose_player, describe_network
+from zerosum.play.choice import NO_PLY_CAP, ChosenPlayer, choose_player, describe_network, without_ply_cap
 from zerosum.play.engine_options import OfferedOption, check, combo, spin, text
 from zerosum.play.player import DEFAULT_ROLLOUTS, LEAVES_A_BATCH, MOST_SIMULATIONS, Player, rollouts
 from zerosum.play.time_manager import TimeConfig
@@ -26,8 +26,6 @@ from zerosum.settings import parse_value
 OpenPlayer = Callable[..., ChosenPlayer]
 """As `zerosum.play.choice.choose_player`."""
 
-NO_CAP = "65535"
-"""Plies after which a game ends here, where nobody says otherwise: a person's may be longer than a training's."""
 MOST_LINES = 256
 MOST_THREADS = 256
 MOST_LEAVES = 4096
@@ -76,7 +74,7 @@ class EngineSetup(ABC):
         self._network = describe_network(game, weights)
         self.options = {offered.listed.name: offered for offered in self._offer(weights)}
         self.values = {name: offered.listed.default for name, offered in self.options.items()}
-        self.game = _uncapped(self._game_asked())
+        self.game = without_ply_cap(self._game_asked())
         """What is played."""
 
     @abstractmethod
@@ -127,7 +125,7 @@ class EngineSetup(ABC):
             _require_path(value)
         before, self.values[name] = self.values[name], value
         try:
-            game = _uncapped(self._game_asked())
+            game = without_ply_cap(self._game_asked())
         except ZerosumError:
             self.values[name] = before
             raise
@@ -157,7 +155,7 @@ class EngineSetup(ABC):
                 tell(failure_text(error))
             else:
                 tell(chosen.sentence)
-                return chosen.player.at(self.game if self._network is not None else _with_ends(game))
+                return chosen.player.with_rules(self.game if self._network is not None else _with_ends(game))
         self._network = None
         tell("Playing with uniform priors and rollouts instead.")
         return rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(_with_ends(game))
@@ -220,14 +218,9 @@ def failure_text(error: Exception) -> str:
     return str(error) if isinstance(error, ZerosumError) else f"{type(error).__name__}: {error}"
 
 
-def _uncapped(game: Rules) -> Rules:
-    """The game without its ply cap, unless that was asked for."""
-    return game if "max_plies=" in game.spec.options else with_options(game, max_plies=NO_CAP)
-
-
 def _with_ends(game: Rules) -> Rules:
     """The game for random play, which without a ply cap may go on for ever: with one that no game of people's meets."""
-    return with_options(game, max_plies=str(min(4 * game.spec.max_plies, int(NO_CAP))))
+    return with_options(game, max_plies=str(min(4 * game.spec.max_plies, NO_PLY_CAP)))
 
 
 def _parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from zerosum.games import Rules, make, with_options
+from zerosum.play.choice import NO_PLY_CAP
 from zerosum.play.engine import Report
 from zerosum.play.engine_options import OfferedOption, combo, spin
-from zerosum.play.engine_setup import NO_CAP, EngineSetup
+from zerosum.play.engine_setup import EngineSetup
 from zerosum.play.line_engine import Command, Go, LineEngine
 from zerosum.play.line_words import GoWords
 
@@ -43,7 +44,7 @@ class UsiSetup(EngineSetup):
         yield combo(
             "EnteringKingRule", asked, ENTERING_KING_RULES, "when a declaration by an entering king wins (shogi)"
         )
-        yield spin("MaxMovesToDraw", 0, 0, int(NO_CAP), "plies after which a game is a draw; 0 is never")
+        yield spin("MaxMovesToDraw", 0, 0, NO_PLY_CAP, "plies after which a game is a draw; 0 is never")
 
     def _game_asked(self) -> Rules:
         asked, variant = self.asked_game, self.values.get("UCI_Variant")
