@@ -11,7 +11,7 @@ from pathlib import Path
 from zerosum.checkpoint import list_checkpoints, read_info
 from zerosum.errors import DataError
 from zerosum.games import Rules
-from zerosum.play.player import DEFAULT_ROLLOUTS, Player, load_player, rollouts
+from zerosum.play.player import DEFAULT_ROLLOUTS, Player, load_player, open_player, rollouts
 
 RUNS = Path("runs")
 """Where `zerosum train` puts runs."""
@@ -42,6 +42,18 @@ def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, b
         return ChosenPlayer(player, f"{where}: playing with uniform priors and rollouts.")
     player = load_player(taken, game=game.spec.full_name, backend=backend)
     return ChosenPlayer(player, f"Playing with {'' if path else 'the newest run, '}{player.name}, step {player.step}.")
+
+
+def choose_by_words(words: str, game: Rules, *, runs: Path = RUNS) -> ChosenPlayer:
+    """The player that somebody named: a run, a checkpoint, `rollouts@1000`, or "" for whoever `choose_player` takes.
+
+    Raises:
+        DataError, SettingsError: as `choose_player` and `open_player`.
+    """
+    if not words or Path(words).exists():
+        return choose_player(game, Path(words) if words else None, runs=runs)
+    player = open_player(words, game=game.spec.full_name)
+    return ChosenPlayer(player, f"Playing with {player.name}.")
 
 
 def newest_run(game: Rules, *, runs: Path = RUNS) -> Path | None:
