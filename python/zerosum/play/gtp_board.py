@@ -183,7 +183,7 @@ class GtpBoard:
     def loaded(self, record: Record, *, num_moves: int | None) -> tuple[GtpBoard, list[str]]:
         """A board after some or all moves of a record as its SGF file has them, and a sentence for each doubt.
 
-        Moves that superko or suicide forbid are played, for they were. Komi is the record's, if it says one; rules stay.
+        Moves that superko or suicide forbid are played, for they were. Komi is the record's if it says one, rules stay.
 
         Raises:
             GameError: it is no record of Go, or its position is none.
@@ -242,7 +242,8 @@ class GtpBoard:
         self._out_of_turn = None
 
     def _play(self, player: int, action: int, *, is_forced: bool) -> list[str]:
-        state, actions, warnings = self.state, (action,), list[str]()
+        state, warnings = self.state, list[str]()
+        actions: tuple[int, ...] = (action,)
         if self.game.player(state) != player:
             state, actions = self.game.play(state, self.size * self.size), (self.size * self.size, action)
         try:

@@ -52,7 +52,7 @@ class GtpPlayer:
         self,
         choose: Callable[[Rules], ChosenPlayer],
         *,
-        warn: Callable[[str], None],
+        warn: Callable[[str], object],
         config: GtpConfig,
         time_config: TimeConfig,
         clock: Callable[[], float],
