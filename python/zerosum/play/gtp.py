@@ -37,8 +37,8 @@ from zerosum.play.gtp_board import GoRules, GtpBoard
 from zerosum.play.gtp_player import GtpConfig, GtpPlayer, Teller
 from zerosum.play.time_manager import TimeConfig
 
-CLEANUP_COST = 0.05
-"""Win rate that a move which takes dead stones may cost in `kgs-genmove_cleanup` (not measured)."""
+CLEANUP_WINRATE = 0.75
+"""`kgs-genmove_cleanup` attacks stones that look dead as long as the win rate stays as high (not measured)."""
 SYNTAX_ERROR = "syntax error"
 
 
@@ -382,7 +382,7 @@ class GtpEngine:
         best = self._player.find(board, options).lines[0]
         if board.vertex(best.actions[0]) == "pass" and (attacks := board.attacks_on_dead(options.player)):
             attack = self._player.find(board, AnalysisOptions(options.player, allowed=frozenset(attacks))).lines[0]
-            if winrate_of(attack.value) >= winrate_of(best.value) - CLEANUP_COST:
+            if winrate_of(attack.value) >= CLEANUP_WINRATE:
                 best = attack
         self._player.end_turn(options.player)
         return self._make(options.player, best.actions[0])

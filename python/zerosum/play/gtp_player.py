@@ -115,11 +115,15 @@ class GtpPlayer:
     def set_control(self, control: TimeControl) -> None:
         """Another time control, from its beginning."""
         self._control = control
+        # Nobody may say how many stones a period still wants: each gets an equal share of it.
+        self._unheard = control
+        if control.period_moves > 1:
+            self._unheard = replace(control, period_s=control.period_s / control.period_moves, period_moves=1)
         self.new_game()
 
     def new_game(self) -> None:
         """The clocks begin anew, and nobody is about to resign."""
-        self._left = [self._control.start()] * 2
+        self._left = [self._unheard.start()] * 2
         self._num_hopeless = [0, 0]
         self._began_s = 0.0
 
@@ -132,12 +136,14 @@ class GtpPlayer:
         self._began_s = self._clock()
 
     def end_turn(self, player: int) -> None:
-        """The move is made."""
-        left = self._left[player]
+        """The move is made. What is left is said by `set_left`, or else reckoned here."""
+        start, left = self._unheard.start(), self._left[player]
         if left.is_limited:
-            after = self._control.after_move(left, self._clock() - self._began_s)
-            # A flag that fell is the referee's affair; there is hardly any time left.
-            self._left[player] = replace(left, main_s=0.0) if after is None else after
+            # The client's clock stops later than ours.
+            elapsed = self._clock() - self._began_s + self._time_config.overhead_s
+            after = self._unheard.after_move(replace(start, main_s=max(left.main_s, 0.0)), elapsed)
+            # A flag that fell is the client's affair.
+            self._left[player] = replace(start, main_s=0.0) if after is None else after
 
     def _left_now(self, player: int) -> TimeLeft:
         left, elapsed = self._left[player], self._clock() - self._began_s
