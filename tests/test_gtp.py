@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from test_player import save_network
@@ -412,6 +413,27 @@ def test_a_pass_that_would_lose_is_not_answered_by_a_pass() -> None:
     assert client.ask("genmove w") == "pass"
     client.ask_all("clear_board; komi -3.5; play b pass")
     assert client.ask("genmove w") != "pass"
+
+
+def test_a_pass_that_loses_is_not_played_by_a_search_that_has_not_seen_why() -> None:
+    """With equal priors it takes a hundred simulations below the pass to find that it may be answered by another one."""
+
+    def blind(game: Rules) -> ChosenPlayer:
+        return ChosenPlayer(Player(game, LikesPassing(), SearchConfig(num_simulations=4), name="blind"), "Blind.")
+
+    client = Client(choose=blind, config=GtpConfig(simulations=4))
+    client.ask("play b c3")
+    assert client.ask("genmove w") != "pass"
+    client.ask("komi 30")
+    assert client.ask("genmove w") == "pass", "now it wins"
+
+
+class LikesPassing:
+    """Priors that are high for the pass alone, and no opinion on who wins."""
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        logits = np.where(leaves.legal_actions == 25, 5.0, 0.0).astype(np.float32)
+        return Evaluations(leaves, logits, np.zeros(len(leaves), np.float32))
 
 
 def test_resigns_when_it_has_been_hopeless_for_some_moves() -> None:

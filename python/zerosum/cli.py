@@ -173,7 +173,7 @@ def gtp(
         int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move at most.")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Seconds a move at most, whatever the clock says.")] = None,
-    overhead: Annotated[float, typer.Option(help="Seconds that a move is late by at worst.")] = 0.05,
+    overhead: Annotated[float, typer.Option(help="Seconds that a move is late by at worst.")] = 0.15,
     time_manager: Annotated[
         str, typer.Option(help="`adaptive`, or `paper`: 1/20 of the time that is left for each move.")
     ] = "adaptive",

@@ -31,14 +31,16 @@ from zerosum.games import Rules, make
 from zerosum.notation.game_files import read_raw_games
 from zerosum.play.choice import ChosenPlayer, choose_by_words
 from zerosum.play.clock import KATA_TIME_SYSTEMS, TimeControl
-from zerosum.play.engine import Report
+from zerosum.play.engine import Line, Report
 from zerosum.play.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player, winrate_of
-from zerosum.play.gtp_board import GoRules, GtpBoard
+from zerosum.play.gtp_board import BLACK, GoRules, GtpBoard
 from zerosum.play.gtp_player import GtpConfig, GtpPlayer, Teller
 from zerosum.play.time_manager import TimeConfig
 
 CLEANUP_WINRATE = 0.75
 """`kgs-genmove_cleanup` attacks stones that look dead as long as the win rate stays as high (not measured)."""
+HOPELESS = 0.05
+"""The win rate below which there is no use in playing on where passing loses, too."""
 SYNTAX_ERROR = "syntax error"
 
 
@@ -363,10 +365,21 @@ class GtpEngine:
         if tell is not None:
             tell(report)
         self._player.end_turn(options.player)
-        best = report.lines[0]
+        best = self._best(options.player, report)
         if self._player.resigns(options.player, best.value):
             return "resign"
         return self._make(options.player, best.actions[0])
+
+    def _best(self, player: int, report: Report) -> Line:
+        """What was found, but for a pass that loses at once if it is answered by another while there is hope.
+
+        A search of few simulations may not have come to that answer.
+        """
+        best, *others = report.lines
+        is_behind = (self._board.score() < 0) == (player == BLACK) and self._board.score() != 0
+        if self._board.vertex(best.actions[0]) == "pass" and is_behind and others:
+            return best if winrate_of(others[0].value) < HOPELESS else others[0]
+        return best
 
     def _make(self, player: int, action: int) -> str:
         self._board.play(player, action)
@@ -374,12 +387,14 @@ class GtpEngine:
 
     def reg_genmove(self, words: list[str]) -> str:
         """`reg_genmove colour`: what would be played."""
-        return self._board.vertex(self._player.find(self._board, _options_of(words)).lines[0].actions[0])
+        options = _options_of(words)
+        best = self._best(options.player, self._player.find(self._board, options))
+        return self._board.vertex(best.actions[0])
 
     def genmove_cleanup(self, words: list[str]) -> str:
         """`kgs-genmove_cleanup colour`: as `genmove`, but it takes stones that look dead before it passes."""
         options, board = _options_of(words), self._board
-        best = self._player.find(board, options).lines[0]
+        best = self._best(options.player, self._player.find(board, options))
         if board.vertex(best.actions[0]) == "pass" and (attacks := board.attacks_on_dead(options.player)):
             attack = self._player.find(board, AnalysisOptions(options.player, allowed=frozenset(attacks))).lines[0]
             if winrate_of(attack.value) >= CLEANUP_WINRATE:

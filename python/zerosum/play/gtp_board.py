@@ -23,7 +23,7 @@ from zerosum.notation.record import Record
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 COLOURS = ("black", "white")
-BLACK, WHITE = 0, 1
+BLACK = 0
 NO_PLY_CAP = "65535"
 """`max_plies` of a game that nobody means to cut short."""
 MOST_KOMI = 1000.0

@@ -207,7 +207,8 @@ class GtpPlayer:
         task = replace(
             task,
             allowed=options.actions(board),
-            num_lines=options.most_moves or board.size**2 + 1,
+            # Lines take time, at the end of a turn, too: where nobody is told, two will do.
+            num_lines=2 if tell is silent else options.most_moves or board.size**2 + 1,
             line_share=0.0,
             report_seconds=options.interval_s,
         )
