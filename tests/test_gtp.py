@@ -272,7 +272,7 @@ def test_a_network_takes_boards_of_its_size_and_any_komi(tmp_path: Path) -> None
     assert client.ask("final_score") == "B+24.5"
     client.engine._board.action(client.ask("genmove w"))
     assert client.refuse("komi") == client.refuse("komi x") == client.refuse("komi nan") == "syntax error"
-    assert client.refuse("komi 2000") == "komi is 2000, allowed is -1000 to 1000"
+    assert client.refuse("komi 2000") == "komi is 2000, allowed is -375 to 375"
 
 
 def test_only_go_without_handicap_is_played() -> None:
@@ -416,7 +416,7 @@ def test_a_pass_that_would_lose_is_not_answered_by_a_pass() -> None:
 
 
 def test_a_pass_that_loses_is_not_played_by_a_search_that_has_not_seen_why() -> None:
-    """With equal priors it takes a hundred simulations below the pass to find that it may be answered by another one."""
+    """With equal priors it takes a hundred simulations below the pass to find the other pass."""
 
     def blind(game: Rules) -> ChosenPlayer:
         return ChosenPlayer(Player(game, LikesPassing(), SearchConfig(num_simulations=4), name="blind"), "Blind.")
@@ -437,7 +437,7 @@ class LikesPassing:
 
 
 def test_resigns_when_it_has_been_hopeless_for_some_moves() -> None:
-    lost = "go(size=5, komi=1000)"
+    lost = "go(size=5, komi=300)"
     client = Client(lost)
     assert [client.ask("genmove b") for _ in range(3)][2] == "resign"
     assert client.position()[3] == 2

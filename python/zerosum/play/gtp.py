@@ -284,6 +284,7 @@ class GtpEngine:
         for doubt in doubts:
             self._warn(f"{name}: {doubt}.")
         self._begin(board)
+        self._warn_of_komi()
         return ""
 
     def showboard(self, _words: list[str]) -> str:

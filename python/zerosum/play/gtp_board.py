@@ -26,7 +26,8 @@ COLOURS = ("black", "white")
 BLACK = 0
 NO_PLY_CAP = "65535"
 """`max_plies` of a game that nobody means to cut short."""
-MOST_KOMI = 1000.0
+MOST_KOMI = 375.0
+"""Or as much for Black. The game takes 1000: White may have a bonus for as many handicap stones as there are points."""
 
 
 class IllegalMoveError(GameError):
@@ -161,7 +162,13 @@ class GtpBoard:
     @property
     def most_handicap(self) -> int:
         """Stones that `fixed_handicap` can place."""
-        return 0 if self.size < 7 else 4 if self.size % 2 == 0 or self.size == 7 else 9
+        for num_stones in range(9, 1, -1):
+            try:
+                self._game(handicap=num_stones)
+            except GameError:
+                continue
+            return num_stones
+        return 0
 
     def place_handicap(self, points: Sequence[str]) -> None:
         """Black's stones before White's first move.
