@@ -24,7 +24,7 @@ from test_player import save_network
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.games import Leaves, Rules, make
-from zerosum.play.choice import ChosenPlayer, choose_player
+from zerosum.play.choice import Players
 from zerosum.play.clock import Clock, TimeControl
 from zerosum.play.external import EngineCommand, EngineLimits, ExternalEngine
 from zerosum.play.gtp import COMMANDS, GtpEngine
@@ -38,13 +38,13 @@ GNUGO = next(opponent for opponent in opponents_of(make("go9")) if opponent.name
 needs_gnugo = pytest.mark.skipif(not GNUGO.is_installed, reason=GNUGO.how_to_install)
 
 
-def roll(game: Rules) -> ChosenPlayer:
-    return ChosenPlayer(rollouts(game, 30, seed=0).player(game), "Rollouts play.")
+def roll(game: Rules) -> Player:
+    return rollouts(game, 30, seed=0).player(game)
 
 
-def exact(game: Rules) -> ChosenPlayer:
+def exact(game: Rules) -> Player:
     """Rollouts, but what is proven counts."""
-    return ChosenPlayer(Player(game, RolloutEvaluator(), SearchConfig(num_simulations=50), name="exact"), "Exact.")
+    return Player(game, RolloutEvaluator(), SearchConfig(num_simulations=50), name="exact")
 
 
 class Client:
@@ -54,7 +54,7 @@ class Client:
         self,
         game: str = "go(size=5, komi=7.5)",
         *,
-        choose: Callable[[Rules], ChosenPlayer] = roll,
+        choose: Callable[[Rules], Player] = roll,
         config: GtpConfig | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -115,7 +115,7 @@ class Client:
 
 
 def test_a_handshake_needs_no_player() -> None:
-    def nobody(game: Rules) -> ChosenPlayer:
+    def nobody(game: Rules) -> Player:
         raise AssertionError("asked too early")
 
     client = Client(choose=nobody)
@@ -262,13 +262,15 @@ def test_board_sizes() -> None:
 
 def test_a_network_takes_boards_of_its_size_and_any_komi(tmp_path: Path) -> None:
     path = save_network(tmp_path, make("go(size=5)"))
-    client = Client("go(size=5)", choose=lambda game: choose_player(game, path), config=GtpConfig(simulations=4))
+    warnings: list[str] = []
+    players = Players(str(path), say=warnings.append)
+    client = Client("go(size=5)", choose=players.of, config=GtpConfig(simulations=4))
     assert client.ask("clear_board") == ""
     assert client.refuse("boardsize 9").startswith("unacceptable size: ")
     client.ask_all("boardsize 5; komi 7.5; play b c3")
-    assert client.warnings == [f"Playing with {path}, step 7."]
+    assert warnings == [f"Playing with {path}, step 7."] and not client.warnings
     client.ask("komi 0.5")
-    assert client.warnings[1:] == ["The network learned Go with komi 7.5 and does not see that it is 0.5 now."]
+    assert client.warnings == ["The network learned Go with komi 7.5 and does not see that it is 0.5 now."]
     assert client.ask("final_score") == "B+24.5"
     client.engine._board.action(client.ask("genmove w"))
     assert client.refuse("komi") == client.refuse("komi x") == client.refuse("komi nan") == "syntax error"
@@ -354,7 +356,7 @@ def test_loadsgf(tmp_path: Path) -> None:
     client.ask(f"loadsgf {path} 2")
     assert client.stones() == "9/9/9/9/4X4/9/9/9/9"
     client.ask(f"loadsgf {path} 1")
-    assert client.stones() == "9/9/9/9/9/9/9/9/9" and client.warnings == ["Rollouts play."] * 2
+    assert client.stones() == "9/9/9/9/9/9/9/9/9" and not client.warnings
     assert client.refuse("loadsgf") == "syntax error"
     for place in (tmp_path / "nowhere", tmp_path):
         assert re.fullmatch("cannot load file: .* cannot be read: .*", client.refuse(f"loadsgf {place}"))
@@ -373,14 +375,14 @@ def test_what_was_played_is_loaded_though_our_rules_forbid_it(tmp_path: Path) ->
     path.write_text(f"{setup};W[cc];B[dc];W[aa];B[dc])", encoding="utf-8")
     client = Client()
     client.ask(f"loadsgf {path}")
-    assert client.warnings[1:] == [
+    assert client.warnings == [
         f"{path}: black D3 is forbidden here (superko), and was played.",
         f"{path}: move 4: illegal move: the point is taken; the record stops here.",
     ]
     assert client.stones() == "O4/2XO1/1X1XO/2XO1/5"
     path.write_text("(;SZ[5]AB[ab][bb][ca]PL[W];W[aa];B[ee];W[ba])", encoding="utf-8")
     client.ask(f"loadsgf {path}")
-    assert client.warnings[3:] == [f"{path}: white B5 is forbidden here (suicide), and was played."]
+    assert client.warnings[2:] == [f"{path}: white B5 is forbidden here (suicide), and was played."]
     assert client.stones() == "2X2/XX3/5/5/4X"
 
 
@@ -418,8 +420,8 @@ def test_a_pass_that_would_lose_is_not_answered_by_a_pass() -> None:
 def test_a_pass_that_loses_is_not_played_by_a_search_that_has_not_seen_why() -> None:
     """With equal priors it takes a hundred simulations below the pass to find the other pass."""
 
-    def blind(game: Rules) -> ChosenPlayer:
-        return ChosenPlayer(Player(game, LikesPassing(), SearchConfig(num_simulations=4), name="blind"), "Blind.")
+    def blind(game: Rules) -> Player:
+        return Player(game, LikesPassing(), SearchConfig(num_simulations=4), name="blind")
 
     client = Client(choose=blind, config=GtpConfig(simulations=4))
     client.ask("play b c3")
@@ -473,13 +475,13 @@ class Broken:
 
 
 def test_a_search_that_fails_is_told() -> None:
-    def broken(game: Rules) -> ChosenPlayer:
-        return ChosenPlayer(Player(game, Broken(), SearchConfig(), name="broken"), "A broken player.")
+    def broken(game: Rules) -> Player:
+        return Player(game, Broken(), SearchConfig(), name="broken")
 
     client = Client(choose=broken)
     assert client.refuse("genmove b") == "the search failed: no answer"
     assert client.send("1 lz-analyze") + client.send("") == "=1\n\n"
-    assert client.warnings == ["A broken player.", "the search failed: no answer"]
+    assert client.warnings == ["the search failed: no answer"]
 
 
 # ---- analysis
@@ -532,9 +534,7 @@ def test_analysis_speaks_as_katago() -> None:
         assert float(move["utility"]) == pytest.approx(2 * float(move["winrate"]) - 1, abs=2e-6)
     root = line.split("rootInfo ")[1].split()
     assert int(root[1]) >= sum(int(move["visits"]) for move in moves)
-    assert client.warnings[1:] == [
-        f"{name} is left out: no network knows it." for name in ("ownership", "movesOwnership")
-    ]
+    assert client.warnings == [f"{name} is left out: no network knows it." for name in ("ownership", "movesOwnership")]
     assert len(infos(analysis(client, "kata-analyze 1 minmoves 82")[0])) == 82
 
 
@@ -765,8 +765,8 @@ def malformed(draw: random.Random) -> str:
 
 
 def test_ten_thousand_lines_that_mean_nothing() -> None:
-    def quick(game: Rules) -> ChosenPlayer:
-        return ChosenPlayer(Player(game, UniformEvaluator(), SearchConfig(num_simulations=2), name="quick"), "Quick.")
+    def quick(game: Rules) -> Player:
+        return Player(game, UniformEvaluator(), SearchConfig(num_simulations=2), name="quick")
 
     draw = random.Random(1)
     client = Client(choose=quick, config=GtpConfig(simulations=2, memory_mib=1))
@@ -865,7 +865,7 @@ def test_sabaki_plays_a_game(tmp_path: Path) -> None:
     while program.process.stdout.readline() != "\n":
         pass
     assert re.fullmatch(r"[BW]\+[\d.]+", program.ask("final_score"))
-    assert program.quit() == "zerosum: Playing with rollouts@20.\n"
+    assert program.quit() == ""
 
 
 def test_our_own_client_plays_a_game() -> None:

@@ -1,6 +1,6 @@
 """An engine of Go that speaks GTP 2, with the extensions of KataGo, Leela Zero and KGS that boards rely on.
 
-    engine = GtpEngine(make("go(size=9)"), choose_player, write=sys.stdout.write, warn=print)
+    engine = GtpEngine(make("go(size=9)"), Players().of, write=sys.stdout.write, warn=print)
     engine.handle("1 genmove b")
 
 After Gunnar Farnebäck's specification (draft 2 of 2002) and KataGo's "GTP Extensions". `handle` takes a line and
@@ -13,7 +13,6 @@ Start with `GtpEngine.handle` and `COMMANDS`, at the end.
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import math
@@ -29,12 +28,13 @@ from zerosum.checkpoint import load_checkpoint, require_encoder
 from zerosum.errors import DataError, GameError, ZerosumError
 from zerosum.games import Rules, make
 from zerosum.notation.game_files import read_raw_games
-from zerosum.play.choice import ChosenPlayer, choose_by_words
+from zerosum.play.choice import Players
 from zerosum.play.clock import KATA_TIME_SYSTEMS, TimeControl
 from zerosum.play.engine import Line, Report
 from zerosum.play.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player, winrate_of
 from zerosum.play.gtp_board import BLACK, GoRules, GtpBoard
 from zerosum.play.gtp_player import GtpConfig, GtpPlayer, Teller
+from zerosum.play.player import Player
 from zerosum.play.time_manager import TimeConfig
 
 CLEANUP_WINRATE = 0.75
@@ -50,7 +50,7 @@ def run_gtp(
     """Be an engine on the standard streams until the input ends or says `quit`.
 
     Args:
-        player: As `choose_by_words` takes it.
+        player: A run, a checkpoint, or the words of `parse_player`; "" is the newest run that fits the board.
         game: Go with its options; "" is what the player learned, or 19x19.
         config: How to play.
         time_config: How to manage time.
@@ -59,13 +59,6 @@ def run_gtp(
         SettingsError: the game is not Go, or nobody goes by the player's name.
         DataError: there is no whole checkpoint, or its network does not fit the game.
     """
-    rules = make(game or "go")
-    if Path(player).exists() and player:
-        info = load_checkpoint(Path(player)).info
-        rules = make(game or info.full_name)
-        require_encoder(info, rules.spec)
-    elif player:
-        choose_by_words(player, rules)
 
     def write(text: str) -> None:
         sys.stdout.write(text)
@@ -74,9 +67,16 @@ def run_gtp(
     def warn(sentence: str) -> None:
         print(f"zerosum: {sentence}", file=sys.stderr, flush=True)
 
+    rules, players = make(game or "go"), Players(player, say=warn)
+    if player and Path(player).exists():  # which is loaded when it is needed, for that takes its time
+        info = load_checkpoint(Path(player)).info
+        rules = make(game or info.full_name)
+        require_encoder(info, rules.spec)
+    elif player:
+        players.of(rules)
     engine = GtpEngine(
         rules,
-        functools.partial(choose_by_words, player),
+        players.of,
         write=write,
         warn=warn,
         config=config,
@@ -93,7 +93,7 @@ class GtpEngine:
     def __init__(
         self,
         game: Rules,
-        choose: Callable[[Rules], ChosenPlayer],
+        choose: Callable[[Rules], Player],
         *,
         write: Callable[[str], object],
         warn: Callable[[str], object],
@@ -105,7 +105,7 @@ class GtpEngine:
 
         Args:
             game: Go; its size, komi and rules hold until others are told.
-            choose: The player for a game, as `choose_player` has it; DataError if there is none for its board.
+            choose: The player for a game, as `Players.of` has it; DataError if there is none for its board.
             write: Takes answers, and lines of an analysis from another thread; each ends with a line end.
             warn: Takes sentences for people.
             config: How to play.
@@ -117,7 +117,7 @@ class GtpEngine:
         """
         self._board = GtpBoard(game)
         self._player = GtpPlayer(
-            choose, warn=warn, config=config or GtpConfig(), time_config=time_config or TimeConfig(), clock=clock
+            choose, config=config or GtpConfig(), time_config=time_config or TimeConfig(), clock=clock
         )
         self._write, self._warn = write, warn
         self._number = ""

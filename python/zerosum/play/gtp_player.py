@@ -13,7 +13,6 @@ from zerosum._core import Root
 from zerosum.errors import GameError
 from zerosum.games import Rules, measure_game
 from zerosum.notation.legality import game_of, options_of
-from zerosum.play.choice import ChosenPlayer
 from zerosum.play.clock import TimeControl, TimeLeft
 from zerosum.play.engine import Engine, Report, Task, progress_of
 from zerosum.play.gtp_analysis import AnalysisOptions, winrate_of
@@ -46,19 +45,18 @@ class GtpConfig:
 
 
 class GtpPlayer:
-    """A player, found when it is first needed, and again where the network does not fit the board."""
+    """A player, found when it is first needed, and again for another board or other rules."""
 
     def __init__(
         self,
-        choose: Callable[[Rules], ChosenPlayer],
+        choose: Callable[[Rules], Player],
         *,
-        warn: Callable[[str], object],
         config: GtpConfig,
         time_config: TimeConfig,
         clock: Callable[[], float],
     ) -> None:
         """Arguments as those of `GtpEngine`."""
-        self._choose, self._warn, self._clock = choose, warn, clock
+        self._choose, self._clock = choose, clock
         self._config, self._time_config = config, time_config
         self._player: Player | None = None
         self._engine: Engine | None = None
@@ -76,13 +74,9 @@ class GtpPlayer:
         game = board.game
         if self._engine is not None and self._engine.game is game:
             return
-        if self._player is None or self._player.game.spec.encoder_id != game.spec.encoder_id:
-            chosen = self._choose(board.usual_game)
-            self._warn(chosen.sentence)
-            self._player = chosen.player
-            if self._config.memory_mib is not None:
-                self._player.config = replace(self._player.config, memory_mib=self._config.memory_mib)
-        self._player = self._player.with_rules(game)
+        self._player = self._choose(board.usual_game).with_rules(game)
+        if self._config.memory_mib is not None:
+            self._player.config = replace(self._player.config, memory_mib=self._config.memory_mib)
         self._engine = Engine(
             self._player,
             on_report=lambda report: self._tell(report),

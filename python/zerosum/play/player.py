@@ -455,4 +455,8 @@ def _read_run_config(path: Path) -> dict[str, Any]:
     values = read_settings(file)
     if not isinstance(values.get("game", ""), str) or not isinstance(values.get("search", {}), dict):
         raise DataError(f"{file} is no run's: game has to be a text and search a table. Mend it.")
+    try:
+        from_mapping(SearchConfig, values.get("search", {}), "search")
+    except SettingsError as error:
+        raise DataError(f"{file}: {error} Mend that line, or take it out.") from error
     return values
