@@ -63,6 +63,7 @@ class GtpPlayer:
         self._tell: Teller = silent
         self._answer: Report | None = None
         self._failure: Exception | None = None
+        self._began_s = 0.0
         self.set_control(TimeControl())
 
     def sit_down(self, board: GtpBoard) -> None:
@@ -119,7 +120,6 @@ class GtpPlayer:
         """The clocks begin anew, and nobody is about to resign."""
         self._left = [self._unheard.start()] * 2
         self._num_hopeless = [0, 0]
-        self._began_s = 0.0
 
     def set_left(self, player: int, seconds: float, stones: int) -> None:
         """What `time_left` says."""
