@@ -174,9 +174,10 @@ class Player:
         step: int | None = None,
         num_batches: int = 1,
         batch_size: int = LEAVES_A_BATCH,
+        learned_game: str = "",
     ) -> None:
-        """`step` is the learner's that the network is of, None without one."""
-        self.game, self.step = game, step
+        """`step` is the learner's that the network is of, None without one; `learned_game` what it learned."""
+        self.game, self.step, self.learned_game = game, step, learned_game
         self._num_batches, self._batch_size = num_batches, batch_size
         self.evaluator = evaluator
         # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
@@ -202,6 +203,7 @@ class Player:
             step=self.step,
             num_batches=self._num_batches,
             batch_size=self._batch_size,
+            learned_game=self.learned_game,
         )
 
     def config_by_time(self) -> SearchConfig:
@@ -349,7 +351,16 @@ def load_player(
         batch_size=max(batch_size, search.leaves_in_flight),
         num_threads=max(num_batches, search.batches_in_flight),
     )
-    return Player(rules, evaluator, search, name=str(path), step=info.step, num_batches=num_batches, batch_size=by_time)
+    return Player(
+        rules,
+        evaluator,
+        search,
+        name=str(path),
+        step=info.step,
+        num_batches=num_batches,
+        batch_size=by_time,
+        learned_game=info.full_name,
+    )
 
 
 def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:
