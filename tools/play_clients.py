@@ -68,6 +68,7 @@ SCENARIOS = tuple(
         ("chess", "uci", ("1+0.05", "2", "40/5"), ("ours", "pondering", "python-chess")),
         ("shogi", "usi", ("st=1", "1+0.1", "2+1x1"), ("ours", "pondering")),
         ("minishogi", "usi", ("st=1", "1+0.1"), ("pondering",)),
+        ("go9", "gtp", ("st=1", "5+1"), ("ours",)),
     )
     for control in controls
     for client in clients
