@@ -67,12 +67,18 @@ class EnginePosition:
         Raises:
             GameError: the start is no position, an action is illegal, or the game is over then.
         """
+        position = cls.replayed(game, start, actions)
+        if (ending := game.ending(position.state)) is not None:
+            raise GameError(f"The game is over ({ending}), there is no move to ask an engine for.")
+        return position
+
+    @classmethod
+    def replayed(cls, game: Rules, start: str, actions: Sequence[int]) -> EnginePosition:
+        """The same of a game that may be over. Raises GameError for all else."""
         state, moves = start_state(game, start), []
         for action in actions:
             moves.append((game.player(state), game.action_text(state, action)))
             state = game.play(state, action)
-        if (ending := game.ending(state)) is not None:
-            raise GameError(f"The game is over ({ending}), there is no move to ask an engine for.")
         return cls(game, start, tuple(moves), state)
 
     @property
@@ -101,6 +107,8 @@ class EngineAnswer:
     nodes: int | None = None
     pv: tuple[str, ...] = ()
     """The principal variation as the engine wrote it."""
+    win_rate: float | None = None
+    """Expected points in [0, 1] for the player to move, where it says that instead of a score."""
 
 
 UNKNOWN_MATE = 10_000
