@@ -15,7 +15,7 @@ import shlex
 import shutil
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -49,7 +49,7 @@ class EngineCommand:
     """For people; by default the program's."""
     directory: str = ""
     """To start it in; by default where we are."""
-    timeouts: EngineTimeouts = EngineTimeouts()  # noqa: RUF009 (it is frozen)
+    timeouts: EngineTimeouts = field(default=EngineTimeouts(), repr=False)
     """How long it is waited for."""
 
     def __post_init__(self) -> None:
