@@ -243,7 +243,7 @@ def _words(text: str, what: str, known: tuple[str, ...]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if name not in known or not equals or name in found:
             raise SettingsError(
-                f"{shown(word)} in a rule {what}, {shown(text)}: expected words such as score=600 movecount=3, each once;"
+                f"{shown(word)} in a rule {what}, {shown(text)}: expected words such as score=600, each once;"
                 f" {nearest(name, known)}."
             )
         found[name] = value

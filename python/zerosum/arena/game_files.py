@@ -92,7 +92,7 @@ class GameFile:
 
 
 def _move(text: str, thought: Thought, player: int) -> Move:
-    comments = ()
+    comments: tuple[str, ...] = ()
     if thought.score is not None and thought.score.win_rate is not None:
         comments = (f"{thought.score.win_rate:.1%} for the mover",)
     return Move(

@@ -13,15 +13,20 @@ from typing import Any
 
 from zerosum.adjudication import DrawRule
 from zerosum.arena.game_files import GameFile, require_suffix, store_path
-from zerosum.arena.match import Match
+from zerosum.arena.match import GAMES_AT_ONCE, Match
 from zerosum.arena.played import PlayedGame
 from zerosum.arena.result import MatchResult
 from zerosum.arena.store import MatchStore
+from zerosum.errors import SettingsError
 from zerosum.games import Rules
-from zerosum.openings import OpeningSource
+from zerosum.openings import OpeningSource, RandomOpenings, find_openings
+from zerosum.play.contestants import Entry, enter, sharing_evaluator
 from zerosum.play.player import Contestant
+from zerosum.settings import num_cores
 from zerosum.sprt import Sprt
 
+RANDOM_PLIES = 2
+"""That open each pair of games where nobody says anything of openings."""
 REPORT_S = 10.0
 """Between two lines about a match under way."""
 COMPARED_OPENINGS = 100
@@ -62,6 +67,70 @@ class MatchPlan:
         }
 
 
+def plan_match(
+    game: Rules,
+    first: Entry,
+    second: Entry,
+    *,
+    num_games: int,
+    seed: int,
+    openings: str = "",
+    opening_plies: int | None = None,
+    is_shuffled: bool = False,
+    draw: DrawRule | None = None,
+    sprt: Sprt | None = None,
+    max_games_at_once: int | None = None,
+    say: Say = lambda _said: None,
+) -> MatchPlan:
+    """A match of those who entered it.
+
+    Args:
+        game: To be played.
+        first: From whose view the results are.
+        second: Its opponent.
+        num_games: Even.
+        seed: Keys all draws.
+        openings: A file or a name, as `find_openings` takes it; "" for random plies.
+        opening_plies: How many of those, 2 if not given; else how many moves an opening has at most.
+        is_shuffled: Whether openings of a file come in random order.
+        draw: When a draw is agreed.
+        sprt: When the match is decided.
+        max_games_at_once: See `Match`.
+        say: Gets sentences about how engines are set up.
+
+    Raises:
+        SettingsError, DataError, EngineFailure: as `enter` and `find_openings`.
+    """
+    if openings:
+        source = find_openings(openings, game, plies=opening_plies, seed=seed, is_shuffled=is_shuffled)
+        name = f"{openings}{'' if opening_plies is None else f', {opening_plies} plies'}"
+    else:
+        if is_shuffled:
+            raise SettingsError("--shuffle is for the openings of a file: name one with --openings.")
+        plies = RANDOM_PLIES if opening_plies is None else opening_plies
+        source, name = RandomOpenings(game, num_plies=plies, seed=seed), f"{plies} random plies"
+    batch_size = min(num_games, max_games_at_once or GAMES_AT_ONCE)
+    num_engines = min(num_games, max_games_at_once or num_cores())
+    entered = [
+        enter(entry, game, batch_size=batch_size, num_engines=num_engines, seed=seed) for entry in (first, second)
+    ]
+    for sentence in (sentence for player in entered for sentence in player.sentences):
+        say(sentence)
+    one, other = (player.contestant for player in entered)
+    return MatchPlan(
+        game,
+        one,
+        sharing_evaluator(one, other, words=(first.word, second.word)),
+        num_games=num_games,
+        seed=seed,
+        openings=source,
+        openings_name=name,
+        draw=draw,
+        sprt=sprt,
+        max_games_at_once=max_games_at_once,
+    )
+
+
 def _described(player: Contestant) -> dict[str, Any]:
     return {
         "name": player.name,
@@ -81,6 +150,15 @@ class Played:
     result: MatchResult
     is_interrupted: bool
     """From the keyboard, before the match was over."""
+    file: Path | None = None
+    """Where the games are."""
+
+    @property
+    def how_to_go_on(self) -> str:
+        """A sentence for who interrupted it."""
+        if self.file is None:
+            return "Interrupted. These games are not kept: with --out FILE a match can go on later."
+        return f"Interrupted. The games are in {self.file}: the same command goes on with them."
 
 
 def play_session(plan: MatchPlan, *, file: Path | None = None, say: Say = lambda _said: None) -> Played:
@@ -119,8 +197,8 @@ def play_session(plan: MatchPlan, *, file: Path | None = None, say: Say = lambda
                     keep(ended)
                     watch.tell(ended, match)
         except KeyboardInterrupt:
-            return Played(match.result, is_interrupted=True)
-        return Played(match.result, is_interrupted=False)
+            return Played(match.result, is_interrupted=True, file=file)
+        return Played(match.result, is_interrupted=False, file=file)
 
 
 def _keeper(
@@ -170,6 +248,7 @@ class _Watch:
 
 
 def _faults(ended: PlayedGame) -> Iterator[str]:
+    """Who failed, and whose count of the score is another one; not why a player resigned."""
     for note in ended.notes:
-        if not note.startswith("Adjudicated"):
+        if ended.ending not in ("resignation", "agreement"):
             yield f"Game {ended.index + 1}: {f'lost by {ended.ending}. ' if ended.has_failure else ''}{note}"

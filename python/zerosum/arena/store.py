@@ -1,4 +1,4 @@
-"""The games of a match in a file, so that it goes on after a kill: a line of JSON says whose match it is, then one a game.
+"""The games of a match in a file, so that it goes on after a kill: a line of JSON for the match, then one a game.
 
 A game counts once its line is whole. What the match says is computed anew from the games, never stored.
 """

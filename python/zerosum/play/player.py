@@ -397,8 +397,8 @@ def parse_player(
         runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
 
     With `@N` behind it, all but random search N simulations a move: "runs/demo@100". `batch_size` is how many positions
-    the network is usually asked about at a time (half of a match's games wait for each side), from `num_threads` threads
-    at once; `seed` keys rollouts.
+    the network is usually asked about at a time (half of a match's games wait for each side), from `num_threads`
+    threads at once; `seed` keys rollouts.
 
     Raises:
         SettingsError: nobody goes by these words (with what is possible), or a number is out of range.
