@@ -32,7 +32,7 @@ def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: 
         suite: As `zerosum.paper.paper_matches` takes it.
         command: The engine, which is started to learn what options it has.
         game: To be played.
-        num_engines: How many of it share the machine's memory. Each has all cores: in a game one side thinks.
+        num_engines: How many of it share the machine.
 
     Raises:
         SettingsError: the suite is unknown, or has no opponent at this game that is set up by options.
@@ -63,7 +63,7 @@ def _wanted(opponent: PaperOpponent, known: dict[str, str], num_engines: int) ->
     hash_name = next((name for name in HASH_NAMES if name.casefold() in known), HASH_NAMES[0])
     most_mb = int(MEMORY_SHARE * _memory_mb() / num_engines)
     return [
-        ("Threads", str(min(opponent.threads, num_cores()))),
+        ("Threads", str(max(1, min(opponent.threads, num_cores() // num_engines)))),
         (hash_name, str(max(1, min(opponent.hash_mb, most_mb)))),
         *opponent.options,
     ]
