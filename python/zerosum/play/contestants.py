@@ -123,7 +123,7 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
         sentences = (profile.sentence,)
     said = [f"{name} {value}".strip() for name, value in options] + ([str(terms)] if str(terms) else [])
     name = entry.name or (f"{command.label} ({', '.join(said)})" if said else command.label)
-    program = replace(command, options=(*command.options, *options))
+    program = replace(command, options=(*command.options, *options), name=entry.name or command.name)
     player = Contestant(name, program=program, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
     return Entered(player, sentences)
 
@@ -211,7 +211,7 @@ def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, bat
         terms = replace(terms, nodes=own.search.num_simulations) if at else terms
         name = f"{word} ({terms})"
     else:
-        name = own.name if terms.nodes is None else f"{word}@{terms.nodes}"
+        name = own.name if terms.nodes is None or own.is_random else f"{word}@{terms.nodes}"
     return replace(own, name=entry.name or name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
 
 
