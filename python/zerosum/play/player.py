@@ -274,6 +274,10 @@ class Contestant:
         assert self.evaluator is None or self.program is None
         if self.terms.depth is not None and self.program is None:
             raise SettingsError(f"{self.name} has a depth of {self.terms.depth}, which is for engines: say nodes.")
+        if self.terms.manager != Terms().manager and (self.evaluator is None or not self.terms.has_clock):
+            raise SettingsError(
+                f"{self.name} is to use manager={self.terms.manager}, which is for our own searches with a clock."
+            )
         if self.terms.nodes is not None and self.is_random:
             raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but random play does not search.")
         if self.sampled_plies < 0 or (self.sampled_plies and self.evaluator is None):
