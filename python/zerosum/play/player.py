@@ -176,14 +176,37 @@ class Player:
         step: int | None = None,
         num_batches: int = 1,
         batch_size: int = LEAVES_A_BATCH,
+        learned_game: str = "",
     ) -> None:
-        """`step` is the learner's that the network is of, None without one."""
-        self.game, self.step = game, step
+        """`step` is the learner's that the network is of, None without one; `learned_game` what it learned."""
+        self.game, self.step, self.learned_game = game, step, learned_game
         self._num_batches, self._batch_size = num_batches, batch_size
         self.evaluator = evaluator
         # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
+
+    def with_rules(self, game: Rules) -> Player:
+        """The same player at other rules whose positions look the same to its network, such as another komi.
+
+        Raises:
+            DataError: its network does not fit the game.
+        """
+        if game.spec.encoder_id != self.game.spec.encoder_id:
+            raise DataError(
+                f"{self.name} plays {self.game.spec.full_name}, and its network cannot read {game.spec.full_name}: name"
+                " a player that has learned it."
+            )
+        return Player(
+            game,
+            self.evaluator,
+            self.config,
+            name=self.name,
+            step=self.step,
+            num_batches=self._num_batches,
+            batch_size=self._batch_size,
+            learned_game=self.learned_game,
+        )
 
     def config_by_time(self) -> SearchConfig:
         """The settings of a search whose number of simulations nobody knows when it begins."""
@@ -368,7 +391,16 @@ def load_player(
         batch_size=max(batch_size, search.leaves_in_flight),
         num_threads=max(num_batches, search.batches_in_flight),
     )
-    return Player(rules, evaluator, search, name=str(path), step=info.step, num_batches=num_batches, batch_size=by_time)
+    return Player(
+        rules,
+        evaluator,
+        search,
+        name=str(path),
+        step=info.step,
+        num_batches=num_batches,
+        batch_size=by_time,
+        learned_game=info.full_name,
+    )
 
 
 def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:
@@ -468,4 +500,8 @@ def _read_run_config(path: Path) -> dict[str, Any]:
     values = read_settings(file)
     if not isinstance(values.get("game", ""), str) or not isinstance(values.get("search", {}), dict):
         raise DataError(f"{file} is no run's: game has to be a text and search a table. Mend it.")
+    try:
+        from_mapping(SearchConfig, values.get("search", {}), "search")
+    except SettingsError as error:
+        raise DataError(f"{file}: {error} Mend that line, or take it out.") from error
     return values
