@@ -63,7 +63,8 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figure
 
 def main() -> None:
     """Run the command line."""
-    faulthandler.enable()  # a crash in a library says at least where it was called from
+    if sys.__stderr__ is not None:
+        faulthandler.enable(sys.__stderr__)  # a crash in a library says at least where it was called from
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Whoever reads a training through a pipe sees each line at once; what the terminal cannot write is escaped.
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")

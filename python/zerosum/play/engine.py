@@ -199,10 +199,11 @@ class Engine:
     def _think(self, task: Task, started: float) -> None:
         try:
             report = _Thought(self, task, started).run()
-        except Exception as error:  # whatever it is: whoever waits for an answer has to hear of it
+        except BaseException as error:  # whatever it is: whoever waits for an answer has to hear of it
             self._search = new_search(self.game, self._config)
             self._search.reset(0, self.state)
-            self._on_failure(error)
+            # A panic of the core is no Exception.
+            self._on_failure(error if isinstance(error, Exception) else RuntimeError(repr(error)))
             return
         if task.is_endless:
             if not self._stopped.is_set():
