@@ -7,16 +7,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from zerosum._core import Root, Search, uniform
 from zerosum.answering import answer_all
 from zerosum.games import Rules, measure_game, start_state
 from zerosum.play.clock import TimeLeft
+from zerosum.play.engine import progress_of
 from zerosum.play.external import EngineFailure, EngineMove
 from zerosum.play.external_search import EngineAnswer, EngineLimits
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
-from zerosum.play.time_manager import Progress, TimeConfig, TimeManager
+from zerosum.play.time_manager import TimeConfig, TimeManager
 from zerosum.search import new_search
 from zerosum.settings import num_cores
 
@@ -74,7 +73,7 @@ class SearchMover:
             self._evaluator,
             max_leaves=-(-self._config.leaves_in_flight // self._num_batches),
             num_batches=self._num_batches,
-            is_over=lambda: self._is_closed.is_set() or self._manager.limit(progress_of(search.root(0))) is not None,
+            is_over=lambda: self._is_over(search.root(0)),
         )
         root = search.root(0)
         action = self._choose(root, ply=state.plies)
@@ -83,6 +82,11 @@ class SearchMover:
             self._game.action_text(state, action), self._now() - began, nodes=root.num_simulations, win_rate=score
         )
         return EngineMove(action, "", answer)
+
+    def _is_over(self, root: Root) -> bool:
+        if self._is_closed.is_set():
+            return True
+        return root.best_action is not None and self._manager.limit(progress_of(root)) is not None
 
     def end_game(self, result: float) -> None:
         """See `zerosum.play.program.Mover`."""
@@ -120,23 +124,6 @@ def chosen_action(root: Root, number: float | None) -> int:
         return action
     shares = root.visit_policy().cumsum()
     return int(root.actions[int((shares <= number * shares[-1]).sum())])
-
-
-def progress_of(root: Root) -> Progress:
-    """What a time manager asks of a search."""
-    best = root.best_action
-    if best is None or not root.visits.size:
-        return Progress(-1, 0, 0, False, int(root.actions.size), 0)
-    index = int(np.searchsorted(root.actions, best))
-    others = np.delete(root.visits, index)
-    return Progress(
-        best_action=best,
-        best_visits=int(root.visits[index]),
-        second_visits=int(others.max(initial=0)),
-        is_best_by_value=bool(root.q[index] >= np.nanmax(root.q, initial=-1.0)),
-        num_moves=int(root.actions.size),
-        num_simulations=root.num_simulations - root.num_reused,
-    )
 
 
 def _time_left(limits: EngineLimits, player: int) -> TimeLeft:
