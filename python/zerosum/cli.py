@@ -29,14 +29,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-GameArgument = Annotated[
-    str,
-    typer.Argument(
-        help="A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as"
-        " `path.py:Class`.",
-        show_default=False,
-    ),
-]
+GAME_HELP = (
+    "A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as `path.py:Class`."
+)
+GameArgument = Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)]
 Position = Annotated[str, typer.Option(help="A position as people write it, instead of the initial one.")]
 RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpoint's JSON.", show_default=False)]
 Simulations = Annotated[
@@ -45,6 +41,25 @@ Simulations = Annotated[
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
+]
+PlayerSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--each",
+        metavar="NAME=VALUE",
+        help="What both players have, once for each setting: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
+        " second, `nodes=1000` or `depth=5` a move, `'option.Hash=64'` of an engine, `profile=paper`, `sample=30` plies"
+        " by visits, `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=paper`.",
+        show_default=False,
+    ),
+]
+FirstSettings = Annotated[
+    list[str] | None,
+    typer.Option("--first", metavar="NAME=VALUE", help="What the first player has, before that.", show_default=False),
+]
+SecondSettings = Annotated[
+    list[str] | None,
+    typer.Option("--second", metavar="NAME=VALUE", help="What the second player has.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures alone, one JSON object a line.")]
 
@@ -264,34 +279,171 @@ def gtp(
     )
 
 
-@app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")
+@app.command(
+    epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`; against an engine"
+    " `zerosum match chess runs/chess stockfish@1000 --second 'option.Skill Level=0' --out games.pgn`"
+)
 def match(
-    game: GameArgument,
+    game: Annotated[
+        str, typer.Argument(help=f"{GAME_HELP} With --suite only if it is to be one game.", show_default=False)
+    ] = "",
     first: Annotated[
         str,
         typer.Argument(
-            help="A run or checkpoint, `rollouts` or `random`; `@N` behind it sets simulations a move.",
+            help="A run or checkpoint, `rollouts`, `random`, an engine by its name (`stockfish`) or by its command as"
+            " `uci:COMMAND`, `usi:…` or `gtp:…`; `@N` behind it sets simulations or nodes a move.",
             show_default=False,
         ),
-    ],
-    second: Annotated[str, typer.Argument(help="The same for the opponent.", show_default=False)],
+    ] = "",
+    second: Annotated[str, typer.Argument(help="The same for the opponent.", show_default=False)] = "",
     games: Annotated[
         int, typer.Option(min=2, callback=_require_pairs, help="Games; each opening is played from both sides.")
     ] = 100,
-    opening_plies: Annotated[int, typer.Option(min=0, help="Random plies that open each pair of games.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
+    each: PlayerSettings = None,
+    first_: FirstSettings = None,
+    second_: SecondSettings = None,
+    openings: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Begin with these: PGN, EPD, SFEN, SGF, moves (.txt), a Polyglot book (.bin), or `chess-human`,"
+            " `shogi-human`, which come with the program.",
+            show_default=False,
+        ),
+    ] = "",
+    opening_plies: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Random plies that open each pair of games, 2 if not given; with --openings, the most of an opening.",
+            show_default=False,
+        ),
+    ] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", metavar="", help="Take the openings of a file in random order.")
+    ] = False,
+    draw: Annotated[
+        str, typer.Option(help="Agree a draw: `'movenumber=40 movecount=8 score=10'`.", show_default=False)
+    ] = "",
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Games at once: if not given 64 between our own players without clocks, else one a core.",
+            show_default=False,
+        ),
+    ] = None,
+    sprt: Annotated[
+        str,
+        typer.Option(
+            metavar="ELO0,ELO1", help="Stop as soon as one of these differences is accepted.", show_default=False
+        ),
+    ] = "",
+    model: Annotated[
+        str, typer.Option(help="Which Elo they are in: `normalized`, `logistic` or `bayesian`.")
+    ] = "normalized",
+    alpha: Annotated[float, typer.Option(help="How often the test may accept ELO1 in error.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="How often the test may accept ELO0 in error.")] = 0.05,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the games as they end: .pgn, .sgf or .csa, or .jsonl for any game; of a suite, a directory. The"
+            " same command goes on with a match that was stopped.",
+            show_default=False,
+        ),
+    ] = None,
+    suite: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Play the matches of the AlphaZero paper, `paper` or `paper-2017`, --games of each.",
+            show_default=False,
+        ),
+    ] = "",
+    time_scale: Annotated[
+        float, typer.Option(help="With --suite: its times are multiplied by this (3 hours by 0.001 are 10.8 s).")
+    ] = 0.001,
+    seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and sampled moves.")] = 0,
     json: Json = False,
 ) -> None:
     """Let two players meet, and say how they compare."""
-    from zerosum.arena import play_match
+    from zerosum.adjudication import DrawRule
+    from zerosum.arena.session import plan_match, play_session
+    from zerosum.errors import SettingsError
     from zerosum.games import make
-    from zerosum.play.player import parse_player
+    from zerosum.play.contestants import Entry
     from zerosum.report import score_json
+    from zerosum.sprt import Sprt
 
-    rules = make(game)
-    one, other = (parse_player(word, rules, batch_size=min(games, 64), seed=seed) for word in (first, second))
-    result = play_match(rules, one, other, num_games=games, opening_plies=opening_plies, seed=seed)
-    print(score_json(result) if json else result)
+    if suite:
+        _require_unused(each=each, first=first_, second=second_, draw=draw, sprt=sprt, opening_plies=opening_plies)
+        _play_suite(suite, game, first, second, games, time_scale, openings, concurrency, out, seed, json)
+        return
+    for name, word in (("GAME", game), ("FIRST", first), ("SECOND", second)):
+        if not word:
+            raise SettingsError(f"Missing argument {name}: a match has a game and two players.")
+    plan = plan_match(
+        make(game),
+        Entry.parse(first, [*(each or []), *(first_ or [])]),
+        Entry.parse(second, [*(each or []), *(second_ or [])]),
+        num_games=games,
+        openings=openings,
+        opening_plies=opening_plies,
+        is_shuffled=shuffle,
+        draw=DrawRule.parse(draw) if draw else None,
+        sprt=Sprt.parse(sprt, model=model, alpha=alpha, beta=beta) if sprt else None,
+        max_games_at_once=concurrency,
+        seed=seed,
+        say=_say,
+    )
+    played = play_session(plan, file=out, say=_say)
+    print(score_json(played.result) if json else played.result)
+    if played.is_interrupted:
+        _say(played.how_to_go_on)
+        raise typer.Exit(130)
+
+
+def _play_suite(
+    suite: str,
+    game: str,
+    first: str,
+    second: str,
+    games: int,
+    time_scale: float,
+    openings: str,
+    concurrency: int | None,
+    out: Path | None,
+    seed: int,
+    json: bool,
+) -> None:
+    from zerosum.report import score_json
+    from zerosum.suite import SuiteWords, play_suite
+
+    words = SuiteWords(suite, games, time_scale, game, first, second, openings, seed, concurrency)
+    for result in play_suite(words, directory=out, say=_say):
+        print(
+            score_json(result.played.result, match=result.match.title, paper=result.match.result)
+            if json
+            else f"{result}\n"
+        )
+        if result.played.is_interrupted:
+            _say(result.played.how_to_go_on)
+            raise typer.Exit(130)
+
+
+def _require_unused(**options: object) -> None:
+    """A suite says these itself."""
+    from zerosum.errors import SettingsError
+
+    for name, value in options.items():
+        if value:
+            raise SettingsError(f"--{name.replace('_', '-')} has no place in a --suite, which says how it is played.")
+
+
+def _say(sentence: str) -> None:
+    """What happens meanwhile, beside the answer."""
+    print(sentence, file=sys.stderr)
 
 
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")

@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from zerosum import openspiel
 from zerosum._core import Search, core_game_names
+from zerosum.adjudication import ResignRule
 from zerosum.answering import answer_all
 from zerosum.backends import evaluates_on_gpu, make_evaluator
 from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
 from zerosum.errors import DataError, GameError, SettingsError, nearest
 from zerosum.evaluator import Evaluator, RolloutEvaluator
 from zerosum.games import Rules, State, make, measure_game, state_after
+from zerosum.play.program import Program, Terms
 from zerosum.search import SearchConfig, new_search
 from zerosum.settings import from_mapping, num_cores, read_settings
 
@@ -268,26 +270,64 @@ def require_seconds(seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Contestant:
-    """Somebody who can play: what a seat in the arena needs to know, and a `Player` is made from."""
+    """Somebody who can play: what a seat in the arena needs to know, and a `Player` is made from.
+
+    Of three kinds: a search of ours with an `evaluator`, a `program` that is asked for its moves (somebody else's
+    engine: `EngineCommand`), or, with neither, uniformly random moves.
+
+    Raises:
+        SettingsError: it is given what its kind cannot use.
+    """
 
     name: str
-    evaluator: Evaluator | None
-    """None plays uniformly random moves, without a search."""
-    search: SearchConfig
-    """`num_simulations` is the strength; not used by the random player."""
+    evaluator: Evaluator | None = None
+    search: SearchConfig = SearchConfig()  # noqa: RUF009 (it is frozen)
+    """Of the evaluator's. `num_simulations` is the strength where `terms` say neither nodes nor a time."""
+    program: Program | None = None
+    terms: Terms = Terms()  # noqa: RUF009
+    """What it has for its moves in a match."""
+    sampled_plies: int = 0
+    """A search plays moves in proportion to their visits as long as the game has fewer plies than this."""
+    resign: ResignRule | None = None
+    """When a match gives up for it."""
+    network: str = ""
+    """Which one the evaluator runs, for those who have to know it again: "step 1200, of 2026-01-31T12:00:00"."""
 
-    def player(self, game: Rules) -> Player:
-        """The contestant at one board.
+    def __post_init__(self) -> None:
+        assert self.evaluator is None or self.program is None
+        if self.terms.depth is not None and self.program is None:
+            raise SettingsError(f"{self.name} has a depth of {self.terms.depth}, which is for engines: say nodes.")
+        if self.terms.manager != Terms().manager and (self.evaluator is None or not self.terms.has_clock):
+            raise SettingsError(
+                f"{self.name} is to use manager={self.terms.manager}, which is for our own searches with a clock."
+            )
+        if self.terms.nodes is not None and self.is_random:
+            raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but random play does not search.")
+        if self.sampled_plies < 0 or (self.sampled_plies and self.evaluator is None):
+            raise SettingsError(
+                f"{self.name} is to sample its moves in the first {self.sampled_plies} plies: that takes visits, which"
+                " a run, a checkpoint or rollouts have, and a number of at least 0."
+            )
+        if self.resign is not None and self.is_random:
+            raise SettingsError(f"{self.name} is to resign, but random play never knows how it stands.")
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its moves are uniformly random."""
+        return self.evaluator is None and self.program is None
+
+    def player(self, game: Rules, *, num_batches: int = 1) -> Player:
+        """The contestant at one board, where a search by time has so many batches with the evaluator.
 
         Raises:
-            SettingsError: it plays at random, so it has nothing to say about a position.
+            SettingsError: it is none of ours, or plays at random: it has no search.
         """
         if self.evaluator is None:
             raise _no_search(self.name)
-        return Player(game, self.evaluator, self.search, name=self.name)
+        return Player(game, self.evaluator, self.search, name=self.name, num_batches=num_batches)
 
 
-RANDOM = Contestant("random", None, SearchConfig())
+RANDOM = Contestant("random")
 """Uniformly random moves: the zero of every rating."""
 
 
@@ -383,7 +423,9 @@ def open_player(text: str, *, game: str | None = None, num_simulations: int | No
     return parse_player(f"{word}{at_number}", rules, seed=seed).player(rules)
 
 
-def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str = "auto", seed: int = 0) -> Contestant:
+def parse_player(
+    text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, backend: str = "auto", seed: int = 0
+) -> Contestant:
     """Who plays, in the words that commands take.
 
         random        uniformly random moves
@@ -391,7 +433,8 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
         runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
 
     With `@N` behind it, all but random search N simulations a move: "runs/demo@100". `batch_size` is how many positions
-    the network is usually asked about at a time (half of a match's games wait for each side); `seed` keys rollouts.
+    the network is usually asked about at a time (half of a match's games wait for each side), from `num_threads`
+    threads at once; `seed` keys rollouts.
 
     Raises:
         SettingsError: nobody goes by these words (with what is possible), or a number is out of range.
@@ -406,8 +449,10 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
     path = _existing(word)
     search = _search_of(_read_run_config(path), num_simulations)
-    evaluator = _evaluator_of(load_checkpoint(path), game, backend=backend, batch_size=batch_size)
-    return Contestant(f"{word}@{search.num_simulations}", evaluator, search)
+    checkpoint = load_checkpoint(path)
+    evaluator = _evaluator_of(checkpoint, game, backend=backend, batch_size=batch_size, num_threads=num_threads)
+    network = f"step {checkpoint.info.step}, of {checkpoint.info.created_at}"
+    return Contestant(f"{word}@{search.num_simulations}", evaluator, search, network=network)
 
 
 def _no_search(name: str) -> SettingsError:
