@@ -205,7 +205,7 @@ def uci(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides =
 
     rules = _engine_game(run, game or "chess" if run is None else game)
     setup = UciSetup(rules, weights=run, overrides=set_ or [])
-    converse(UciEngine(setup, write=_say), _lines())
+    converse(UciEngine(setup, write=_say_line), _lines())
 
 
 @app.command(epilog="Example: `zerosum usi runs/shogi`, as the command of an engine in a program for shogi")
@@ -216,7 +216,7 @@ def usi(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides =
 
     rules = _engine_game(run, game or "shogi" if run is None else game)
     setup = UsiSetup(rules, weights=run, overrides=set_ or [])
-    converse(UsiEngine(setup, write=_say), _lines())
+    converse(UsiEngine(setup, write=_say_line), _lines())
 
 
 def _engine_game(run: Path | None, name: str) -> Rules:
@@ -234,7 +234,7 @@ def _lines() -> TextIO:
     return sys.stdin
 
 
-def _say(line: str) -> None:
+def _say_line(line: str) -> None:
     print(line, flush=True)
 
 
