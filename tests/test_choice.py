@@ -11,7 +11,7 @@ from test_player import save_network
 from zerosum.checkpoint import read_info
 from zerosum.errors import DataError
 from zerosum.games import make
-from zerosum.play.choice import choose_player, newest_run
+from zerosum.play.choice import choose_player, describe_network, network_at, newest_run
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
 
@@ -66,3 +66,17 @@ def test_info_is_read_without_weights(tmp_path: Path) -> None:
     for weights in path.parent.glob("*.safetensors"):
         weights.unlink()
     assert read_info(path).full_name == "connect4"
+
+
+def test_a_network_is_described_without_its_weights(tmp_path: Path) -> None:
+    path = save_run(tmp_path, "run", "connect4", at=1_000)
+    for weights in path.parent.glob("*.safetensors"):
+        weights.unlink()
+    for named in (path, path.parent, tmp_path / "run"):
+        assert network_at(named) == read_info(path) == describe_network(TICTACTOE, named)
+    assert describe_network(CONNECT4, runs=tmp_path) == read_info(path)
+    assert describe_network(TICTACTOE, runs=tmp_path) is None
+    with pytest.raises(DataError, match="is not there: name a run directory"):
+        network_at(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="There is no checkpoint in"):
+        network_at(tmp_path)

@@ -72,6 +72,21 @@ def test_limits_end_a_search_and_are_named() -> None:
     assert len(client.answers) == 4 and len(small.answers) == 1
 
 
+def test_the_depth_of_the_best_line_is_a_limit() -> None:
+    client = Client(config=SearchConfig(exact_bounds=False))
+    report = client.ask(Task(depth=5))
+    assert report.limit == "depth" and len(report.lines[0].actions) >= 5
+    client.position("1 2 1 2 1 7")
+    assert client.ask(Task(depth=30)).limit == "depth", "a line that ends the game is as deep as can be"
+
+
+def test_the_memory_used_is_a_share_of_what_there_is() -> None:
+    client = Client(config=SearchConfig(memory_mib=1))
+    before = client.engine.memory_used
+    client.ask(Task(seconds=1e6))
+    assert 0 <= before < 0.1 < 0.7 < client.engine.memory_used <= 1
+
+
 def test_reports_come_at_a_steady_pace_and_grow() -> None:
     client = Client(RolloutEvaluator())
     answer = client.ask(Task(seconds=0.3))

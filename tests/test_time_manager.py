@@ -16,7 +16,7 @@ from zerosum.errors import SettingsError
 from zerosum.play.clock import Clock, TimeControl, TimeLeft
 from zerosum.play.time_manager import MAXIMUM, ONLY_MOVE, OVERTAKEN, TIME, Budget, Progress, TimeConfig, TimeManager
 
-PAPER, ADAPTIVE = TimeConfig(manager="paper"), TimeConfig()
+PAPER, ADAPTIVE = TimeConfig(manager="paper", overhead_s=0.05), TimeConfig(overhead_s=0.05)
 parse = TimeControl.parse
 
 AT_START = Progress(

@@ -1,4 +1,4 @@
-"""The command line: `zerosum train | play | match | evaluate | analyse | info | export | games | show | bench | …`.
+"""The command line: `zerosum train | play | uci | usi | match | evaluate | analyse | info | export | games | …`.
 
 Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
 quick. An error that the user can mend is printed as its sentence, with exit status 2.
@@ -10,11 +10,14 @@ import faulthandler
 import io
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from zerosum.errors import ZerosumError
+
+if TYPE_CHECKING:
+    from zerosum.games import Rules
 
 app = typer.Typer(
     name="zerosum",
@@ -173,6 +176,66 @@ def play(
         require_seconds(seconds)
     opponent = open_player(player, game=game or None, num_simulations=simulations)
     play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds, position=position)
+
+
+EnginePlayer = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[RUN]",
+        help="A run or a checkpoint; if not given the newest run of the game in `runs`, or rollouts.",
+        show_default=False,
+    ),
+]
+EngineGame = Annotated[
+    str, typer.Option(help="The game, if not the network's own, or the protocol's.", show_default=False)
+]
+EngineOverrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A setting as `search.name=value` or `time.name=value`; may be repeated.", show_default=False
+    ),
+]
+
+
+@app.command(epilog="Example: `zerosum uci runs/chess`, as the command of an engine in a program for chess")
+def uci(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
+    """Be an engine that speaks UCI, the protocol of programs for chess."""
+    from zerosum.play.line_engine import converse
+    from zerosum.play.uci import UciEngine, UciSetup
+
+    rules = _engine_game(run, game or "chess" if run is None else game)
+    setup = UciSetup(rules, weights=run, overrides=set_ or [])
+    converse(UciEngine(setup, write=_say_line), _lines())
+
+
+@app.command(epilog="Example: `zerosum usi runs/shogi`, as the command of an engine in a program for shogi")
+def usi(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
+    """Be an engine that speaks USI, the protocol of programs for shogi."""
+    from zerosum.play.line_engine import converse
+    from zerosum.play.usi import UsiEngine, UsiSetup
+
+    rules = _engine_game(run, game or "shogi" if run is None else game)
+    setup = UsiSetup(rules, weights=run, overrides=set_ or [])
+    converse(UsiEngine(setup, write=_say_line), _lines())
+
+
+def _engine_game(run: Path | None, name: str) -> Rules:
+    """The game of an engine: the one that is named, else that of its network."""
+    from zerosum.games import make
+    from zerosum.play.choice import network_at
+
+    return make(name if name or run is None else network_at(run).full_name)
+
+
+def _lines() -> TextIO:
+    """What a program says to us, whatever its bytes are."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    return sys.stdin
+
+
+def _say_line(line: str) -> None:
+    print(line, flush=True)
 
 
 @app.command(epilog="Example: `zerosum gtp runs/go9 --seconds 5`; a board program runs this as its engine's command")

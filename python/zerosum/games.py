@@ -32,6 +32,7 @@ __all__ = [
     "parse_action",
     "start_state",
     "state_after",
+    "with_options",
 ]
 
 Rules = _core.Game
@@ -73,6 +74,24 @@ def find_game(name: str) -> Rules | Game[Any]:
             " A game of your own is path.py:Class."
         )
     return Rules(name)
+
+
+def with_options(game: Rules, **options: str) -> Rules:
+    """The same game with these options, as far as it has them.
+
+    >>> with_options(make("go(size=9, komi=5.5)"), komi="7", entering_king="none").spec.full_name
+    'go(size=9)'
+
+    Raises:
+        GameError: a value is out of range.
+    """
+    spec = game.spec
+    known = {option.name for option in spec.known_options} & set(options)
+    if not known:
+        return game
+    given = dict(pair.split("=") for pair in spec.options.split(", ")) if spec.options else {}
+    given |= {name: options[name] for name in known}
+    return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in given.items())})")
 
 
 def require_a_move(game: Rules) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerosum.checkpoint import list_checkpoints, read_info
+from zerosum.checkpoint import CheckpointInfo, list_checkpoints, read_info
 from zerosum.errors import DataError
 from zerosum.games import Rules, make
 from zerosum.play.player import DEFAULT_ROLLOUTS, Player, load_player, parse_player, rollouts
@@ -47,6 +47,32 @@ def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, b
     # A game of the user's own is known by the run's path to it, and not by its name.
     player = load_player(taken, game=None if game.is_python else game.spec.full_name, backend=backend).with_rules(game)
     return ChosenPlayer(player, f"Playing with {'' if path else 'the newest run, '}{player.name}, step {player.step}.")
+
+
+def describe_network(game: Rules, path: Path | None = None, *, runs: Path = RUNS) -> CheckpointInfo | None:
+    """What is known, without a look at its weights, of the network that `choose_player` would take; None without one.
+
+    Raises:
+        DataError: as `network_at`.
+    """
+    taken = path or newest_run(game, runs=runs)
+    return None if taken is None else network_at(taken)
+
+
+def network_at(path: Path) -> CheckpointInfo:
+    """What the newest checkpoint of a run or of a directory of checkpoints, or one checkpoint, says of its network.
+
+    Raises:
+        DataError: there is no checkpoint, or its description is damaged.
+    """
+    if not path.exists():
+        raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
+    if path.suffix == ".json":
+        return read_info(path)
+    found = list_checkpoints(path / "checkpoints") or list_checkpoints(path)
+    if not found:
+        raise DataError(f"There is no checkpoint in {path}: name a run directory or a checkpoint's JSON.")
+    return read_info(found[-1])
 
 
 def without_ply_cap(game: Rules) -> Rules:

@@ -41,6 +41,8 @@ class Task:
     simulations: int | None = None
     """So many, those included that are known from before."""
     seconds: float | None = None
+    depth: int | None = None
+    """Plies of the best line, or fewer if it ends the game before."""
     is_endless: bool = False
     """No limit counts, and nothing is answered before `Engine.stop`."""
     allowed: tuple[int, ...] = ()
@@ -81,7 +83,10 @@ class Report:
     new_simulations: int
     seconds: float
     limit: str | None
-    """Why it ended: "simulations", "time", "proven", "memory", "stopped" or what `Task.is_enough` said; None before."""
+    """Why it ended; None before.
+
+    "simulations", "time", "depth", "proven", "memory", "stopped" or what `Task.is_enough` said.
+    """
     root: Root
     """All of what was found at the root; its value is the mean of what was backed up, that of a line the move's."""
 
@@ -192,6 +197,11 @@ class Engine:
         """A search is under way, or waits to be stopped."""
         return self._thread is not None and self._thread.is_alive()
 
+    @property
+    def memory_used(self) -> float:
+        """In [0, 1], how much of what the settings allow for."""
+        return min(self._search.num_bytes / (self._config.memory_mib << 20), 1.0)
+
     def _require_idle(self) -> None:
         if self.is_thinking:
             raise RuntimeError("a search is under way: stop it first")
@@ -250,7 +260,7 @@ class _Thought:
             self._limit = "stopped"
         elif not task.is_endless:
             is_late = task.seconds is not None and elapsed >= task.seconds
-            self._limit = "time" if is_late else task.is_enough(root, elapsed) or ""
+            self._limit = "time" if is_late else task.is_enough(root, elapsed) or ("depth" if self._is_deep() else "")
         if self._limit:
             return True
         if task.num_lines > 1 and task.line_share > 0:
@@ -259,6 +269,16 @@ class _Thought:
             self._reported = now
             self._engine._on_report(self._report(root, limit=None))
         return False
+
+    def _is_deep(self) -> bool:
+        if self._task.depth is None:
+            return False
+        line, game, state = self._search.best_line(0), self._engine.game, self._engine.state
+        if not line or len(line) >= self._task.depth:
+            return bool(line)
+        for action in line:
+            state = game.play(state, action)
+        return game.outcome(state) is not None
 
     def _behind(self, root: Root) -> list[int]:
         """The reported moves that have had less than their share of the visits."""

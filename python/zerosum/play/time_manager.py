@@ -54,7 +54,7 @@ class TimeConfig:
         choices=("adaptive", "paper"),
     )
     overhead_s: float = setting(
-        0.05, "seconds between the search's end and the clock's, at worst; no turn plans with them", low=0.0, high=60.0
+        0.1, "seconds between the search's end and the clock's, at worst; no turn plans with them", low=0.0, high=60.0
     )
     stop_early: bool = setting(True, "adaptive: stop once the best move cannot be overtaken, or is the only one")
     maximum_factor: float = setting(
@@ -170,12 +170,15 @@ class TimeManager:
         self._now, self._num_batches = now, num_batches
         self._round_s = 0.0
 
-    def begin(self, left: TimeLeft, *, num_plies: int, is_pondering: bool = False) -> None:
-        """A search begins; unless it ponders, the player's clock runs from now on."""
+    def begin(
+        self, left: TimeLeft, *, num_plies: int, is_pondering: bool = False, clock_since_s: float | None = None
+    ) -> None:
+        """A search begins; unless it ponders, the player's clock has been running since then, by default from now."""
         self._num_plies = num_plies
         self.budget = self._budget_of(left)
         self._began_s = self._asked_s = self._changed_s = self._now()
-        self._charged_since_s = None if is_pondering else self._began_s
+        since = self._began_s if clock_since_s is None else clock_since_s
+        self._charged_since_s = None if is_pondering else since
         self._round_before_s, self._round_s = self._round_s, 0.0
         self._num_simulations = 0
         self._best_action: int | None = None

@@ -1,0 +1,243 @@
+"""What an engine is told to be by its options and its command: the game, the player, the search and the time.
+
+An `EngineSetup` offers options, keeps their values, and makes of them what `line_engine.py` plays with. It knows
+nothing of lines and answers.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from zerosum.backends import BACKENDS
+from zerosum.errors import SettingsError, ZerosumError, nearest, shown
+from zerosum.games import Rules, with_options
+from zerosum.play.choice import NO_PLY_CAP, ChosenPlayer, choose_player, describe_network, without_ply_cap
+from zerosum.play.engine_options import OfferedOption, check, combo, spin, text
+from zerosum.play.player import DEFAULT_ROLLOUTS, LEAVES_A_BATCH, MOST_SIMULATIONS, Player, rollouts
+from zerosum.play.time_manager import TimeConfig
+from zerosum.search import SearchConfig
+from zerosum.settings import parse_value
+
+OpenPlayer = Callable[..., ChosenPlayer]
+"""As `zerosum.play.choice.choose_player`."""
+
+MOST_LINES = 256
+MOST_THREADS = 256
+MOST_LEAVES = 4096
+MOST_HASH_MIB = 1 << 20
+MOST_OVERHEAD_MS = 60_000
+NEWEST = "<newest>"
+"""The value of `WeightsFile` that leaves the choice to `choose_player`."""
+
+SECTIONS: dict[str, type[Any]] = {"search": SearchConfig, "time": TimeConfig}
+
+
+class EngineSetup(ABC):
+    """Options and their values, at first those of the command."""
+
+    names: ClassVar[Mapping[str, str]] = {}
+    """Options that the protocol calls otherwise."""
+    eval_coefficient = 0
+    """The default of `Eval_Coef`."""
+
+    def __init__(
+        self,
+        game: Rules,
+        *,
+        weights: Path | None = None,
+        overrides: Sequence[str] = (),
+        open_player: OpenPlayer = choose_player,
+    ) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            game: What to play, until an option says otherwise. Its ply cap is left out, unless it is not the default's.
+            weights: A run or checkpoint, instead of the newest run of the game.
+            overrides: Settings as `search.name=value` or `time.name=value`, which go before the run's.
+            open_player: Who plays.
+
+        Raises:
+            SettingsError: `weights` is not there, or an override is unknown or out of range.
+            DataError: `weights` is no checkpoint.
+        """
+        if weights is not None:
+            _require_path(str(weights))
+        overrides_of = _parse_overrides(overrides)
+        self.asked_game, self._open_player = game, open_player
+        self.search_overrides, self._time = overrides_of["search"], TimeConfig(**overrides_of["time"])
+        SearchConfig(**self.search_overrides)  # refuses what is out of range
+        self._network = describe_network(game, weights)
+        self.options = {offered.listed.name: offered for offered in self._offer(weights)}
+        self.values = {name: offered.listed.default for name, offered in self.options.items()}
+        self.game = without_ply_cap(self._game_asked())
+        """What is played."""
+
+    @abstractmethod
+    def _game_asked(self) -> Rules:
+        """The game that the options ask for."""
+
+    def _offer_more(self) -> Iterable[OfferedOption]:
+        """Options of a protocol alone."""
+        return ()
+
+    @property
+    def shows_draws(self) -> bool:
+        """Whether reports say how likely draws are."""
+        return False
+
+    @property
+    def knows_draws(self) -> bool:
+        """Whether the network tells draws from even fights."""
+        return self._network is not None and self._network.network.value_head == "wdl"
+
+    def value(self, name: str) -> str:
+        """Of an option, by the name that UCI has for it."""
+        return self.values[self._name_of(name)]
+
+    def number(self, name: str) -> int:
+        """The same of a whole number."""
+        return int(self.value(name))
+
+    def is_set(self, name: str) -> bool:
+        """The same of true or false; false if there is no such option."""
+        return self.values.get(self._name_of(name)) == "true"
+
+    def _name_of(self, name: str) -> str:
+        return self.names.get(name, name)
+
+    def set(self, said_name: str, said_value: str) -> OfferedOption:
+        """Give an option a value.
+
+        Raises:
+            SettingsError: it is unknown, or does not take the value: then it stays as it was.
+        """
+        name = next((known for known in self.options if known.casefold() == said_name.casefold()), None)
+        if name is None:
+            raise SettingsError(f"No option {shown(said_name)}: {nearest(said_name[:40], self.options)}.")
+        offered = self.options[name]
+        value = offered.read(said_value)
+        if name == "WeightsFile" and value not in ("", NEWEST):
+            _require_path(value)
+        before, self.values[name] = self.values[name], value
+        try:
+            game = without_ply_cap(self._game_asked())
+        except ZerosumError:
+            self.values[name] = before
+            raise
+        if game.spec.full_name != self.game.spec.full_name:
+            self.game = game
+        return offered
+
+    @property
+    def player_key(self) -> tuple[str, ...]:
+        """Two players are the same if this is."""
+        return self.game.spec.full_name, self.value("WeightsFile"), self.value("Backend")
+
+    def load_player(self, tell: Callable[[str], None]) -> Player:
+        """The player asked for, ready to answer; `tell` hears who it is.
+
+        If it cannot be had, it is who plays where nobody is named, and at last rollouts: a game may wait for a move.
+        """
+        game, named = self._game_asked(), self.value("WeightsFile")
+        for path in dict.fromkeys((None if named in ("", NEWEST) else Path(named), None)):
+            try:
+                self._network = describe_network(game, path)
+                chosen = self._open_player(game, path, backend=self.value("Backend"))
+                # Networks are compiled for a batch of some size when it is first met: not on somebody's clock.
+                for size in (1, 4, LEAVES_A_BATCH):
+                    chosen.player.evaluator.evaluate(game.encode([game.initial_state()] * size))
+            except Exception as error:
+                tell(failure_text(error))
+            else:
+                tell(chosen.sentence)
+                return chosen.player.with_rules(self.game if self._network is not None else _with_ends(game))
+        self._network = None
+        tell("Playing with uniform priors and rollouts instead.")
+        return rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(_with_ends(game))
+
+    def search_config(self, player: Player, *, proofs: bool = False) -> SearchConfig:
+        """The player's settings with what options and the command line say; `proofs` looks for certain results."""
+        config = player.config_by_time()
+        if threads := self.number("Threads"):
+            leaves_a_batch = -(-config.leaves_in_flight // config.batches_in_flight)
+            leaves = min(threads * leaves_a_batch, MOST_LEAVES)
+            config = replace(config, leaves_in_flight=leaves, batches_in_flight=threads)
+        config = replace(config, **self.search_overrides)
+        config = replace(config, memory_mib=self.number("Hash"), keep_draws=config.keep_draws or self.shows_draws)
+        return replace(config, exact_bounds=True, twofold_draw=False) if proofs else config
+
+    def time_config(self, *, is_exact: bool) -> TimeConfig:
+        """Of searches by clocks, or of those that have a time of their own, which they use."""
+        return replace(
+            self._time,
+            manager=self.value("TimeManager"),
+            overhead_s=self.number("Move Overhead") / 1000,
+            stop_early=self._time.stop_early and not is_exact,
+        )
+
+    def _offer(self, weights: Path | None) -> Iterator[OfferedOption]:
+        memory, name_of = self.search_overrides.get("memory_mib", SearchConfig().memory_mib), self._name_of
+        yield spin(
+            "Threads",
+            0,
+            0,
+            MOST_THREADS,
+            "batches of positions that are evaluated at a time, each by a thread of its own;"
+            " 0 is one a core, or two on a GPU",
+        )
+        yield spin(name_of("Hash"), memory, 1, MOST_HASH_MIB, "the most mebibytes of the search tree")
+        yield check(name_of("Ponder"), False, "whether `bestmove` names the reply to ponder on")
+        yield spin("MultiPV", 1, 1, MOST_LINES, "moves that are reported, the best first")
+        yield spin("MultiPVShare", 5, 0, 100, "percentage of all visits that each of several such moves gets at least")
+        yield spin(
+            name_of("Move Overhead"),
+            round(1000 * self._time.overhead_s),
+            0,
+            MOST_OVERHEAD_MS,
+            "milliseconds of each move that pass outside of the engine",
+        )
+        yield combo("TimeManager", self._time.manager, ("adaptive", "paper"), "how clocks are used, see below")
+        yield spin("Simulations", 0, 0, MOST_SIMULATIONS, "the most simulations a move, whatever `go` says; 0 is none")
+        yield text(
+            "WeightsFile",
+            str(weights or NEWEST),
+            "a run or a checkpoint; `<newest>` is the newest run of the game, or rollouts if there is none",
+        )
+        yield combo("Backend", "auto", BACKENDS, "the library that evaluates the network")
+        yield spin("Eval_Coef", self.eval_coefficient, 1, 10_000, "the scale of centipawns, see below")
+        yield from self._offer_more()
+
+
+def failure_text(error: Exception) -> str:
+    """What went wrong, in a sentence."""
+    return str(error) if isinstance(error, ZerosumError) else f"{type(error).__name__}: {error}"
+
+
+def _with_ends(game: Rules) -> Rules:
+    """The game for random play, which without a ply cap may go on for ever: with one that no game of people's meets."""
+    return with_options(game, max_plies=str(min(4 * game.spec.max_plies, NO_PLY_CAP)))
+
+
+def _parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """`section.name=value`, by section."""
+    values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+    for override in overrides:
+        path, equals, value = override.partition("=")
+        section, dot, name = path.strip().partition(".")
+        if not equals or not dot or section not in SECTIONS:
+            raise SettingsError(
+                f"{override!r} is no setting of an engine: write search.name=value or time.name=value, such as"
+                " search.c_init=1.5."
+            )
+        values[section][name] = parse_value(SECTIONS[section], name, value.strip(), section)
+    return values
+
+
+def _require_path(path: str) -> None:
+    if not os.path.exists(path):  # which no text upsets
+        raise SettingsError(f"{path} is not there: name a run directory or a checkpoint's JSON.")

@@ -1,0 +1,416 @@
+"""What UCI and USI have in common: lines that ask, lines that answer, one search, and one answer for each `go`.
+
+    engine = UciEngine(UciSetup(make("chess")), write=print)
+    for line in sys.stdin:
+        engine.obey(line)
+    engine.close()
+
+`obey` is called from one thread. What a search finds is written from the search's own thread, as soon as it is found.
+A line that cannot be obeyed is answered by `info string` and changes nothing; no line ends the engine but `quit`.
+
+An answer is *held* while `go infinite` and `go ponder` are not to be answered: it is kept until `stop` or `ponderhit`,
+whatever ends the search. Networks are loaded by `isready`, or by the first `go`, after whatever options came before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from zerosum._core import Root, __version__
+from zerosum.errors import SettingsError, ZerosumError, nearest, shown
+from zerosum.games import measure_game
+from zerosum.play.clock import TimeLeft
+from zerosum.play.engine import Engine, Line, Report, Task
+from zerosum.play.engine_setup import EngineSetup, failure_text
+from zerosum.play.line_words import GoWords, Position, centipawns, read_go, read_position
+from zerosum.play.time_manager import Progress, TimeConfig, TimeManager
+from zerosum.search import SearchConfig
+
+Command = Callable[[str], None]
+"""Obeys a line, told what stands behind its first word."""
+
+
+@dataclass
+class Go:
+    """One `go` on its way to its answer."""
+
+    words: GoWords
+    position: Position
+    left: TimeLeft
+    is_held: bool
+    manager: TimeManager | None = None
+    """Of the search; None before it."""
+    report: Report | None = None
+    """The latest."""
+    answer: str | None = None
+    """What will be said once it is not held any more."""
+
+    @property
+    def is_infinite(self) -> bool:
+        """Nothing but `stop` lets it be answered."""
+        return "infinite" in self.words.flags
+
+    @property
+    def choices(self) -> list[int]:
+        """The moves to choose from."""
+        chosen = self.words.chosen
+        return [action for action in self.position.legal if chosen is None or action in chosen]
+
+
+class LineEngine(ABC):
+    """An engine that is told what to do by lines."""
+
+    protocol = ""
+    """The word that asks for the handshake; with "ok" behind it it ends it."""
+    new_game_word = ""
+    colors = ""
+    """What `go` calls the clocks of the first and of the second player."""
+    no_move = ""
+    """What `bestmove` says where there is none."""
+
+    def __init__(
+        self, setup: EngineSetup, *, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """An engine at the initial position.
+
+        Args:
+            setup: What to be; `setoption` changes it.
+            write: Takes each line that is said; called from two threads, never at once.
+            clock: Seconds that never go back.
+        """
+        self.setup, self._write, self._clock = setup, write, clock
+        self._position = Position.at_start(setup.game)
+        self._was_refused = False  # the latest position
+        self._engine: Engine | None = None
+        self._player_key: tuple[str, ...] = ()
+        self._config = SearchConfig()
+        self._managers: dict[TimeConfig, TimeManager] = {}
+        self._go: Go | None = None
+        self._lock = threading.RLock()  # of what both the search's thread and the caller's touch
+        self._is_debugging = False
+        self.is_over = False
+        """After `quit`, or when nobody listens any more."""
+        self._commands: dict[str, Command] = {
+            self.protocol: self._shake_hands,
+            "debug": self._debug,
+            "isready": self._is_ready,
+            "setoption": self._set_option,
+            self.new_game_word: self._new_game,
+            "position": self._set_position,
+            "go": self._think,
+            "stop": self._stop,
+            "ponderhit": self._ponderhit,
+            "quit": self._quit,
+            **self._more_commands(),
+        }
+
+    # What protocols differ in.
+
+    @abstractmethod
+    def _mate_in(self, num_plies: int) -> int:
+        """The number of `score mate` for an end of the game in so many plies."""
+
+    def _more_commands(self) -> dict[str, Command]:
+        """Words of this protocol alone."""
+        return {}
+
+    def _score(self, line: Line) -> list[str]:
+        """The words of a line's score, for the player to move."""
+        if line.proven and abs(line.value) == 1:
+            return ["score", "mate", str(round(line.value) * self._mate_in(len(line.actions)))]
+        return ["score", "cp", str(centipawns(line.value, self.setup.number("Eval_Coef")))]
+
+    def _answer_unsearched(self, go: Go) -> str | None:
+        """The answer where there is nothing to search; None if there is."""
+        return None if go.choices else f"bestmove {self.no_move}"
+
+    def _answer(self, go: Go, report: Report) -> str:
+        """The answer after a search."""
+        if not report.lines:
+            return self._answer_anyhow(go)
+        move, *replies = go.position.texts(report.lines[0].actions[:2])
+        ponder = f" ponder {replies[0]}" if replies and self.setup.is_set("Ponder") else ""
+        return f"bestmove {move}{ponder}"
+
+    def _answer_anyhow(self, go: Go) -> str:
+        """The answer where the search found nothing: any legal move."""
+        return " ".join(["bestmove", *(go.position.texts(go.choices[:1]) or [self.no_move])])
+
+    # Lines.
+
+    def obey(self, line: str) -> None:
+        """Do what a line says. Words before the first known one are skipped, as both protocols demand."""
+        found = next((word for word in re.finditer(r"\S+", line) if word[0] in self._commands), None)
+        if found is None:
+            if words := line.split():
+                self._tell(f"Unknown command {shown(line.strip())}: {nearest(words[0][:40], self._commands)}.")
+            return
+        try:
+            self._commands[found[0]](line[found.end() :].strip())
+        except ZerosumError as error:
+            self._tell(str(error))
+        except Exception as error:
+            # A bug of ours: who relies on us in the middle of a game hears of it, and goes on.
+            self._tell_failure(error)
+
+    def close(self) -> None:
+        """End a search under way, which is still answered."""
+        self._finish()
+
+    def _say(self, line: str) -> None:
+        with self._lock:
+            try:
+                self._write(line)
+            except BrokenPipeError:
+                self.is_over = True  # nobody listens any more
+
+    def _tell(self, message: str) -> None:
+        """Something for people, on one line whatever it is."""
+        self._say(f"info string {' '.join(message.split())}")
+
+    def _tell_failure(self, error: Exception) -> None:
+        self._tell(failure_text(error))
+        if self._is_debugging:
+            for line in "".join(traceback.format_exception(error)).splitlines():
+                self._tell(line)
+
+    def _shake_hands(self, _: str) -> None:
+        self._say(f"id name zerosum {__version__}")
+        self._say("id author The zerosum authors")
+        for offered in self.setup.options.values():
+            self._say(offered.line)
+        self._say(f"{self.protocol}ok")
+
+    def _debug(self, argument: str) -> None:
+        """`debug on`: failures come with the place where they happened."""
+        self._is_debugging = argument != "off"
+
+    def _quit(self, _: str) -> None:
+        self.is_over = True
+
+    def _set_option(self, argument: str) -> None:
+        """`name NAME value VALUE`; it acts from the next `isready` or `go` on."""
+        said = re.fullmatch(r"name\s+(?P<name>.+?)(?:\s+value(?:\s+(?P<value>.*))?)?", argument)
+        if said is None:
+            raise SettingsError(f"setoption {shown(argument)}: expected setoption name NAME value VALUE.")
+        setup, before = self.setup, self._position
+        offered = setup.set(said["name"], said["value"] or "")
+        if offered.is_inert:
+            self._tell(f"{offered.listed.name} {offered.meaning}.")
+        if setup.game is not before.game:
+            try:
+                self._position = Position.after(setup.game, before.start_text, before.moves)
+            except ZerosumError as error:
+                self._position = Position.at_start(setup.game)
+                self._tell(f"{setup.game.spec.full_name} begins at its start: {error}")
+
+    def _set_position(self, argument: str) -> None:
+        self._was_refused = True
+        self._position = read_position(self.setup.game, argument, latest=self._position)
+        self._was_refused = False
+
+    def _new_game(self, _: str) -> None:
+        self._finish()
+        if self._engine is not None:
+            self._engine.new_game()
+
+    def _is_ready(self, _: str) -> None:
+        if self._engine is None or not self._engine.is_thinking:
+            self._ready()
+        self._say("readyok")
+
+    def _ready(self, *, proofs: bool = False) -> Engine:
+        """The engine with the player and the settings that the options ask for."""
+        setup = self.setup
+        if self._engine is None or setup.player_key != self._player_key:
+            player = setup.load_player(self._tell)
+            self._engine = Engine(
+                player,
+                on_report=self._on_report,
+                on_answer=self._on_answer,
+                on_failure=self._on_failure,
+                clock=self._clock,
+            )
+            self._player_key, self._config = setup.player_key, player.config_by_time()
+            self._managers.clear()
+        if (config := setup.search_config(self._engine.player, proofs=proofs)) != self._config:
+            self._engine.change(config)
+            self._config = config
+            self._managers.clear()
+        for is_exact in (False, True):
+            self._manager(is_exact=is_exact)  # which measures the game when it is first met
+        return self._engine
+
+    def _manager(self, *, is_exact: bool) -> TimeManager:
+        config = self.setup.time_config(is_exact=is_exact)
+        if config not in self._managers:
+            self._managers[config] = TimeManager(
+                config,
+                typical_plies=measure_game(self.setup.game).plies,
+                now=self._clock,
+                num_batches=self._config.batches_in_flight,
+            )
+        return self._managers[config]
+
+    # Searches.
+
+    def _think(self, argument: str) -> None:
+        """`go`: whatever stands behind it, it is answered once, and not before it may be."""
+        arrived = self._clock()
+        self._finish()
+        words, position = self._read_go(argument), self._position
+        go = Go(words, position, self._left(words.numbers, position), is_held=bool(words.flags))
+        self._go = go
+        try:
+            engine = self._ready(proofs="mate" in words.numbers)
+            if (answer := self._answer_unsearched(go)) is not None:
+                self._conclude(go, answer)
+            else:
+                self._search(engine, go, arrived)
+        except Exception as error:
+            self._on_failure(error)
+
+    def _search(self, engine: Engine, go: Go, arrived: float) -> None:
+        numbers, manager = go.words.numbers, self._manager(is_exact="movetime" in go.words.numbers)
+        limits = [max(limit, 1) for limit in (numbers.get("nodes"), self.setup.number("Simulations") or None) if limit]
+        is_open = not limits and not go.is_infinite and not {"depth", "mate"} & numbers.keys()
+        own_number = self.setup.search_overrides.get("num_simulations", engine.player.config.num_simulations)
+
+        def is_enough(root: Root, _: float) -> str | None:
+            with self._lock:  # `ponderhit` changes what is looked at
+                reason = manager.limit(progress_of(root))
+                if is_open and not go.left.is_limited and root.num_simulations >= own_number:
+                    reason = "simulations"
+                return None if go.is_held else reason
+
+        engine.set_position(go.position.start, moves=go.position.actions)
+        manager.begin(
+            go.left,
+            num_plies=go.position.state.plies,
+            is_pondering=go.words.flags == {"ponder"},
+            clock_since_s=arrived,
+        )
+        go.manager = manager
+        engine.think(
+            Task(
+                simulations=min(limits, default=None),
+                depth=numbers.get("depth"),
+                allowed=() if go.words.chosen is None else tuple(go.choices),
+                num_lines=self.setup.number("MultiPV"),
+                line_share=self.setup.number("MultiPVShare") / 100,
+                is_enough=is_enough,
+            )
+        )
+
+    def _left(self, numbers: Mapping[str, int], position: Position) -> TimeLeft:
+        return TimeLeft.of_go(numbers, color=self.colors[position.game.player(position.state)])
+
+    def _read_go(self, argument: str) -> GoWords:
+        return read_go(argument, self._position, tell=self._tell)
+
+    def _stop(self, _: str) -> None:
+        self._finish()
+
+    def _ponderhit(self, argument: str) -> None:
+        """The expected move was played; in USI, clocks may stand behind it."""
+        numbers = self._read_go(argument).numbers
+        with self._lock:
+            go = self._go
+            if go is None or not go.is_held or go.is_infinite:
+                raise SettingsError("ponderhit: nobody ponders.")
+            if numbers:
+                go.left = self._left(numbers, go.position)
+            if go.manager is not None:
+                go.manager.ponderhit(go.left if numbers else None)
+            self._release(go)
+
+    def _finish(self) -> None:
+        """End the search under way, if there is one, and see it answered."""
+        with self._lock:
+            if self._go is not None:
+                self._release(self._go)
+        if self._engine is not None:
+            self._engine.stop()  # not with the lock: the search's thread needs it for its answer
+        self._go = None
+
+    def _release(self, go: Go) -> None:
+        """From now on it may be answered."""
+        go.is_held = False
+        if go.answer is not None:
+            self._say(go.answer)
+            go.answer = None
+
+    def _conclude(self, go: Go, answer: str) -> None:
+        """Answer as soon as that is allowed."""
+        with self._lock:
+            if go.is_held:
+                go.answer = answer
+            else:
+                self._say(answer)
+
+    # Called from the search's thread.
+
+    def _on_report(self, report: Report) -> None:
+        with self._lock:
+            go, engine = self._go, self._engine
+            assert go is not None and engine is not None
+            go.report = report
+            seconds = max(report.seconds, 0.001)
+            for number, line in enumerate(report.lines, start=1):
+                words = ["info", "depth", str(len(line.actions)), "multipv", str(number), *self._score(line)]
+                words += ["nodes", str(report.simulations), "nps", str(round(report.new_simulations / seconds))]
+                words += ["hashfull", str(round(1000 * engine.memory_used)), "time", str(round(1000 * report.seconds))]
+                # Both protocols have clients skip words that they do not know.
+                words += ["visits", str(line.visits), "pv", *go.position.texts(line.actions)]
+                self._say(" ".join(words))
+
+    def _on_answer(self, report: Report) -> None:
+        go = self._go
+        assert go is not None
+        self._on_report(report)
+        self._tell(f"ended by: {report.limit}")
+        self._conclude(go, self._answer(go, report))
+
+    def _on_failure(self, error: Exception) -> None:
+        go = self._go
+        assert go is not None
+        self._tell_failure(error)
+        self._conclude(go, self._answer_anyhow(go) if go.report is None else self._answer(go, go.report))
+
+
+def converse(engine: LineEngine, lines: Iterable[str]) -> None:
+    """Obey lines until `quit`, their end, or an interrupt from the keyboard; a search under way ends, too."""
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            for line in lines:
+                engine.obey(line)
+                if engine.is_over:
+                    break
+    finally:
+        engine.close()
+
+
+def progress_of(root: Root) -> Progress:
+    """What a time manager is told of a search."""
+    visits, best = root.visits, root.best_action
+    if best is None or not visits.any():
+        return Progress(0, 0, 0, True, len(visits), 0)
+    index = int(np.searchsorted(root.actions, best))
+    others = np.delete(visits, index)
+    return Progress(
+        best_action=best,
+        best_visits=int(visits[index]),
+        second_visits=int(others.max(initial=0)),
+        is_best_by_value=bool(root.q[index] >= np.nanmax(root.q)),
+        num_moves=len(visits),
+        num_simulations=root.num_simulations - root.num_reused,
+    )

@@ -1,0 +1,135 @@
+"""What lines of UCI and USI say: positions, the words behind `go`, and centipawns. No engine is needed to read them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from zerosum.errors import GameError, SettingsError, shown
+from zerosum.games import Rules, State, near_moves, parse_action, start_state
+
+NUMBERS = frozenset(("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate", "byoyomi"))
+"""Words of `go` with a number behind them,"""
+FLAGS = frozenset(("infinite", "ponder"))
+"""and without."""
+LEAST_CHANCE = 1e-5
+"""Winning chances nearer to 0 or 1 have the centipawns of this one."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position as a client told it."""
+
+    game: Rules
+    start_text: str
+    """The start as the game writes it, "" for its own."""
+    start: State
+    """The same object as long as the text is the same: by that a search knows that the game goes on."""
+    moves: tuple[str, ...]
+    actions: tuple[int, ...]
+    state: State
+    """After the moves."""
+
+    @classmethod
+    def at_start(cls, game: Rules) -> Position:
+        """Where a game begins."""
+        start = start_state(game, "")
+        return cls(game, "", start, (), (), start)
+
+    @classmethod
+    def after(cls, game: Rules, start_text: str, moves: tuple[str, ...], *, latest: Position | None = None) -> Position:
+        """A position after moves, quicker if it follows from the latest one.
+
+        Raises:
+            GameError: the start is no position, or a move is illegal.
+        """
+        is_known = latest is not None and latest.game is game and latest.start_text == start_text
+        known = latest if is_known and latest is not None else None
+        start = start_state(game, start_text) if known is None else known.start
+        goes_on = known is not None and moves[: len(known.moves)] == known.moves
+        state, actions = (known.state, list(known.actions)) if known is not None and goes_on else (start, [])
+        for number in range(len(actions), len(moves)):
+            try:
+                actions.append(parse_action(game, state, moves[number]))
+            except GameError as error:
+                raise GameError(f"position, move {number + 1}: {error} The position stays as it was.") from error
+            state = game.play(state, actions[-1])
+        return cls(game, start_text, start, moves, tuple(actions), state)
+
+    def texts(self, actions: Iterable[int]) -> list[str]:
+        """Moves from here as the protocol writes them."""
+        state, texts = self.state, []
+        for action in actions:
+            texts.append(self.game.action_text(state, action))
+            state = self.game.play(state, action)
+        return texts
+
+    @property
+    def legal(self) -> list[int]:
+        """Moves that can be made, past an end of the game that the rules would let go on."""
+        return self.game.legal_actions(self.state, past_soft_endings=True)
+
+
+def read_position(game: Rules, argument: str, *, latest: Position) -> Position:
+    """What stands behind `position`: startpos, or fen or sfen and a position; then perhaps moves and moves.
+
+    Raises:
+        SettingsError: it is something else.
+        GameError: the start is no position, or a move is illegal.
+    """
+    before, _, moves = f"{argument} ".partition(" moves ")
+    kind, _, start_text = before.strip().partition(" ")
+    if kind not in ("startpos", "fen", "sfen") or (kind == "startpos") != (not start_text.strip()):
+        raise SettingsError(
+            f"position {shown(argument)}: expected startpos, or fen (sfen in USI) and a position, and then perhaps"
+            " moves and moves. The position stays as it was."
+        )
+    return Position.after(game, " ".join(start_text.split()), tuple(moves.split()), latest=latest)
+
+
+@dataclass(frozen=True)
+class GoWords:
+    """What stands behind `go`."""
+
+    numbers: Mapping[str, int]
+    flags: frozenset[str]
+    chosen: tuple[int, ...] | None
+    """The legal ones of `searchmoves`; None without the word."""
+
+
+def read_go(argument: str, position: Position, *, tell: Callable[[str], None]) -> GoWords:
+    """What stands behind `go`. What cannot be read is told and left out: a `go` is to be answered in any case."""
+    numbers: dict[str, int] = {}
+    flags: set[str] = set()
+    chosen: list[int] | None = None
+    words = argument.split()
+    while words:
+        word = words.pop(0)
+        if word in FLAGS:
+            flags.add(word)
+        elif word in NUMBERS and words and re.fullmatch(r"[+-]?\d{1,15}", words[0]):
+            numbers[word] = int(words.pop(0))
+        elif word == "searchmoves":
+            chosen = chosen or []
+        elif chosen is not None and word not in NUMBERS:
+            action = position.game.parse_action(position.state, word)
+            if action is None:
+                near = near_moves(position.game, position.state, word)
+                tell(f"go searchmoves: {shown(word)} is no legal move and left out ({near}).")
+            else:
+                chosen.append(action)
+        else:
+            tell(f"go: {shown(word)} is not understood and left out.")
+    return GoWords(numbers, frozenset(flags), None if chosen is None else tuple(dict.fromkeys(chosen)))
+
+
+def centipawns(value: float, coefficient: int) -> int:
+    """Of a value: coefficient · ln(p / (1 − p)), where p = (1 + value) / 2 is the winning chance, a draw half a win.
+
+    With 400 / ln 10 = 174 that is the difference in Elo which makes p the expected score. Programs for shogi have
+    larger coefficients, 600 or 756.
+    """
+    chance = min(max((1 + value) / 2, LEAST_CHANCE), 1 - LEAST_CHANCE)
+    return round(coefficient * math.log(chance / (1 - chance)))

@@ -1,0 +1,74 @@
+"""The engine by UCI (Stefan Meyer-Kahlen's text of April 2006), as programs for chess speak it.
+
+`line_engine.py` does most of it. Any game can be played so, whose moves have no blanks; two variants of chess can be
+chosen by options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from zerosum.games import Rules, make
+from zerosum.play.engine import Line
+from zerosum.play.engine_options import INERT, OfferedOption, check, combo, text
+from zerosum.play.engine_setup import EngineSetup
+from zerosum.play.line_engine import LineEngine
+
+CHESS = ("chess", "chess960")
+VARIANTS = {"chess": "chess", "gardner": "minichess"}
+"""Our games, by Fairy-Stockfish's names."""
+
+
+class UciSetup(EngineSetup):
+    """The options of UCI."""
+
+    eval_coefficient = 174
+
+    def _offer_more(self) -> Iterator[OfferedOption]:
+        name = self.asked_game.spec.name
+        if self.knows_draws:
+            yield check("UCI_ShowWDL", False, "chances of win, draw and loss in each `info`, in thousandths")
+        if name in (*CHESS, "minichess"):
+            variant = "gardner" if name == "minichess" else "chess"
+            yield combo("UCI_Variant", variant, VARIANTS, "the game: chess, or Gardner's minichess")
+            yield check("UCI_Chess960", name == "chess960", "chess becomes Chess960, which has networks of its own")
+        inert = "acts on nothing here"
+        yield check("UCI_AnalyseMode", False, f"{inert}: a position is searched alike for a game", is_inert=True)
+        yield text("UCI_Opponent", INERT, f"{inert}: everybody is played alike", is_inert=True)
+        yield text("SyzygyPath", INERT, f"{inert}: tablebases are not read", is_inert=True)
+
+    def _game_asked(self) -> Rules:
+        asked = self.asked_game
+        name = VARIANTS.get(self.values.get("UCI_Variant", ""), asked.spec.name)
+        if name in CHESS:
+            name = CHESS[self.is_set("UCI_Chess960")]
+            options = asked.spec.options if asked.spec.name in CHESS else ""
+            asked = make(f"{name}({options})" if options else name)
+        elif name != asked.spec.name:
+            asked = make(name)
+        return asked
+
+    @property
+    def shows_draws(self) -> bool:
+        """As `EngineSetup.shows_draws`."""
+        return self.knows_draws and self.is_set("UCI_ShowWDL")
+
+
+class UciEngine(LineEngine):
+    """An engine told by lines of UCI."""
+
+    protocol = "uci"
+    new_game_word = "ucinewgame"
+    colors = "wb"
+    no_move = "(none)"
+
+    def _score(self, line: Line) -> list[str]:
+        score = super()._score(line)
+        if not self.setup.shows_draws or line.draw is None:
+            return score
+        win, draw = (round(1000 * share) for share in ((1 - line.draw + line.value) / 2, line.draw))
+        win = min(max(win, 0), 1000 - draw)
+        return [*score, "wdl", str(win), str(draw), str(1000 - win - draw)]
+
+    def _mate_in(self, num_plies: int) -> int:
+        return (num_plies + 1) // 2

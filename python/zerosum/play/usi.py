@@ -1,0 +1,115 @@
+"""The engine by USI (Tord Romstad's text, http://hgm.nubati.net/usi.html), as programs for shogi speak it.
+
+`line_engine.py` does most of it. What is shogi's own: the declaration by an entering king (`bestmove win`), resigning,
+and `go mate`, which is answered by `checkmate`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from zerosum.games import Rules, make, with_options
+from zerosum.play.choice import NO_PLY_CAP
+from zerosum.play.engine import Report
+from zerosum.play.engine_options import OfferedOption, combo, spin
+from zerosum.play.engine_setup import EngineSetup
+from zerosum.play.line_engine import Command, Go, LineEngine
+from zerosum.play.line_words import GoWords
+
+SHOGI = ("shogi", "minishogi")
+"""Our games, which Fairy-Stockfish calls the same."""
+ENTERING_KING_RULES = {"CSARule27": "csa27", "CSARule24": "csa24", "NoEnteringKing": "none"}
+"""The values of shogi's option `entering_king`, by YaneuraOu's names."""
+DECLARATION = "declaration"
+"""How shogi calls that ending."""
+
+
+class UsiSetup(EngineSetup):
+    """The options of USI."""
+
+    names: ClassVar = {"Hash": "USI_Hash", "Ponder": "USI_Ponder", "Move Overhead": "MoveOverhead"}
+    eval_coefficient = 756
+
+    def _offer_more(self) -> Iterator[OfferedOption]:
+        spec = self.asked_game.spec
+        yield spin(
+            "Resign_Threshold", 0, 0, 1000, "resigns where its winning chance is less, in thousandths (paper: 50)"
+        )
+        if spec.name not in SHOGI:
+            return
+        yield combo("UCI_Variant", spec.name, SHOGI, "the game")
+        asked = next((rule for rule, name in ENTERING_KING_RULES.items() if f"={name}" in spec.options), "CSARule27")
+        yield combo(
+            "EnteringKingRule", asked, ENTERING_KING_RULES, "when a declaration by an entering king wins (shogi)"
+        )
+        yield spin("MaxMovesToDraw", 0, 0, NO_PLY_CAP, "plies after which a game is a draw; 0 is never")
+
+    def _game_asked(self) -> Rules:
+        asked, variant = self.asked_game, self.values.get("UCI_Variant")
+        if variant is None:
+            return asked
+        game = asked if variant == asked.spec.name else make(variant)
+        rule = ENTERING_KING_RULES[self.values["EnteringKingRule"]]
+        game = with_options(game, entering_king=rule)
+        cap = self.values["MaxMovesToDraw"]
+        return game if cap == "0" else with_options(game, max_plies=cap)
+
+
+class UsiEngine(LineEngine):
+    """An engine told by lines of USI."""
+
+    protocol = "usi"
+    new_game_word = "usinewgame"
+    colors = "bw"
+    no_move = "resign"
+
+    def _more_commands(self) -> dict[str, Command]:
+        return {"gameover": self._stop}
+
+    def _mate_in(self, num_plies: int) -> int:
+        return num_plies
+
+    def _read_go(self, argument: str) -> GoWords:
+        """`mate` has milliseconds behind it, or `infinite`, which holds nothing back."""
+        in_time = re.sub(r"\bmate\s+(\d+)", r"mate 0 movetime \1", argument)
+        return super()._read_go(re.sub(r"\bmate\s+infinite\b", "mate 0", in_time))
+
+    def _answer_unsearched(self, go: Go) -> str | None:
+        game, state = go.position.game, go.position.state
+        if "mate" in go.words.numbers:
+            if self._was_refused:  # problems have one king, and our rules two
+                return "checkmate notimplemented"
+            return None if go.choices else "checkmate nomate"
+        sign = 1 if game.player(state) == 0 else -1
+        if game.ending(state) == DECLARATION and game.outcome(state) == sign:
+            return "bestmove win"
+        return super()._answer_unsearched(go)
+
+    def _answer(self, go: Go, report: Report) -> str:
+        if "mate" in go.words.numbers:
+            return self._checkmate(go, report)
+        if report.lines and not go.is_infinite:
+            chance = (1 + report.lines[0].value) / 2
+            if 1000 * chance < self.setup.number("Resign_Threshold"):
+                return "bestmove resign"
+        return super()._answer(go, report)
+
+    def _answer_anyhow(self, go: Go) -> str:
+        return "checkmate timeout" if "mate" in go.words.numbers else super()._answer_anyhow(go)
+
+    def _checkmate(self, go: Go, report: Report) -> str:
+        """What is known for certain of a mate."""
+        if report.limit != "proven":
+            return "checkmate timeout"
+        line = report.lines[0]
+        if line.value < 1:
+            return "checkmate nomate"
+        game, state = go.position.game, go.position.state
+        for action in line.actions:
+            state = game.play(state, action)
+        if game.is_soft_ending(state):
+            # A win by a declaration or by perpetual check: no mate, but that there is none is not known.
+            return "checkmate notimplemented"
+        return " ".join(["checkmate", *go.position.texts(line.actions)])
