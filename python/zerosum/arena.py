@@ -168,14 +168,14 @@ class _SearchSeat:
         return action
 
 
-class _RandomSeat:
-    """Draws a legal move, keyed by (seed, game, ply)."""
+class _RulesSeat:
+    """Needs no evaluator: draws a legal move, or looks `depth` plies ahead; keyed by (seed, game, ply)."""
 
     evaluations = 0
 
-    def __init__(self, game: Rules, *, seed: int) -> None:
-        self._game, self._seed = game, seed
-        self._decided: list[tuple[int, int]] = []
+    def __init__(self, game: Rules, *, depth: int | None, seed: int) -> None:
+        self._game, self._depth, self._seed = game, depth, seed
+        self._asked: list[tuple[int, int, State]] = []
 
     def reset(self, board: int, state: State) -> None:
         pass
@@ -184,12 +184,17 @@ class _RandomSeat:
         pass
 
     def begin(self, board: int, game_index: int, state: State) -> None:
-        number = uniform(self._seed, game_index, state.plies, "random player")
-        self._decided.append((board, _draw(self._game.legal_actions(state), number)))
+        self._asked.append((board, game_index, state))
 
     def decide(self) -> list[tuple[int, int]]:
-        decided, self._decided = self._decided, []
-        return decided
+        asked, self._asked = self._asked, []
+        return [(board, self._action(game_index, state)) for board, game_index, state in asked]
+
+    def _action(self, game_index: int, state: State) -> int:
+        if self._depth is not None:
+            return self._game.alpha_beta(state, depth=self._depth, seed=self._seed, game=game_index).action
+        number = uniform(self._seed, game_index, state.plies, "random player")
+        return _draw(self._game.legal_actions(state), number)
 
 
 @dataclass
@@ -267,7 +272,7 @@ class Match:
 
     def _sit_down(self, contestant: Contestant, num_boards: int) -> _Seat:
         if contestant.evaluator is None:
-            return _RandomSeat(self._game, seed=self._seed)
+            return _RulesSeat(self._game, depth=contestant.depth, seed=self._seed)
         return _SearchSeat(self._game, contestant.evaluator, contestant.search, num_boards=num_boards)
 
     def _start(self, number: int) -> _Board:

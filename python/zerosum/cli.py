@@ -163,7 +163,8 @@ def match(
     first: Annotated[
         str,
         typer.Argument(
-            help="A run or checkpoint, `rollouts` or `random`; `@N` behind it sets simulations a move.",
+            help="A run or checkpoint, `rollouts`, `alphabeta` or `random`; `@N` behind it sets simulations a move,"
+            " or the depth.",
             show_default=False,
         ),
     ],

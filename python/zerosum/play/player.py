@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum import openspiel
-from zerosum._core import Search, core_game_names
+from zerosum._core import MAX_ALPHA_BETA_DEPTH, Search, core_game_names
 from zerosum.answering import answer_all
 from zerosum.backends import evaluates_on_gpu, make_evaluator
 from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
@@ -32,6 +32,9 @@ from zerosum.settings import from_mapping, num_cores, read_settings
 ROLLOUTS = "rollouts"
 DEFAULT_ROLLOUTS = 1000
 """Simulations a move of the `rollouts` player where nobody says how many."""
+ALPHA_BETA = "alphabeta"
+DEFAULT_DEPTH = 3
+"""Plies that the `alphabeta` player looks ahead where nobody says how many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,15 +252,17 @@ class Contestant:
 
     name: str
     evaluator: Evaluator | None
-    """None plays uniformly random moves, without a search."""
+    """None plays without one: by `depth`, or uniformly random moves."""
     search: SearchConfig
-    """`num_simulations` is the strength; not used by the random player."""
+    """`num_simulations` is the strength; not used without an evaluator."""
+    depth: int | None = None
+    """Plies that an alpha-beta player looks ahead, who counts material there; None for all others."""
 
     def player(self, game: Rules) -> Player:
         """The contestant at one board.
 
         Raises:
-            SettingsError: it plays at random, so it has nothing to say about a position.
+            SettingsError: it plays at random or by alpha-beta, so it has nothing to say about a position.
         """
         if self.evaluator is None:
             raise _no_search(self.name)
@@ -266,6 +271,19 @@ class Contestant:
 
 RANDOM = Contestant("random", None, SearchConfig())
 """Uniformly random moves: the zero of every rating."""
+
+
+def alpha_beta(depth: int) -> Contestant:
+    """Alpha-beta search of a fixed depth with a plain material count: plays any game, and learns nothing.
+
+    It is `zerosum._core.Game.alpha_beta`: at most `depth` plies, no quiescence, a decided end before any material.
+
+    Raises:
+        SettingsError: the depth is out of range.
+    """
+    if not 1 <= depth <= MAX_ALPHA_BETA_DEPTH:
+        raise SettingsError(f"{ALPHA_BETA}@{depth}: it looks 1 to {MAX_ALPHA_BETA_DEPTH} plies ahead.")
+    return Contestant(f"{ALPHA_BETA}@{depth}", None, SearchConfig(), depth)
 
 
 def rollouts(game: Rules, num_simulations: int, *, seed: int) -> Contestant:
@@ -341,9 +359,9 @@ def open_player(text: str, *, game: str | None = None, num_simulations: int | No
     """
     word, number = _split_player(text)
     num_simulations = number if num_simulations is None else num_simulations
-    if word not in (RANDOM.name, ROLLOUTS):
+    if word not in (RANDOM.name, ROLLOUTS, ALPHA_BETA):
         return load_player(_existing(word), num_simulations=num_simulations, game=game)
-    if word == RANDOM.name and number is None:
+    if word == ALPHA_BETA or (word == RANDOM.name and number is None):
         raise _no_search(word)
     if game is None:
         raise SettingsError(f"{word!r} plays any game: name the one to play, such as --game connect4.")
@@ -355,10 +373,11 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
     """Who plays, in the words that commands take.
 
         random        uniformly random moves
+        alphabeta     alpha-beta search that counts material; `@N` behind it is its depth in plies
         rollouts      pure Monte Carlo tree search with random games
         runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
 
-    With `@N` behind it, all but random search N simulations a move: "runs/demo@100". `batch_size` is how many positions
+    With `@N` behind it, the last two search N simulations a move: "runs/demo@100". `batch_size` is how many positions
     the network is usually asked about at a time (half of a match's games wait for each side); `seed` keys rollouts.
 
     Raises:
@@ -370,6 +389,8 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
         if num_simulations is not None:
             raise SettingsError(f"{text!r}: random play does not search, so it takes no number of simulations.")
         return RANDOM
+    if word == ALPHA_BETA:
+        return alpha_beta(DEFAULT_DEPTH if num_simulations is None else num_simulations)
     if word == ROLLOUTS:
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
     path = _existing(word)
@@ -380,7 +401,7 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
 
 def _no_search(name: str) -> SettingsError:
     return SettingsError(
-        f"{name!r} plays without a search: play 'rollouts@10' instead, which is weak, too, and has one."
+        f"{name!r} plays without a tree of simulations: play 'rollouts@10' instead, which is weak, too, and has one."
     )
 
 
@@ -395,8 +416,9 @@ def _existing(word: str) -> Path:
     path = Path(word)
     if not word or not path.exists():
         raise SettingsError(
-            f"unknown player {word!r}: {nearest(word, (RANDOM.name, ROLLOUTS))} and the path of a run or checkpoint. "
-            f"{ROLLOUTS.capitalize()} and paths with @N behind them search N simulations a move."
+            f"unknown player {word!r}: {nearest(word, (RANDOM.name, ALPHA_BETA, ROLLOUTS))} and the path of a run or"
+            f" checkpoint. {ROLLOUTS.capitalize()} and paths with @N behind them search N simulations a move, "
+            f"{ALPHA_BETA} N plies."
         )
     return path
 
