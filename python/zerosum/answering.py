@@ -27,10 +27,15 @@ def answer(search: Search, evaluator: Evaluator, max_leaves: int) -> int:
     Raises:
         SettingsError: the search wants to know something that the evaluator does not say.
     """
+    return len(answered(search, evaluator, max_leaves))
+
+
+def answered(search: Search, evaluator: Evaluator, max_leaves: int) -> Leaves:
+    """The same round, and the leaves themselves: which trees asked."""
     leaves = search.gather(max_leaves)
     if len(leaves):
         _back_up(search, leaves, evaluator.evaluate(leaves))
-    return len(leaves)
+    return leaves
 
 
 def answer_all(

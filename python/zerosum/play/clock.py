@@ -348,27 +348,31 @@ class Clock:
         """End the turn that runs, with a move or because the flag fell, and return the seconds it lasted."""
         assert self._running is not None
         player, elapsed = self._running, self._now() - self._started_s
-        if self._is_late(elapsed):
-            self.flag_fallen = player
-        else:
-            control, before = self._controls[player], self._left[player]
-            after = control.after_move(before, min(elapsed, control.flag_falls_after_s(before)))
-            assert after is not None
-            self._left[player] = after
         self._running = None
+        self.charge(player, elapsed)
         return elapsed
+
+    def charge(self, player: int, elapsed_s: float) -> None:
+        """A turn of a player has ended, which lasted so long by somebody else's watch: nobody's clock was running."""
+        assert self._running is None and self.flag_fallen is None
+        if self._is_late(player, elapsed_s):
+            self.flag_fallen = player
+            return
+        control, before = self._controls[player], self._left[player]
+        after = control.after_move(before, min(elapsed_s, control.flag_falls_after_s(before)))
+        assert after is not None
+        self._left[player] = after
 
     def has_run_out(self) -> bool:
         """Whether the turn that runs has lasted too long: a move would come too late."""
-        return self._running is not None and self._is_late(self._now() - self._started_s)
+        return self._running is not None and self._is_late(self._running, self._now() - self._started_s)
 
     def left(self, player: int) -> TimeLeft:
         """What a player had when their turn began, or has for their next one."""
         return self._left[player]
 
-    def _is_late(self, elapsed_s: float) -> bool:
-        assert self._running is not None
-        limit = self._controls[self._running].flag_falls_after_s(self._left[self._running])
+    def _is_late(self, player: int, elapsed_s: float) -> bool:
+        limit = self._controls[player].flag_falls_after_s(self._left[player])
         return elapsed_s > max(limit, 0.0) + self._margin_s + RESOLUTION_S
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -48,6 +49,8 @@ class EngineCommand:
     """For people; by default the program's."""
     directory: str = ""
     """To start it in; by default where we are."""
+    timeouts: EngineTimeouts = field(default=EngineTimeouts(), repr=False)
+    """How long it is waited for."""
 
     def __post_init__(self) -> None:
         require_known("protocol", self.protocol, PROTOCOLS)
@@ -76,6 +79,10 @@ class EngineCommand:
     def label(self) -> str:
         """What to call it."""
         return self.name or Path(self.argv[0]).name
+
+    def open(self, game: Rules) -> ExternalEngine:
+        """Start the engine for a game: see `zerosum.play.program.Program`."""
+        return ExternalEngine(self, game)
 
     @property
     def program(self) -> str | None:
@@ -115,7 +122,8 @@ class ExternalEngine:
             EngineFailure: it cannot be started, or does not answer as its protocol has it.
             SettingsError: an option is unknown or out of range, or the protocol is for another game.
         """
-        self.command, self.game, self._timeouts = command, game, timeouts or EngineTimeouts()
+        self.command, self.game, self._timeouts = command, game, timeouts or command.timeouts
+        self._conversation = threading.Lock()
         self.reported_name = ""
         """What the engine calls itself, with its version."""
         self._start()
@@ -153,9 +161,10 @@ class ExternalEngine:
         Raises:
             EngineFailure: it does not answer.
         """
-        if not self.is_running:
-            self._start()
-        self._client.new_game()
+        with self._conversation:
+            if not self.is_running:
+                self._start()
+            self._client.new_game()
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
         """Ask the engine for a move in the position after `actions`, from a start as `start_state` takes it.
@@ -165,9 +174,10 @@ class ExternalEngine:
             GameError: an action is illegal, or the game is over.
             SettingsError: the protocol has no words for the limits.
         """
-        assert self.is_running, "`new_game` starts an engine again that has failed"
         position = EnginePosition.after(self.game, start, actions)
-        answer = self._client.search(position, limits)
+        with self._conversation:
+            assert self.is_running, "`new_game` starts an engine again that has failed"
+            answer = self._client.search(position, limits)
         if ending := _ENDINGS.get((self.command.protocol, answer.move)):
             return EngineMove(None, ending, answer)
         action = self.game.parse_action(position.state, answer.move)
@@ -180,12 +190,33 @@ class ExternalEngine:
 
     def end_game(self, result: float) -> None:
         """Tell the engine how the game ended for it, in [-1, 1]; nothing to an engine that has failed."""
-        if self.is_running:
-            self._client.end_game(result)
+        with self._conversation:
+            if self.is_running:
+                self._client.end_game(result)
+
+    def final_score(self, start: str, actions: Sequence[int]) -> str:
+        """What the engine says of a game that is over, such as `W+3.5`; "" if its protocol has no word for that.
+
+        Raises:
+            EngineFailure: it does not answer.
+        """
+        with self._conversation:
+            if not isinstance(self._client, GtpClient) or not self.is_running:
+                return ""
+            return self._client.final_score(EnginePosition.replayed(self.game, start, actions))
 
     def close(self) -> None:
-        """Ask the engine to leave, and see to it that it does, with all that it started."""
-        self._process.close(self._client.farewell, self._timeouts.quit_s)
+        """Ask the engine to leave, and see to it that it does, with all that it started.
+
+        While another thread talks to it nobody asks: that thread gets an `EngineFailure`.
+        """
+        if not self._conversation.acquire(blocking=False):
+            self._process.kill()
+            return
+        try:
+            self._process.close(self._client.farewell, self._timeouts.quit_s)
+        finally:
+            self._conversation.release()
 
     def __enter__(self) -> Self:
         return self

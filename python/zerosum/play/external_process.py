@@ -182,7 +182,7 @@ class EngineProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End the process and all that it started, and reap it."""
+        """End the process and all that it started, and reap it; any thread may."""
         if self.is_over:  # by now its number may be another process's
             return
         self.is_over = True
@@ -200,6 +200,8 @@ class EngineProcess:
             while thread.is_alive() and time.monotonic() < deadline:
                 self._forget_waiting()  # or else the reader may wait for room
                 thread.join(timeout=0.01)
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait(None)  # whoever waits for a line, in another thread, waits no longer
 
     def _forget_waiting(self) -> None:
         with contextlib.suppress(queue.Empty):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from zerosum.errors import GameError, SettingsError
 from zerosum.games import Rules, State, start_state
+from zerosum.play.clock import TimeLeft
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,38 @@ class EngineLimits:
     nodes: int | None = None
     depth: int | None = None
     """Plies."""
+    flag_falls_s: float | None = None
+    """The mover loses by its clock after so long, where that is later than what else is said: further periods."""
+
+    @classmethod
+    def of_clocks(
+        cls, left: tuple[TimeLeft, TimeLeft], player: int, *, flag_falls_s: float, nodes: int | None, depth: int | None
+    ) -> EngineLimits:
+        """What a mover under a clock is told, in the words that protocols have.
+
+        Of several periods of overtime an engine hears of one, of Canadian overtime not before it begins. An opponent
+        without a clock is said to have the mover's.
+
+        Args:
+            left: Of players 0 and 1.
+            player: Who moves, with a clock.
+            flag_falls_s: Of the mover, as `TimeControl.flag_falls_after_s`.
+            nodes: A limit beside the clock.
+            depth: Another one.
+        """
+        own = left[player]
+        if own.is_overtime and own.period_moves == 1:
+            return cls(move_time_s=own.period_s, nodes=nodes, depth=depth, flag_falls_s=flag_falls_s)
+        first, second = (clock if clock.is_limited else own for clock in left)
+        return cls(
+            remaining_s=(first.shown_s, second.shown_s),
+            increment_s=(first.increment_s, second.increment_s),
+            moves_to_go=own.period_moves if own.is_overtime else own.moves_to_go,
+            byoyomi_s=own.period_s if own.period_moves == 1 else 0.0,
+            nodes=nodes,
+            depth=depth,
+            flag_falls_s=flag_falls_s,
+        )
 
     def __post_init__(self) -> None:
         if self.remaining_s is None and (any(self.increment_s) or self.moves_to_go is not None or self.byoyomi_s):
@@ -42,6 +75,8 @@ class EngineLimits:
 
     def allowed_s(self, player: int) -> float | None:
         """The time in which this player has to answer; None if no limit is a time."""
+        if self.flag_falls_s is not None:
+            return self.flag_falls_s
         times = [] if self.move_time_s is None else [self.move_time_s]
         if self.remaining_s is not None:
             times.append(max(self.remaining_s[player], 0.0) + self.byoyomi_s)
@@ -67,12 +102,18 @@ class EnginePosition:
         Raises:
             GameError: the start is no position, an action is illegal, or the game is over then.
         """
+        position = cls.replayed(game, start, actions)
+        if (ending := game.ending(position.state)) is not None:
+            raise GameError(f"The game is over ({ending}), there is no move to ask an engine for.")
+        return position
+
+    @classmethod
+    def replayed(cls, game: Rules, start: str, actions: Sequence[int]) -> EnginePosition:
+        """The same of a game that may be over. Raises GameError for all else."""
         state, moves = start_state(game, start), []
         for action in actions:
             moves.append((game.player(state), game.action_text(state, action)))
             state = game.play(state, action)
-        if (ending := game.ending(state)) is not None:
-            raise GameError(f"The game is over ({ending}), there is no move to ask an engine for.")
         return cls(game, start, tuple(moves), state)
 
     @property
@@ -101,6 +142,8 @@ class EngineAnswer:
     nodes: int | None = None
     pv: tuple[str, ...] = ()
     """The principal variation as the engine wrote it."""
+    win_rate: float | None = None
+    """Expected points in [0, 1] for the player to move, where it says that instead of a score."""
 
 
 UNKNOWN_MATE = 10_000

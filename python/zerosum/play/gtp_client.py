@@ -84,6 +84,13 @@ class GtpClient:
         self._played.append(f"{colour} {move}".casefold())
         return EngineAnswer(move.casefold() if move.casefold() == "resign" else move, seconds)
 
+    def final_score(self, position: EnginePosition) -> str:
+        """Its score of a game that is over; "" if it knows no `final_score`."""
+        if "final_score" not in self._commands:
+            return ""
+        self._catch_up(position)
+        return self._ask("final_score")
+
     def _catch_up(self, position: EnginePosition) -> None:
         wanted = [*_stones(self._game, position.start)]
         wanted += [f"{_COLOURS[player]} {text}".casefold() for player, text in position.moves]

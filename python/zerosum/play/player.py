@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from zerosum import openspiel
 from zerosum._core import MAX_ALPHA_BETA_DEPTH, Search, core_game_names
+from zerosum.adjudication import ResignRule
 from zerosum.answering import answer_all
 from zerosum.backends import evaluates_on_gpu, make_evaluator
 from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
 from zerosum.errors import DataError, GameError, SettingsError, nearest
 from zerosum.evaluator import Evaluator, RolloutEvaluator
 from zerosum.games import Rules, State, make, measure_game, state_after
+from zerosum.play.program import Program, Terms
 from zerosum.search import SearchConfig, new_search
 from zerosum.settings import from_mapping, num_cores, read_settings
 
@@ -248,28 +250,60 @@ def require_seconds(seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Contestant:
-    """Somebody who can play: what a seat in the arena needs to know, and a `Player` is made from."""
+    """Somebody who can play: what a seat in the arena needs to know, and a `Player` is made from.
+
+    Of four kinds: a search of ours with an `evaluator`, a `program` that is asked for its moves (somebody else's
+    engine: `EngineCommand`), alpha-beta of a fixed depth, or, with none of these, uniformly random moves.
+
+    Raises:
+        SettingsError: it is given what its kind cannot use.
+    """
 
     name: str
-    evaluator: Evaluator | None
-    """None plays without one: by `depth`, or uniformly random moves."""
-    search: SearchConfig
-    """`num_simulations` is the strength; not used without an evaluator."""
-    depth: int | None = None
-    """Plies that an alpha-beta player looks ahead, who counts material there; None for all others."""
+    evaluator: Evaluator | None = None
+    search: SearchConfig = SearchConfig()  # noqa: RUF009 (it is frozen)
+    """Of the evaluator's. `num_simulations` is the strength where `terms` say neither nodes nor a time."""
+    program: Program | None = None
+    terms: Terms = Terms()  # noqa: RUF009
+    """What it has for its moves in a match."""
+    sampled_plies: int = 0
+    """A search plays moves in proportion to their visits as long as the game has fewer plies than this."""
+    resign: ResignRule | None = None
+    """When a match gives up for it."""
+    alpha_beta_depth: int | None = None
+    """Plies that an alpha-beta player looks ahead, to count material there; None for all others."""
+
+    def __post_init__(self) -> None:
+        assert self.evaluator is None or self.program is None
+        if self.terms.depth is not None and self.program is None:
+            raise SettingsError(f"{self.name} has a depth of {self.terms.depth}, which is for engines: say nodes.")
+        if self.terms.nodes is not None and self.plays_by_rules:
+            raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but searches no tree of simulations.")
+        if self.sampled_plies < 0 or (self.sampled_plies and self.evaluator is None):
+            raise SettingsError(
+                f"{self.name} is to sample its moves in the first {self.sampled_plies} plies: that takes visits, which"
+                " a run, a checkpoint or rollouts have, and a number of at least 0."
+            )
+        if self.resign is not None and self.plays_by_rules:
+            raise SettingsError(f"{self.name} is to resign, but never says how it stands.")
+
+    @property
+    def plays_by_rules(self) -> bool:
+        """Whether it needs nothing but the rules: alpha-beta and random play."""
+        return self.evaluator is None and self.program is None
 
     def player(self, game: Rules) -> Player:
         """The contestant at one board.
 
         Raises:
-            SettingsError: it plays at random or by alpha-beta, so it has nothing to say about a position.
+            SettingsError: it has no tree of simulations: it is none of ours, or plays at random or by alpha-beta.
         """
         if self.evaluator is None:
             raise _no_search(self.name)
         return Player(game, self.evaluator, self.search, name=self.name)
 
 
-RANDOM = Contestant("random", None, SearchConfig())
+RANDOM = Contestant("random")
 """Uniformly random moves: the zero of every rating."""
 
 
@@ -283,7 +317,7 @@ def alpha_beta(depth: int) -> Contestant:
     """
     if not 1 <= depth <= MAX_ALPHA_BETA_DEPTH:
         raise SettingsError(f"{ALPHA_BETA}@{depth}: it looks 1 to {MAX_ALPHA_BETA_DEPTH} plies ahead.")
-    return Contestant(f"{ALPHA_BETA}@{depth}", None, SearchConfig(), depth)
+    return Contestant(f"{ALPHA_BETA}@{depth}", alpha_beta_depth=depth)
 
 
 def rollouts(game: Rules, num_simulations: int, *, seed: int) -> Contestant:

@@ -1,0 +1,15 @@
+"""Matches between players, of whatever kind: searches of ours, other people's engines, random play.
+
+`match.py` has the loop and the rules of a game, `seats.py` and `program_seat.py` the players at their boards,
+`played.py` what is known of a game, `result.py` what a match says; `store.py` keeps games, so that a match goes on
+after a kill, and `game_files.py` writes them as people's programs read them. Start with `play_match`.
+"""
+
+from zerosum.arena.match import Match as Match
+from zerosum.arena.match import play_match as play_match
+from zerosum.arena.played import PlayedGame as PlayedGame
+from zerosum.arena.played import Thought as Thought
+from zerosum.arena.result import MatchResult as MatchResult
+from zerosum.arena.result import require_pairs as require_pairs
+
+__all__ = ["Match", "MatchResult", "PlayedGame", "Thought", "play_match", "require_pairs"]

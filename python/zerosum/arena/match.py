@@ -1,0 +1,394 @@
+"""The loop of a match, and what ends its games: the rules, the clocks, a fault, a resignation, an agreed draw.
+
+`play_match` plays games in pairs: each opening twice, with colours changed. All games advance together, so the
+positions of many games share a batch of our own searches, and engines think side by side. This file knows players as
+`Contestant`s, and nothing of training; `zerosum.sprt` says what the results are worth.
+"""
+
+from __future__ import annotations
+
+import functools
+import queue
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Self
+
+from zerosum.adjudication import AdjudicationRules, DrawRule, Report, adjudicate
+from zerosum.arena.played import FAILURES, PlayedGame, Thought
+from zerosum.arena.program_seat import ProgramSeat
+from zerosum.arena.result import MatchResult, require_pairs
+from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Seat, Turn
+from zerosum.errors import SettingsError
+from zerosum.games import Rules, State
+from zerosum.openings import OpeningSource, RandomOpenings
+from zerosum.play.clock import Clock
+from zerosum.play.external_process import EngineTimeouts
+from zerosum.play.external_search import EngineLimits
+from zerosum.play.player import Contestant
+from zerosum.play.program import Mover
+from zerosum.play.search_mover import SearchMover
+from zerosum.settings import num_cores
+from zerosum.sprt import Sprt
+
+GAMES_AT_ONCE = 64
+"""Of two searches without a clock, whose positions share batches; of all others, one for each core."""
+INTERRUPT_S = 0.5
+"""While engines think, an interrupt from the keyboard is heard after this time at the latest."""
+
+
+@dataclass
+class _Board:
+    """A game in progress."""
+
+    index: int
+    state: State
+    actions: list[int]
+    opening_plies: int
+    start: str
+    opening: str
+    clock: Clock | None
+    rules: AdjudicationRules
+    reports: list[Report] = field(default_factory=list)
+    thoughts: list[Thought] = field(default_factory=list)
+
+    def seat_of(self, player: int) -> int:
+        """Who moves for a player: the contestant named first (0) is player 0 in games of even number."""
+        return (player + self.index) % 2
+
+
+class Match:
+    """A match under way: `play_batch` until `is_over`, then `close`. `play_match` does just that."""
+
+    def __init__(
+        self,
+        game: Rules,
+        first: Contestant,
+        second: Contestant,
+        *,
+        num_games: int,
+        seed: int,
+        opening_plies: int = 0,
+        openings: OpeningSource | None = None,
+        draw: DrawRule | None = None,
+        sprt: Sprt | None = None,
+        played: Sequence[PlayedGame] = (),
+        max_games_at_once: int | None = None,
+    ) -> None:
+        """Bring the contestants to their boards.
+
+        Args:
+            game: The rules. They end a game; a resignation is the affair of each contestant (`Contestant.resign`).
+            first: From whose view all results are.
+            second: The opponent.
+            num_games: Even: each opening is played from both sides.
+            seed: Keys random openings, random play and sampled moves.
+            opening_plies: Random moves that begin each pair of games; a game of several starts draws one of them, too.
+            openings: Where openings come from instead.
+            draw: When a draw is agreed; never, if not given.
+            sprt: Ends the match as soon as it is decided.
+            played: Games that were played before; they count, and are not played again.
+            max_games_at_once: `GAMES_AT_ONCE` if not given, or one for each core.
+
+        Raises:
+            SettingsError: a number is out of range, or a contestant cannot be set up as it is to be.
+            EngineFailure: an engine cannot be started.
+        """
+        require_pairs("num_games", num_games)
+        self._players = (first, second)
+        has_threads = any(player.program is not None or player.terms.has_clock for player in self._players)
+        if max_games_at_once is None:
+            max_games_at_once = num_cores() if has_threads else GAMES_AT_ONCE
+        for name, value, low in (
+            ("num_games", num_games, 2),
+            ("opening_plies", opening_plies, 0),
+            ("max_games_at_once", max_games_at_once, 1),
+        ):
+            if value < low:
+                raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
+        self._game, self._seed, self._draw, self._sprt = game, seed, draw, sprt
+        self._openings = openings or RandomOpenings(game, num_plies=opening_plies, seed=seed)
+        self._games = {played_game.index: played_game for played_game in played if played_game.index < num_games}
+        self._num_games = num_games
+        self._ahead = iter([index for index in range(num_games) if index not in self._games])
+        self._inbox: Inbox = queue.SimpleQueue()
+        self._boards: dict[int, _Board] = {}
+        self._seats: tuple[Seat, ...] = ()
+        self._fresh: list[PlayedGame] = []
+        num_boards = min(num_games - len(self._games), max_games_at_once)
+        if not num_boards or self.is_over:
+            return
+        try:
+            for seat in self._sit_down(num_boards):
+                self._seats = (*self._seats, seat)
+            for board in range(num_boards):
+                self._start_next(board)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def is_over(self) -> bool:
+        """All games have ended, or the sequential test is decided."""
+        if len(self._games) == self._num_games:
+            return True
+        sprt = self.result.statistics.sprt if self._sprt is not None else None
+        return sprt is not None and sprt.decision is not None
+
+    @property
+    def result(self) -> MatchResult:
+        """The games that have ended so far."""
+        games = tuple(self._games[index] for index in sorted(self._games))
+        evaluations = [seat.evaluations for seat in self._seats] or [0, 0]
+        first, second = self._players
+        return MatchResult(first.name, second.name, games, (evaluations[0], evaluations[1]), sprt=self._sprt)
+
+    def play_batch(self) -> list[PlayedGame]:
+        """One batch of evaluations for each contestant, and the moves that are decided. Answers the games that ended.
+
+        Where nobody has anything to evaluate, it waits for those who think in threads of their own.
+        """
+        num_ended = len(self._fresh)
+        for seat in self._seats:
+            if seat.has_work:
+                seat.work()
+        if self._inbox.empty() and not any(seat.has_work for seat in self._seats):
+            self._decide(self._wait())
+        for _ in range(self._inbox.qsize()):
+            self._decide(self._inbox.get())
+        return self._fresh[num_ended:]
+
+    def close(self) -> None:
+        """Let everybody leave; what they are thinking about is forgotten."""
+        for seat in self._seats:
+            seat.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- who plays
+
+    def _sit_down(self, num_boards: int) -> Iterator[Seat]:
+        pools: list[SearchPool] = []
+        for side, player in enumerate(self._players):
+            if player.plays_by_rules:
+                yield RulesSeat(self._game, self._inbox, depth=player.alpha_beta_depth, seed=self._seed)
+            elif player.evaluator is not None and not player.terms.has_clock:
+                if not pools or not self._is_one_search:
+                    num_sides = 2 if self._is_one_search else 1
+                    pools.append(
+                        SearchPool(
+                            self._game, player.evaluator, player.search, num_boards=num_boards, num_sides=num_sides
+                        )
+                    )
+                own = side if self._is_one_search else 0
+                yield SearchSeat(pools[-1], own, player, self._inbox, num_boards=num_boards, seed=self._seed)
+            else:
+                yield ProgramSeat(self._opener(player, num_boards), self._inbox, num_boards=num_boards)
+
+    @property
+    def _is_one_search(self) -> bool:
+        """Whether one search does for both: the same evaluator, and the same settings but for how long they search."""
+        first, second = self._players
+        return (
+            first.evaluator is not None
+            and first.evaluator is second.evaluator
+            and first.search == replace(second.search, num_simulations=first.search.num_simulations)
+            and not (first.terms.has_clock or second.terms.has_clock)
+        )
+
+    def _opener(self, player: Contestant, num_boards: int) -> Callable[[], Mover]:
+        if player.program is not None:
+            return functools.partial(player.program.open, self._game)
+        return functools.partial(SearchMover, self._game, player, num_boards=num_boards, seed=self._seed)
+
+    # ---- how a game goes
+
+    def _start_next(self, number: int) -> None:
+        """The next game that is to be played, at the board of this number."""
+        index = next(self._ahead, None)
+        if index is None:
+            self._boards.pop(number, None)
+            return
+        opening = self._openings(index // 2)
+        state = opening.state(self._game)
+        players = self._players if index % 2 == 0 else self._players[::-1]
+        board = self._boards[number] = _Board(
+            index,
+            state,
+            list(opening.actions),
+            len(opening.actions),
+            opening.start,
+            opening.name,
+            clock=_clock_of(players),
+            rules=AdjudicationRules(resign=(players[0].resign, players[1].resign), draw=self._draw),
+        )
+        for seat in self._seats:
+            seat.new_game(number, state)
+        self._begin(number, board)
+
+    def _begin(self, number: int, board: _Board) -> None:
+        seat = board.seat_of(self._game.player(board.state))
+        self._seats[seat].begin(self._turn(number, board, self._limits(board)))
+
+    def _turn(self, number: int, board: _Board, limits: EngineLimits) -> Turn:
+        return Turn(number, board.index, board.start, board.actions, board.state, limits)
+
+    def _limits(self, board: _Board) -> EngineLimits:
+        player = self._game.player(board.state)
+        terms = self._players[board.seat_of(player)].terms
+        if board.clock is None or not terms.has_clock:
+            return EngineLimits(nodes=terms.nodes, depth=terms.depth)
+        left = board.clock.left(0), board.clock.left(1)
+        flag_falls_s = terms.time.flag_falls_after_s(left[player])
+        return EngineLimits.of_clocks(left, player, flag_falls_s=flag_falls_s, nodes=terms.nodes, depth=terms.depth)
+
+    def _wait(self) -> Decision | BaseException:
+        assert self._boards, "somebody is to move, or the match is over"
+        while True:
+            try:
+                return self._inbox.get(timeout=INTERRUPT_S)
+            except queue.Empty:
+                continue
+
+    def _decide(self, decision: Decision | BaseException) -> None:
+        """What a seat came to, and what becomes of the game."""
+        if isinstance(decision, BaseException):
+            raise decision
+        board = self._boards[decision.board]
+        player = self._game.player(board.state)
+        thought = self._charged(board, player, decision.thought)
+        if decision.ending in FAILURES:
+            self._end(decision.board, board, -1.0, player, decision.ending, decision.note)
+        elif board.clock is not None and board.clock.flag_fallen == player:
+            self._end(decision.board, board, -1.0, player, "time", self._lateness(board, player, thought))
+        elif decision.ending == "resignation":
+            self._end(decision.board, board, -1.0, player, "resignation")
+        elif decision.ending == "declaration":
+            # The rules end a game in which a player may declare before it is asked for a move.
+            note = f"{self._name(board, player)} declared a win that the rules do not give."
+            self._end(decision.board, board, -1.0, player, "illegal move", note)
+        else:
+            assert decision.action is not None
+            board.thoughts.append(thought)
+            board.reports.append(Report(player, thought.score))
+            self._move(decision.board, board, decision.action)
+
+    def _charged(self, board: _Board, player: int, thought: Thought) -> Thought:
+        if board.clock is None or thought.seconds is None:
+            return thought
+        board.clock.charge(player, thought.seconds)
+        left = board.clock.left(player)
+        return replace(thought, clock_s=left.shown_s) if left.is_limited else thought
+
+    def _lateness(self, board: _Board, player: int, thought: Thought) -> str:
+        assert board.clock is not None and thought.seconds is not None
+        allowed_s = self._players[board.seat_of(player)].terms.time.flag_falls_after_s(board.clock.left(player))
+        return f"{self._name(board, player)} moved after {thought.seconds:.3f} s and had {allowed_s:.3f} s."
+
+    def _name(self, board: _Board, player: int) -> str:
+        return self._players[board.seat_of(player)].name
+
+    def _move(self, number: int, board: _Board, action: int) -> None:
+        board.state = self._game.play(board.state, action)
+        board.actions.append(action)
+        outcome = self._game.outcome(board.state)
+        if outcome is not None:
+            ending = self._game.ending(board.state)
+            assert ending is not None
+            self._end(number, board, outcome, 0, ending)
+        elif verdict := adjudicate(board.rules, board.reports, plies=board.state.plies):
+            self._end(number, board, verdict.result, 0, verdict.ending, f"Adjudicated: {verdict.reason}.")
+        else:
+            for seat in self._seats:
+                seat.advance(number, action)
+            self._begin(number, board)
+
+    def _end(self, number: int, board: _Board, result: float, player: int, ending: str, note: str = "") -> None:
+        """The game is over, with this result for a player."""
+        of_first_player = result if player == 0 else -result
+        notes = [note] if note else []
+        turn = self._turn(number, board, EngineLimits())
+        for side, seat in enumerate(self._seats):
+            is_second_player = side != board.seat_of(0)
+            own = -of_first_player if is_second_player else of_first_player
+            if score := seat.end_game(turn, own):
+                notes += _disagreement(self._players[side].name, score, of_first_player)
+        first_is_player = board.seat_of(0)
+        played = PlayedGame(
+            index=board.index,
+            actions=tuple(board.actions),
+            opening_plies=board.opening_plies,
+            first_is_player=first_is_player,
+            result=of_first_player if first_is_player == 0 else -of_first_player,
+            ending=ending,
+            start=board.start,
+            opening=board.opening,
+            thoughts=tuple(board.thoughts),
+            notes=tuple(notes),
+        )
+        self._games[played.index] = played
+        self._fresh.append(played)
+        self._start_next(number)
+
+
+def _clock_of(players: Sequence[Contestant]) -> Clock | None:
+    """The clocks of a game, by who moves first; None if neither has one."""
+    if not any(player.terms.has_clock for player in players):
+        return None
+    first, second = (player.terms.time for player in players)
+    margin_s = max(getattr(player.program, "timeouts", EngineTimeouts()).margin_s for player in players)
+    return Clock(first, second, now=time.monotonic, margin_s=margin_s)
+
+
+def _disagreement(name: str, score: str, result: float) -> list[str]:
+    """A note, if what an engine of Go says of a game has another winner than the rules."""
+    said = {"B": 1.0, "W": -1.0, "0": 0.0}.get(score[:1].upper())
+    if said is None or said == result:
+        return []
+    winner = {1.0: "Black won", -1.0: "White won", 0.0: "it is a draw"}[result]
+    return [f"{name} counts {score}, by the rules of the match (Tromp-Taylor) {winner}."]
+
+
+def play_match(
+    game: Rules,
+    first: Contestant,
+    second: Contestant,
+    *,
+    num_games: int,
+    seed: int,
+    opening_plies: int = 0,
+    openings: OpeningSource | None = None,
+    draw: DrawRule | None = None,
+    sprt: Sprt | None = None,
+    played: Sequence[PlayedGame] = (),
+    max_games_at_once: int | None = None,
+    on_game: Callable[[PlayedGame], None] = lambda _played: None,
+) -> MatchResult:
+    """Play a match to its end: see `Match`. `on_game` is told of each game as it ends.
+
+    Equal seeds give equal games, as far as the evaluators answer equally (rollouts: new contestants) and no clock runs.
+    """
+    with Match(
+        game,
+        first,
+        second,
+        num_games=num_games,
+        seed=seed,
+        opening_plies=opening_plies,
+        openings=openings,
+        draw=draw,
+        sprt=sprt,
+        played=played,
+        max_games_at_once=max_games_at_once,
+    ) as match:
+        while not match.is_over:
+            for ended in match.play_batch():
+                on_game(ended)
+        return match.result

@@ -1,0 +1,123 @@
+"""A contestant that thinks in threads of its own, one for each board: other people's engines, searches by a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from zerosum.adjudication import Score
+from zerosum.arena.played import Thought
+from zerosum.arena.seats import Decision, Inbox, Turn
+from zerosum.games import State
+from zerosum.play.external import EngineFailure, EngineMove, ExternalEngine
+from zerosum.play.program import Mover
+from zerosum.play.search_mover import SearchMover
+
+
+class ProgramSeat:
+    """A mover for each board, which lives from game to game; one that has failed begins afresh with the next game."""
+
+    has_work = False
+
+    def __init__(self, open_mover: Callable[[], Mover], inbox: Inbox, *, num_boards: int) -> None:
+        """Open the first of them, so that what cannot be started or set up is known before any game.
+
+        Raises:
+            EngineFailure, SettingsError: as `Program.open`.
+        """
+        self._open, self._inbox = open_mover, inbox
+        self._movers: list[Mover | None] = [open_mover(), *[None] * (num_boards - 1)]
+        self._threads = [ThreadPoolExecutor(1, thread_name_prefix="board") for _ in range(num_boards)]
+        self._failures: dict[int, EngineFailure] = {}
+        """By board: why there is nobody to ask in this game."""
+        self._is_closing = False
+
+    @property
+    def evaluations(self) -> int:
+        """See `Seat`; of other people's engines nobody knows."""
+        return sum(mover.evaluations for mover in self._movers if isinstance(mover, SearchMover))
+
+    def new_game(self, board: int, state: State) -> None:
+        """See `Seat`."""
+        self._threads[board].submit(self._new_game, board)
+
+    def advance(self, board: int, action: int) -> None:
+        """See `Seat`."""
+
+    def work(self) -> None:
+        """See `Seat`."""
+
+    def begin(self, turn: Turn) -> None:
+        """See `Seat`."""
+        actions = tuple(turn.actions)
+        self._threads[turn.board].submit(self._think, turn, actions)
+
+    def end_game(self, turn: Turn, result: float) -> str:
+        """See `Seat`."""
+        score: Future[str] = self._threads[turn.board].submit(self._end_game, turn, tuple(turn.actions), result)
+        return score.result()
+
+    def close(self) -> None:
+        """See `Seat`."""
+        self._is_closing = True
+        # Twice: what is under way ends first, and may have opened another mover meanwhile.
+        self._close_movers()
+        for thread in self._threads:
+            thread.shutdown(wait=True, cancel_futures=True)
+        self._close_movers()
+
+    def _close_movers(self) -> None:
+        for mover in self._movers:
+            if mover is not None:
+                mover.close()
+
+    # ---- in the board's thread
+
+    def _new_game(self, board: int) -> None:
+        self._failures.pop(board, None)
+        try:
+            mover = self._movers[board] = self._movers[board] or self._open()
+            mover.new_game()
+        except EngineFailure as failure:
+            self._failures[board] = failure
+        except BaseException as error:  # a bug, or a setting: the match has to hear of it
+            self._inbox.put(error)
+
+    def _think(self, turn: Turn, actions: tuple[int, ...]) -> None:
+        mover, failure = self._movers[turn.board], self._failures.get(turn.board)
+        try:
+            if failure is not None:
+                raise failure
+            assert mover is not None
+            self._inbox.put(_decision(turn, mover.think(turn.start, actions, turn.limits)))
+        except EngineFailure as error:
+            self._failures[turn.board] = error
+            self._inbox.put(Decision(turn.board, None, ending=error.ending, note=str(error)))
+        except BaseException as error:
+            self._inbox.put(error)
+
+    def _end_game(self, turn: Turn, actions: tuple[int, ...], result: float) -> str:
+        mover = self._movers[turn.board]
+        if mover is None or turn.board in self._failures or self._is_closing:
+            return ""
+        try:
+            # What the game is worth is asked only of those who know, and where its rules have ended it.
+            is_asked = isinstance(mover, ExternalEngine) and mover.game.outcome(turn.state) is not None
+            score = mover.final_score(turn.start, actions) if is_asked else ""
+            mover.end_game(result)
+        except EngineFailure:
+            return ""  # after its end the game is no other; a mover that is gone is opened again for the next
+        return score
+
+
+def _decision(turn: Turn, move: EngineMove) -> Decision:
+    answer = move.answer
+    score = None
+    if answer.win_rate is not None:
+        score = Score(win_rate=answer.win_rate)
+    elif answer.mate is not None:
+        score = Score(mate=answer.mate)
+    elif answer.centipawns is not None:
+        score = Score(centipawns=answer.centipawns)
+    thought = Thought(score, seconds=answer.seconds, depth=answer.depth, nodes=answer.nodes)
+    return Decision(turn.board, move.action, thought, ending=move.ending)

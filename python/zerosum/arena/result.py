@@ -1,0 +1,96 @@
+"""What a match says, from the view of the contestant named first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from zerosum.arena.played import FAILURES, PlayedGame
+from zerosum.elo import PairScore
+from zerosum.errors import SettingsError
+from zerosum.sprt import MatchStatistics, Sprt, Tally, count_results, match_statistics
+
+
+def require_pairs(name: str, num_games: int) -> None:
+    """Hold a number of games, under the name that its giver knows, against how a match plays them.
+
+    Raises:
+        SettingsError: it is odd.
+    """
+    if num_games % 2:
+        raise SettingsError(f"{name} is {num_games}, expected an even number: each opening is played from both sides.")
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The games of a match that have ended, from the view of the contestant named first."""
+
+    first: str
+    second: str
+    games: tuple[PlayedGame, ...]
+    """By `index`."""
+    evaluations: tuple[int, int]
+    """Positions that the evaluators of first and second were asked about, unfinished games included."""
+    sprt: Sprt | None = None
+    """The test that may end it early."""
+
+    def tally(self, *, player: int | None = None) -> Tally:
+        """Results of all games, or of those in which the contestant named first was player 0 or 1."""
+        return Tally.of(game.result for game in self.games if player is None or game.first_is_player == player)
+
+    @property
+    def points(self) -> list[float]:
+        """(result + 1) / 2 of each game: 1 for a win, half for a draw."""
+        return [(game.result + 1) / 2 for game in self.games]
+
+    @property
+    def score(self) -> float:
+        """Mean of `points`, in [0, 1]; NaN without games."""
+        return sum(self.points) / len(self.games) if self.games else math.nan
+
+    @property
+    def num_distinct(self) -> int:
+        """How many games differ from one another: repeated ones say nothing new."""
+        return len({(game.start, game.actions) for game in self.games})
+
+    @property
+    def mean_plies(self) -> float:
+        """Mean length of a game; NaN without games."""
+        return sum(len(game.actions) for game in self.games) / len(self.games) if self.games else math.nan
+
+    @property
+    def pair_score(self) -> PairScore:
+        """What `fit_elo` takes."""
+        return PairScore(self.first, self.second, points=sum(self.points), num_games=len(self.games))
+
+    @property
+    def statistics(self) -> MatchStatistics:
+        """What the results say of the contestants' strength, by complete pairs; whatever is above 0 is a win."""
+        counts = count_results({game.index: game.result for game in self.games})
+        return match_statistics(counts, sprt=self.sprt)
+
+    def num_failures(self, ending: str) -> tuple[int, int]:
+        """Games that first and second lost by this fault, one of `FAILURES`."""
+        results = [game.result for game in self.games if game.ending == ending]
+        return sum(result < 0 for result in results), sum(result > 0 for result in results)
+
+    def failures(self) -> list[str]:
+        """Who lost how many games by a fault, as sentences."""
+        found = [
+            (name, count, ending)
+            for ending in FAILURES
+            for name, count in zip((self.first, self.second), self.num_failures(ending), strict=True)
+        ]
+        return [f"{name} lost {count} by {ending}" for name, count, ending in found if count]
+
+    def __str__(self) -> str:
+        lines = [
+            *str(self.statistics).splitlines(),
+            f"{'moving first':<14} {self.tally(player=0)}",
+            f"{'moving second':<14} {self.tally(player=1)}",
+            *([f"{'failures':<14} {'; '.join(found)}"] if (found := self.failures()) else []),
+            f"{self.num_distinct} different games of {self.mean_plies:.1f} plies, "
+            f"{self.evaluations[0]:,} and {self.evaluations[1]:,} evaluations",
+        ]
+        title = f"{self.first} against {self.second}: {self.score:.1%} of {len(self.games)} games"
+        return "\n  ".join([title, *lines])

@@ -1,0 +1,208 @@
+"""Players at their boards. A `Seat` is asked for moves and puts its `Decision`s into the match's inbox.
+
+Searches of ours without a clock are here, alpha-beta and random play: they do all their boards together. `program_seat.py` has
+those that think in threads of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import Protocol
+
+from zerosum._core import Root, uniform
+from zerosum.adjudication import Score
+from zerosum.answering import answered
+from zerosum.arena.played import Thought
+from zerosum.evaluator import Evaluator
+from zerosum.games import Rules, State
+from zerosum.play.external_search import EngineLimits
+from zerosum.play.player import Contestant
+from zerosum.play.search_mover import chosen_action
+from zerosum.search import SearchConfig, new_search
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A position in which a seat is to move."""
+
+    board: int
+    game_index: int
+    start: str
+    actions: Sequence[int]
+    """Since the start; to be read at once, for it grows."""
+    state: State
+    """After them."""
+    limits: EngineLimits
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What came of a turn."""
+
+    board: int
+    action: int | None
+    """A legal move; None if the player ended the game."""
+    thought: Thought = Thought()  # noqa: RUF009 (it is frozen)
+    ending: str = ""
+    """"" with a move, else "resignation" or "declaration", or one of `FAILURES`."""
+    note: str = ""
+    """What went wrong, as a sentence."""
+
+
+Inbox = SimpleQueue[Decision | BaseException]
+"""Of a match: what its seats decided. An exception is for the match to raise."""
+
+
+class Seat(Protocol):
+    """A contestant at several boards, told of all moves there and asked to begin whenever it is its turn."""
+
+    evaluations: int
+    """Positions that its evaluator was asked about."""
+
+    @property
+    def has_work(self) -> bool:
+        """Whether `work` would do anything."""
+
+    def work(self) -> None:
+        """Think a batch further; what is decided goes into the inbox."""
+
+    def new_game(self, board: int, state: State) -> None:
+        """A game begins at a board, in this position."""
+
+    def advance(self, board: int, action: int) -> None:
+        """Somebody moved there, and the game goes on."""
+
+    def begin(self, turn: Turn) -> None:
+        """It is this seat's turn."""
+
+    def end_game(self, turn: Turn, result: float) -> str:
+        """The game is over after this position, with a result in [-1, 1] for the seat.
+
+        What the seat says the score is, in its own words, where the rules ended the game; "" for nothing.
+        """
+
+    def close(self) -> None:
+        """Leave, whatever is under way."""
+
+
+class SearchPool:
+    """Trees that one evaluator answers: those of a contestant's boards, or of both, whose batches are then shared."""
+
+    def __init__(self, game: Rules, evaluator: Evaluator, config: SearchConfig, *, num_boards: int, num_sides: int):
+        self._evaluator, self._num_boards = evaluator, num_boards
+        num_trees = num_boards * num_sides
+        # Nobody explores at random in a match; an alpha spares `new_search` from measuring the game for one.
+        self.config = replace(
+            config, root_noise_fraction=0.0, root_noise_alpha=1.0, memory_mib=config.memory_mib * num_sides
+        )
+        self.search = new_search(game, self.config, num_trees=num_trees)
+        self._max_leaves = num_trees * config.leaves_in_flight
+        self.evaluations = [0] * num_sides
+
+    def answer(self) -> None:
+        """One round of all trees that are thinking."""
+        trees = answered(self.search, self._evaluator, self._max_leaves).trees
+        for side in range(len(self.evaluations)):
+            self.evaluations[side] += int((trees // self._num_boards == side).sum())
+
+
+class SearchSeat:
+    """Searches all boards where it is to move, one batch after the other."""
+
+    def __init__(
+        self, pool: SearchPool, side: int, contestant: Contestant, inbox: Inbox, *, num_boards: int, seed: int
+    ):
+        """`side` says which of the pool's trees are its own."""
+        self._pool, self._side, self._inbox = pool, side, inbox
+        self._first_tree = side * num_boards
+        self._num_simulations = contestant.terms.nodes or contestant.search.num_simulations
+        self._sampled_plies, self._seed = contestant.sampled_plies, seed
+        self._thinking: dict[int, Turn] = {}
+
+    @property
+    def evaluations(self) -> int:
+        """See `Seat`."""
+        return self._pool.evaluations[self._side]
+
+    @property
+    def has_work(self) -> bool:
+        """See `Seat`."""
+        return bool(self._thinking)
+
+    def new_game(self, board: int, state: State) -> None:
+        """See `Seat`."""
+        self._pool.search.reset(self._first_tree + board, state)
+
+    def advance(self, board: int, action: int) -> None:
+        """See `Seat`."""
+        self._pool.search.advance(self._first_tree + board, action, keep=self._pool.config.reuse_tree)
+
+    def begin(self, turn: Turn) -> None:
+        """See `Seat`."""
+        tree = self._first_tree + turn.board
+        self._pool.search.begin(tree, self._num_simulations)
+        self._thinking[tree] = turn
+
+    def work(self) -> None:
+        """See `Seat`."""
+        self._pool.answer()
+        # Of the searches that are finished, some may have been so since an earlier turn.
+        for tree in sorted(self._thinking.keys() & set(self._pool.search.finished().tolist())):
+            self._inbox.put(self._decide(self._thinking.pop(tree), self._pool.search.root(tree)))
+
+    def _decide(self, turn: Turn, root: Root) -> Decision:
+        ply = turn.state.plies
+        number = uniform(self._seed, turn.game_index, ply, "sampled move") if ply < self._sampled_plies else None
+        return Decision(turn.board, chosen_action(root, number), thought_of(root))
+
+    def end_game(self, turn: Turn, result: float) -> str:
+        """See `Seat`."""
+        return ""
+
+    def close(self) -> None:
+        """See `Seat`."""
+
+
+def thought_of(root: Root) -> Thought:
+    """What a search found."""
+    return Thought(Score(win_rate=min(max((root.value + 1) / 2, 0.0), 1.0)), nodes=root.num_simulations)
+
+
+class RulesSeat:
+    """Needs no evaluator: draws a legal move, or looks `depth` plies ahead; keyed by (seed, game, ply)."""
+
+    evaluations = 0
+    has_work = False
+
+    def __init__(self, game: Rules, inbox: Inbox, *, depth: int | None, seed: int) -> None:
+        self._game, self._inbox, self._depth, self._seed = game, inbox, depth, seed
+
+    def work(self) -> None:
+        """See `Seat`."""
+
+    def new_game(self, board: int, state: State) -> None:
+        """See `Seat`."""
+
+    def advance(self, board: int, action: int) -> None:
+        """See `Seat`."""
+
+    def begin(self, turn: Turn) -> None:
+        """See `Seat`."""
+        self._inbox.put(Decision(turn.board, self._action(turn)))
+
+    def _action(self, turn: Turn) -> int:
+        if self._depth is not None:
+            found = self._game.alpha_beta(turn.state, depth=self._depth, seed=self._seed, game=turn.game_index)
+            return found.action
+        actions = self._game.legal_actions(turn.state)
+        number = uniform(self._seed, turn.game_index, turn.state.plies, "random player")
+        return actions[int(number * len(actions))]
+
+    def end_game(self, turn: Turn, result: float) -> str:
+        """See `Seat`."""
+        return ""
+
+    def close(self) -> None:
+        """See `Seat`."""

@@ -1,0 +1,79 @@
+"""Who moves without being searched for: any program that answers a move, and what it is given to think with.
+
+A `Program` is the description of one (an external engine's command, a search under a clock); opened for a game it is a
+`Mover`, which sits at one board. `Terms` are what a player of a match has for its moves, whoever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from zerosum.errors import SettingsError
+from zerosum.games import Rules
+from zerosum.play.clock import TimeControl
+from zerosum.play.external import EngineMove
+from zerosum.play.external_search import EngineLimits
+
+
+class Mover(Protocol):
+    """A program at one board. One thread uses it, but for `close`."""
+
+    def new_game(self) -> None:
+        """Another game begins. Raises EngineFailure."""
+
+    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        """The move in the position after `actions`, from a start as `start_state` takes it.
+
+        Raises:
+            EngineFailure: there is no legal one in time; the next `new_game` begins afresh.
+            SettingsError: it cannot be limited so.
+        """
+
+    def end_game(self, result: float) -> None:
+        """How the game ended for it, in [-1, 1]."""
+
+    def close(self) -> None:
+        """Leave, and have nothing behind; called from another thread, it ends what is under way there."""
+
+
+class Program(Protocol):
+    """Somebody who can be asked for moves, described: a frozen dataclass, whose `repr` says all of it."""
+
+    def open(self, game: Rules) -> Mover:
+        """Sit down at a board.
+
+        Raises:
+            EngineFailure: it cannot be started.
+            SettingsError: it does not play this game, or an option of it is wrong.
+        """
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a player has for its moves; several limits hold together, and nothing given is no limit."""
+
+    time: TimeControl = TimeControl()  # noqa: RUF009 (it is frozen)
+    """Its clock, which may be another one than the opponent's."""
+    nodes: int | None = None
+    """For each move; of our own search simulations, instead of the player's own number."""
+    depth: int | None = None
+    """Plies for each move, of a program."""
+
+    def __post_init__(self) -> None:
+        for name in ("nodes", "depth"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(f"{name} is {value}, allowed is at least 1.")
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether time is limited."""
+        return self.time != TimeControl()
+
+    def __str__(self) -> str:
+        words = [str(self.time)] if self.has_clock else []
+        words += [] if self.nodes is None else [f"{self.nodes:,} nodes"]
+        words += [] if self.depth is None else [f"depth {self.depth}"]
+        return ", ".join(words)

@@ -1,0 +1,156 @@
+"""Our own search under a clock, as a mover: it thinks as long as its time manager lets it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from zerosum._core import Root, Search, uniform
+from zerosum.answering import answer_all
+from zerosum.games import Rules, measure_game, start_state
+from zerosum.play.clock import TimeLeft
+from zerosum.play.external import EngineFailure, EngineMove
+from zerosum.play.external_search import EngineAnswer, EngineLimits
+from zerosum.play.player import MOST_SIMULATIONS, Contestant
+from zerosum.play.time_manager import Progress, TimeConfig, TimeManager
+from zerosum.search import new_search
+
+
+class SearchMover:
+    """A search of ours at one board, from game to game."""
+
+    def __init__(
+        self,
+        game: Rules,
+        contestant: Contestant,
+        *,
+        num_boards: int = 1,
+        seed: int = 0,
+        time_config: TimeConfig | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`num_boards` share the memory that the contestant's search may take; `seed` keys sampled moves."""
+        player = contestant.player(game)
+        config = player.config_by_time()
+        self._game, self._contestant, self._seed, self._now = game, contestant, seed, now
+        self._evaluator, self._config = player.evaluator, config
+        self._memory_mib = max(1, config.memory_mib // num_boards)
+        self._num_batches = min(config.batches_in_flight, config.leaves_in_flight)
+        self._manager = TimeManager(
+            time_config or TimeConfig(),
+            typical_plies=measure_game(game).plies,
+            now=now,
+            num_batches=self._num_batches,
+        )
+        self._num_games = self._evaluations = 0
+        self._is_closed = threading.Event()
+        self._search: Search | None = None
+        self._start, self._actions = "", tuple[int, ...]()
+
+    def new_game(self) -> None:
+        """See `zerosum.play.program.Mover`."""
+        self._search = None
+        self._num_games += 1
+
+    @property
+    def evaluations(self) -> int:
+        """Positions that the evaluator was asked about, in all games."""
+        return self._evaluations
+
+    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        """See `zerosum.play.program.Mover`."""
+        began = self._now()
+        search = self._searched_to(start, actions)
+        state = search.state(0)
+        player = self._game.player(state)
+        self._manager.begin(_time_left(limits, player), num_plies=state.plies)
+        search.begin(0, limits.nodes or MOST_SIMULATIONS)
+        self._evaluations += answer_all(
+            search,
+            self._evaluator,
+            max_leaves=-(-self._config.leaves_in_flight // self._num_batches),
+            num_batches=self._num_batches,
+            is_over=lambda: self._is_closed.is_set() or self._manager.limit(progress_of(search.root(0))) is not None,
+        )
+        root = search.root(0)
+        action = self._choose(root, ply=state.plies)
+        score = min(max((root.value + 1) / 2, 0.0), 1.0)
+        answer = EngineAnswer(
+            self._game.action_text(state, action), self._now() - began, nodes=root.num_simulations, win_rate=score
+        )
+        return EngineMove(action, "", answer)
+
+    def end_game(self, result: float) -> None:
+        """See `zerosum.play.program.Mover`."""
+
+    def close(self) -> None:
+        """See `zerosum.play.program.Mover`."""
+        self._is_closed.set()
+
+    def _searched_to(self, start: str, actions: Sequence[int]) -> Search:
+        """The search with this position at its root, and what it knows of it from before."""
+        is_new = self._search is None
+        if self._search is None:
+            self._search = new_search(self._game, replace(self._config, memory_mib=self._memory_mib))
+        known, actions = len(self._actions), tuple(actions)
+        if is_new or start != self._start or actions[:known] != self._actions:
+            self._search.reset(0, start_state(self._game, start))
+            known = 0
+        for action in actions[known:]:
+            self._search.advance(0, action, keep=self._config.reuse_tree)
+        self._start, self._actions = start, actions
+        return self._search
+
+    def _choose(self, root: Root, *, ply: int) -> int:
+        if not root.visits.size:
+            raise EngineFailure(f"{self._contestant.name} was closed while it was thinking.", ending="forfeit")
+        is_sampled = ply < self._contestant.sampled_plies
+        return chosen_action(root, uniform(self._seed, self._num_games, ply, "sampled move") if is_sampled else None)
+
+
+def chosen_action(root: Root, number: float | None) -> int:
+    """The move after a search: the best, or with a number in [0, 1), one drawn in proportion to the visits."""
+    if number is None:
+        action = root.best_action
+        assert action is not None, "a game that goes on has a move"
+        return action
+    shares = root.visit_policy().cumsum()
+    return int(root.actions[int((shares <= number * shares[-1]).sum())])
+
+
+def progress_of(root: Root) -> Progress:
+    """What a time manager asks of a search."""
+    best = root.best_action
+    if best is None or not root.visits.size:
+        return Progress(-1, 0, 0, False, int(root.actions.size), 0)
+    index = int(np.searchsorted(root.actions, best))
+    others = np.delete(root.visits, index)
+    return Progress(
+        best_action=best,
+        best_visits=int(root.visits[index]),
+        second_visits=int(others.max(initial=0)),
+        is_best_by_value=bool(root.q[index] >= np.nanmax(root.q, initial=-1.0)),
+        num_moves=int(root.actions.size),
+        num_simulations=root.num_simulations - root.num_reused,
+    )
+
+
+def _time_left(limits: EngineLimits, player: int) -> TimeLeft:
+    """What the mover's clock says, of what programs are told."""
+    if limits.move_time_s is not None:
+        return TimeLeft(main_s=0.0, period_s=limits.move_time_s, period_moves=1, num_periods=1)
+    if limits.remaining_s is None:
+        return TimeLeft()
+    has_byoyomi = int(limits.byoyomi_s > 0)
+    return TimeLeft(
+        main_s=limits.remaining_s[player],
+        increment_s=limits.increment_s[player],
+        moves_to_go=limits.moves_to_go,
+        period_s=limits.byoyomi_s,
+        period_moves=has_byoyomi,
+        num_periods=has_byoyomi,
+    )
