@@ -60,6 +60,7 @@ ORDER = (
     "sprt",
     "play",
     "arena",
+    "ladder",
     "paper",
     "solved",
     "config",

@@ -188,6 +188,53 @@ def match(
     print(score_json(result) if json else result)
 
 
+@app.command(epilog="Example: `zerosum ladder chess runs/chess --games 200 --results chess-ladder.jsonl`")
+def ladder(
+    game: GameArgument,
+    player: Annotated[
+        str,
+        typer.Argument(
+            help="Who is placed: a run or checkpoint, `rollouts@N` or `alphabeta@N`. Without one the opponents"
+            " themselves are.",
+            show_default=False,
+        ),
+    ] = "",
+    games: Annotated[
+        int, typer.Option(help="Budget, the games in --results that were played for this player included.")
+    ] = 200,
+    within: Annotated[
+        float, typer.Option(metavar="ELO", help="Stop as soon as the rating is known to ± so many Elo (95 %).")
+    ] = 0.0,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep results here as they come; the same command goes on, other players profit.", show_default=False
+        ),
+    ] = None,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this opponent; may be repeated. `random` is always one.", show_default=False),
+    ] = None,
+    opening_plies: Annotated[int, typer.Option(help="Random plies that open each pair of games.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
+    json: Json = False,
+) -> None:
+    """Place a player on the game's scale by the games that tell most; random play is 0."""
+    from zerosum.ladder.command import place
+    from zerosum.ladder.placement import LadderSettings
+    from zerosum.report import silent
+
+    place(
+        game,
+        player,
+        LadderSettings(num_games=games, within_elo=within, opening_plies=opening_plies, seed=seed),
+        results=results,
+        opponents=opponent or [],
+        write=silent if json else print,
+        write_json=print if json else silent,
+    )
+
+
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")
 def evaluate(
     run: RunArgument,
