@@ -1,7 +1,7 @@
 """Players at their boards. A `Seat` is asked for moves and puts its `Decision`s into the match's inbox.
 
-Searches of ours without a clock are here, alpha-beta and random play: they do all their boards together. `program_seat.py` has
-those that think in threads of their own.
+Searches of ours without a clock are here, alpha-beta and random play: they do all their boards together.
+`program_seat.py` has those that think in threads of their own.
 """
 
 from __future__ import annotations

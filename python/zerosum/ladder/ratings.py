@@ -88,13 +88,13 @@ class Ratings:
     def plan(self, pairs: Sequence[tuple[str, str]], *, num_games: int, targets: Sequence[str]) -> _Array:
         """How many of `num_games` each of P pairs should play for the targets' summed variance to become least: [P].
 
-        An optimal design (c-optimal for one target, A-optimal for several): n games of a pair with the difference vector
-        d add n w d d' to the precision matrix, where w is what one game is expected to tell (`expected_information`). The
-        least variance is a convex problem, which multiplicative updates solve (Y. Yu, Annals of Statistics 38, 2010). The
-        numbers are not whole.
+        An optimal design (c-optimal for one target, A-optimal for several): n games of a pair with the difference
+        vector d add n w d d' to the precision matrix, where w is what one game is expected to tell
+        (`expected_information`). The least variance is a convex problem, which multiplicative updates solve (Y. Yu,
+        Annals of Statistics 38, 2010). The numbers are not whole.
 
-        Looking at one game alone would not do: a game against somebody unknown says nothing of the target until that one
-        has met others, and so would never be chosen.
+        Looking at one game alone would not do: a game against somebody unknown says nothing of the target until that
+        one has met others, and so would never be chosen.
         """
         index = {name: number - 1 for number, name in enumerate(self.names)}
         design = np.zeros((len(pairs), len(self.names)))
@@ -134,8 +134,8 @@ def game_information(difference: _Array, nu: float) -> _Array:
 def expected_information(means: _Array, variances: _Array, nu: float) -> _Array:
     """What a game is expected to tell of a difference that is normally distributed, in 1 / Elo squared; any shape.
 
-    By the law of total variance a game takes R = Var(E[difference | result]) off the variance V. A measurement with normal
-    errors of precision w would take V^2 / (1 / w + V) off, so w = R / (V (V - R)) stands for the game. Where the
+    By the law of total variance a game takes R = Var(E[difference | result]) off the variance V. A measurement with
+    normal errors of precision w would take V^2 / (1 / w + V) off, so w = R / (V (V - R)) stands for the game. Where the
     difference is known well that is `game_information`; where next to nothing is known of it, a game that may go either
     way tells most.
     """
