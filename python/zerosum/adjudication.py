@@ -7,10 +7,11 @@ Which rules hold for whom is the match's affair; those of the AlphaZero paper ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerosum.errors import SettingsError
+from zerosum.errors import SettingsError, nearest, shown
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,26 @@ class ResignRule:
             raise SettingsError(f"resigning at {self.centipawns} centipawns: allowed is 0 and less, such as -650.")
         _require_at_least("num_moves", self.num_moves, 1)
 
+    @classmethod
+    def parse(cls, text: str) -> ResignRule:
+        """From words as fastchess has them, and one for win rates in percent.
+
+        >>> ResignRule.parse("score=650 movecount=4 twosided=true")
+        ResignRule(win_rate=None, centipawns=-650, num_moves=4, both=True)
+        >>> print(ResignRule.parse("winrate=5"))
+        a win rate under 0.05
+
+        Raises:
+            SettingsError: a word is unknown, or its value is out of range.
+        """
+        words = _words(text, "to resign", ("score", "winrate", "movecount", "twosided"))
+        return cls(
+            win_rate=_share(words.get("winrate")),
+            centipawns=None if "score" not in words else -_count("score", words["score"]),
+            num_moves=_count("movecount", words.get("movecount", "1")),
+            both=_truth("twosided", words.get("twosided", "false")),
+        )
+
     def is_lost(self, score: Score | None) -> bool:
         """Whether the player whose score it is would give up, if it stays so."""
         if score is None:
@@ -103,6 +124,24 @@ class DrawRule:
             _require_at_least("centipawns", self.centipawns, 0)
         _require_at_least("num_moves", self.num_moves, 1)
         _require_at_least("min_plies", self.min_plies, 0)
+
+    @classmethod
+    def parse(cls, text: str) -> DrawRule:
+        """From words as fastchess has them, and one for win rates in percent.
+
+        >>> DrawRule.parse("movenumber=40 movecount=8 score=10")
+        DrawRule(num_moves=8, win_rate=None, centipawns=10, min_plies=80)
+
+        Raises:
+            SettingsError: a word is unknown, or its value is out of range.
+        """
+        words = _words(text, "for draws", ("score", "winrate", "movecount", "movenumber"))
+        return cls(
+            num_moves=_count("movecount", words.get("movecount", "1")),
+            win_rate=_share(words.get("winrate")),
+            centipawns=None if "score" not in words else _count("score", words["score"]),
+            min_plies=2 * _count("movenumber", words.get("movenumber", "0")),
+        )
 
     def is_even(self, score: Score | None) -> bool:
         """Whether the player whose score it is would take a draw, if it stays so."""
@@ -195,6 +234,40 @@ def _from_the_other_side(score: Score) -> Score:
         return Score(centipawns=-score.centipawns)
     assert score.mate is not None
     return Score(mate=-score.mate or 1)  # whoever is mated now has an opponent who mated
+
+
+def _words(text: str, what: str, known: tuple[str, ...]) -> dict[str, str]:
+    """`score=600 movecount=3` as a mapping."""
+    found: dict[str, str] = {}
+    for word in text.split():
+        name, equals, value = word.partition("=")
+        if name not in known or not equals or name in found:
+            raise SettingsError(
+                f"{shown(word)} in a rule {what}, {shown(text)}: expected words such as score=600, each once;"
+                f" {nearest(name, known)}."
+            )
+        found[name] = value
+    return found
+
+
+def _count(name: str, text: str) -> int:
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        raise SettingsError(f"{name} is {shown(text)}, expected a whole number of at least 0.")
+    return int(text)
+
+
+def _share(text: str | None) -> float | None:
+    if text is None:
+        return None
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text, re.ASCII):
+        raise SettingsError(f"winrate is {shown(text)}, expected percent such as 5.")
+    return float(text) / 100
+
+
+def _truth(name: str, text: str) -> bool:
+    if text not in ("true", "false"):
+        raise SettingsError(f"{name} is {shown(text)}, expected true or false.")
+    return text == "true"
 
 
 def _in_a_row(num_moves: int) -> str:

@@ -42,6 +42,25 @@ Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
 ]
+PlayerSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--each",
+        metavar="NAME=VALUE",
+        help="What both players have, once for each setting: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
+        " second, `nodes=1000` or `depth=5` a move, `'option.Hash=64'` of an engine, `profile=paper`, `sample=30` plies"
+        " by visits, `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=paper`.",
+        show_default=False,
+    ),
+]
+FirstSettings = Annotated[
+    list[str] | None,
+    typer.Option("--first", metavar="NAME=VALUE", help="What the first player has, before that.", show_default=False),
+]
+SecondSettings = Annotated[
+    list[str] | None,
+    typer.Option("--second", metavar="NAME=VALUE", help="What the second player has.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures alone, one JSON object a line.")]
 
 
@@ -157,14 +176,17 @@ def play(
     play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds, position=position)
 
 
-@app.command(epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`")
+@app.command(
+    epilog="Examples: `zerosum match connect4 rollouts@100 random --games 20`, or against an engine"
+    " `zerosum match chess runs/chess stockfish@1000 --second 'option.Skill Level=0' --out games.pgn`"
+)
 def match(
     game: GameArgument,
     first: Annotated[
         str,
         typer.Argument(
-            help="A run or checkpoint, `rollouts`, `alphabeta` or `random`; `@N` behind it sets simulations a move,"
-            " or the depth.",
+            help="A run or checkpoint, `rollouts`, `alphabeta`, `random`, an engine by its name (`stockfish`) or by its"
+            " command as `uci:COMMAND`, `usi:…` or `gtp:…`; `@N` behind it sets simulations, nodes or plies a move.",
             show_default=False,
         ),
     ],
@@ -172,67 +194,153 @@ def match(
     games: Annotated[
         int, typer.Option(min=2, callback=_require_pairs, help="Games; each opening is played from both sides.")
     ] = 100,
-    opening_plies: Annotated[int, typer.Option(min=0, help="Random plies that open each pair of games.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
+    each: PlayerSettings = None,
+    first_: FirstSettings = None,
+    second_: SecondSettings = None,
+    openings: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Begin with these: PGN, EPD, SFEN, SGF, moves (.txt), a Polyglot book (.bin), or `chess-human`,"
+            " `shogi-human`, which come with the program.",
+            show_default=False,
+        ),
+    ] = "",
+    opening_plies: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Random plies that open each pair of games, 2 if not given; with --openings, the most of an opening.",
+            show_default=False,
+        ),
+    ] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", metavar="", help="Take the openings of a file in random order.")
+    ] = False,
+    draw: Annotated[
+        str, typer.Option(help="Agree a draw: `'movenumber=40 movecount=8 score=10'`.", show_default=False)
+    ] = "",
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Games at once: if not given 64 between our own players without clocks, else one a core.",
+            show_default=False,
+        ),
+    ] = None,
+    sprt: Annotated[
+        str,
+        typer.Option(
+            metavar="ELO0,ELO1", help="Stop as soon as one of these differences is accepted.", show_default=False
+        ),
+    ] = "",
+    model: Annotated[
+        str, typer.Option(help="Which Elo they are in: `normalized`, `logistic` or `bayesian`.")
+    ] = "normalized",
+    alpha: Annotated[float, typer.Option(help="How often the test may accept ELO1 in error.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="How often the test may accept ELO0 in error.")] = 0.05,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the games as they end: .pgn, .sgf or .csa, or .jsonl for any game. The same command goes on"
+            " with a match that was stopped.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and sampled moves.")] = 0,
     json: Json = False,
 ) -> None:
     """Let two players meet, and say how they compare."""
-    from zerosum.arena import play_match
+    from zerosum.adjudication import DrawRule
+    from zerosum.arena.session import plan_match, play_session
     from zerosum.games import make
-    from zerosum.play.player import parse_player
+    from zerosum.play.contestants import Entry
     from zerosum.report import score_json
+    from zerosum.sprt import Sprt
 
-    rules = make(game)
-    one, other = (parse_player(word, rules, batch_size=min(games, 64), seed=seed) for word in (first, second))
-    result = play_match(rules, one, other, num_games=games, opening_plies=opening_plies, seed=seed)
-    print(score_json(result) if json else result)
+    plan = plan_match(
+        make(game),
+        Entry.parse(first, [*(each or []), *(first_ or [])]),
+        Entry.parse(second, [*(each or []), *(second_ or [])]),
+        num_games=games,
+        openings=openings,
+        opening_plies=opening_plies,
+        is_shuffled=shuffle,
+        draw=DrawRule.parse(draw) if draw else None,
+        sprt=Sprt.parse(sprt, model=model, alpha=alpha, beta=beta) if sprt else None,
+        max_games_at_once=concurrency,
+        seed=seed,
+        say=_say,
+    )
+    played = play_session(plan, file=out, say=_say)
+    print(score_json(played.result) if json else played.result)
+    if played.is_interrupted:
+        _say(played.how_to_go_on)
+        raise typer.Exit(130)
 
 
-@app.command(epilog="Example: `zerosum ladder chess runs/chess --games 200 --results chess-ladder.jsonl`")
+def _say(sentence: str) -> None:
+    """What happens meanwhile, beside the answer."""
+    print(sentence, file=sys.stderr)
+
+
+@app.command(
+    epilog="Examples: `zerosum ladder connect4 runs/connect4 --games 200 --results ladder.jsonl`, or"
+    " `zerosum ladder chess 'uci:./my-engine' --player nodes=1000 --within 60`"
+)
 def ladder(
     game: GameArgument,
     player: Annotated[
         str,
-        typer.Argument(
-            help="Who is placed: a run or checkpoint, `rollouts@N` or `alphabeta@N`. Without one the opponents"
-            " themselves are.",
-            show_default=False,
-        ),
+        typer.Argument(help="Who is placed, as `match` takes it; without one the opponents are.", show_default=False),
     ] = "",
+    has: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--player", metavar="NAME=VALUE", help="What the player has, as in `match --each`.", show_default=False
+        ),
+    ] = None,
     games: Annotated[
-        int, typer.Option(help="Budget, the games in --results that were played for this player included.")
+        int, typer.Option(help="Budget; games for this player that are in --results already are part of it.")
     ] = 200,
     within: Annotated[
         float, typer.Option(metavar="ELO", help="Stop as soon as the rating is known to ± so many Elo (95 %).")
     ] = 0.0,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this one and `random`; may be repeated.", show_default=False),
+    ] = None,
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Keep results here as they come; the same command goes on, other players profit.", show_default=False
+            metavar="FILE",
+            help="Keep the results here (JSON lines) as they come: the same command goes on, and other players are"
+            " placed by them, too.",
+            show_default=False,
         ),
     ] = None,
-    opponent: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this opponent; may be repeated. `random` is always one.", show_default=False),
-    ] = None,
     opening_plies: Annotated[int, typer.Option(help="Random plies that open each pair of games.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, help="Keys openings and random play.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and sampled moves.")] = 0,
     json: Json = False,
 ) -> None:
-    """Place a player on the game's scale by the games that tell most; random play is 0."""
+    """Place a player on a scale of opponents, by the games that tell most; random play is 0."""
     from zerosum.ladder.command import place
     from zerosum.ladder.placement import LadderSettings
-    from zerosum.report import silent
+    from zerosum.play.contestants import Entry
 
-    place(
+    is_interrupted = place(
         game,
-        player,
+        Entry.parse(player, has or []) if player else None,
         LadderSettings(num_games=games, within_elo=within, opening_plies=opening_plies, seed=seed),
-        results=results,
         opponents=opponent or [],
-        write=silent if json else print,
-        write_json=print if json else silent,
+        results=results,
+        is_json=json,
+        write=print,
+        say=_say,
     )
+    if is_interrupted:
+        raise typer.Exit(130)
 
 
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")

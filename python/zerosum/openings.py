@@ -12,7 +12,7 @@ import itertools
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from zerosum.games import Rules, State, drawn_start, parse_action, start_state
 from zerosum.notation import Record, read_games
 from zerosum.notation.legality import game_of
 from zerosum.polyglot import SUFFIX as BOOK_SUFFIX
-from zerosum.polyglot import BookMove, PolyglotBook
+from zerosum.polyglot import BookMove, PolyglotBook, read_book
 
 RECORD_SUFFIXES = (".pgn", ".sgf", ".kif", ".kifu", ".csa")
 POSITION_SUFFIXES = (".epd", ".fen", ".sfen")
@@ -253,6 +253,37 @@ def packaged_openings(name: str, game: Rules) -> tuple[Opening, ...]:
         raise DataError(f"the package has no openings {shown(name)}: {nearest(name, known)}.")
     with resources.as_file(known[name]) as path:
         return read_openings(path, game)
+
+
+BOOK_PLIES = 8
+"""Of an opening from a Polyglot book, where nobody says how many: the lines of many books do not end by themselves."""
+
+
+def find_openings(word: str, game: Rules, *, plies: int | None = None, seed: int, is_shuffled: bool) -> OpeningSource:
+    """The openings that somebody names: a file, a Polyglot book (.bin), or a name of `packaged_openings`.
+
+    Args:
+        word: The path or name.
+        game: That they are for.
+        plies: How many moves an opening has at most; all of a file's if not given, and `BOOK_PLIES` of a book.
+        seed: Keys what is drawn from a book, and the order of a list.
+        is_shuffled: Whether a list is in another order than its file's.
+
+    Raises:
+        DataError, SettingsError: as `read_openings` and `BookOpenings`; or it is neither a file nor a name.
+    """
+    path = Path(word)
+    if path.suffix.lower() == BOOK_SUFFIX:
+        return BookOpenings(game, read_book(path), BOOK_PLIES if plies is None else plies, seed)
+    names = [file.name.rpartition(".")[0] for file in PACKAGED.iterdir()]
+    if word not in names and not path.exists():
+        raise DataError(
+            f"openings {shown(word)} are no file here, and of those that come with the package {nearest(word, names)}."
+        )
+    listed = packaged_openings(word, game) if word in names else read_openings(path, game)
+    if plies is not None:
+        listed = tuple(replace(opening, actions=opening.actions[:plies]) for opening in listed)
+    return OpeningList(listed, shuffle_seed=seed if is_shuffled else None)
 
 
 def _require_plies(name: str, plies: int) -> None:

@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.elo import ELO_PER_LOGIT, NORMAL_95, EloDifference, elo_of_points, win_probability
-from zerosum.errors import SettingsError
+from zerosum.errors import SettingsError, shown
 
 _Array = NDArray[np.float64]
 
@@ -231,6 +231,19 @@ class Sprt:
         for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < rate < 0.5:
                 raise SettingsError(f"{name} is {rate}, allowed is more than 0 and less than 0.5: a rate of errors.")
+
+    @classmethod
+    def parse(cls, text: str, *, model: str = "normalized", alpha: float = 0.05, beta: float = 0.05) -> Sprt:
+        """With the two hypotheses as people write them, "0,5".
+
+        Raises:
+            SettingsError: they are no two numbers, or out of range.
+        """
+        try:
+            elo0, elo1 = map(float, text.split(","))
+        except ValueError:
+            raise SettingsError(f"the hypotheses {shown(text)} are no two numbers: write them as 0,5.") from None
+        return cls(elo0, elo1, alpha=alpha, beta=beta, model=cast(Model, model))
 
     @property
     def lower(self) -> float:

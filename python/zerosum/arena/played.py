@@ -47,6 +47,8 @@ class PlayedGame:
     """What the opening is called; "" if it has no name."""
     thoughts: tuple[Thought, ...] = field(default=(), compare=False, repr=False)
     """Of each move after the opening."""
+    date: str = field(default="", compare=False)
+    """Of its end, `2026-01-31`; "" where nobody keeps it."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Sentences: which player failed and how, which rule ended the game, whose count of it is another one."""
 

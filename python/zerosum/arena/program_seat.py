@@ -102,8 +102,9 @@ class ProgramSeat:
             return ""
         try:
             # What the game is worth is asked only of those who know, and where its rules have ended it.
-            is_asked = isinstance(mover, ExternalEngine) and mover.game.outcome(turn.state) is not None
-            score = mover.final_score(turn.start, actions) if is_asked else ""
+            score = ""
+            if isinstance(mover, ExternalEngine) and mover.game.outcome(turn.state) is not None:
+                score = mover.final_score(turn.start, actions)
             mover.end_game(result)
         except EngineFailure:
             return ""  # after its end the game is no other; a mover that is gone is opened again for the next

@@ -58,8 +58,9 @@ Inbox = SimpleQueue[Decision | BaseException]
 class Seat(Protocol):
     """A contestant at several boards, told of all moves there and asked to begin whenever it is its turn."""
 
-    evaluations: int
-    """Positions that its evaluator was asked about."""
+    @property
+    def evaluations(self) -> int:
+        """Positions that its evaluator was asked about."""
 
     @property
     def has_work(self) -> bool:

@@ -1,6 +1,6 @@
 """Placing a player: play who tells most, see what that says, and again, until the bar is short or the budget is used.
 
-    placement = Placement(game, player=parse_player("runs/demo", game), name="runs/demo@800", results=results)
+    placement = Placement(play, name="runs/demo@800", rungs=rungs, results=results, settings=settings)
     while not placement.is_over:
         print(placement.step())
     print(placement.table())
@@ -116,7 +116,9 @@ class Placement:
             SettingsError: there is nobody to play.
         """
         if name in (rung.name for rung in rungs):
-            raise SettingsError(f"{name} is an opponent of the ladder itself: without a player all of them are placed.")
+            raise SettingsError(
+                f"{name} is on the ladder itself: without a player its opponents are placed, all of them."
+            )
         self._play, self.name, self._settings = play, name, settings
         self._rungs = {rung.name: rung for rung in rungs}
         self._players = [*([name] if name else []), *self._rungs]

@@ -1,5 +1,6 @@
 """People's game records: PGN, SGF, KIF and CSA, to and from one `Record`. `docs/notation.md` shows it."""
 
+from zerosum.notation.game_files import append_game as append_game
 from zerosum.notation.game_files import game_text as game_text
 from zerosum.notation.game_files import read_games as read_games
 from zerosum.notation.game_files import write_game as write_game
@@ -15,6 +16,7 @@ __all__ = [
     "Move",
     "Record",
     "RecordError",
+    "append_game",
     "game_text",
     "read_games",
     "states_of",

@@ -270,6 +270,30 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
         unfinished.unlink(missing_ok=True)
 
 
+def append_game(record: Record, path: str | os.PathLike[str]) -> None:
+    """Add a record to a PGN, SGF or CSA file of several, or begin one.
+
+    Raises:
+        RecordError: the record has errors, or the format cannot say what it says.
+        DataError: the file cannot be written, or its suffix is none of those.
+    """
+    path = Path(path)
+    format = _require_format(SUFFIXES.get(path.suffix.lower()), str(path))
+    if format == "kif":
+        raise DataError(f"{path}: a KIF file holds one game. Name a .csa file.")
+    try:
+        with path.open("ab") as stream:
+            if format == "csa":  # which says its version once, for all games
+                is_first = stream.tell() == 0
+                text = _write(record, format, functools.partial(csa.write, version="V3.0" if is_first else ""))
+                text = text if is_first else f"/\n{text}"
+            else:
+                text = game_text(record, format=format)
+            stream.write(_encoded(text, "utf-8"))
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
 def _encoded(text: str, encoding: str) -> bytes:
     try:
         return text.encode(encoding)

@@ -146,6 +146,11 @@ class ExternalEngine:
         self.reported_name = self._client.reported_name
 
     @property
+    def option_names(self) -> list[str]:
+        """The options that it says it has; GTP knows none."""
+        return [] if isinstance(self._client, GtpClient) else list(self._client.options)
+
+    @property
     def pid(self) -> int:
         """Of the process, which leads its group."""
         return self._process.pid

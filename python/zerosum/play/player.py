@@ -270,6 +270,8 @@ class Contestant:
     """A search plays moves in proportion to their visits as long as the game has fewer plies than this."""
     resign: ResignRule | None = None
     """When a match gives up for it."""
+    network: str = ""
+    """Which one the evaluator runs, for those who have to know it again: "step 1200, of 2026-01-31T12:00:00"."""
     alpha_beta_depth: int | None = None
     """Plies that an alpha-beta player looks ahead, to count material there; None for all others."""
 
@@ -292,15 +294,15 @@ class Contestant:
         """Whether it needs nothing but the rules: alpha-beta and random play."""
         return self.evaluator is None and self.program is None
 
-    def player(self, game: Rules) -> Player:
-        """The contestant at one board.
+    def player(self, game: Rules, *, num_batches: int = 1) -> Player:
+        """The contestant at one board, where a search by time has so many batches with the evaluator.
 
         Raises:
             SettingsError: it has no tree of simulations: it is none of ours, or plays at random or by alpha-beta.
         """
         if self.evaluator is None:
             raise _no_search(self.name)
-        return Player(game, self.evaluator, self.search, name=self.name)
+        return Player(game, self.evaluator, self.search, name=self.name, num_batches=num_batches)
 
 
 RANDOM = Contestant("random")
@@ -403,7 +405,9 @@ def open_player(text: str, *, game: str | None = None, num_simulations: int | No
     return parse_player(f"{word}{at_number}", rules, seed=seed).player(rules)
 
 
-def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str = "auto", seed: int = 0) -> Contestant:
+def parse_player(
+    text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, backend: str = "auto", seed: int = 0
+) -> Contestant:
     """Who plays, in the words that commands take.
 
         random        uniformly random moves
@@ -412,7 +416,8 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
         runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
 
     With `@N` behind it, the last two search N simulations a move: "runs/demo@100". `batch_size` is how many positions
-    the network is usually asked about at a time (half of a match's games wait for each side); `seed` keys rollouts.
+    the network is usually asked about at a time (half of a match's games wait for each side), from `num_threads`
+    threads at once; `seed` keys rollouts.
 
     Raises:
         SettingsError: nobody goes by these words (with what is possible), or a number is out of range.
@@ -429,8 +434,10 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, backend: str =
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
     path = _existing(word)
     search = _search_of(_read_run_config(path), num_simulations)
-    evaluator = _evaluator_of(load_checkpoint(path), game, backend=backend, batch_size=batch_size)
-    return Contestant(f"{word}@{search.num_simulations}", evaluator, search)
+    checkpoint = load_checkpoint(path)
+    evaluator = _evaluator_of(checkpoint, game, backend=backend, batch_size=batch_size, num_threads=num_threads)
+    network = f"step {checkpoint.info.step}, of {checkpoint.info.created_at}"
+    return Contestant(f"{word}@{search.num_simulations}", evaluator, search, network=network)
 
 
 def _no_search(name: str) -> SettingsError:

@@ -18,6 +18,7 @@ from zerosum.play.external_search import EngineAnswer, EngineLimits
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
 from zerosum.play.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.search import new_search
+from zerosum.settings import num_cores
 
 
 class SearchMover:
@@ -33,8 +34,8 @@ class SearchMover:
         time_config: TimeConfig | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`num_boards` share the memory that the contestant's search may take; `seed` keys sampled moves."""
-        player = contestant.player(game)
+        """`num_boards` share the cores, and the memory of the contestant's search; `seed` keys sampled moves."""
+        player = contestant.player(game, num_batches=max(1, num_cores() // num_boards))
         config = player.config_by_time()
         self._game, self._contestant, self._seed, self._now = game, contestant, seed, now
         self._evaluator, self._config = player.evaluator, config

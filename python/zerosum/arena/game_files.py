@@ -1,0 +1,162 @@
+"""The games of a match as people's programs read them: PGN for chess, SGF for Go, CSA for shogi."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from zerosum.adjudication import Score
+from zerosum.arena.played import PlayedGame, Thought
+from zerosum.arena.store import SUFFIX
+from zerosum.errors import DataError
+from zerosum.games import Rules, start_state
+from zerosum.notation import Evaluation, Move, Record, append_game
+from zerosum.notation.game_files import GAMES, SUFFIXES
+from zerosum.notation.record import ENDINGS
+
+NOT_SAID = {"sgf": ("spent_s", "evaluation"), "csa": ("clock_s", "evaluation")}
+"""What a format has no words for."""
+
+
+def require_suffix(path: Path, game: Rules) -> None:
+    """Hold the name of a file for games against the game.
+
+    Raises:
+        DataError: games of this game are not written so.
+    """
+    suffix = path.suffix.lower()
+    formats = [name for name, format in SUFFIXES.items() if format != "kif" and game.spec.name in GAMES[format]]
+    if suffix not in (*formats, SUFFIX):
+        expected = " or ".join((*formats, SUFFIX))
+        raise DataError(f"{path} is to hold games of {game.spec.name}: name a file that ends in {expected}.")
+
+
+def store_path(path: Path) -> Path:
+    """Where a match keeps what it needs to go on: beside the file for people, or that file itself."""
+    return path.with_suffix(SUFFIX)
+
+
+@dataclass(frozen=True)
+class GameFile:
+    """A file of a match's games in a format for people."""
+
+    path: Path
+    game: Rules
+    players: tuple[str, str]
+    """First and second of the match."""
+    time_controls: tuple[str, str]
+    """Theirs, as PGN writes them; "" without."""
+
+    def begin(self, games: Sequence[PlayedGame]) -> None:
+        """Write the file anew, with these games. Raises DataError."""
+        try:
+            self.path.write_bytes(b"")
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be written: {error.strerror or error}. Name another file.") from error
+        for played in games:
+            self.add(played)
+
+    def add(self, played: PlayedGame) -> None:
+        """Add a game. Raises DataError if it cannot be written."""
+        record, format = self.record(played), SUFFIXES[self.path.suffix.lower()]
+        append_game(_in_words_of(format, record).without(*NOT_SAID.get(format, ())), self.path)
+
+    def record(self, played: PlayedGame) -> Record:
+        """A game as a record."""
+        state, moves = start_state(self.game, played.start), []
+        for ply, action in enumerate(played.actions):
+            player, text = self.game.player(state), self.game.action_text(state, action)
+            number = ply - played.opening_plies
+            thought = played.thoughts[number] if 0 <= number < len(played.thoughts) else Thought()
+            moves.append(_move(text, thought, player))
+            state = self.game.play(state, action)
+        names = self.players if played.first_is_player == 0 else self.players[::-1]
+        controls = self.time_controls if played.first_is_player == 0 else self.time_controls[::-1]
+        return Record(
+            game=self.game.spec.full_name,
+            moves=tuple(moves),
+            headers=(
+                ("event", " - ".join(self.players)),
+                *([("date", played.date)] if played.date else []),
+                ("round", f"{played.index // 2 + 1}.{played.index % 2 + 1}"),
+                ("first player", names[0]),
+                ("second player", names[1]),
+                *_time_headers(controls),
+            ),
+            start=played.start,
+            comments=played.notes + ((f"Opening: {played.opening}",) if played.opening else ()),
+            result=played.result if played.first_is_player == 0 else -played.result,
+            ending=played.ending,
+        )
+
+
+def _move(text: str, thought: Thought, player: int) -> Move:
+    comments: tuple[str, ...] = ()
+    if thought.score is not None and thought.score.win_rate is not None:
+        comments = (f"{thought.score.win_rate:.1%} for the mover",)
+    return Move(
+        text,
+        comments=comments,
+        clock_s=None if thought.clock_s is None else max(thought.clock_s, 0.0),
+        spent_s=thought.seconds,
+        evaluation=_evaluation(thought.score, player, thought.depth),
+    )
+
+
+def _evaluation(score: Score | None, player: int, depth: int | None) -> Evaluation | None:
+    """Seen from the first player."""
+    if score is None or score.win_rate is not None:
+        return None
+    sign = 1 if player == 0 else -1
+    if score.mate is not None:
+        return Evaluation(mate=sign * score.mate, depth=depth)
+    assert score.centipawns is not None
+    return Evaluation(pawns=sign * score.centipawns / 100, depth=depth)
+
+
+def _time_headers(controls: Sequence[str]) -> list[tuple[str, str]]:
+    if not any(controls):
+        return []
+    if controls[0] == controls[1]:
+        return [("TimeControl", controls[0])]
+    return [("WhiteTimeControl", controls[0] or "-"), ("BlackTimeControl", controls[1] or "-")]
+
+
+def _in_words_of(format: str, record: Record) -> Record:
+    """The record with what a format can say of its ending and its headers."""
+    separator = {"pgn": ".", "sgf": "-", "csa": "/"}[format]
+    headers = tuple((name, text.replace("-", separator) if name == "date" else text) for name, text in record.headers)
+    if format == "pgn":
+        return replace(record, headers=headers)
+    headers = tuple(header for header in headers if "TimeControl" not in header[0])
+    if format == "sgf":
+        # A result without a reason is one by the score.
+        ending = record.ending if record.ending in ENDINGS and record.result else ""
+        return replace(record, headers=headers, ending=ending)
+    centipawns = [f"** {_black_centipawns(move.evaluation)}" if move.evaluation else "" for move in record.moves]
+    moves = tuple(
+        replace(move, comments=(*move.comments, *filter(None, [comment])))
+        for move, comment in zip(record.moves, centipawns, strict=True)
+    )
+    is_black_to_move = _is_first_to_move(record)
+    loser_moves = record.result == (-1 if is_black_to_move else 1)
+    ending = {"no legal move": "checkmate", "perpetual check": "illegal move", "forfeit": "illegal move"}.get(
+        record.ending, record.ending
+    )
+    if ending == "illegal move" and not loser_moves:
+        ending = "opponent's illegal move"
+    comments = record.comments + (() if ending == record.ending else (f"Ended by {record.ending}.",))
+    return replace(record, headers=headers, moves=moves, comments=comments, ending=ending)
+
+
+def _black_centipawns(evaluation: Evaluation) -> int:
+    """As shogi programs' comments have it: a mate is a score that none else has."""
+    if evaluation.mate is not None:
+        return 32000 if evaluation.mate > 0 else -32000
+    return round((evaluation.pawns or 0) * 100)
+
+
+def _is_first_to_move(record: Record) -> bool:
+    starts_black = " w " not in record.start
+    return starts_black == (len(record.moves) % 2 == 0)

@@ -1,0 +1,190 @@
+"""The games of a match in a file, so that it goes on after a kill: a line of JSON for the match, then one a game.
+
+A game counts once its line is whole. What the match says is computed anew from the games, never stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import filelock
+
+from zerosum.adjudication import Score
+from zerosum.arena.played import PlayedGame, Thought
+from zerosum.errors import DataError, RunError, shown
+from zerosum.files import append_line, read_lines, repair_lines
+from zerosum.games import Rules, start_state
+
+SUFFIX = ".jsonl"
+FORMAT = "zerosum match 1"
+
+
+class MatchStore:
+    """A match's file, which this process alone writes; to be closed."""
+
+    def __init__(
+        self, path: Path, game: Rules, settings: dict[str, Any], *, report: Callable[[str], None] = lambda _said: None
+    ) -> None:
+        """Open the file of a match, or begin one.
+
+        Args:
+            path: Of the file.
+            game: That is played.
+            settings: All that a game of the match depends on, as JSON takes it.
+            report: Gets a sentence, if lines are damaged and taken out.
+
+        Raises:
+            DataError: the file holds another match, or none, or cannot be read.
+            RunError: another process writes it, or nobody may.
+        """
+        self._path, self._game = path, game
+        self._lock = filelock.FileLock(f"{path}.lock", timeout=0)
+        try:
+            self._lock.acquire()
+        except filelock.Timeout:
+            raise RunError(f"{path} is written by another match: wait for it, or name another file.") from None
+        except OSError as error:
+            raise RunError(f"{path} cannot be written: {error.strerror or error}. Name another file.") from error
+        try:
+            self.games = self._read(settings, report)
+        except BaseException:
+            self.close()
+            raise
+
+    def add(self, played: PlayedGame) -> None:
+        """Keep a game. Raises RunError if the file cannot be written."""
+        append_line(self._path, game_line(self._game, played))
+        self.games.append(played)
+
+    def close(self) -> None:
+        """Let others have the file."""
+        self._lock.release()
+        Path(f"{self._path}.lock").unlink(missing_ok=True)
+
+    def _read(self, settings: dict[str, Any], report: Callable[[str], None]) -> list[PlayedGame]:
+        header = json.dumps({"format": FORMAT, **settings}, ensure_ascii=False)
+        seen = set[int]()
+
+        def parse(line: str) -> PlayedGame:
+            played = parse_game(self._game, line)
+            if played.index in seen:
+                raise ValueError("a game that was there before")
+            seen.add(played.index)
+            return played
+
+        found = read_lines(self._path, parse, header=header)
+        if not found.header:
+            if found.entries or found.damaged:
+                raise self._not_a_match()
+            self._path.unlink(missing_ok=True)  # a header that was cut short
+            append_line(self._path, header)
+            return []
+        if found.header != header:
+            raise self._refusal(found.header, {"format": FORMAT, **settings})
+        repair_lines(self._path, found, report=report, header=header)
+        return found.entries
+
+    def _refusal(self, header: str, expected: dict[str, Any]) -> DataError:
+        try:
+            there = json.loads(header)
+            assert isinstance(there, dict) and there["format"] == FORMAT
+        except (ValueError, KeyError, AssertionError):
+            return self._not_a_match()
+        name, before, now = _first_difference(there, expected)
+        return DataError(
+            f"{self._path} holds another match: {name} is {before} there and {now} here. Repeat the command of that"
+            " match to go on with it, or name another file."
+        )
+
+    def _not_a_match(self) -> DataError:
+        return DataError(f"{self._path} is no file of a match: it begins otherwise. Name another file.")
+
+
+def _first_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
+    """What differs first: its name, and either's value, in words."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in dict.fromkeys((*here, *there)):
+            if there.get(key) != here.get(key):
+                return _first_difference(there.get(key), here.get(key), f"{name}.{key}" if name else key)
+    return name, shown(str(there)), shown(str(here))
+
+
+def game_line(game: Rules, played: PlayedGame) -> str:
+    """A game as a line of JSON, its moves as the game writes them."""
+    state, moves = start_state(game, played.start), []
+    for action in played.actions:
+        moves.append(game.action_text(state, action))
+        state = game.play(state, action)
+    line: dict[str, Any] = {
+        "game": played.index,
+        "first_is_player": played.first_is_player,
+        "result": played.result,
+        "ending": played.ending,
+        "date": played.date,
+        "start": played.start,
+        "opening": played.opening,
+        "opening_plies": played.opening_plies,
+        "moves": moves,
+        "thoughts": [_without_none(asdict(thought)) for thought in played.thoughts],
+        "notes": played.notes,
+    }
+    return json.dumps({name: value for name, value in line.items() if value not in ("", [], ())}, ensure_ascii=False)
+
+
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _without_none(value) if isinstance(value, dict) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def parse_game(game: Rules, line: str) -> PlayedGame:
+    """A game of such a line.
+
+    Raises:
+        ValueError, TypeError: it is none, or breaks the rules.
+    """
+    values = json.loads(line)
+    if not isinstance(values, dict) or not isinstance(values.get("game"), int) or values["game"] < 0:
+        raise ValueError("no game of a match")
+    start = values.get("start", "")
+    state, actions = start_state(game, start), []
+    for text in values.get("moves", []):
+        action = game.parse_action(state, text)
+        if action is None:
+            raise ValueError(f"{text} is illegal")
+        actions.append(action)
+        state = game.play(state, action)
+    first_is_player, result = values["game"] % 2, values["result"]
+    outcome = game.outcome(state)
+    if outcome is not None and result != (outcome if first_is_player == 0 else -outcome):
+        raise ValueError("the rules have another result")
+    if not -1 <= result <= 1:
+        raise ValueError("no result")
+    return PlayedGame(
+        index=values["game"],
+        actions=tuple(actions),
+        opening_plies=int(values.get("opening_plies", 0)),
+        first_is_player=first_is_player,
+        result=float(result),
+        ending=str(values["ending"]),
+        start=start,
+        opening=str(values.get("opening", "")),
+        thoughts=tuple(map(_thought, values.get("thoughts", []))),
+        date=str(values.get("date", "")),
+        notes=_texts(values.get("notes", [])),
+    )
+
+
+def _thought(values: dict[str, Any]) -> Thought:
+    score = values.pop("score", None)
+    return Thought(None if score is None else Score(**score), **values)
+
+
+def _texts(values: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(map(str, values))

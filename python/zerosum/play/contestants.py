@@ -1,0 +1,216 @@
+"""Who plays in a match, in the words of a command line: our own players, and other people's engines.
+
+    random, rollouts, runs/demo     as `zerosum.play.player.parse_player` has them; so has it alphabeta
+    stockfish                       an engine that is known by name (`opponents.py`), if it plays the game
+    uci:COMMAND                     any engine by its command, `'uci:./stockfish-8 --quiet'`; also usi: and gtp:
+
+With `@N` behind it, all but random have N simulations, N nodes or (alphabeta) N plies a move. What else a player has
+stands beside its word, in the words of fastchess where that has one (`Entry.parse`):
+
+    tc=10+0.1, st=5     its clock, or seconds a move (`TimeControl.parse`)
+    nodes=N, depth=N    limits of a move
+    option.NAME=VALUE   an option of an engine
+    profile=paper       an engine's options as the AlphaZero paper had them, as far as this machine goes (`profiles.py`)
+    sample=N            moves are drawn in proportion to their visits while a game has fewer than N plies
+    resign=RULE         when to give up: `ResignRule.parse`, or the paper's by `paper`
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from zerosum.adjudication import ResignRule
+from zerosum.errors import SettingsError, near, nearest, shown
+from zerosum.games import Rules
+from zerosum.paper import paper_matches
+from zerosum.play.clock import TimeControl
+from zerosum.play.external import PROTOCOLS, EngineCommand
+from zerosum.play.opponents import find_opponent, opponents_of
+from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
+from zerosum.play.profiles import profile_of
+from zerosum.play.program import Terms
+from zerosum.settings import num_cores
+
+NAMES = ("tc", "st", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A player as it was entered in a match."""
+
+    word: str
+    """As the head of this file lists them."""
+    terms: Terms = Terms()  # noqa: RUF009 (it is frozen)
+    options: tuple[tuple[str, str], ...] = ()
+    """(name, value), of an engine; a button has no value."""
+    profile: str = ""
+    sampled_plies: int = 0
+    resign: str = ""
+    """A rule as `ResignRule.parse` has it, or "paper"."""
+
+    @classmethod
+    def parse(cls, word: str, settings: Sequence[str]) -> Entry:
+        """From settings such as `nodes=100`; of two with the same name the later one counts.
+
+        Raises:
+            SettingsError: a name is unknown, or a value is none.
+        """
+        values: dict[str, str] = {}
+        for setting in settings:
+            name, equals, value = setting.partition("=")
+            if not equals or (name not in NAMES[:-1] and not name.removeprefix("option.").strip() == name[7:] != ""):
+                raise SettingsError(
+                    f"{shown(setting)} says nothing of a player: expected NAME=VALUE; {nearest(name, NAMES)}."
+                )
+            values[name] = value
+        if "tc" in values and "st" in values:
+            raise SettingsError(f"tc={values['tc']} and st={values['st']}: give one of them.")
+        control = f"st={values['st']}" if "st" in values else values.get("tc", "inf")
+        limits = {name: _number(name, values[name]) for name in ("nodes", "depth") if name in values}
+        return cls(
+            word,
+            Terms(TimeControl.parse(control), **limits),
+            options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
+            profile=values.get("profile", ""),
+            sampled_plies=_number("sample", values.get("sample", "0")),
+            resign=values.get("resign", ""),
+        )
+
+
+@dataclass(frozen=True)
+class Entered:
+    """Who plays, and what is to be said of it."""
+
+    contestant: Contestant
+    sentences: tuple[str, ...] = field(default=())
+
+
+def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int = 1, seed: int = 0) -> Entered:
+    """Who plays. An engine is started here only if a profile has to know its options.
+
+    Args:
+        entry: The word, and what goes with it.
+        game: To be played.
+        batch_size: How many positions a network is usually asked about at a time.
+        num_engines: How many of an engine share the machine.
+        seed: Keys rollouts.
+
+    Raises:
+        SettingsError: nobody goes by this word, or what goes with it is not for this kind of player.
+        DataError: a checkpoint is damaged, or its network does not fit the game.
+        EngineFailure: an engine does not start.
+    """
+    word, number = _split_nodes(entry, game)
+    command = _engine_command(word, game)
+    resign = _resign_rule(entry.resign, game, is_own=command is None)
+    if command is None:
+        return Entered(_own_contestant(entry, resign, game, batch_size=batch_size, seed=seed))
+    terms = entry.terms if number is None else replace(entry.terms, nodes=number)
+    _require_limit(command, terms)
+    sentences: tuple[str, ...] = ()
+    options = entry.options
+    if entry.profile:
+        profile = profile_of(entry.profile, command, game, num_engines=num_engines)
+        given = {name.casefold() for name, _ in options}
+        options = (*(option for option in profile.options if option[0].casefold() not in given), *options)
+        sentences = (profile.sentence,)
+    said = [f"{name} {value}".strip() for name, value in options] + ([str(terms)] if str(terms) else [])
+    name = f"{command.label} ({', '.join(said)})" if said else command.label
+    program = replace(command, options=(*command.options, *options))
+    player = Contestant(name, program=program, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
+    return Entered(player, sentences)
+
+
+def sharing_evaluator(first: Contestant, second: Contestant, *, words: tuple[str, str]) -> Contestant:
+    """The second, with the first's evaluator if both run one network: then they share its batches."""
+    paths = [os.path.realpath(re.sub(r"@\d+$", "", word)) for word in words]
+    is_same = bool(first.network) and paths[0] == paths[1] and first.network == second.network
+    return replace(second, evaluator=first.evaluator) if is_same else second
+
+
+def _number(name: str, text: str) -> int:
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        raise SettingsError(f"{name} is {shown(text)}, expected a whole number.")
+    return int(text)
+
+
+def _split_nodes(entry: Entry, game: Rules) -> tuple[str, int | None]:
+    """Who, and the nodes behind the @ of an engine that is known by name."""
+    found = re.fullmatch(r"(.+)@(\d+)", entry.word)
+    if found is None or found[1] not in {opponent.name for opponent in opponents_of(game)}:
+        return entry.word, None
+    _require_one_number(entry)
+    return found[1], int(found[2])
+
+
+def _require_one_number(entry: Entry) -> None:
+    if entry.terms.nodes is not None:
+        raise SettingsError(f"{entry.word!r} and nodes={entry.terms.nodes}: give one of them.")
+
+
+def _engine_command(word: str, game: Rules) -> EngineCommand | None:
+    """An engine's command; None if the word is for one of our own players."""
+    protocol, colon, text = word.partition(":")
+    if colon and protocol in PROTOCOLS:
+        return EngineCommand.parse(text, protocol=protocol)
+    names = {opponent.name for opponent in opponents_of(game)}
+    if word in names:
+        return find_opponent(word, game)
+    own, known = re.sub(r"@\d+$", "", word), (RANDOM.name, ALPHA_BETA, ROLLOUTS)
+    if own in known or (own and os.path.exists(own)):
+        return None
+    guess = " or ".join(map(repr, near(word, [*known, *names])))
+    raise SettingsError(
+        f"unknown player {shown(word)}: {f'did you mean {guess}? Known' if guess else 'known'} are"
+        f" {', '.join(sorted([*known, *names]))}, the path of a run or checkpoint, and engines by their commands as"
+        " uci:COMMAND, usi:COMMAND, gtp:COMMAND. All but random take @N behind them: N simulations, nodes or plies."
+    )
+
+
+def _require_limit(command: EngineCommand, terms: Terms) -> None:
+    if command.protocol == "gtp":
+        if terms.nodes is not None or terms.depth is not None:
+            raise SettingsError(
+                f"{command.label} has {terms}, and GTP has no words for nodes or depth: say in the engine's command how"
+                " strong it is, or give it a time."
+            )
+    elif not terms.has_clock and terms.nodes is None and terms.depth is None:
+        raise SettingsError(
+            f"{command.label} would think for ever: give it a time (tc=10+0.1, st=1), nodes=1000 or depth=5."
+        )
+
+
+def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
+    if not text:
+        return None
+    if text != "paper":
+        return ResignRule.parse(text)
+    # Of the publications only one says when its players gave up. An engine of Go resigns by itself.
+    matches = [match for match in paper_matches("paper") if match.game == game.spec.name]
+    if not matches:
+        raise SettingsError(f"resign=paper: the paper has no match of {game.spec.name}; say a rule such as winrate=5.")
+    return matches[0].resign if is_own else matches[0].opponent.resign
+
+
+def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, batch_size: int, seed: int) -> Contestant:
+    for what in [*(f"option.{name}" for name, _ in entry.options), *(["profile"] if entry.profile else [])]:
+        raise SettingsError(f"{entry.word} is one of our own players, and {what} is for engines: leave it out.")
+    word, at, _ = entry.word.partition("@") if re.search(r"@\d+$", entry.word) else (entry.word, "", "")
+    terms = entry.terms
+    if at:
+        _require_one_number(entry)
+    own = parse_player(entry.word, game, batch_size=batch_size, num_threads=_num_threads(terms), seed=seed)
+    if terms.has_clock:  # beside which a number is one more limit
+        terms = replace(terms, nodes=own.search.num_simulations) if at and not own.plays_by_rules else terms
+        name = f"{word} ({terms})"
+    else:
+        name = own.name if terms.nodes is None else f"{word}@{terms.nodes}"
+    return replace(own, name=name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
+
+
+def _num_threads(terms: Terms) -> int:
+    """By a clock boards think one by one, each in as many threads as there are cores."""
+    return num_cores() if terms.has_clock else 1
