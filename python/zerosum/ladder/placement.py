@@ -106,8 +106,8 @@ class Placement:
 
         Args:
             play: Plays the games; see `arena_play`.
-            name: Of the player, as results know it; "" places the rungs themselves.
-            rungs: Opponents that can play, random play among them.
+            name: Of the player, as results know it, which may be a rung's; "" places the rungs themselves.
+            rungs: Opponents that can play.
             known: Results that everybody has.
             results: What was played, and is added to.
             settings: How far it goes.
@@ -115,16 +115,15 @@ class Placement:
         Raises:
             SettingsError: there is nobody to play.
         """
-        if name in (rung.name for rung in rungs):
-            raise SettingsError(
-                f"{name} is on the ladder itself: without a player its opponents are placed, all of them."
-            )
         self._play, self.name, self._settings = play, name, settings
-        self._rungs = {rung.name: rung for rung in rungs}
-        self._players = [*([name] if name else []), *self._rungs]
-        self._targets = [name] if name else [rung for rung in self._rungs if rung != RANDOM.name]
-        if len(self._players) < 2 or RANDOM.name not in self._rungs:
-            raise SettingsError(f"A ladder needs {RANDOM.name} play, which is its zero, and another player.")
+        self._priors = {rung.name: rung.prior for rung in rungs if rung.name != RANDOM.name}
+        if name == RANDOM.name or not (name or self._priors):
+            raise SettingsError(f"{RANDOM.name} play is the zero of the ladder: place another player.")
+        if name:
+            self._priors.setdefault(name, Prior())
+        self._targets = [name] if name else [*self._priors]
+        # The player stands first, and so it does in its matches.
+        self._players = list(dict.fromkeys([*self._targets, RANDOM.name, *self._priors]))
         self._known, self._results = known, results
         self.ratings = self._fit()
 
@@ -238,10 +237,8 @@ class Placement:
         return max(2, min(MOST_AT_ONCE, self.num_games // 8 * 2))
 
     def _fit(self) -> Ratings:
-        priors = {rung.name: rung.prior for rung in self._rungs.values() if rung.name != RANDOM.name}
-        if self.name:
-            priors[self.name] = Prior()
-        return fit_ratings([*self._known, *(pair.score for pair in self._results.pairs)], priors, zero=RANDOM.name)
+        played = (pair.score for pair in self._results.pairs)
+        return fit_ratings([*self._known, *played], self._priors, zero=RANDOM.name)
 
 
 def summed(tallies: Sequence[Tally]) -> Tally:

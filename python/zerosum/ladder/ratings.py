@@ -11,6 +11,7 @@ approximation at its peak, so it knows that errors of players who met the same o
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -173,12 +174,7 @@ def fit_ratings(scores: Iterable[Score], priors: Mapping[str, Prior], *, zero: s
         design[row, names.index(score.second)] -= 1
     counts = np.array([[score.tally.wins, score.tally.draws, score.tally.losses] for score in scores], float)
     posterior = _Posterior(design[:, 1:], counts.reshape(-1, 3), means, precisions)
-    elos, best, nu = means, -math.inf, TYPICAL_NU
-    for candidate in NUS:
-        found, log_density = posterior.peak(elos, float(candidate))
-        log_density -= (math.log(candidate / TYPICAL_NU) / NU_SPREAD) ** 2 / 2
-        if log_density > best:
-            elos, best, nu = found, log_density, float(candidate)
+    elos, nu = posterior.likeliest()
     covariance = np.zeros((len(names), len(names)))
     covariance[1:, 1:] = np.linalg.inv(posterior.precision(elos, nu))
     return Ratings(names, np.array([0.0, *elos]), covariance, nu)
@@ -224,6 +220,21 @@ class _Posterior:
         information = self.counts.sum(axis=1) * game_information(self.design @ elos, nu)
         precision: _Array = self.design.T @ (self.design * information[:, None]) + np.diag(self.precisions)
         return precision
+
+    def likeliest(self) -> tuple[_Array, float]:
+        """The ratings at the peak, and the nu there: of those in `NUS`, climbing with shorter and shorter steps."""
+
+        @functools.cache
+        def height(index: int) -> float:
+            nu = float(NUS[index])
+            return self.peak(self.means, nu)[1] - (math.log(nu / TYPICAL_NU) / NU_SPREAD) ** 2 / 2
+
+        at = len(NUS) // 2
+        for step in (16, 4, 1):
+            while (ahead := max((at, max(at - step, 0), min(at + step, len(NUS) - 1)), key=height)) != at:
+                at = ahead
+        nu = float(NUS[at])
+        return self.peak(self.means, nu)[0], nu
 
     def peak(self, elos: _Array, nu: float) -> tuple[_Array, float]:
         """Where the density is greatest, and its logarithm there; by Newton's iterations, for it is log-concave."""
