@@ -184,11 +184,8 @@ class Placement:
         met: dict[str, list[Tally]] = {}
         for pair in self._results.pairs:
             if self.name and self.name in (pair.first, pair.second):
-                tally = pair.score.tally
-                if pair.first == self.name:
-                    met.setdefault(pair.second, []).append(tally)
-                else:
-                    met.setdefault(pair.first, []).append(Tally(tally.losses, tally.draws, tally.wins))
+                own = pair.score if pair.first == self.name else pair.score.turned
+                met.setdefault(own.second, []).append(own.tally)
         rows = [self._row(name, summed(met.get(name, []))) for name in self.ratings.names if name != self.name]
         return sorted(rows, key=lambda row: -row.rating.elo)
 

@@ -62,6 +62,11 @@ class Score:
         """All of them."""
         return self.tally.wins + self.tally.draws + self.tally.losses
 
+    @property
+    def turned(self) -> Score:
+        """The same from the view of `second`."""
+        return Score(self.second, self.first, Tally(self.tally.losses, self.tally.draws, self.tally.wins))
+
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
@@ -184,11 +189,10 @@ def _summed(scores: Iterable[Score]) -> list[Score]:
     """One for each two players that have games, from the view of the one whose name comes first."""
     sums: dict[tuple[str, str], Tally] = {}
     for score in scores:
-        (one, other), tally = (score.first, score.second), score.tally
-        if other < one:
-            one, other, tally = other, one, Tally(tally.losses, tally.draws, tally.wins)
-        before = sums.get((one, other), Tally(0, 0, 0))
-        sums[one, other] = Tally(before.wins + tally.wins, before.draws + tally.draws, before.losses + tally.losses)
+        ordered = score if score.first < score.second else score.turned
+        names, tally = (ordered.first, ordered.second), ordered.tally
+        before = sums.get(names, Tally(0, 0, 0))
+        sums[names] = Tally(before.wins + tally.wins, before.draws + tally.draws, before.losses + tally.losses)
     return [score for (one, other), tally in sums.items() if (score := Score(one, other, tally)).num_games]
 
 

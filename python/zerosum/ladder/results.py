@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from zerosum.errors import DataError
-from zerosum.files import append_line, read_lines, repair_lines
+from zerosum.files import Lines, append_line, read_lines, repair_lines
 from zerosum.ladder.ratings import Score
 from zerosum.sprt import Tally
 
@@ -65,11 +65,7 @@ class Results:
         self.num_lines = 0
         """In the file, of all games."""
         if path is not None:
-            found = read_lines(path, _parse)
-            if found.damaged and not found.entries:
-                raise DataError(
-                    f"{path} has no line that is a ladder's result: name its file, or one that is not there."
-                )
+            found = read_pairs(path)
             repair_lines(path, found, report=report)
             self.pairs = [pair for pair in found.entries if pair.game == game]
             self.num_lines = len(found.entries)
@@ -84,6 +80,18 @@ class Results:
     def num_games_for(self, placed: str) -> int:
         """That were played to place somebody, faults included."""
         return 2 * sum(pair.placed == placed for pair in self.pairs)
+
+
+def read_pairs(path: Path) -> Lines[PlayedPair]:
+    """All lines of a file; none if it is not there.
+
+    Raises:
+        DataError: it cannot be read, or not one of its lines is a ladder's.
+    """
+    found = read_lines(path, _parse)
+    if found.damaged and not found.entries:
+        raise DataError(f"{path} has no line that is a ladder's result: name its file, or one that is not there.")
+    return found
 
 
 def _parse(line: str) -> PlayedPair:
