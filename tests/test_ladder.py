@@ -19,7 +19,7 @@ from zerosum.arena import PlayedGame
 from zerosum.elo import win_probability
 from zerosum.errors import DataError, SettingsError
 from zerosum.games import adopt, make
-from zerosum.ladder.command import place
+from zerosum.ladder.command import _identity, place
 from zerosum.ladder.placement import LadderSettings, Placement, PlayFn
 from zerosum.ladder.ratings import (
     Prior,
@@ -33,7 +33,7 @@ from zerosum.ladder.ratings import (
 )
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung, _data, known_scores, rungs_of
-from zerosum.play.contestants import Entry
+from zerosum.play.contestants import Entry, enter
 from zerosum.play.opponents import OPPONENTS
 from zerosum.sprt import Tally
 
@@ -471,6 +471,23 @@ def test_the_command_places_a_player(tmp_path: Path) -> None:
     assert line["player"] == "rollouts@20" and line["games"] == 12 and line["error"] > 0
 
 
+def test_results_know_a_player_by_all_that_its_strength_depends_on() -> None:
+    def identity(word: str, *settings: str) -> str:
+        entry = Entry.parse(word, settings)
+        return _identity(entry, enter(entry, make("chess")).contestant)
+
+    assert identity("rollouts@20") == "rollouts@20"
+    assert identity("rollouts@20", "sample=8", "resign=winrate=5") == "rollouts@20, sample=8, resign=winrate=5"
+    assert identity("uci:./mine --level 3", "nodes=10", "option.Hash=1") == "uci:./mine --level 3 (Hash 1, 10 nodes)"
+    assert identity("uci:./mine --level 4", "nodes=10") == "uci:./mine --level 4 (10 nodes)"
+
+
+def test_no_games_show_what_is_known() -> None:
+    written: list[str] = []
+    place("chess", None, LadderSettings(num_games=0), write=written.append, say=say_nothing)
+    assert "stockfish 1,000 nodes" in written[0] and "0 games" in written[0]
+
+
 def test_an_engine_that_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("zerosum.play.external.DEBIAN_GAMES", str(tmp_path))
@@ -487,8 +504,8 @@ def test_an_engine_that_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"num_games": 3}, "--games is 3, expected an even number of at least 2"),
-        ({"num_games": 0}, "--games is 0, expected"),
+        ({"num_games": 3}, "--games is 3, expected an even number of at least 0"),
+        ({"num_games": -2}, "--games is -2, expected"),
         ({"within_elo": -1.0}, "--within is -1, expected a number of Elo of at least 0"),
         ({"within_elo": math.nan}, "--within is nan"),
         ({"opening_plies": -1}, "--opening-plies is -1, allowed is at least 0"),

@@ -302,7 +302,8 @@ def ladder(
         ),
     ] = None,
     games: Annotated[
-        int, typer.Option(help="Budget; games for this player that are in --results already are part of it.")
+        int,
+        typer.Option(help="Budget, games for this player in --results included; 0 shows what is known."),
     ] = 200,
     within: Annotated[
         float, typer.Option(metavar="ELO", help="Stop as soon as the rating is known to ± so many Elo (95 %).")

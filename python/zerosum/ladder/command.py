@@ -12,6 +12,7 @@ from zerosum.ladder.placement import MOST_AT_ONCE, LadderSettings, Placement, ar
 from zerosum.ladder.results import Results
 from zerosum.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.play.contestants import Entry, enter
+from zerosum.play.external import PROTOCOLS, EngineCommand
 from zerosum.play.player import RANDOM, Contestant
 from zerosum.settings import num_cores
 
@@ -49,7 +50,7 @@ def place(
     player, name = None, ""
     if entry is not None:
         entered = enter(entry, game, batch_size=MOST_AT_ONCE, num_engines=num_cores(), seed=settings.seed)
-        player, name = entered.contestant, _identity(entered.contestant)
+        player, name = entered.contestant, _identity(entry, entered.contestant)
         for sentence in entered.sentences:
             say(sentence)
     placement = Placement(
@@ -96,6 +97,13 @@ def _those_here(rungs: list[Rung], game: Rules, say: Write) -> list[Rung]:
     return [rung for rung in rungs if not missing[rung.name]]
 
 
-def _identity(player: Contestant) -> str:
-    """What results know a player by: of a network which one it is, too, for a run's newest is another one tomorrow."""
-    return f"{player.name}, {player.network}" if player.network else player.name
+def _identity(entry: Entry, player: Contestant) -> str:
+    """What results know a player by: all that its strength depends on, which is more than its name."""
+    name = player.name
+    if isinstance(player.program, EngineCommand) and entry.word.partition(":")[0] in PROTOCOLS:
+        name = entry.word + name.removeprefix(player.program.label)
+    # A run's newest network is another one tomorrow.
+    parts = [name, player.network]
+    parts += [f"sample={entry.sampled_plies}"] if entry.sampled_plies else []
+    parts += [f"resign={entry.resign}"] if entry.resign else []
+    return ", ".join(filter(None, parts))

@@ -38,7 +38,7 @@ class LadderSettings:
     """How far a placement goes, and how it plays."""
 
     num_games: int = 200
-    """Budget, those of earlier calls with the same results included; even."""
+    """Budget, those of earlier calls with the same results included; even. None at all just shows what is known."""
     within_elo: float = 0.0
     """Ends as soon as half of the 95 % interval is no longer than this."""
     opening_plies: int = 4
@@ -46,8 +46,8 @@ class LadderSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.num_games < 2 or self.num_games % 2:
-            raise SettingsError(f"--games is {self.num_games}, expected an even number of at least 2.")
+        if self.num_games < 0 or self.num_games % 2:
+            raise SettingsError(f"--games is {self.num_games}, expected an even number of at least 0.")
         if not self.within_elo >= 0:
             raise SettingsError(f"--within is {self.within_elo:g}, expected a number of Elo of at least 0.")
         if self.opening_plies < 0:
