@@ -145,9 +145,8 @@ class Placement:
 
     def step(self) -> Step:
         """Choose two who tell most, let them play, and see what it says."""
-        num_left = self._settings.num_games - self.num_games
-        num_games = min(self._num_at_once(), num_left)
-        first, second = most_telling_pair(self.ratings, self._players, num_games=num_left, targets=self._targets)
+        num_games = min(self._num_at_once(), self._settings.num_games - self.num_games)
+        first, second = most_telling_pair(self.ratings, self._players, targets=self._targets)
         halves: dict[int, PlayedGame] = {}
         tallies, faults = [], []
 

@@ -33,8 +33,6 @@ NU_SPREAD = 1.5
 """The standard deviation of ln nu, before there are games."""
 NUS = np.geomspace(0.003, 12.0, 80)
 """Of these the likeliest one is taken: equal players draw between 0.15 % and 86 % of their games."""
-PLAN_UPDATES = 100
-"""Of a plan, from equal numbers on."""
 SPREAD = np.linspace(-5, 5, 201)
 """Standard deviations at which a normal distribution is looked at for an average."""
 
@@ -91,34 +89,21 @@ class Ratings:
         win, draw, _ = outcome_probabilities(np.array(difference), self.nu)
         return float(win + draw / 2)
 
-    def plan(self, pairs: Sequence[tuple[str, str]], *, num_games: int, targets: Sequence[str]) -> _Array:
-        """How many of `num_games` each of P pairs should play for the targets' summed variance to become least: [P].
+    def gains(self, pairs: Sequence[tuple[str, str]], *, targets: Sequence[str]) -> _Array:
+        """By how much one game of each of P pairs is expected to reduce the targets' summed variance: [P], Elo squared.
 
-        An optimal design (c-optimal for one target, A-optimal for several): n games of a pair with the difference
-        vector d add n w d d' to the precision matrix, where w is what one game is expected to tell
-        (`expected_information`). The least variance is a convex problem, which multiplicative updates solve (Y. Yu,
-        Annals of Statistics 38, 2010). The numbers are not whole.
-
-        Looking at one game alone would not do: a game against somebody unknown says nothing of the target until that
-        one has met others, and so would never be chosen.
+        A game tells of the difference d of its two players; of a target t it tells what the two have in common,
+        cov(t, d)^2 / var(d)^2 of what it takes off the variance of d.
         """
-        index = {name: number - 1 for number, name in enumerate(self.names)}
-        design = np.zeros((len(pairs), len(self.names)))
-        for row, (first, second) in enumerate(pairs):
-            design[row, index[first] + 1] += 1
-            design[row, index[second] + 1] -= 1
-        variances = np.einsum("pi,ij,pj->p", design, self.covariance, design)
-        information = expected_information(design @ self.elos, variances, self.nu)
-        design, precision = design[:, 1:], np.linalg.inv(self.covariance[1:, 1:])
-        chosen = [index[target] for target in targets]
-        plan = np.full(len(pairs), num_games / len(pairs))
-        for _ in range(PLAN_UPDATES):
-            covariance = np.linalg.inv(precision + design.T @ (design * (plan * information)[:, None]))
-            # By how much a game of each pair more would reduce the variance.
-            gains = information * ((covariance[chosen] @ design.T) ** 2).sum(axis=0)
-            plan = plan * np.sqrt(gains)
-            plan *= num_games / plan.sum()
-        return plan
+        index = {name: number for number, name in enumerate(self.names)}
+        firsts, seconds = (np.array([index[pair[side]] for pair in pairs]) for side in (0, 1))
+        of_targets = self.covariance[[index[target] for target in targets]]
+        shared = of_targets[:, firsts] - of_targets[:, seconds]  # [T, P], cov(t, d)
+        diagonal = np.diag(self.covariance)
+        variances = diagonal[firsts] + diagonal[seconds] - 2 * self.covariance[firsts, seconds]
+        told = explained_variance(self.elos[firsts] - self.elos[seconds], variances, self.nu)
+        gains: _Array = (shared**2).sum(axis=0) / variances**2 * told
+        return gains
 
 
 def outcome_probabilities(difference: _Array, nu: float) -> tuple[_Array, _Array, _Array]:
@@ -137,21 +122,18 @@ def game_information(difference: _Array, nu: float) -> _Array:
     return information
 
 
-def expected_information(means: _Array, variances: _Array, nu: float) -> _Array:
-    """What a game is expected to tell of a difference that is normally distributed, in 1 / Elo squared; any shape.
+def explained_variance(means: _Array, variances: _Array, nu: float) -> _Array:
+    """What one game is expected to take off the variance of its players' difference, in Elo squared; of any shape.
 
-    By the law of total variance a game takes R = Var(E[difference | result]) off the variance V. A measurement with
-    normal errors of precision w would take V^2 / (1 / w + V) off, so w = R / (V (V - R)) stands for the game. Where the
-    difference is known well that is `game_information`; where next to nothing is known of it, a game that may go either
-    way tells most.
+    That is the variance of E[difference | result], by the law of total variance, for a difference that is normally
+    distributed. Of a difference that is known well a game tells `game_information` times the squared variance; where
+    next to nothing is known of it, a game that may go either way tells most.
     """
     deviations = np.sqrt(variances)[..., None] * SPREAD
     weights = np.exp(-(SPREAD**2) / 2) / np.exp(-(SPREAD**2) / 2).sum()
     joint = np.stack(outcome_probabilities(means[..., None] + deviations, nu)) * weights  # [3, ..., points]
-    likelihoods = joint.sum(axis=-1)
-    explained = ((joint * deviations).sum(axis=-1) ** 2 / likelihoods).sum(axis=0)
-    information: _Array = explained / (variances * (variances - explained))
-    return information
+    explained: _Array = ((joint * deviations).sum(axis=-1) ** 2 / joint.sum(axis=-1)).sum(axis=0)
+    return explained
 
 
 def _stretch(nu: float) -> float:
@@ -256,9 +238,7 @@ class _Posterior:
             elos, height = elos + step, reached
 
 
-def most_telling_pair(
-    ratings: Ratings, players: Sequence[str], *, num_games: int, targets: Sequence[str]
-) -> tuple[str, str]:
-    """Of all pairs of these players the one that is to play most of the games that are left; of equals the first."""
+def most_telling_pair(ratings: Ratings, players: Sequence[str], *, targets: Sequence[str]) -> tuple[str, str]:
+    """Of all pairs of these players the one whose next game tells most about the targets; of equals the first."""
     pairs = list(itertools.combinations(players, 2))
-    return pairs[int(np.argmax(ratings.plan(pairs, num_games=num_games, targets=targets)))]
+    return pairs[int(np.argmax(ratings.gains(pairs, targets=targets)))]
