@@ -462,8 +462,10 @@ def test_the_command_places_a_player(tmp_path: Path) -> None:
     entry = Entry.parse("rollouts@20", [])
     opponents = ["alphabeta@1", "rollouts@10"]
     place("tictactoe", entry, settings, opponents=opponents, results=path, write=written.append, say=say_nothing)
-    assert "rollouts@20" in written[-1] and "12 games" in written[-1] and "alphabeta@2" not in written[-1]
-    assert len(path.read_text().splitlines()) == 6
+    assert "rollouts@20" in written[-1] and "12 games" in written[-1]
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(lines) == 6
+    assert {line[side] for line in lines for side in ("first", "second")} <= {"rollouts@20", "random", *opponents}
     # Again, and it has been done; as JSON.
     written.clear()
     place(
@@ -495,6 +497,14 @@ def test_no_games_show_what_is_known() -> None:
     written: list[str] = []
     place("chess", None, LadderSettings(num_games=0), write=written.append, say=say_nothing)
     assert "stockfish 1,000 nodes" in written[0] and "0 games" in written[0]
+
+
+@pytest.mark.parametrize("name", ["connect4", "chess"])
+def test_the_page_shows_what_is_known(name: str) -> None:
+    written: list[str] = []
+    place(name, None, LadderSettings(num_games=0), write=written.append, say=say_nothing)
+    page = Path(__file__).resolve().parents[1] / "docs" / "ladder.md"
+    assert written[0] in page.read_text(encoding="utf-8"), f"paste the output of `zerosum ladder {name} --games 0`"
 
 
 def test_an_engine_that_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

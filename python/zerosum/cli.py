@@ -310,7 +310,7 @@ def ladder(
     ] = 0.0,
     opponent: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this one and `random`; may be repeated.", show_default=False),
+        typer.Option(metavar="NAME", help="Play only this one and `random`; may be repeated.", show_default=False),
     ] = None,
     results: Annotated[
         Path | None,

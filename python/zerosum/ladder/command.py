@@ -36,7 +36,7 @@ def place(
         game_name: As `zerosum.games.make` takes it.
         entry: The player; None for the opponents themselves.
         settings: How far it goes.
-        opponents: Only these, and random play; all if empty.
+        opponents: Play only these, and random play; all if empty.
         results: The file that results are kept in, if any.
         is_json: Write JSON, a line a match and one for the ladder, instead of the ladder's table.
         write: Takes the answer.
@@ -46,7 +46,8 @@ def place(
         ZerosumError: as `make`, `enter`, `Results` and `Placement`; an opponent is unknown; an engine does not start.
     """
     game = make(game_name)
-    rungs = _those_here(_chosen(rungs_of(game), opponents, game), game, say)
+    rungs = rungs_of(game)
+    present = _those_here(_chosen(rungs, opponents, game), game, say)
     player, name = None, ""
     if entry is not None:
         entered = enter(entry, game, batch_size=MOST_AT_ONCE, num_engines=num_cores(), seed=settings.seed)
@@ -57,6 +58,7 @@ def place(
         arena_play(game, rungs, player, name=name, opening_plies=settings.opening_plies),
         name=name,
         rungs=rungs,
+        opponents=[rung.name for rung in present],
         known=known_scores(game),
         results=Results(results, game=game.spec.full_name, report=say),
         settings=settings,

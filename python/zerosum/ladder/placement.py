@@ -98,6 +98,7 @@ class Placement:
         *,
         name: str,
         rungs: Sequence[Rung],
+        opponents: Sequence[str] | None = None,
         known: Sequence[Score] = (),
         results: Results,
         settings: LadderSettings,
@@ -107,7 +108,8 @@ class Placement:
         Args:
             play: Plays the games; see `arena_play`.
             name: Of the player, as results know it, which may be a rung's; "" places the rungs themselves.
-            rungs: Opponents that can play.
+            rungs: All that the ladder is made of.
+            opponents: Who of them can play; all if not given.
             known: Results that everybody has.
             results: What was played, and is added to.
             settings: How far it goes.
@@ -117,13 +119,14 @@ class Placement:
         """
         self._play, self.name, self._settings = play, name, settings
         self._priors = {rung.name: rung.prior for rung in rungs if rung.name != RANDOM.name}
-        if name == RANDOM.name or not (name or self._priors):
+        present = [*self._priors] if opponents is None else [other for other in opponents if other != RANDOM.name]
+        if name == RANDOM.name or not (name or present):
             raise SettingsError(f"{RANDOM.name} play is the zero of the ladder: place another player.")
         if name:
             self._priors.setdefault(name, Prior())
-        self._targets = [name] if name else [*self._priors]
+        self._targets = [name] if name else present
         # The player stands first, and so it does in its matches.
-        self._players = list(dict.fromkeys([*self._targets, RANDOM.name, *self._priors]))
+        self._players = list(dict.fromkeys([*self._targets, RANDOM.name, *present]))
         self._known, self._results = known, results
         self.ratings = self._fit()
 
