@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import random
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import package_ladder
 from games_for_tests import DoubleMove
 from zerosum import _core
 from zerosum.arena import PlayedGame
@@ -446,6 +448,23 @@ def test_a_slow_game_has_cheap_rungs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(rungs_of(game)) > 3
     monkeypatch.setattr("zerosum.ladder.rungs.SLOWER_IN_PYTHON", 1e9)
     assert [rung.name for rung in rungs_of(game)] == ["random", "alphabeta@1", "rollouts@10"]
+
+
+def test_results_are_packaged_as_they_were() -> None:
+    def pair(first: str, second: str, wins: int, draws: int, losses: int, game: str = "connect4") -> PlayedPair:
+        return PlayedPair(game=game, placed="", first=first, second=second, wins=wins, draws=draws, losses=losses)
+
+    pairs = [
+        pair("rollouts@10", "random", 2, 0, 0),
+        pair("random", "rollouts@10", 1, 1, 0),
+        pair("alphabeta@1", "somebody else", 2, 0, 0),
+        pair("alphabeta@1", "rollouts@10", 1, 0, 1),
+        pair("random", "alphabeta@1", 0, 0, 2, game="go(size=9)"),
+    ]
+    assert tomllib.loads("\n".join(package_ladder.tables(pairs)))["results"] == [
+        {"game": "connect4", "scores": [["random", "rollouts@10", 1, 1, 2], ["alphabeta@1", "rollouts@10", 1, 0, 1]]},
+        {"game": "go(size=9)", "scores": [["random", "alphabeta@1", 0, 0, 2]]},
+    ]
 
 
 # ---- the command

@@ -1,7 +1,7 @@
 //! Alpha-beta search of a fixed depth that counts material at its leaves: an opponent that learns nothing.
 //!
-//! It is the textbook's (Knuth and Moore 1975, "fail hard"), with no extension, no table and no quiescence, so that its
-//! strength is known by its depth. Start with [`alpha_beta`].
+//! It is the textbook's (Knuth and Moore 1975), with no extension, no table and no quiescence, so that its strength is known
+//! by its depth. Start with [`alpha_beta`].
 
 use std::cmp::Ordering;
 use std::ops::Neg;
@@ -12,6 +12,8 @@ use crate::search::SearchError;
 
 /// The most plies that a search may look ahead.
 pub const MAX_DEPTH: u32 = 64;
+/// So many positions lie between two calls of a search's `pulse`.
+const PULSE: u64 = 1 << 15;
 
 /// What a position is worth to one of the sides. Results count more than time, and time more than material: a win soon is
 /// better than a win late, which is better than any material; a loss late is better than a loss soon.
@@ -65,7 +67,8 @@ pub struct AlphaBeta {
 
 /// The best move of a position by looking `depth` plies ahead; soft endings end the game below the root.
 ///
-/// Of equally good moves it takes one that gains the most material at once, and of these any, as `draws` has it.
+/// Of equally good moves it takes one that gains the most material at once, and of these any, as `draws` has it. `pulse` is
+/// called now and then, so that whoever waits may lose patience: it may unwind.
 ///
 /// # Errors
 /// A sentence, if the depth is out of range or the game is over.
@@ -74,6 +77,7 @@ pub fn alpha_beta<G: Game>(
     root: &Position<G::State>,
     depth: u32,
     mut draws: Draws,
+    pulse: &dyn Fn(),
 ) -> Result<AlphaBeta, SearchError> {
     if !(1..=MAX_DEPTH).contains(&depth) {
         return Err(SearchError(format!("alpha-beta cannot look {depth} plies ahead, expected 1 to {MAX_DEPTH}")));
@@ -85,7 +89,7 @@ pub fn alpha_beta<G: Game>(
     for last in (1..actions.len()).rev() {
         actions.swap(last, draws.below(last + 1));
     }
-    let mut descent = Descent { game, root_plies: root.plies, num_nodes: 0 };
+    let mut descent = Descent { game, root_plies: root.plies, num_nodes: 0, pulse };
     let side = game.player(&root.state);
     descent.sort(root, side, &mut actions);
     let mut found = (Worth::LEAST, actions[0]);
@@ -102,6 +106,7 @@ struct Descent<'a, G> {
     game: &'a G,
     root_plies: u32,
     num_nodes: u64,
+    pulse: &'a dyn Fn(),
 }
 
 impl<G: Game> Descent<'_, G> {
@@ -134,6 +139,9 @@ impl<G: Game> Descent<'_, G> {
         let mut position = parent.clone();
         position.play(self.game, action);
         self.num_nodes += 1;
+        if self.num_nodes.is_multiple_of(PULSE) {
+            (self.pulse)();
+        }
         if let Some(outcome) = position.outcome(self.game) {
             return Worth::of_outcome(&outcome, side, position.plies - self.root_plies);
         }

@@ -261,7 +261,13 @@ pub trait AnyGame: Send + Sync {
     ///
     /// # Errors
     /// Also if the state is of another game.
-    fn alpha_beta(&self, state: &AnyState, depth: u32, draws: Draws) -> Result<AlphaBeta, SearchError>;
+    fn alpha_beta(
+        &self,
+        state: &AnyState,
+        depth: u32,
+        draws: Draws,
+        pulse: &dyn Fn(),
+    ) -> Result<AlphaBeta, SearchError>;
     /// An action as people write it.
     ///
     /// # Errors
@@ -428,8 +434,14 @@ impl<G: Game> AnyGame for Erased<G> {
         Ok(self.game.material(&state.of(&*self.game)?.state))
     }
 
-    fn alpha_beta(&self, state: &AnyState, depth: u32, draws: Draws) -> Result<AlphaBeta, SearchError> {
-        alpha_beta(&*self.game, state.of(&*self.game)?, depth, draws)
+    fn alpha_beta(
+        &self,
+        state: &AnyState,
+        depth: u32,
+        draws: Draws,
+        pulse: &dyn Fn(),
+    ) -> Result<AlphaBeta, SearchError> {
+        alpha_beta(&*self.game, state.of(&*self.game)?, depth, draws, pulse)
     }
 
     fn action_text(&self, state: &AnyState, action: Action) -> Result<String, SearchError> {

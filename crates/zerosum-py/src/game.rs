@@ -10,7 +10,7 @@ use zerosum_core::game::{self, Action, PlaneKind};
 use zerosum_core::games;
 use zerosum_core::random::Draws;
 
-use crate::failure::{catch, game_error, misuse};
+use crate::failure::{catch, game_error, misuse, raise};
 use crate::leaves::{Leaves, expand};
 use crate::python_game::PythonGame;
 
@@ -294,7 +294,9 @@ impl Game {
     fn alpha_beta(&self, py: Python<'_>, state: &State, depth: i64, seed: u64, game: u64) -> PyResult<AlphaBeta> {
         let depth = u32::try_from(depth).unwrap_or(0); // which is refused, as too great a depth is
         let draws = Draws::new(seed, game, state.inner.plies().into(), "alpha-beta");
-        let found = self.run(py, || self.inner.alpha_beta(&state.inner, depth, draws))?;
+        // Ctrl-C ends a search that takes longer than expected.
+        let pulse = || Python::attach(|py| py.check_signals()).unwrap_or_else(|error| raise(error));
+        let found = self.run(py, || self.inner.alpha_beta(&state.inner, depth, draws, &pulse))?;
         let alpha_beta::AlphaBeta { action, worth, num_nodes } = found.map_err(|error| game_error(py, error.0))?;
         Ok(AlphaBeta { action, result: worth.result, delay: worth.delay, material: worth.material, num_nodes })
     }

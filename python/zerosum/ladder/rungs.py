@@ -31,6 +31,10 @@ SLOWER_IN_PYTHON = 100
 """Rules in Python are about so much slower: their own rungs are so much cheaper."""
 
 
+OWN_DEVIATION = 400.0
+"""Of what is thought of our own rungs in a game that nobody has measured."""
+
+
 @dataclass(frozen=True)
 class Rung:
     """An opponent whose strength does not change."""
@@ -78,13 +82,13 @@ def rungs_of(game: Rules) -> list[Rung]:
     slowness = SLOWER_IN_PYTHON if game.is_python else 1
     size = measure_game(game)
     own += [
-        Rung(f"{ALPHA_BETA}@{depth}", Prior(200 + 150 * depth, 400))
+        Rung(f"{ALPHA_BETA}@{depth}", Prior(200 + 150 * depth, OWN_DEVIATION))
         for depth in DEPTHS
         # The least that alpha-beta can do, were each best move tried first (Knuth and Moore 1975).
         if size.legal_actions ** ((depth + 1) / 2) * slowness <= MOST_NODES or depth == 1
     ]
     own += [
-        Rung(f"{ROLLOUTS}@{count}", Prior(450 * math.log10(count), 400))
+        Rung(f"{ROLLOUTS}@{count}", Prior(450 * math.log10(count), OWN_DEVIATION))
         for count in ROLLOUT_COUNTS
         # Half of the plies are its moves, and a random game lasts half of the whole on average.
         if count * size.plies**2 / 4 * slowness <= MOST_PLIES or count == ROLLOUT_COUNTS[0]
