@@ -28,7 +28,10 @@ from zerosum.picture import svg
 from zerosum.play.player import RANDOM
 from zerosum.report import larger_budget, transcript
 
-COMMANDS = ("train", "play", "match", "evaluate", "info", "export", "games", "show", "perft", "check-game", "bench")
+COMMANDS = (
+    *("train", "play", "match", "evaluate", "analyse", "info", "export", "games", "show", "perft"),
+    *("check-game", "bench"),
+)
 
 GAMES = """\
 from games_for_tests import DoubleMove
@@ -234,6 +237,21 @@ def test_match(zero: Command, learned: Path) -> None:
     assert zero("match", "connect4", "rollouts@10", "random", "--games", "4").out == answer.out, "equal seeds"
     answer = zero("match", "tictactoe", learned, f"{learned}@2", "--games", "2", "--opening-plies", "1")
     assert (answer.status, answer.err) == (0, "")
+
+
+def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> None:
+    answer = zero("analyse", "--game", "tictactoe", "b2 a1", "--player", learned, "-n", "20")
+    assert (answer.status, answer.err) == (0, f"Playing with {learned}, step 2.\n")
+    assert answer.out.startswith("Game 1: tictactoe. Win rates are the first player's, by ")
+    answer = zero("analyse", "--game", f"{games}:Good", "--player", "rollouts", "--moves", "+2 +1", "-n", "20")
+    assert (answer.status, answer.err) == (0, "") and "+2" in answer.out
+    path = tmp_path / "game.pgn"
+    path.write_text("1. e4 e5 *\n\n1. e4 e6 2. Ke3 *\n")
+    answer = zero("analyse", path, "--player", "rollouts", "-n", "5", "--format", "same")
+    assert answer.status == 2 and "1. e4 " in answer.out
+    assert answer.err.startswith("zerosum: Game 2 is not analysed: ")
+    assert "leave out WHAT, --last" in zero("analyse", path, "--json-lines", "--last").err
+    assert "expected losses of the win rate" in zero("analyse", path, "--blunder", "1").err
 
 
 def test_play(zero: Command, learned: Path) -> None:

@@ -239,6 +239,15 @@ def test_a_damaged_config_is_named(tmp_path: Path, config: str | bytes) -> None:
         load_player(run)
 
 
+def test_a_setting_that_is_not_known_is_named_with_its_file(tmp_path: Path) -> None:
+    run = save_run(tmp_path, CONNECT4, "[search]\nnum_simulation = 5\n")
+    for opening in (lambda: load_player(run), lambda: parse_player(str(run), CONNECT4)):
+        with pytest.raises(
+            DataError, match=r"config.toml: unknown setting search.num_simulation: .* Mend that line, or"
+        ):
+            opening()
+
+
 def test_a_newer_run_is_refused(tmp_path: Path) -> None:
     run = save_run(tmp_path, CONNECT4, "")
     (run / "config.toml").write_text("format_version = 2\n", encoding="utf-8")

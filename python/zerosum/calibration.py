@@ -28,6 +28,7 @@ from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWo
 from zerosum.settings import num_cores
 
 BATCH_SIZES = (16, 32, 64, 128, 256)
+GPU_BATCH_SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
 Work = Callable[[int], int]
 """What a thread does once; it is given the thread's number and answers how much it did."""
 
@@ -35,7 +36,7 @@ NEARLY = 0.95
 """The share of the best rate that is as good."""
 
 _SLICE_S, _NUM_ROUNDS = 0.04, 5
-_MOST_S = 1.5  # then no other round begins; no larger size is tried after half of it
+_MOST_S, _MOST_S_ON_GPU = 1.5, 20.0  # then no other round begins; no larger size is tried after half of it
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class Calibration:
     def __str__(self) -> str:
         share = self.rates[self.batch_size] / max(self.rates.values())
         return f"the fewest that keep the evaluator busy ({share:.0%} of its best rate)"
+
+
+def batch_sizes(*, on_gpu: bool) -> tuple[int, ...]:
+    """Those that are tried, ascending."""
+    return GPU_BATCH_SIZES if on_gpu else BATCH_SIZES
 
 
 def smallest_full(rates: Mapping[int, float]) -> int:
@@ -147,24 +153,25 @@ def measure_rates(new_work: Callable[[int], Work], *, num_threads: int, on_gpu: 
     """Evaluations a second by batch size, all threads busy: the median of short slices that alternate.
 
     Of all threads together on a GPU, else a CPU-second: whatever else runs on the machine does not disturb that much.
-    For a network so slow that it would take longer than a second or two, the larger sizes are left out.
+    For a network so slow that it would take longer than a second or two, or twenty on a GPU, which gets ready for each
+    size, the larger ones are left out.
 
     Args:
         new_work: For a batch size, work for `Busy` that answers how many positions it evaluated.
         num_threads: Threads that work at a time.
         on_gpu: Whether a GPU evaluates.
     """
-    started = time.perf_counter()
+    started, most_s = time.perf_counter(), _MOST_S_ON_GPU if on_gpu else _MOST_S
     work: dict[int, Work] = {}
     with Busy(num_threads) as busy:
-        for size in BATCH_SIZES:
-            if work and time.perf_counter() - started > _MOST_S / 2:
+        for size in batch_sizes(on_gpu=on_gpu):
+            if work and time.perf_counter() - started > most_s / 2:
                 break
             work[size] = new_work(size)
             busy.rate(work[size], seconds=0)  # the first evaluation of a thread makes what it needs
         slices: dict[int, list[float]] = {size: [] for size in work}
         for number in range(_NUM_ROUNDS):
-            if number and time.perf_counter() - started > _MOST_S:
+            if number and time.perf_counter() - started > most_s:
                 break
             for size, rates in slices.items():
                 rate = busy.rate(work[size], seconds=_SLICE_S)

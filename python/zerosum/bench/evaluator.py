@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.roofline import multiplying
 from zerosum.bench.untrained import network_settings, on_gpu, untrained_evaluator
-from zerosum.calibration import BATCH_SIZES, Busy, evaluating
+from zerosum.calibration import Busy, batch_sizes, evaluating
 from zerosum.config import new_config
 from zerosum.games import Rules
 from zerosum.network import num_operations
 from zerosum.random_play import random_leaves
 from zerosum.run import network_shape
 from zerosum.workers import num_selfplay_workers
-
-GPU_BATCH_SIZES = (*BATCH_SIZES, 512, 1024, 2048, 4096)
 
 
 def bench_evaluator(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
@@ -26,11 +24,11 @@ def bench_evaluator(game: Rules, name: str, seconds: float, overrides: Sequence[
     with the network at its best batch size, over the operations of one evaluation (`num_operations`).
     """
     config = new_config(game, name, overrides=overrides)
-    sizes = GPU_BATCH_SIZES if on_gpu(config) else BATCH_SIZES
+    sizes = batch_sizes(on_gpu=on_gpu(config))
     threads, slice_s = num_selfplay_workers(config), seconds / (2 * ROUNDS * len(sizes))
     evaluators = {size: untrained_evaluator(game, config, batch_size=size) for size in sizes}
     work = {size: evaluating(evaluators[size], random_leaves(game, size)) for size in sizes}
-    settings = {**network_settings(config), "evaluator": evaluators[16].description, "threads": threads}
+    settings = {**network_settings(config), "evaluator": evaluators[sizes[0]].description, "threads": threads}
     with Busy(threads) as all_cores, Busy(1) as one_core:
         for size in sizes:
             all_cores.rate(work[size], seconds=0)  # the first evaluation of a thread makes what it needs

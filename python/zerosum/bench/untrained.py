@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zerosum.backends import evaluates_on_gpu, make_evaluator
-from zerosum.calibration import BATCH_SIZES, Work, evaluating, measure_rates
+from zerosum.calibration import Work, batch_sizes, evaluating, measure_rates
 from zerosum.checkpoint import Checkpoint, CheckpointInfo
 from zerosum.config import RunConfig
 from zerosum.evaluator import NetworkEvaluator
@@ -39,7 +39,7 @@ def evaluator_alone(game: Rules, config: RunConfig) -> tuple[int, Work]:
     """The batch size that the evaluator alone is fastest at, one thread a worker, and work for `Busy` of that size."""
     work = {
         size: evaluating(untrained_evaluator(game, config, batch_size=size), random_leaves(game, size))
-        for size in BATCH_SIZES
+        for size in batch_sizes(on_gpu=on_gpu(config))
     }
     rates = measure_rates(work.__getitem__, num_threads=num_selfplay_workers(config), on_gpu=on_gpu(config))
     best = max(rates, key=rates.__getitem__)

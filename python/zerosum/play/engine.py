@@ -77,6 +77,8 @@ class Report:
     seconds: float
     limit: str | None
     """Why it ended: "simulations", "time", "proven", "memory", "stopped" or what `Task.is_enough` said; None before."""
+    root: Root
+    """All of what was found at the root; its value is the mean of what was backed up, that of a line the move's."""
 
 
 class Engine:
@@ -228,7 +230,7 @@ class _Thought:
             self._limit = "time" if is_late else task.is_enough(root, elapsed) or ""
         if self._limit:
             return True
-        if task.num_lines > 1:
+        if task.num_lines > 1 and task.line_share > 0:
             self._search.restrict(0, self._behind(root) or task.allowed)
         if now - self._reported >= self._engine._report_seconds:
             self._reported = now
@@ -273,4 +275,5 @@ class _Thought:
             new_simulations=root.num_simulations - self._reused,
             seconds=self._engine._clock() - self._started,
             limit=limit,
+            root=root,
         )

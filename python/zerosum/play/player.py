@@ -188,6 +188,27 @@ class Player:
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
 
+    def with_rules(self, game: Rules) -> Player:
+        """The same player at other rules whose positions look the same to its network, such as another komi.
+
+        Raises:
+            DataError: its network does not fit the game.
+        """
+        if game.spec.encoder_id != self.game.spec.encoder_id:
+            raise DataError(
+                f"{self.name} plays {self.game.spec.full_name}, and its network cannot read {game.spec.full_name}: name"
+                " a player that has learned it."
+            )
+        return Player(
+            game,
+            self.evaluator,
+            self.config,
+            name=self.name,
+            step=self.step,
+            num_batches=self._num_batches,
+            batch_size=self._batch_size,
+        )
+
     def config_by_time(self) -> SearchConfig:
         """The settings of a search whose number of simulations nobody knows when it begins."""
         # Sequential halving has to know.
@@ -486,4 +507,8 @@ def _read_run_config(path: Path) -> dict[str, Any]:
     values = read_settings(file)
     if not isinstance(values.get("game", ""), str) or not isinstance(values.get("search", {}), dict):
         raise DataError(f"{file} is no run's: game has to be a text and search a table. Mend it.")
+    try:
+        from_mapping(SearchConfig, values.get("search", {}), "search")
+    except SettingsError as error:
+        raise DataError(f"{file}: {error} Mend that line, or take it out.") from error
     return values

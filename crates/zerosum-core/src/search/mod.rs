@@ -112,6 +112,8 @@ pub struct Search<G: Game> {
     num_collisions: u64,
     /// The priors of one leaf: kept to spare the allocation.
     priors: Vec<f32>,
+    /// Kept likewise.
+    weights: Vec<f64>,
     /// The tree at which the next batch begins, so that none waits for long.
     next_tree: usize,
 }
@@ -144,6 +146,7 @@ impl<G: Game> Search<G> {
             num_leaves: 0,
             num_collisions: 0,
             priors: Vec::new(),
+            weights: Vec::new(),
             next_tree: 0,
             game,
             config,
@@ -318,7 +321,7 @@ impl<G: Game> Search<G> {
             let (actions, logits) = (&leaves.legal_actions()[legal.clone()], &evaluations.logits[legal]);
             let estimate = evaluations.estimate(leaf);
             self.priors.clear();
-            prior::softmax(logits, &mut self.priors);
+            prior::softmax(logits, &mut self.weights, &mut self.priors);
             tree.apply(&self.config, paths.of(leaf), actions, &self.priors, estimate);
             if let (Some(cache), Some(key)) = (&mut self.cache, keys.get(leaf)) {
                 cache.insert(*key, &self.priors, estimate);

@@ -2,25 +2,14 @@
 
 use crate::game::Action;
 
-/// Softmax over one position's legal logits. Computed in f64 so that any faithful implementation rounds to the same f32.
-pub fn softmax(logits: &[f32], priors: &mut Vec<f32>) {
+/// Softmax over one position's legal logits. Computed in f64 so that any faithful implementation rounds to the same f32;
+/// `weights` is scratch.
+pub fn softmax(logits: &[f32], weights: &mut Vec<f64>, priors: &mut Vec<f32>) {
     let largest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-    let start = priors.len();
-    let mut sum = 0.0;
-    let mut weights = [0.0_f64; 64];
-    for chunk in logits.chunks(weights.len()) {
-        for (weight, logit) in weights.iter_mut().zip(chunk) {
-            *weight = libm::exp(f64::from(*logit) - largest);
-            sum += *weight;
-        }
-        if logits.len() <= weights.len() {
-            priors.extend(weights[..chunk.len()].iter().map(|weight| (weight / sum) as f32));
-        }
-    }
-    if logits.len() > weights.len() {
-        priors.extend(logits.iter().map(|logit| (libm::exp(f64::from(*logit) - largest) / sum) as f32));
-    }
-    debug_assert_eq!(priors.len() - start, logits.len());
+    weights.clear();
+    weights.extend(logits.iter().map(|logit| libm::exp(f64::from(*logit) - largest)));
+    let scale = 1.0 / weights.iter().sum::<f64>();
+    priors.extend(weights.iter().map(|weight| (weight * scale) as f32));
 }
 
 /// A number in [0, 1] in 16 bits: the f32 pattern without its two leading zero bits, rounded to nearest even at 9 bits
@@ -90,10 +79,10 @@ mod tests {
     }
 
     #[test]
-    fn softmax_of_many_equals_softmax_of_few() {
+    fn priors_are_in_proportion_to_exponentials() {
         let logits: Vec<f32> = (0..100).map(|i| (i as f32 * 0.37).sin() * 5.0).collect();
         let mut priors = Vec::new();
-        softmax(&logits, &mut priors);
+        softmax(&logits, &mut Vec::new(), &mut priors);
         let sum: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
         for (prior, logit) in priors.iter().zip(&logits) {
             assert!((f64::from(*prior) - f64::from(*logit).exp() / sum).abs() < 1e-7);

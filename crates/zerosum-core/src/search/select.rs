@@ -98,34 +98,31 @@ fn visits_of(node: &Node) -> u32 {
     node.visits + u32::from(node.in_flight)
 }
 
-/// One node on the way down, with what the scores of all its children share.
-struct Parent<'a> {
+/// One node on the way down, with what the scores of all its children share. Without `EXTRAS`, what few settings ask for is not
+/// even looked for.
+struct Parent<'a, const EXTRAS: bool> {
     arena: &'a Arena,
     config: &'a SearchConfig,
     node: &'a Node,
     children: &'a [Node],
-    /// Of the children; empty unless they matter.
-    details: &'a [Details],
     /// c(s) · √N(s).
     rate: f32,
     /// The mean number of plies that are left.
     plies_left: f64,
 }
 
-impl<'a> Parent<'a> {
+impl<'a, const EXTRAS: bool> Parent<'a, EXTRAS> {
     #[inline]
     fn new(arena: &'a Arena, config: &'a SearchConfig, exploration: &Exploration, id: NodeId) -> Self {
         let node = &arena.nodes[id as usize];
-        let (mut details, mut plies_left): (&[Details], _) = (&[], 0.0);
-        let mut rate = exploration.at(visits_of(node));
-        if config.variance_scale > 0.0 {
+        let (mut rate, mut plies_left) = (exploration.at(visits_of(node)), 0.0);
+        if EXTRAS && config.variance_scale > 0.0 {
             rate *= variance_factor(config, node, &arena.details[id as usize]);
         }
-        if config.moves_left_effect > 0.0 {
-            details = arena.details_of_children(node);
+        if EXTRAS && config.moves_left_effect > 0.0 {
             plies_left = arena.details[id as usize].plies_left / f64::from(node.visits.max(1));
         }
-        Self { arena, config, node, children: arena.children_of(node), details, rate, plies_left }
+        Self { arena, config, node, children: arena.children_of(node), rate, plies_left }
     }
 
     /// Q + U of a visited child; `None` if it is proven to lose.
@@ -134,14 +131,12 @@ impl<'a> Parent<'a> {
         if is_proven_loss(self.arena, self.config, child, self.node.player) {
             return None;
         }
-        let (q, visits) = child_q(self.config, child, self.node);
-        let q = if self.details.is_empty() { q } else { self.with_moves_left(q, index) };
+        let (mut q, visits) = child_q(self.config, child, self.node);
+        if EXTRAS && self.config.moves_left_effect > 0.0 {
+            let details = &self.arena.details_of_children(self.node)[index];
+            q += moves_left_utility(self.config, q, child, details, self.plies_left);
+        }
         Some(q + self.rate * prior / (1.0 + visits))
-    }
-
-    #[cold]
-    fn with_moves_left(&self, q: f32, index: usize) -> f32 {
-        q + moves_left_utility(self.config, q, &self.children[index], &self.details[index], self.plies_left)
     }
 
     /// Q + U of an unvisited child.
@@ -157,8 +152,16 @@ impl<'a> Parent<'a> {
 /// is the order of the edges.
 #[inline]
 pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Exploration, id: NodeId) -> usize {
-    let parent = Parent::new(arena, config, exploration, id);
-    let priors = arena.priors_of(parent.node);
+    if arena.details.is_empty() {
+        best_child(&Parent::<false>::new(arena, config, exploration, id))
+    } else {
+        best_child(&Parent::<true>::new(arena, config, exploration, id))
+    }
+}
+
+#[inline]
+fn best_child<const EXTRAS: bool>(parent: &Parent<'_, EXTRAS>) -> usize {
+    let priors = parent.arena.priors_of(parent.node);
     let (mut best, mut best_score) = (usize::MAX, f32::NEG_INFINITY);
     let (mut visited_prior, mut unvisited) = (0.0_f32, parent.children.len());
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
@@ -201,14 +204,29 @@ pub fn select_root_child(
     forced_playouts: f32,
     allowed: &[Action],
 ) -> usize {
-    let parent = Parent::new(arena, config, exploration, ROOT);
+    if arena.details.is_empty() && forced_playouts == 0.0 && allowed.is_empty() {
+        let parent = Parent::<false>::new(arena, config, exploration, ROOT);
+        return best_root_child(&parent, priors, |_| true, |_, _| false);
+    }
+    let parent = Parent::<true>::new(arena, config, exploration, ROOT);
+    let actions = arena.actions_of(parent.node);
+    let is_allowed = |index: usize| allowed.is_empty() || allowed.binary_search(&actions[index]).is_ok();
+    let is_owed = |child: &Node, prior| (visits_of(child) as f32) < forced_visits(forced_playouts, prior, parent.node);
+    best_root_child(&parent, priors, is_allowed, is_owed)
+}
+
+#[inline]
+fn best_root_child<const EXTRAS: bool>(
+    parent: &Parent<'_, EXTRAS>,
+    priors: &[f32],
+    is_allowed: impl Fn(usize) -> bool,
+    is_owed: impl Fn(&Node, f32) -> bool,
+) -> usize {
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
     // All unvisited moves share one Q, so the one with the highest prior stands for them.
     let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
-    let actions = arena.actions_of(parent.node);
-    let is_allowed = |index: &usize| allowed.is_empty() || allowed.binary_search(&actions[*index]).is_ok();
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
-        if !is_allowed(&index) {
+        if !is_allowed(index) {
             continue;
         }
         if child.visits == 0 && child.in_flight == 0 {
@@ -218,11 +236,10 @@ pub fn select_root_child(
             continue;
         }
         visited_prior += *prior;
-        let is_owed = (visits_of(child) as f32) < forced_visits(forced_playouts, *prior, parent.node);
-        let Some(score) = parent.score(index, child, *prior).map(|score| if is_owed { f32::INFINITY } else { score })
-        else {
-            continue;
-        };
+        let Some(mut score) = parent.score(index, child, *prior) else { continue };
+        if is_owed(child, *prior) {
+            score = f32::INFINITY;
+        }
         if score > best_score || (score == best_score && *prior > best_prior) {
             (best, best_score, best_prior) = (index, score, *prior);
         }
@@ -237,7 +254,7 @@ pub fn select_root_child(
     if best == usize::MAX {
         // Every child is a proven loss, and other moves are not allowed, or else the search had ended.
         let by_prior = |a: &usize, b: &usize| priors[*a].total_cmp(&priors[*b]).then(b.cmp(a));
-        best = (0..priors.len()).filter(is_allowed).max_by(by_prior).expect("a legal move is allowed");
+        best = (0..priors.len()).filter(|index| is_allowed(*index)).max_by(by_prior).expect("a legal move is allowed");
     }
     best
 }
@@ -253,7 +270,7 @@ pub fn unforced_visits(
     priors: &[f32],
     forced_playouts: f32,
 ) -> Vec<u32> {
-    let Parent { node: root, children, rate, .. } = Parent::new(arena, config, exploration, ROOT);
+    let Parent { node: root, children, rate, .. } = Parent::<true>::new(arena, config, exploration, ROOT);
     let score = |index: usize, visits: u32| {
         root.player.sign() * children[index].q + rate * priors[index] / (1.0 + visits as f32)
     };

@@ -1,0 +1,285 @@
+"""Analyses for other programs: queries come in, one JSON object a line, and answers go out as searches find them.
+
+The protocol is that of KataGo's analysis engine (its docs/Analysis_Engine.md); `docs/analyse.md` says where this one
+differs. Start with `AnalysisServer.receive`, which is told each line, and `_work`, which `parallel` threads run.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+import math
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from zerosum._core import __version__
+from zerosum.errors import ZerosumError
+from zerosum.games import Rules, make
+from zerosum.play.analysis import Analyst, limits
+from zerosum.play.answers import answer, answer_without_search, no_results
+from zerosum.play.choice import Players
+from zerosum.play.engine import REPORT_SECONDS, Task
+from zerosum.play.player import MOST_SECONDS, MOST_SIMULATIONS
+from zerosum.play.query import Query, Turn, read_query
+from zerosum.play.query_fields import QueryError
+
+TERMINATED = "terminated"
+ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
+
+
+def serve(
+    players: Players,
+    *,
+    game: str = "",
+    max_simulations: int | None = None,
+    max_seconds: float | None = None,
+    parallel: int = 2,
+) -> None:
+    """Answer the queries of standard input until it ends and all of them are answered.
+
+    Args:
+        players: Who searches which game; networks are loaded with the first query.
+        game: Of queries that name none; the named network's if it is not given, else Go.
+        max_simulations: At a position, where a query does not say.
+        max_seconds: The same in seconds.
+        parallel: Positions that are searched at a time.
+    """
+    rules = make(game) if game else players.own_game()
+
+    def write(line: str) -> None:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+
+    limits(max_simulations, max_seconds)
+    server = AnalysisServer(
+        players,
+        default_game=rules,
+        write=write,
+        max_simulations=max_simulations,
+        max_seconds=max_seconds,
+        parallel=parallel,
+    )
+    print("zerosum: started, ready to begin handling requests", file=sys.stderr, flush=True)
+    try:
+        for line in sys.stdin.buffer:
+            server.receive(line)
+    except KeyboardInterrupt:
+        server.terminate(lambda _: True)
+    server.finish()
+
+
+@dataclass
+class _Job:
+    """A position to be searched."""
+
+    query: Query
+    turn: Turn
+    is_started: bool = False
+    is_terminated: bool = False
+
+
+@dataclass(order=True)
+class _Place:
+    """In the queue: the higher priority first, then who came first."""
+
+    priority: int
+    number: int
+    job: _Job = field(compare=False)
+
+
+class AnalysisServer:
+    """Takes lines, and writes answers from `parallel` threads of its own, until `finish`."""
+
+    def __init__(
+        self,
+        players: Players,
+        *,
+        write: Callable[[str], None],
+        default_game: Rules | None = None,
+        max_simulations: int | None = None,
+        max_seconds: float | None = None,
+        parallel: int = 1,
+    ) -> None:
+        self._players, self._write, self._default_game = players, write, default_game
+        self._max_simulations, self._max_seconds = max_simulations, max_seconds
+        self._writing = threading.Lock()
+        self._changed = threading.Condition()
+        self._queue: list[_Place] = []
+        self._open: list[_Job] = []
+        """All that are not answered yet."""
+        self._numbers = itertools.count()
+        self._is_closed = False
+        self._threads = [threading.Thread(target=self._work, name=f"analysis {n}") for n in range(parallel)]
+        for thread in self._threads:
+            thread.start()
+
+    def receive(self, line: bytes | str) -> None:
+        """Take a line of the input. Whatever is wrong with it is answered, and the next line is as good as any."""
+        if not line.strip():
+            return
+        try:
+            values = json.loads(line, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            self._say({"error": f"Could not parse input line as json request: {error}"})
+            return
+        if not isinstance(values, dict):
+            self._say({"error": "Request line was valid json but was not an object"})
+            return
+        named = values.get("id")
+        if "action" in values:
+            # KaTrain gives some actions no id until they are sent; others may never.
+            self._act(values, named if isinstance(named, str) else None)
+            return
+        if not isinstance(named, str):
+            self._say({"error": 'Request must have a string "id" field'})
+            return
+        try:
+            query = read_query(values, id=named, default_game=self._default_game)
+        except QueryError as error:
+            self._say({"error": str(error), "field": error.field, "id": named})
+            return
+        for name, warning in query.warnings:
+            self._say({"warning": warning, "field": name, "id": named})
+        self._enqueue(query)
+
+    def terminate(self, is_meant: Callable[[_Job], bool]) -> None:
+        """End searches; those that have not begun are answered without results."""
+        with self._changed:
+            ended = [job for job in self._open if is_meant(job) and not job.is_terminated]
+            for job in ended:
+                job.is_terminated = True
+            unstarted = [job for job in ended if not job.is_started]
+            self._open = [job for job in self._open if not any(job is other for other in unstarted)]
+        for job in unstarted:
+            self._say(no_results(job.query, job.turn))
+
+    def finish(self) -> None:
+        """Answer what is left, and return when all is answered."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    # ---- queries that only ask something of the engine
+
+    def _act(self, values: dict[str, Any], named: str | None) -> None:
+        action = values["action"]
+        try:
+            if action == "query_version":
+                self._say(values | {"version": __version__, "git_hash": "<omitted>", "program": "zerosum"})
+            elif action == "query_models":
+                models = [{"name": player.name, "game": player.game.spec.name} for player in self._players.chosen]
+                self._say(values | {"models": models})
+            elif action == "clear_cache":
+                self._say(values)  # no search keeps anything of another one
+            elif action in ("terminate", "terminate_all"):
+                self.terminate(_meant(values, is_all=action == "terminate_all"))
+                self._say(values)
+            else:
+                raise QueryError("action", f"'action' field must be one of {', '.join(ACTIONS)}")
+        except QueryError as error:
+            self._say({"error": str(error), "field": error.field, **({} if named is None else {"id": named})})
+
+    # ---- queries to be searched
+
+    def _enqueue(self, query: Query) -> None:
+        with self._changed:
+            for turn in query.turns:
+                job = _Job(query, turn)
+                self._open.append(job)
+                heapq.heappush(self._queue, _Place(-turn.priority, next(self._numbers), job))
+            self._changed.notify_all()
+
+    def _next(self) -> _Job | None:
+        """The job to begin with; None once there will be no other."""
+        with self._changed:
+            while True:
+                while self._queue:
+                    job = heapq.heappop(self._queue).job
+                    if not job.is_terminated:
+                        job.is_started = True
+                        return job
+                if self._is_closed:
+                    return None
+                self._changed.wait()
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            try:
+                self._search(job)
+            except Exception as error:  # whatever it is: whoever waits for an answer has to hear of it
+                # Where there is no player, it is the game or its size that nobody has learned.
+                name = "boardXSize" if job.query.game.spec.name == "go" else "game"
+                self._say({"error": str(error) or repr(error), "field": name, "id": job.query.id})
+                if not isinstance(error, ZerosumError):
+                    traceback.print_exc()
+            finally:
+                with self._changed:
+                    self._open = [other for other in self._open if other is not job]
+
+    def _search(self, job: _Job) -> None:
+        query, state = job.query, job.turn.state
+        game = query.game
+        if not game.legal_actions(state, past_soft_endings=True):
+            self._say(answer_without_search(query, job.turn))
+            return
+        allowed = query.allowed(state)
+        if allowed is None:
+            self._say({"warning": "No legal move is left", "field": "avoidMoves", "id": query.id})
+            self._say(no_results(query, job.turn))
+            return
+        first, every = query.first_report_s, query.report_every_s
+        pace = min(first, every)
+        analyst = Analyst(self._players.of(game), report_seconds=REPORT_SECONDS if pace == math.inf else pace)
+        task = self._task(job, allowed, num_lines=len(game.legal_actions(state, past_soft_endings=True)))
+        due = first
+        for report in analyst.reports(task, start=state):
+            if report.limit is not None:
+                self._say(answer(query, job.turn, report))
+            elif report.seconds >= due:
+                due = report.seconds + every
+                self._say(answer(query, job.turn, report))
+
+    def _task(self, job: _Job, allowed: tuple[int, ...], *, num_lines: int) -> Task:
+        query = job.query
+        visits, seconds = query.max_visits, query.max_seconds
+        if visits is None and seconds is None:
+            simulations, seconds = limits(self._max_simulations, self._max_seconds)
+        else:
+            # The root's own evaluation is a visit, and one simulation is the least.
+            simulations = None if visits is None else min(max(visits - 1, 1), MOST_SIMULATIONS)
+        return Task(
+            simulations=simulations,
+            seconds=None if seconds is None else min(seconds, MOST_SECONDS),
+            allowed=allowed,
+            num_lines=num_lines,
+            line_share=0.0,
+            is_enough=lambda _root, _seconds: TERMINATED if job.is_terminated else None,
+        )
+
+    def _say(self, values: Mapping[str, Any]) -> None:
+        with self._writing:
+            try:
+                self._write(f"{json.dumps(values, allow_nan=False)}\n")
+            except BrokenPipeError:
+                self._write = lambda _: None  # nobody listens any more
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _meant(values: Mapping[str, Any], *, is_all: bool) -> Callable[[_Job], bool]:
+    """Which searches an action ends."""
+    named, numbers = values.get("terminateId"), values.get("turnNumbers")
+    if not is_all and not isinstance(named, str):
+        raise QueryError("terminateId", 'Requests for a terminate action must have a string "terminateId" field')
+    if "turnNumbers" in values and not (isinstance(numbers, list) and all(type(number) is int for number in numbers)):
+        raise QueryError("turnNumbers", "If provided, must be an array of integers indicating turns to terminate")
+    return lambda job: (is_all or job.query.id == named) and (numbers is None or job.turn.number in numbers)

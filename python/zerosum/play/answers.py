@@ -1,0 +1,149 @@
+"""What an analysis engine answers to a `Query`: the objects of KataGo's protocol, for Go and for every other game.
+
+Win rates are for the side that the query names. Beside KataGo's fields, lines have `proven` where their result is exact
+and `draw` where the network says how likely one is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from zerosum._core import Root
+from zerosum.games import State
+from zerosum.play import go_query
+from zerosum.play.analysis import move_texts
+from zerosum.play.engine import Line, Report
+from zerosum.play.query import Query, Turn
+
+LCB_DEVIATIONS = 5.0
+"""By how many standard errors `lcb` is worse than the win rate, as in KataGo."""
+DIGITS = 6
+
+
+def answer(query: Query, turn: Turn, report: Report) -> dict[str, Any]:
+    """What a search has found."""
+    seen = _Seen(query, turn.state)
+    is_go = query.game.spec.name == "go"
+    found = _head(query, turn, is_during=report.limit is None) | {
+        "moveInfos": [
+            seen.line(line, order) for order, line in enumerate(line for line in report.lines if line.visits)
+        ],
+        "rootInfo": seen.root_info(report.root.value, report.simulations + 1)
+        | {"rawWinrate": seen.win_rate(report.root.net_value)},
+    }
+    if "includePolicy" in query.includes:
+        found["policy"] = (
+            go_query.policy(report.root, query.game.spec.num_actions) if is_go else seen.policy_by_move(report.root)
+        )
+    return found | (seen.ownership(turn.state, "includeOwnership") if is_go else {})
+
+
+def answer_without_search(query: Query, turn: Turn) -> dict[str, Any]:
+    """Of a position in which the game is over."""
+    seen = _Seen(query, turn.state)
+    outcome = query.game.outcome(turn.state)
+    assert outcome is not None
+    value = outcome if query.game.player(turn.state) == 0 else -outcome
+    return _head(query, turn, is_during=False) | {"moveInfos": [], "rootInfo": seen.root_info(value, 0)}
+
+
+def no_results(query: Query, turn: Turn) -> dict[str, Any]:
+    """Of a position that was never searched."""
+    return _head(query, turn, is_during=False) | {"noResults": True}
+
+
+def _head(query: Query, turn: Turn, *, is_during: bool) -> dict[str, Any]:
+    return {"id": query.id, "turnNumber": turn.number, "isDuringSearch": is_during}
+
+
+class _Seen:
+    """A position from the side that the query names."""
+
+    def __init__(self, query: Query, state: State) -> None:
+        self.query, self.state, self.game = query, state, query.game
+        self.player = self.game.player(state)
+        self.sign = 1 if query.perspective in (None, self.player) else -1
+        self.is_go = self.game.spec.name == "go"
+        self.size = self.game.spec.board_shape[0]
+
+    def win_rate(self, value: float) -> float:
+        """Of a value for the player to move."""
+        return _rounded((1 + self.sign * value) / 2)
+
+    def lcb(self, value: float, visits: int) -> float:
+        """The win rate less what it may err by, for the player to move.
+
+        Results in [0, 1] whose mean is p deviate by at most sqrt(p (1 - p)), and the search keeps no closer bound.
+        """
+        rate = min(max((1 + value) / 2, 0.0), 1.0)
+        bound = max(0.0, rate - LCB_DEVIATIONS * math.sqrt(rate * (1 - rate) / max(visits, 1)))
+        return self.win_rate(2 * bound - 1)
+
+    def values(self, value: float, visits: int) -> dict[str, Any]:
+        """Of a value for the player to move, what moves and the root have alike."""
+        lcb = self.lcb(value, visits)
+        found: dict[str, Any] = {
+            "winrate": self.win_rate(value),
+            "utility": _rounded(self.sign * value),
+            "lcb": lcb,
+            "utilityLcb": _rounded(2 * lcb - 1),
+            "visits": visits,
+        }
+        return found | (self.scores(go_query.lead(value, self.size)) if self.is_go else {})
+
+    def scores(self, lead: float) -> dict[str, float]:
+        """KataGo's three of them, which are one here, and how far off it may be."""
+        points = _rounded(self.sign * lead)
+        stdev = _rounded(go_query.deviation(self.size))
+        return {"scoreLead": points, "scoreMean": points, "scoreSelfplay": points, "scoreStdev": stdev}
+
+    def root_info(self, value: float, visits: int) -> dict[str, Any]:
+        """What is known of the position itself."""
+        found = self.values(value, visits)
+        if not self.is_go:
+            return found | {"currentPlayer": ("FIRST", "SECOND")[self.player]}
+        exact = go_query.exact_lead(self.game, self.state)
+        if exact is not None:
+            found |= self.scores(exact if self.player == 0 else -exact) | {"scoreStdev": 0.0}
+        this, symmetric = go_query.hashes(self.game, self.state)
+        return found | {"currentPlayer": "BW"[self.player], "thisHash": this, "symHash": symmetric}
+
+    def line(self, line: Line, order: int) -> dict[str, Any]:
+        """One of `moveInfos`."""
+        moves = move_texts(self.game, self.state, line.actions[: self.query.line_length])
+        found = {"move": moves[0], "order": order, "prior": round(line.prior, 8), "pv": list(moves)}
+        found |= self.values(line.value, line.visits)
+        if line.proven:
+            found["proven"] = True
+        if line.draw is not None:
+            found["draw"] = _rounded(line.draw)
+        if "includePVVisits" in self.query.includes:
+            found["pvVisits"] = [line.visits]
+        if self.is_go:
+            found |= self.ownership(self.game.play(self.state, line.actions[0]), "includeMovesOwnership")
+        return found
+
+    def ownership(self, state: State, included: str) -> dict[str, Any]:
+        """Of the position itself, or of the one after a move."""
+        wanted = {name: f"{included}{name.removeprefix('ownership')}" for name in ("ownership", "ownershipStdev")}
+        wanted = {name: include for name, include in wanted.items() if include in self.query.includes}
+        if not wanted:
+            return {}
+        # Black's points are its own, whoever is to move.
+        sign = self.sign if self.player == 0 else -self.sign
+        owners = go_query.ownership(go_query.board_of(self.game, state)).reshape(-1)
+        maps = {"ownership": sign * owners, "ownershipStdev": 1 - np.abs(owners)}
+        return {name: maps[name].tolist() for name in wanted}
+
+    def policy_by_move(self, root: Root) -> dict[str, float]:
+        """The priors of the legal moves."""
+        texts = (self.game.action_text(self.state, action) for action in root.actions.tolist())
+        return {text: round(float(prior), 8) for text, prior in zip(texts, root.priors, strict=True)}
+
+
+def _rounded(value: float) -> float:
+    """Without a sign at zero."""
+    return round(value, DIGITS) + 0.0

@@ -1,0 +1,368 @@
+"""Go as KataGo's analysis engine has it: boards, stones, moves and rules of a query, and what only Go's answers hold.
+
+What the network does not know is a stated surrogate:
+
+    scoreLead   SCALE * side * ln(p / (1 - p)) points for a win rate p, at most as for 0.999; after two passes the
+                score that Tromp and Taylor's rules count
+    scoreStdev  of the logistic distribution to which that belongs: pi / sqrt(3) * SCALE * side
+    ownership   1 for Black's points, -1 for White's, 0 for nobody's, by Bouzy's five dilations and 21 erosions of the
+                stones (B. Bouzy, "Mathematical morphology applied to computer Go", 2003; stones count 64); it knows no
+                dead stones
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum._core import Root
+from zerosum.errors import GameError, shown
+from zerosum.games import Rules, State
+from zerosum.notation.legality import options_of
+from zerosum.play.query_fields import Fields, Line, QueryError, make_cached
+
+COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+MIN_SIZE, MAX_SIZE = 5, 25
+SCALE = 0.25
+"""Points of lead for each line of the board and unit of log odds (not measured)."""
+MOST_CERTAIN = 0.999
+PLAYERS = {"b": 0, "black": 0, "w": 1, "white": 1}
+LETTERS = "XO"
+TWO_PASSES = "two passes"
+
+
+@dataclass(frozen=True)
+class GoRules:
+    """Rules as KataGo names them."""
+
+    ko: str = "POSITIONAL"
+    scoring: str = "AREA"
+    tax: str = "NONE"
+    suicide: bool = False
+    has_button: bool = False
+    handicap_bonus: str = "0"
+    """Points for White against handicap stones: "0", "N" or "N-1"."""
+
+    @property
+    def unsupported(self) -> list[str]:
+        """What of them is not played here."""
+        found = [] if self.scoring == "AREA" else ["territory scoring"]
+        found += [] if self.tax == "NONE" or self.scoring != "AREA" else ["a group tax"]
+        return found + (["a button"] if self.has_button else [])
+
+
+CHINESE = GoRules("SIMPLE", handicap_bonus="N")
+JAPANESE = GoRules("SIMPLE", "TERRITORY", "SEKI")
+AGA = GoRules("SITUATIONAL", handicap_bonus="N-1")
+NEW_ZEALAND = GoRules("SITUATIONAL", suicide=True)
+NAMED = {
+    "tromp-taylor": GoRules(suicide=True),
+    "chinese": CHINESE,
+    "chinese-ogs": GoRules(handicap_bonus="N"),
+    "chinese-kgs": GoRules(handicap_bonus="N"),
+    "japanese": JAPANESE,
+    "korean": JAPANESE,
+    "stone-scoring": GoRules("SIMPLE", tax="ALL"),
+    "aga": AGA,
+    "bga": AGA,
+    "french": AGA,
+    "aga-button": GoRules("SITUATIONAL", has_button=True, handicap_bonus="N-1"),
+    "new-zealand": NEW_ZEALAND,
+    "nz": NEW_ZEALAND,
+    "goe": NEW_ZEALAND,
+    "ing": NEW_ZEALAND,
+}
+"""KataGo's shorthands (docs/GTP_Extensions.md, kata-set-rules)."""
+
+
+# ---- the question
+
+
+def read_line(fields: Fields, base: Rules | None) -> Line:
+    """The positions of a query.
+
+    Args:
+        fields: Of the query.
+        base: Whose options count where the query does not say them; without it KataGo's defaults.
+
+    Raises:
+        QueryError: a field is missing or wrong, or a move is illegal.
+    """
+    size = _size(fields, base)
+    stones = _stones(fields, size)
+    moves = _moves(fields, size)
+    num_handicap = len(stones) if len(stones) > 1 and set(stones.values()) == {0} else 0
+    game = _rules(fields, base, size, num_handicap)
+    first = _first_player(fields, moves, num_handicap)
+    try:
+        state = game.initial_state()
+        if stones or first != game.player(state):
+            state = game.parse_position(_position_text(size, stones, first))
+    except GameError as error:
+        raise QueryError("initialStones", str(error)) from error
+    states = [state]
+    for number, (player, vertex) in enumerate(moves):
+        states.append(_play(fields, game, states[-1], number, player, vertex))
+    return Line(
+        game,
+        tuple(states),
+        player_of=lambda name: PLAYERS.get(name.lower()) if isinstance(name, str) else None,
+        action_of=lambda state, text: game.parse_action(state, _vertex(text, size)),
+    )
+
+
+def _size(fields: Fields, base: Rules | None) -> int:
+    sizes = [fields.integer(name, MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize")]
+    if sizes == [None, None] and base is not None:
+        return base.spec.board_shape[0]
+    for name, size in zip(("boardXSize", "boardYSize"), sizes, strict=True):
+        if size is None:
+            raise QueryError(name, f"Must provide an integer from {MIN_SIZE} to {MAX_SIZE}")
+    if sizes[0] != sizes[1]:
+        raise QueryError("boardYSize", "Must be as boardXSize: only square boards are played here")
+    assert sizes[0] is not None
+    return sizes[0]
+
+
+def _vertex(text: str, size: int) -> str:
+    """A location as GTP writes it, "C4" or "pass", from that or from KataGo's "(2,15)".
+
+    Raises:
+        GameError: it is none of the board.
+    """
+    found = re.fullmatch(r"\((\d{1,2}),(\d{1,2})\)", text.replace(" ", ""), re.ASCII)
+    if found and int(found[1]) < size and int(found[2]) < size:
+        return f"{COLUMNS[int(found[1])]}{size - int(found[2])}"
+    name = text.upper()
+    if name == "PASS":
+        return "pass"
+    is_point = re.fullmatch(r"[A-HJ-Z]\d{1,2}", name, re.ASCII)
+    if is_point and name[0] in COLUMNS[:size] and 1 <= int(name[1:]) <= size:
+        return f"{name[0]}{int(name[1:])}"
+    raise GameError(f"Could not parse board location: {shown(text)}")
+
+
+def _pairs(fields: Fields, name: str, size: int) -> list[tuple[int, str]]:
+    entries = fields.values.get(name, [])
+    expected = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
+    if not isinstance(entries, list):
+        raise QueryError(name, expected)
+    pairs = []
+    for entry in entries:
+        if not isinstance(entry, list) or len(entry) != 2 or not all(isinstance(text, str) for text in entry):
+            raise QueryError(name, expected)
+        if entry[0].lower() not in PLAYERS:
+            raise QueryError(name, f"Could not parse player: {shown(entry[0])}")
+        try:
+            pairs.append((PLAYERS[entry[0].lower()], _vertex(entry[1], size)))
+        except GameError as error:
+            raise QueryError(name, str(error)) from error
+    return pairs
+
+
+def _moves(fields: Fields, size: int) -> list[tuple[int, str]]:
+    if "moves" not in fields.values:
+        raise QueryError("moves", "Must specify an array of [player,location] pairs")
+    return _pairs(fields, "moves", size)
+
+
+def _stones(fields: Fields, size: int) -> dict[str, int]:
+    stones = {vertex: player for player, vertex in _pairs(fields, "initialStones", size)}
+    if "pass" in stones:
+        raise QueryError("initialStones", "Could not parse board location: 'pass'")
+    return stones
+
+
+def _first_player(fields: Fields, moves: list[tuple[int, str]], num_handicap: int) -> int:
+    if "initialPlayer" in fields.values:
+        named = fields.values["initialPlayer"]
+        if not isinstance(named, str) or named.lower() not in PLAYERS:
+            raise QueryError("initialPlayer", 'Must be "b" or "w"')
+        return PLAYERS[named.lower()]
+    return moves[0][0] if moves else int(num_handicap > 0)
+
+
+def _rules(fields: Fields, base: Rules | None, size: int, num_handicap: int) -> Rules:
+    """The game: rules, komi and handicap bonus as options of ours."""
+    options = {} if base is None else options_of(base)
+    options |= {"size": str(size), "handicap": "0"}
+    if base is None or base.spec.board_shape[0] != size:
+        options.pop("max_plies", None)
+    bonus, default_komi = "0", options.get("komi", "7.5")
+    if "rules" in fields.values:
+        rules = _named_rules(fields)
+        if rules.unsupported:
+            instead = "area scoring by Tromp and Taylor, without removing stones"
+            fields.warn("rules", f"Rules {_shown(fields)} not supported in {', '.join(rules.unsupported)}: {instead}")
+        options |= {"superko": rules.ko.lower(), "suicide": str(rules.suicide).lower()}
+        bonus, default_komi = rules.handicap_bonus, "7.5" if rules.scoring == "AREA" else "6.5"
+    if "whiteHandicapBonus" in fields.values:
+        bonus = fields.text("whiteHandicapBonus")
+        if bonus not in ("0", "N", "N-1"):
+            raise QueryError("whiteHandicapBonus", 'Must be "0", "N" or "N-1"')
+    komi = fields.number("komi", -150, 150)
+    if komi is not None and not (2 * komi).is_integer():
+        raise QueryError("komi", "Must be a integer or half-integer from -150.0 to 150.0")
+    points = (float(default_komi) if komi is None else komi) + _bonus(bonus, num_handicap)
+    options["komi"] = f"{points:g}"
+    try:
+        return make_cached(f"go({', '.join(f'{name}={value}' for name, value in sorted(options.items()))})")
+    except GameError as error:
+        raise QueryError("rules", str(error)) from error
+
+
+def _bonus(rule: str, num_handicap: int) -> int:
+    return 0 if rule == "0" or not num_handicap else num_handicap - (rule == "N-1")
+
+
+def _shown(fields: Fields) -> str:
+    rules = fields.values["rules"]
+    return rules if isinstance(rules, str) else json.dumps(rules)
+
+
+def _named_rules(fields: Fields) -> GoRules:
+    """Rules by KataGo's shorthands, or one by one; these may stand in a text, too."""
+    given = fields.values["rules"]
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            raise QueryError("rules", f"Could not parse rules: {shown(given)}") from None
+    if isinstance(given, str):
+        name = given.strip().lower().replace("_", "-")
+        if name not in NAMED:
+            raise QueryError("rules", f"Could not parse rules: {shown(given)}, known are {', '.join(NAMED)}")
+        return NAMED[name]
+    if not isinstance(given, dict):
+        raise QueryError("rules", 'Must specify rules string, such as "chinese" or "tromp-taylor", or a JSON object')
+    return GoRules(
+        ko=_choice(given, "ko", "koRule", ("POSITIONAL", "SIMPLE", "SITUATIONAL")),
+        scoring=_choice(given, "scoring", "scoringRule", ("AREA", "TERRITORY")),
+        tax=_choice(given, "tax", "taxRule", ("NONE", "SEKI", "ALL")),
+        suicide=_choice(given, "suicide", "multiStoneSuicideLegal", (False, True)),
+        has_button=_choice(given, "hasButton", "hasButton", (False, True)),
+        handicap_bonus=_choice(given, "whiteHandicapBonus", "whiteHandicapBonus", ("0", "N", "N-1")),
+    )
+
+
+def _choice(given: Mapping[str, Any], name: str, other: str, known: tuple[Any, ...]) -> Any:
+    """One of these; the first if it is missing."""
+    value = given.get(name, given.get(other, known[0]))
+    value = value.upper() if isinstance(value, str) else value
+    if not any(type(value) is type(choice) and value == choice for choice in known):
+        raise QueryError("rules", f"Could not parse rules: {name} must be one of {', '.join(map(str, known))}")
+    return value
+
+
+def _position_text(size: int, stones: Mapping[str, int], player: int) -> str:
+    rows = []
+    for row in range(size, 0, -1):
+        points = (stones.get(f"{column}{row}") for column in COLUMNS[:size])
+        letters = "".join("." if point is None else LETTERS[point] for point in points)
+        rows.append(re.sub(r"\.+", lambda found: str(len(found[0])), letters))
+    return f"{'/'.join(rows)} {LETTERS[player]}"
+
+
+def _with_turn(game: Rules, state: State, player: int) -> State:
+    """The same stones with this player to move, without the moves that led there."""
+    text = game.position_text(state)
+    assert text is not None
+    return game.parse_position(f"{text.split()[0]} {LETTERS[player]}")
+
+
+def _play(fields: Fields, game: Rules, state: State, number: int, player: int, vertex: str) -> State:
+    """The position after a move; as in KataGo, who moves twice begins anew, and ko and suicide are let pass."""
+    if player != game.player(state):
+        state = _with_turn(game, state, player)
+    action = game.parse_action(state, vertex)
+    if action is not None:
+        return game.play(state, action)
+    options = options_of(game) | {"superko": "simple", "suicide": "true"}
+    lenient = make_cached(f"go({', '.join(f'{name}={value}' for name, value in options.items())})")
+    anywhere = _with_turn(lenient, state, player)
+    action = lenient.parse_action(anywhere, vertex)
+    if action is None:
+        raise QueryError("moves", f"Illegal move {number}: {vertex}")
+    fields.warn("moves", f"Move {number}, {vertex}, is against ko or suicide here: the game goes on from its position")
+    return _with_turn(game, lenient.play(anywhere, action), 1 - player)
+
+
+# ---- the answer
+
+
+def lead(value: float, size: int) -> float:
+    """Points by which the player leads to whom a position is worth `value`, in [-1, 1]: a surrogate.
+
+    >>> round(lead(0.5, 19), 2), round(lead(-0.5, 9), 2), round(lead(1.0, 19), 1)
+    (5.22, -2.47, 32.8)
+    """
+    rate = min(max((1 + value) / 2, 1 - MOST_CERTAIN), MOST_CERTAIN)
+    return SCALE * size * math.log(rate / (1 - rate))
+
+
+def deviation(size: int) -> float:
+    """The standard deviation in points that belongs to `lead`."""
+    return math.pi / math.sqrt(3) * SCALE * size
+
+
+def exact_lead(game: Rules, state: State) -> float | None:
+    """Black's points where two passes have ended the game; None elsewhere."""
+    return game.score(state) if game.ending(state) == TWO_PASSES else None
+
+
+def board_of(game: Rules, state: State) -> NDArray[np.int8]:
+    """[size, size], 1 for a black stone, -1 for a white one, rows from the top."""
+    text = game.position_text(state)
+    assert text is not None
+    rows = [re.sub(r"\d+", lambda found: "." * int(found[0]), row) for row in text.split()[0].split("/")]
+    signs = {".": 0, "X": 1, "O": -1}
+    return np.array([[signs[letter] for letter in row] for row in rows], np.int8)
+
+
+def ownership(board: NDArray[np.int8]) -> NDArray[np.int8]:
+    """[size, size], 1 where Black owns the point, -1 where White does, 0 where nobody is seen to: a surrogate.
+
+    >>> board = np.zeros((5, 5), np.int8)
+    >>> board[:, 1], board[:, 3] = 1, -1
+    >>> ownership(board)[0].tolist()
+    [1, 1, 0, -1, -1]
+    """
+    values = board.astype(np.int32) * 64
+    for _ in range(5):
+        black, white = _neighbours(values > 0), _neighbours(values < 0)
+        grown = np.where((values >= 0) & (white == 0), black, 0) - np.where((values <= 0) & (black == 0), white, 0)
+        values = values + grown
+    for _ in range(21):
+        losing_black, losing_white = _neighbours(values <= 0), _neighbours(values >= 0)
+        values = np.where(values > 0, np.maximum(values - losing_black, 0), np.minimum(values + losing_white, 0))
+    return np.sign(values).astype(np.int8)
+
+
+def _neighbours(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Of each point, how many of its neighbours are in the mask."""
+    padded = np.pad(mask, 1).astype(np.int32)
+    return padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]
+
+
+def policy(root: Root, num_actions: int) -> list[float]:
+    """Of each point, row by row from the top left, and of the pass: what the network thought of it, -1 if illegal."""
+    values = np.full(num_actions, -1.0)
+    values[root.actions] = root.priors
+    return [round(float(value), 8) for value in values]
+
+
+def hashes(game: Rules, state: State) -> tuple[str, str]:
+    """Names of a position with its player to move, as it is and up to symmetries; ko is not looked at."""
+    board, player = board_of(game, state), game.player(state)
+    turned = [np.rot90(other, turns) for other, turns in itertools.product((board, board.T), range(4))]
+    names = [hashlib.blake2b(other.tobytes() + bytes([player]), digest_size=16).hexdigest().upper() for other in turned]
+    return names[0], min(names)

@@ -1,0 +1,266 @@
+"""A question in the language of KataGo's analysis engine: one JSON object a line, for Go and for every other game.
+
+`read_query` makes a `Query` of an object, or raises `QueryError` with the field that is wrong. Positions and moves of
+Go are read by `go_query.py`; every other game has its moves as people write them. `answers.py` writes what is answered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from zerosum.errors import GameError, nearest, shown
+from zerosum.games import Rules, State
+from zerosum.play import go_query
+from zerosum.play.query_fields import MOST, Fields, Line, QueryError, make_cached
+
+MOST_SECONDS = 1e6
+INCLUDES = (
+    "includePolicy",
+    "includePVVisits",
+    "includeOwnership",
+    "includeOwnershipStdev",
+    "includeMovesOwnership",
+    "includeMovesOwnershipStdev",
+)
+SIDE_TO_MOVE = "SIDETOMOVE"
+PERSPECTIVES = {"FIRST": 0, "SECOND": 1, SIDE_TO_MOVE: None}
+GO_PERSPECTIVES = {"BLACK": 0, "WHITE": 1, **PERSPECTIVES}
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A position of a query."""
+
+    number: int
+    """Moves that were played."""
+    state: State
+    priority: int
+    """The higher is searched first."""
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """Moves that a player may not begin with, or the only ones."""
+
+    player: int
+    actions: frozenset[int]
+    is_allowed: bool
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked."""
+
+    id: str
+    game: Rules
+    turns: tuple[Turn, ...]
+    max_visits: int | None
+    max_seconds: float | None
+    perspective: int | None
+    """Whose win rates are answered, 0 or 1; None is the player to move."""
+    line_length: int
+    """The most moves of a line."""
+    includes: frozenset[str]
+    """Of `INCLUDES`."""
+    first_report_s: float
+    report_every_s: float
+    """Seconds of a search until the first report and between two; infinite without."""
+    restrictions: tuple[Restriction, ...]
+    warnings: tuple[tuple[str, str], ...]
+    """(field, sentence) of what is done otherwise than asked."""
+
+    def allowed(self, state: State) -> tuple[int, ...] | None:
+        """The moves that the search may begin with: () for all of them, None if none is left."""
+        game = self.game
+        legal, player = game.legal_actions(state, past_soft_endings=True), game.player(state)
+        mine = [restriction for restriction in self.restrictions if restriction.player == player]
+        if not mine:
+            return ()
+        left = [action for action in legal if all((action in one.actions) == one.is_allowed for one in mine)]
+        return tuple(left) or None
+
+
+def read_query(values: Mapping[str, Any], *, id: str, default_game: Rules | None) -> Query:
+    """What an object asks.
+
+    Raises:
+        QueryError: a field is missing, of a wrong type or out of range, or a move is illegal.
+    """
+    fields = Fields(values)
+    game = _game_of(fields, default_game)
+    is_go = game is None or game.spec.name == "go"
+    line = go_query.read_line(fields, game) if is_go else _read_line(fields, game)
+    turns = _turns(fields, line)
+    settings = _Settings.read(fields, GO_PERSPECTIVES if is_go else PERSPECTIVES)
+    report_every = fields.number("reportDuringSearchEvery", 0.001, MOST_SECONDS)
+    first_report = fields.number("firstReportDuringSearchAfter", 0.001, MOST_SECONDS)
+    _warn(fields, is_go)
+    return Query(
+        id=id,
+        game=line.game,
+        turns=turns,
+        max_visits=fields.integer("maxVisits", 1, MOST) or settings.max_visits,
+        max_seconds=settings.max_seconds,
+        perspective=settings.perspective,
+        line_length=fields.integer("analysisPVLen", 1, 1000) or settings.line_length,
+        includes=frozenset(name for name in INCLUDES if fields.flag(name)),
+        first_report_s=first_report or report_every or math.inf,
+        report_every_s=report_every or math.inf,
+        restrictions=_restrictions(fields, line, turns),
+        warnings=tuple(fields.warnings),
+    )
+
+
+def _game_of(fields: Fields, default: Rules | None) -> Rules | None:
+    """The game that a query names; None for Go of whatever size it says."""
+    if "game" not in fields.values:
+        if default is None and "boardXSize" not in fields.values:
+            raise QueryError("game", 'Must name a game, such as "connect4"; Go without it has a boardXSize')
+        return default
+    try:
+        return make_cached(fields.text("game"))
+    except GameError as error:
+        raise QueryError("game", str(error)) from error
+
+
+def _read_line(fields: Fields, game: Rules | None) -> Line:
+    """Positions of any game but Go: `initialPosition` and `moves`, as people write them."""
+    assert game is not None
+    position, moves = fields.text("initialPosition"), fields.values.get("moves", [])
+    if not isinstance(moves, list) or not all(isinstance(text, str) for text in moves):
+        raise QueryError("moves", 'Must be an array of moves as the game writes them, such as ["e2e4", "e7e5"]')
+    try:
+        states = [game.parse_position(position) if position else game.initial_state()]
+    except GameError as error:
+        raise QueryError("initialPosition", str(error)) from error
+    for number, text in enumerate(moves):
+        action = game.parse_action(states[-1], text)
+        if action is None:
+            raise QueryError("moves", f"Illegal move {number}: {shown(text)}")
+        states.append(game.play(states[-1], action))
+    names = {"first": 0, "second": 1}
+    return Line(
+        game,
+        tuple(states),
+        player_of=lambda name: names.get(name.lower()) if isinstance(name, str) else None,
+        action_of=game.parse_action,
+    )
+
+
+def _turns(fields: Fields, line: Line) -> tuple[Turn, ...]:
+    numbers, priorities = fields.integers("analyzeTurns"), fields.integers("priorities")
+    priority = fields.integer("priority", -MOST, MOST)
+    if priorities is not None:
+        if numbers is None:
+            raise QueryError("priorities", "Can only specify when also specifying analyzeTurns")
+        if len(priorities) != len(numbers):
+            raise QueryError("priorities", "Must be of matching length to analyzeTurns")
+        if priority is not None:
+            raise QueryError("priority", "Cannot specify both priority and priorities")
+    numbers = [len(line.states) - 1] if numbers is None else numbers
+    if wrong := [number for number in numbers if not 0 <= number < len(line.states)]:
+        raise QueryError("analyzeTurns", f"Invalid turn number: {wrong[0]}")
+    wanted = dict(zip(numbers, priorities or [priority or 0] * len(numbers), strict=True))
+    return tuple(Turn(number, line.states[number], wanted[number]) for number in sorted(wanted))
+
+
+def _restrictions(fields: Fields, line: Line, turns: tuple[Turn, ...]) -> tuple[Restriction, ...]:
+    if "allowMoves" in fields.values and "avoidMoves" in fields.values:
+        raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
+    name = "allowMoves" if "allowMoves" in fields.values else "avoidMoves"
+    entries = fields.values.get(name, [])
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and {"player", "moves", "untilDepth"} <= entry.keys() for entry in entries
+    ):
+        raise QueryError(name, "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'")
+    if name == "allowMoves" and len(entries) > 1:
+        raise QueryError(name, "Currently allowMoves only allows one entry")
+    return tuple(_restriction(fields, name, entry, line, turns) for entry in entries)
+
+
+def _restriction(
+    fields: Fields, name: str, entry: Mapping[str, Any], line: Line, turns: tuple[Turn, ...]
+) -> Restriction:
+    player, moves, depth = line.player_of(entry["player"]), entry["moves"], entry["untilDepth"]
+    if player is None:
+        raise QueryError(name, f"Could not parse player: {shown(str(entry['player']))}")
+    if not isinstance(moves, list) or not all(isinstance(text, str) for text in moves):
+        raise QueryError(name, "Must have an array of moves")
+    if type(depth) is not int or depth < 1:
+        raise QueryError(name, "untilDepth must be a positive integer")
+    if depth > 1:
+        fields.warn(name, "untilDepth is taken for 1: moves are restricted at the root alone")
+    actions: set[int] = set()
+    for turn in turns:
+        if line.game.player(turn.state) == player:
+            try:
+                found = {line.action_of(turn.state, text) for text in moves}
+            except GameError as error:
+                raise QueryError(name, str(error)) from error
+            # Who may not play there anyway avoids it, too.
+            actions |= {action for action in found if action is not None}
+    return Restriction(player, frozenset(actions), name == "allowMoves")
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What `overrideSettings` says, as far as it acts here."""
+
+    perspective: int | None = 0
+    max_visits: int | None = None
+    max_seconds: float | None = None
+    line_length: int = 15
+
+    @classmethod
+    def read(cls, fields: Fields, perspectives: Mapping[str, int | None]) -> _Settings:
+        given = fields.values.get("overrideSettings", {})
+        if not isinstance(given, dict):
+            raise QueryError("overrideSettings", "Must be an object")
+        known: dict[str, Any] = {}
+        unknown = []
+        for name, value in given.items():
+            if name == "reportAnalysisWinratesAs":
+                known["perspective"] = _one_of(name, value, perspectives)
+            elif name == "maxTime":
+                known["max_seconds"] = _number(name, value, 0.001, 1e20)
+            elif name in ("maxVisits", "maxPlayouts"):
+                visits = int(_number(name, value, 1, MOST))
+                known["max_visits"] = min(visits, known.get("max_visits", visits))
+            elif name == "analysisPVLen":
+                known["line_length"] = int(_number(name, value, 1, 1000))
+            else:
+                unknown.append(name)
+        if unknown:
+            fields.warn("overrideSettings", f"Unknown config params, which act on nothing: {','.join(unknown)}")
+        return cls(**known)
+
+
+def _one_of(name: str, value: Any, known: Mapping[str, int | None]) -> int | None:
+    if not isinstance(value, str) or value.upper() not in known:
+        raise QueryError("overrideSettings", f"Could not set {name}: {nearest(str(value)[:40], known)}")
+    return known[value.upper()]
+
+
+def _number(name: str, value: Any, low: float, high: float) -> float:
+    """A number, or a text of one: KataGo reads its settings from texts."""
+    try:
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not low <= number <= high:
+        raise QueryError("overrideSettings", f"Could not set {name}: must be a number from {low:g} to {high:g}")
+    return number
+
+
+def _warn(fields: Fields, is_go: bool) -> None:
+    """Say what a query asks for and is not to be had."""
+    for name, low, high in (("rootPolicyTemperature", 0.01, 100.0), ("rootFpuReductionMax", 0.0, 2.0)):
+        if fields.number(name, low, high) is not None:
+            fields.warn(name, "Acts on nothing: the search has no such setting for its root")
+    if fields.flag("includePVVisits"):
+        fields.warn("includePVVisits", "pvVisits has the first move's alone: visits deeper in a line are not reported")
+    if not is_go and any(fields.flag(name) for name in INCLUDES if "Ownership" in name):
+        fields.warn("includeOwnership", "Acts on nothing: only points of Go have owners")

@@ -1,0 +1,173 @@
+"""A game that was played, move by move: what each position was worth, what each move gave away, what was better.
+
+`review` has every position of a record searched, and `Review` is what came of it. `review_text.py` says it to people
+and programs; `review_record.py` writes it into the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+from zerosum.errors import SettingsError
+from zerosum.games import Rules, State, start_state
+from zerosum.notation.record import Record
+from zerosum.play.analysis import AnalysisReport, Analyst
+from zerosum.play.engine import Task
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """From which loss of the win rate, in (0, 1], a move has which mark.
+
+    The win rate is the expected result, with half a win for a draw. The values are Lichess's (lila,
+    `modules/tree/src/main/Advice.scala`: 0.1, 0.2 and 0.3 of a result in [-1, 1]).
+    """
+
+    inaccuracy: float = 0.05
+    """?!"""
+    mistake: float = 0.10
+    """?"""
+    blunder: float = 0.15
+    """??"""
+
+    def __post_init__(self) -> None:
+        values = [getattr(self, field.name) for field in fields(self)]
+        if not 0 < values[0] <= values[1] <= values[2] <= 1:
+            named = ", ".join(f"{field.name} {getattr(self, field.name):g}" for field in fields(self))
+            raise SettingsError(f"{named}: expected losses of the win rate above 0 and at most 1, in that order.")
+
+    def mark(self, loss: float) -> str:
+        """The mark of a move that lost so much: "??", "?", "?!", or "" if it was good enough.
+
+        >>> [Thresholds().mark(loss) for loss in (0.049, 0.05, 0.12, 0.5)]
+        ['', '?!', '?', '??']
+        """
+        marks = [("??", self.blunder), ("?", self.mistake), ("?!", self.inaccuracy)]
+        return next((mark for mark, least in marks if loss >= least), "")
+
+
+MARKS = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
+
+
+@dataclass(frozen=True)
+class ReviewedPosition:
+    """A position of the game."""
+
+    state: State
+    report: AnalysisReport | None
+    """What the search found; None where the game is over."""
+    value: float
+    """The first player's expected result, in [-1, 1]: the search's (`AnalysisReport.value`), or the result itself."""
+
+    @property
+    def win_rate(self) -> float:
+        """The value as the first player's chance, in [0, 1], with half a win for a draw."""
+        return (1 + self.value) / 2
+
+
+@dataclass(frozen=True)
+class ReviewedMove:
+    """A move of the game."""
+
+    text: str
+    """As the game writes it."""
+    action: int
+    player: int
+    """Who made it: 0 (first) or 1."""
+    loss: float
+    """What it gave away of the mover's win rate, in [0, 1]; 0 if it is the move that the search would have played."""
+    mark: str
+    """"?!", "?", "??" or ""."""
+
+
+@dataclass(frozen=True)
+class Review:
+    """A game and what was found in it."""
+
+    record: Record
+    game: Rules
+    positions: tuple[ReviewedPosition, ...]
+    """Before the first move, and after each."""
+    moves: tuple[ReviewedMove, ...]
+    by: str
+    """The name of the player who judges."""
+    thresholds: Thresholds
+
+    @property
+    def steps(self) -> list[tuple[ReviewedMove, ReviewedPosition, ReviewedPosition]]:
+        """Each move with the positions before and after it."""
+        return list(zip(self.moves, self.positions[:-1], self.positions[1:], strict=True))
+
+    def num_marks(self, player: int) -> dict[str, int]:
+        """How many inaccuracies, mistakes and blunders a player made."""
+        marks = [move.mark for move in self.moves if move.player == player]
+        return {word: marks.count(mark) for mark, word in MARKS.items()}
+
+    def mean_loss(self, player: int) -> float | None:
+        """What a player's moves lost of the win rate on average; None if there are no moves."""
+        losses = [move.loss for move in self.moves if move.player == player]
+        return sum(losses) / len(losses) if losses else None
+
+
+def review(
+    record: Record,
+    analyst: Analyst,
+    task: Task,
+    *,
+    thresholds: Thresholds | None = None,
+    on_position: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Review:
+    """Search every position of a game, the first one first; what is known of a position is kept for the next.
+
+    What a move lost is how much less the position after it is worth to the mover than the one before it.
+
+    Args:
+        record: Without errors, of the analyst's game.
+        analyst: Searches.
+        task: Until when, at each position.
+        thresholds: Of marks.
+        on_position: Told how many positions are done, and of how many.
+
+    Raises:
+        GameError: a move is illegal, or the record has errors.
+    """
+    thresholds = thresholds or Thresholds()
+    game, start = analyst.player.game, start_state(analyst.player.game, record.checked().start)
+    states, actions = _play(game, start, record)
+    positions = []
+    for ply, state in enumerate(states):
+        positions.append(_look(analyst, task, start, actions[:ply], state, is_last=ply == len(actions)))
+        on_position(ply + 1, len(states))
+    moves = []
+    for ply, action in enumerate(actions):
+        before, after = positions[ply : ply + 2]
+        player = game.player(before.state)
+        change = (after.win_rate - before.win_rate) * (1 if player == 0 else -1)
+        text = game.action_text(before.state, action)
+        is_best = before.report is not None and before.report.best_move == text
+        loss = 0.0 if is_best else max(0.0, -change)
+        moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss)))
+    return Review(record, game, tuple(positions), tuple(moves), analyst.player.name, thresholds)
+
+
+def _play(game: Rules, start: State, record: Record) -> tuple[list[State], list[int]]:
+    states, actions = [start], []
+    for move in record.moves:
+        action = game.parse_action(states[-1], move.text)
+        assert action is not None, "a record without errors"
+        actions.append(action)
+        states.append(game.play(states[-1], action))
+    return states, actions
+
+
+def _look(
+    analyst: Analyst, task: Task, start: State, actions: list[int], state: State, *, is_last: bool
+) -> ReviewedPosition:
+    """One position. Where the rules would have stopped a game that went on, it is searched as if they had not."""
+    game = analyst.player.game
+    outcome = game.outcome(state)
+    if outcome is not None and (is_last or not game.is_soft_ending(state)):
+        return ReviewedPosition(state, None, outcome)
+    report = AnalysisReport.of(analyst.final(task, start=start, moves=actions), analyst.player, state)
+    return ReviewedPosition(state, report, report.value if report.player == 0 else -report.value)

@@ -1,0 +1,221 @@
+"""`zerosum analyse` for people: a position, or games from a file or by their moves; as text, JSON or annotated file.
+
+What is said of a game that cannot be analysed goes to `complain`, and the next one follows.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from zerosum.errors import DataError, GameError, SettingsError, nearest
+from zerosum.games import Rules, State, make, parse_action, start_state
+from zerosum.notation.game_files import GAMES, SUFFIXES, read_games, write_games
+from zerosum.notation.record import Move, Record
+from zerosum.picture import describe_position
+from zerosum.play.analysis import AnalysisReport, Analyst, position_of
+from zerosum.play.choice import Players
+from zerosum.play.engine import Task
+from zerosum.play.player import Player
+from zerosum.play.review import Review, Thresholds, review
+from zerosum.play.review_record import annotated, require_words
+from zerosum.play.review_text import review_numbers, review_text
+
+T = TypeVar("T")
+
+TEXT, JSON, SAME = "text", "json", "same"
+STDIN = "-"
+FORMATS = (TEXT, JSON, SAME, *GAMES)
+
+
+def _complain(sentence: str) -> None:
+    print(f"zerosum: {sentence}", file=sys.stderr)
+
+
+@dataclass
+class ReviewCommand:
+    """What to analyse how; `run` does it."""
+
+    players: Players
+    task: Task
+    format: str = TEXT
+    output: Path | None = None
+    """Instead of `write`."""
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    last: bool = False
+    """Only the position after the last move of each game."""
+    write: Callable[[str], None] = print
+    complain: Callable[[str], None] = _complain
+    progress: Callable[[str], None] = lambda _: None
+    """Told how far it is."""
+    num_refused: int = field(default=0, init=False)
+    """Games that could not be analysed."""
+    _rules: dict[str, Rules] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise SettingsError(f"--format is {self.format!r}: {nearest(self.format, FORMATS)}.")
+
+    def run(self, what: str, *, game: str = "", position: str = "", moves: str = "") -> None:
+        """Analyse a file, or a position or moves of a game.
+
+        Args:
+            what: The path of a file of games, "-" for standard input, or a position or moves as people write them;
+                "" is the initial position.
+            game: Of `what` if it is no file, of `position` and of `moves`.
+            position: That the moves begin with.
+            moves: A game.
+
+        Raises:
+            ZerosumError: what was asked for cannot be done; a game of a file that cannot be read is no such error.
+        """
+        if what == STDIN:
+            self._write_games(read_games(sys.stdin.buffer))
+            return
+        if what and (Path(what).suffix.lower() in SUFFIXES or Path(what).is_file()):
+            if game or position or moves:
+                raise SettingsError(f"{what} says its games itself: leave out --game, --position and --moves.")
+            self._write_games(read_games(what))
+            return
+        if not game:
+            where = f"{what!r} is no file of games" if what else "There is nothing to analyse"
+            raise SettingsError(f"{where}: name one, or the --game of the position.")
+        rules = make(game)
+        # A game of the user's own is not found by its name alone.
+        self._rules[rules.spec.full_name] = rules
+        if what and (position or moves):
+            raise SettingsError(f"{what!r} stands beside --position or --moves: give one of them.")
+        if moves or (what and _begins_with_a_move(rules, what)):
+            self._write_games(iter([_record_of(rules, position, moves or what)]))
+        else:
+            if self.format not in (TEXT, JSON):
+                raise SettingsError(f"--format {self.format} is for games: a position is said as {TEXT} or {JSON}.")
+            player = self.players.of(rules)
+            rules = player.game
+            state = rules.parse_position(position) if position else position_of(rules, what)
+            self._put([self._position_text(player, state)])
+
+    def _write_games(self, records: Iterator[Record]) -> None:
+        if self.format not in (TEXT, JSON):
+            self._write_records(records)
+            return
+        tell = self._last_position if self.last else self._review_text
+        texts = (text for _, text in self._each(records, tell))
+        blank = "\n" if self.format == TEXT else ""
+        self._put(blank + text if number else text for number, text in enumerate(texts))
+
+    def _write_records(self, records: Iterator[Record]) -> None:
+        if self.last:
+            raise SettingsError(f"--last is for {TEXT} and {JSON}: an annotated game has all its moves.")
+        first = next(records, None)
+        if first is None:
+            return
+        format = self._format_of(first)
+        if not format:
+            raise SettingsError(f"--format {SAME} is for files: for moves, name one of {', '.join(GAMES)}.")
+        found = self._each(itertools.chain([first], records), self._review)
+        written = (annotated(review, format=format) for _, review in found)
+        if self.output is not None:
+            write_games(written, self.output, format=format)
+            return
+        text = io.StringIO()  # complete or not at all, as a file is
+        write_games(written, text, format=format)
+        self._put([text.getvalue()])
+
+    def _each(self, records: Iterable[Record], work: Callable[[int, Record], T]) -> Iterator[tuple[int, T]]:
+        """What comes of each game, by its number; those that are refused are named."""
+        for number, record in enumerate(records, start=1):
+            try:
+                done = work(number, record.checked())
+            except GameError as error:
+                self.num_refused += 1
+                self.complain(f"Game {number} is not analysed: {error}")
+            else:
+                yield number, done
+
+    def _review(self, number: int, record: Record) -> Review:
+        rules = self._rules_of(record)
+        if self._format_of(record) in GAMES:
+            require_words(rules, self._format_of(record))  # before the work
+        found = review(
+            record,
+            Analyst(self.players.of(rules)),
+            self.task,
+            thresholds=self.thresholds,
+            on_position=lambda done, of: self.progress(f"game {number}, position {done} of {of}"),
+        )
+        self.progress("")
+        return found
+
+    def _format_of(self, record: Record) -> str:
+        return record.format if self.format == SAME else self.format
+
+    def _review_text(self, number: int, record: Record) -> str:
+        found = self._review(number, record)
+        if self.format == TEXT:
+            return f"{review_text(found, number=number)}\n"
+        return _json_line(review_numbers(found, number=number))
+
+    def _last_position(self, number: int, record: Record) -> str:
+        player = self.players.of(self._rules_of(record))
+        rules = player.game
+        state = start_state(rules, record.start)
+        for move in record.moves:
+            state = rules.play(state, parse_action(rules, state, move.text))
+        return self._position_text(player, state, number=number)
+
+    def _position_text(self, player: Player, state: State, *, number: int | None = None) -> str:
+        rules = player.game
+        report = AnalysisReport.of(Analyst(player).final(self.task, start=state), player, state)
+        if self.format == TEXT:
+            heading = "" if number is None else f"Game {number}\n"
+            return f"{heading}{describe_position(rules, state)}\n\n{report}\n"
+        numbered = {} if number is None else {"number": number}
+        return _json_line({**numbered, "position": rules.position_text(state), **report.numbers()})
+
+    def _rules_of(self, record: Record) -> Rules:
+        return self._rules.get(record.game) or make(record.game)
+
+    def _put(self, texts: Iterable[str]) -> None:
+        """Write texts that end with their line."""
+        if self.output is None:
+            for text in texts:
+                self.write(text.removesuffix("\n"))
+            return
+        try:
+            with self.output.open("w", encoding="utf-8") as stream:
+                stream.writelines(texts)
+        except OSError as error:
+            raise DataError(f"{self.output} cannot be written: {error.strerror or error}.") from error
+
+
+def _json_line(numbers: dict[str, Any]) -> str:
+    return f"{json.dumps(numbers, ensure_ascii=False, allow_nan=False)}\n"
+
+
+def _begins_with_a_move(rules: Rules, text: str) -> bool:
+    try:
+        rules.parse_position(text)
+    except GameError:
+        words = text.split()
+        return bool(words) and rules.parse_action(rules.initial_state(), words[0]) is not None
+    return False
+
+
+def _record_of(rules: Rules, position: str, moves: str) -> Record:
+    """A game by its moves, held against the rules."""
+    state, texts = start_state(rules, position), []
+    for number, text in enumerate(moves.split(), start=1):
+        try:
+            action = parse_action(rules, state, text)
+        except GameError as error:
+            raise GameError(f"move {number}: {error}") from error
+        texts.append(Move(rules.action_text(state, action)))
+        state = rules.play(state, action)
+    return Record(rules.spec.full_name, moves=tuple(texts), start=position)

@@ -1,0 +1,193 @@
+"""A review written into its record, in the words that each format has for it.
+
+        evaluation              mark                  better line       sentence
+    PGN [%eval], pawns          $6, $2, $4            variation         comment at a mark
+    SGF SBKV, percent           DO, BM[1], BM[2]      variation         comment at each move
+    KIF #評価値=, centipawns    (in the sentence)     variation         comment at each move
+    CSA '** centipawns line     (in the sentence)     in that comment   comment at a mark
+
+Evaluations are the first player's after the move, as all four have them. What was said before stays, but for
+evaluations, which are replaced; a mark stands beside no other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from collections.abc import Callable
+
+from zerosum.errors import SettingsError
+from zerosum.games import Rules
+from zerosum.notation.game_files import GAMES, game_text, read_games
+from zerosum.notation.legality import NOTATIONS
+from zerosum.notation.record import Evaluation, Move, Record
+from zerosum.play.analysis import AnalysisLine
+from zerosum.play.centipawns import centipawns
+from zerosum.play.review import MARKS, Review, ReviewedMove, ReviewedPosition
+
+VARIATION_PLIES = 12
+"""Of a better line; what lies deeper was hardly searched."""
+GLYPHS = {"?!": 6, "?": 2, "??": 4}
+MOVE_GLYPHS = range(1, 7)
+SGF_MARKS = {"?!": ("DO", ""), "?": ("BM", "1"), "??": ("BM", "2")}
+SGF_MOVE_PROPERTIES = {"BM", "DO", "IT", "TE"}
+
+
+def annotated(review: Review, *, format: str) -> Record:
+    """The record with what was found in it; its moves, and all that was said of the game, are as before.
+
+    Raises:
+        SettingsError: the format is none for the record's game.
+    """
+    require_words(review.game, format)
+    record = _in_format(review.record, format)
+    annotate = {"pgn": _pgn, "sgf": _sgf, "kif": _kif, "csa": _csa}[format]
+    moves = [
+        annotate(move, _Step(review, format, *step)) for move, step in zip(record.moves, review.steps, strict=True)
+    ]
+    variations = record.variations
+    if format != "csa":
+        for ply, (move, before, _) in enumerate(review.steps):
+            better = _better_lines(review.game, move, before)
+            if ply == 0:
+                variations = _joined(variations, better)
+            else:
+                moves[ply - 1] = dataclasses.replace(
+                    moves[ply - 1], variations=_joined(moves[ply - 1].variations, better)
+                )
+    return dataclasses.replace(
+        record,
+        moves=tuple(moves),
+        variations=variations,
+        comments=(*record.comments, _who(review)),
+    )
+
+
+def require_words(game: Rules, format: str) -> None:
+    """Raise SettingsError if a format has no words for a game's moves."""
+    if game.spec.name not in GAMES[format]:
+        known = ", ".join(GAMES[format])
+        raise SettingsError(f"{format.upper()} has no words for {game.spec.name}, but for {known}: take text or json.")
+
+
+def _in_format(record: Record, format: str) -> Record:
+    """The record as a file of this format has it, with its words for headers and rules."""
+    if record.format == format:
+        return record
+    return next(read_games(io.StringIO(game_text(record, format=format)), format=format)).checked()
+
+
+def _who(review: Review) -> str:
+    thresholds = review.thresholds
+    marks = ", ".join(f"{mark} from {getattr(thresholds, word):.0%}" for mark, word in MARKS.items())
+    return f"Analysed by {review.by}; a move is marked by what it lost of the win rate, {marks}."
+
+
+def _better_lines(game: Rules, move: ReviewedMove, before: ReviewedPosition) -> tuple[tuple[Move, ...], ...]:
+    """What should have been played instead of a move with a mark."""
+    if not move.mark or before.report is None:
+        return ()
+    lines = (line.moves[:VARIATION_PLIES] for line in before.report.lines if line.moves[0] != move.text)
+    return tuple(tuple(Move(text) for text in line) for line in lines)
+
+
+def _joined(said: tuple[tuple[Move, ...], ...], better: tuple[tuple[Move, ...], ...]) -> tuple[tuple[Move, ...], ...]:
+    """Variations with the better lines that are not among them."""
+    known = {tuple(move.text for move in line) for line in said}
+    return (*said, *(line for line in better if tuple(move.text for move in line) not in known))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Step:
+    """A move of a review, to be written in a format."""
+
+    review: Review
+    format: str
+    move: ReviewedMove
+    before: ReviewedPosition
+    after: ReviewedPosition
+
+    @property
+    def centipawns(self) -> int:
+        return centipawns(self.after.value, game=self.review.game.spec.name)
+
+    @property
+    def mate(self) -> int | None:
+        """Moves to mate after the move, as `Evaluation.mate` has them; None if no mate was found."""
+        if self.after.report is None:
+            return None
+        line = self.after.report.lines[0]
+        plies = len(line.moves)
+        if not line.proven or abs(line.value) != 1 or not self._ends_the_game(line):
+            return None
+        return (plies + 1) // 2 if self.after.value > 0 else -((plies + 1) // 2)
+
+    def _ends_the_game(self, line: AnalysisLine) -> bool:
+        game, state = self.review.game, self.after.state
+        for text in line.moves:
+            action = game.parse_action(state, text)
+            assert action is not None
+            state = game.play(state, action)
+        return game.outcome(state) in (-1.0, 1.0)
+
+    def sentence(self) -> str:
+        """What a mark says, such as "Blunder, 62 % -> 31 % for the mover. Better: Nf3."; "" without one."""
+        if not self.move.mark or self.before.report is None:
+            return ""
+        rates = [
+            position.win_rate if self.move.player == 0 else 1 - position.win_rate
+            for position in (self.before, self.after)
+        ]
+        better = self.text_of(self.before, self.before.report.lines[0].moves[:1])
+        word = MARKS[self.move.mark].capitalize()
+        return f"{word}, {rates[0]:.1%} -> {rates[1]:.1%} for the mover. Better: {better}."
+
+    def text_of(self, position: ReviewedPosition, moves: tuple[str, ...]) -> str:
+        """Moves from a position as the format writes them."""
+        game, state = self.review.game, position.state
+        notation = NOTATIONS[self.format] if self.format != "sgf" else None
+        texts = []
+        for text in moves:
+            action = game.parse_action(state, text)
+            assert action is not None
+            texts.append(game.action_text(state, action, notation))
+            state = game.play(state, action)
+        return " ".join(texts)
+
+
+def _with_comments(move: Move, *said: str, keep: Callable[[str], bool] = lambda _: True) -> Move:
+    kept = tuple(comment for comment in move.comments if keep(comment))
+    return dataclasses.replace(move, comments=(*kept, *(text for text in said if text and text not in kept)))
+
+
+def _pgn(move: Move, step: _Step) -> Move:
+    evaluation = None
+    if step.mate is not None:
+        evaluation = Evaluation(mate=step.mate)
+    elif step.after.report is not None:
+        evaluation = Evaluation(pawns=step.centipawns / 100)
+    has_glyph = any(glyph in MOVE_GLYPHS for glyph in move.nags)
+    nags = move.nags if has_glyph or not step.move.mark else (*move.nags, GLYPHS[step.move.mark])
+    return dataclasses.replace(_with_comments(move, step.sentence()), evaluation=evaluation, nags=nags)
+
+
+def _sgf(move: Move, step: _Step) -> Move:
+    rate = f"{100 * step.after.win_rate:.2f}"
+    said = [(name, value) for name, value in move.properties if name != "SBKV"]
+    is_marked = any(name in SGF_MOVE_PROPERTIES for name, _ in said)
+    marks = [SGF_MARKS[step.move.mark]] if step.move.mark and not is_marked else []
+    text = " ".join(word for word in (f"Black {step.after.win_rate:.1%}.", step.sentence()) if word)
+    return dataclasses.replace(_with_comments(move, text), properties=(*said, *marks, ("SBKV", rate)))
+
+
+def _kif(move: Move, step: _Step) -> Move:
+    return _with_comments(
+        move, f"#評価値={step.centipawns}", step.sentence(), keep=lambda comment: not comment.startswith("#評価値=")
+    )
+
+
+def _csa(move: Move, step: _Step) -> Move:
+    report = step.after.report
+    line = step.text_of(step.after, report.lines[0].moves[:VARIATION_PLIES]) if report else ""
+    said = f"** {step.centipawns} {line}".rstrip()
+    return _with_comments(move, said, step.sentence(), keep=lambda comment: not comment.startswith("** "))

@@ -1,0 +1,114 @@
+"""A review for people, and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from zerosum.play.review import MARKS, Review, ReviewedMove, ReviewedPosition
+
+SIDES = ("first player", "second player")
+LINE_PLIES = 8
+"""Of a line in a table; JSON has all of it."""
+
+
+def review_text(review: Review, *, number: int = 1) -> str:
+    """A table of the game's moves, with better ones where a move has a mark, and what each player lost.
+
+    The win rate is the first player's after the move.
+    """
+    return "\n".join([_headline(review, number), *_table(review), *_summary(review)])
+
+
+def _headline(review: Review, number: int) -> str:
+    record = review.record
+    names = " - ".join(name or "?" for name in record.players)
+    said = [record.game, *([names] if any(record.players) else []), record.header("date")]
+    return (
+        f"Game {number}: {', '.join(word for word in said if word)}. Win rates are the first player's, by {review.by}."
+    )
+
+
+def _table(review: Review) -> Iterator[str]:
+    rows = [("ply", "move", "win rate", "lost", "")]
+    start = review.positions[0]
+    rows.append(("", "", f"{start.win_rate:.1%}", "", ""))
+    for ply, (move, before, after) in enumerate(review.steps, start=1):
+        lost = f"{move.loss:.1%}" if move.mark else ""
+        rows.append((str(ply), move.text + move.mark, f"{after.win_rate:.1%}", lost, _better(move, before)))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for ply_text, move_text, rate, lost, better in rows:
+        cells = [
+            f"{ply_text:>{widths[0]}}",
+            f"{move_text:<{widths[1]}}",
+            f"{rate:>{widths[2]}}",
+            f"{lost:>{widths[3]}}",
+        ]
+        yield "  ".join([*cells, better]).rstrip()
+
+
+def _better(move: ReviewedMove, before: ReviewedPosition) -> str:
+    if not move.mark or before.report is None:
+        return ""
+    return f"better: {' '.join(before.report.lines[0].moves[:LINE_PLIES])}"
+
+
+def _summary(review: Review) -> Iterator[str]:
+    for player, side in enumerate(SIDES):
+        loss = review.mean_loss(player)
+        if loss is not None:
+            counts = ", ".join(f"{_counted(number, word)}" for word, number in review.num_marks(player).items())
+            yield f"{side}: {counts}; {loss:.1%} lost a move"
+    last = review.positions[-1]
+    if last.report is None:
+        yield f"The game is over: {review.game.ending(last.state)}."
+    else:
+        yield f"Best now: {' '.join(last.report.lines[0].moves[:LINE_PLIES])}"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word if number == 1 else word[:-1] + 'ies' if word.endswith('y') else word + 's'}"
+
+
+def review_numbers(review: Review, *, number: int = 1) -> dict[str, Any]:
+    """All of it, as JSON takes it.
+
+    `positions` has the position before the first move and after each, with the `move` that led there. Values of lines
+    are for the player to move, `win_rate` and `value` of a position are the first player's.
+    """
+    moves: list[ReviewedMove | None] = [None, *review.moves]
+    return {
+        "number": number,
+        "game": review.record.game,
+        "start": review.record.start,
+        "headers": [list(header) for header in review.record.headers],
+        "result": review.record.result,
+        "by": review.by,
+        "thresholds": {word: getattr(review.thresholds, word) for word in MARKS.values()},
+        "positions": [
+            {**({} if move is None else _move_numbers(move)), **_position_numbers(review, position)}
+            for move, position in zip(moves, review.positions, strict=True)
+        ],
+        "players": [{**review.num_marks(player), "mean_loss": _rounded(review.mean_loss(player))} for player in (0, 1)],
+    }
+
+
+def _move_numbers(move: ReviewedMove) -> dict[str, Any]:
+    return {"move": move.text, "by_player": move.player, "loss": _rounded(move.loss), "mark": move.mark}
+
+
+def _position_numbers(review: Review, position: ReviewedPosition) -> dict[str, Any]:
+    found = {} if position.report is None else position.report.numbers()
+    found.pop("by", None)
+    found.pop("value", None)
+    return {
+        "position": review.game.position_text(position.state),
+        "ending": review.game.ending(position.state),
+        "value": _rounded(position.value),
+        "win_rate": _rounded(position.win_rate),
+        **found,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
