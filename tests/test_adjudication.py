@@ -237,3 +237,28 @@ def test_numbers_out_of_range() -> None:
     ):
         with pytest.raises(SettingsError, match=message):
             make()
+
+
+def test_rules_in_words() -> None:
+    parsed = ResignRule.parse("score=650 movecount=4")
+    assert parsed == STOCKFISH
+    assert ResignRule.parse("winrate=5 score=600 twosided=true") == ResignRule(0.05, -600, both=True)
+    assert DrawRule.parse("winrate=2.5 movecount=8 movenumber=40") == DrawRule(8, 0.025, min_plies=80)
+
+
+@pytest.mark.parametrize("rule", [ResignRule, DrawRule])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("600", "'600' in a rule .*: expected words such as score=600"),
+        ("score=1 score=2", "each once"),
+        ("movecount=2", "has neither win_rate nor centipawns"),
+        ("score=-600", "score is '-600', expected a whole number of at least 0"),
+        ("winrate=51", "win rate of 0.51"),
+        ("winrate=x", "winrate is 'x', expected percent such as 5"),
+        ("score=1 movecount=0", "num_moves is 0"),
+    ],
+)
+def test_words_that_are_no_rule(rule: type[ResignRule | DrawRule], text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        rule.parse(text)

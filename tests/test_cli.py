@@ -254,6 +254,45 @@ def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> N
     assert "expected losses of the win rate" in zero("analyse", path, "--blunder", "1").err
 
 
+def test_a_match_of_two_networks_that_are_one(zero: Command, learned: Path) -> None:
+    answer = zero("match", "tictactoe", learned, f"{learned}@2", "--games", "4", "--each", "sample=3", "--json")
+    (line,) = answer.out.splitlines()
+    assert (answer.status, answer.err) == (0, "") and json.loads(line)["failures"]["time"] == [0, 0]
+
+
+def test_a_match_that_is_kept_goes_on(zero: Command, tmp_path: Path) -> None:
+    words = ("match", "connect4", "rollouts@5", "random", "--out", tmp_path / "games.jsonl", "--sprt", "-900,-800")
+    answer = zero(*words, "--games", "4")
+    assert (answer.status, answer.err) == (0, "") and "H0 -900, H1 -800, normalized" in answer.out
+    more = zero(*words, "--games", "6")
+    assert more.err == f"{tmp_path / 'games.jsonl'} has 4 games of this match: they count.\n"
+    assert " of 6 games" in more.out
+
+
+def test_a_match_against_an_engine(zero: Command, tmp_path: Path) -> None:
+    """Which makes illegal moves: the match goes on, and the engine is named."""
+    script = json.dumps({"uci": ["uciok"], "isready": ["readyok"], "go": ["bestmove a1a1"]})
+    engine = shlex.join([sys.executable, "-I", "-S", str(Path(__file__).parent / "fake_engine.py"), script])
+    out = tmp_path / "games.pgn"
+    words = ("--games", "2", "--second", "depth=1", "--second", "name=Cheat", "--out", out, "--openings", "chess-human")
+    answer = zero("match", "chess", "random", f"uci:{engine}", *words)
+    assert answer.status == 0 and "failures       Cheat lost 2 by illegal move" in answer.out
+    assert answer.err.startswith("Game ") and "lost by illegal move. Cheat answered 'a1a1'" in answer.err
+    assert out.read_text(encoding="utf-8").count('[Termination "rules infraction"]') == 2
+
+
+def test_ladder(zero: Command, learned: Path, tmp_path: Path) -> None:
+    words = ("ladder", "tictactoe", learned, "--player", "nodes=4", "--opening-plies", "1", "--results", tmp_path / "x")
+    answer = zero(*words, "--games", "6")
+    assert answer.status == 0 and "6 games; random play is 0" in answer.out and ", step 2, of " in answer.out
+    assert len(answer.err.splitlines()) == 3, "two games each while little is known"
+    again = zero(*words, "--games", "8", "--json")
+    step, result = map(json.loads, again.out.splitlines())
+    assert step["wins"] + step["draws"] + step["losses"] == 2 and result["games"] == 8 and again.err == ""
+    assert zero("ladder", "chess", "--games", "0").status == 0
+    assert "--games is 5, expected an even number" in zero("ladder", "tictactoe", "--games", "5").err
+
+
 def test_play(zero: Command, learned: Path) -> None:
     for words, seat in ((("play", learned), "first"), (("play", learned, "--second", "-n", "2"), "second")):
         answer = zero(*words, typed="hint\nquit\n")
@@ -395,6 +434,20 @@ def test_check_game(zero: Command, games: Path) -> None:
             "match connect4 random random --games 3",
             "--games is 3, expected an even number: each opening is played from both",
         ),
+        ("match connect4 random random --each nodes=3", "random has 3 nodes, but random play does not search"),
+        ("match connect4 random random --first node=3", "'node=3' says nothing of a player: expected NAME=VALUE"),
+        ("match chess uci:nothere random --first depth=1", "nothere cannot be started: nothere: No such file"),
+        ("match connect4 random random --shuffle", "--shuffle is for the openings of a file"),
+        ("match chess random random --openings nowhere", "openings 'nowhere' are no file here"),
+        ("match connect4 random random --sprt 5,0", "elo0 is 5.0 and elo1 0.0, expected elo0 below elo1"),
+        ("match connect4 random random --sprt 5", "the hypotheses '5' are no two numbers: write them as 0,5."),
+        ("match connect4 random random --sprt 0,5 --model x", "model is 'x', known are normalized, logistic, bayesian"),
+        ("match connect4 random random --draw score", "'score' in a rule for draws"),
+        ("match connect4 random random --out games.pgn", "games.pgn is to hold games of connect4"),
+        ("match connect4 random", "Missing argument SECOND: a match has a game and two players."),
+        ("match --suite papr", "unknown suite 'papr': did you mean 'paper'?"),
+        ("match --suite paper --sprt 0,5", "--sprt has no place in a --suite"),
+        ("match --suite paper --games 3", "--games is 3, expected an even number"),
         ("evaluate nowhere --games 3", "--games is 3, expected an even number: each opening is played from both sides"),
         ("evaluate nowhere", "nowhere is "),
         ("evaluate .", "There is no whole checkpoint in ."),
@@ -424,7 +477,6 @@ def test_a_mistake_gets_one_sentence(
         ("trian connect4", "No such command 'trian'"),
         ("train connect4 --minuets 3", "No such option: --minuets"),
         ("train connect4 --seed -1", "Invalid value for '--seed'"),
-        ("match connect4 random", "Missing argument"),
         ("check-game connect4 --games none", "Invalid value for '--games'"),
     ],
 )

@@ -399,3 +399,16 @@ def test_pgn_clock_is_read_again(milliseconds: int) -> None:
     assert (int(hours) * 60 + int(minutes)) * 60 + float(rest) == pytest.approx(milliseconds / 1000)
     assert len(minutes) == 2
     assert len(rest.partition(".")[0]) == 2
+
+
+def test_a_turn_that_somebody_else_timed() -> None:
+    """Charged is what a stopped clock would have taken."""
+    time = FakeTime()
+    run, charged = (Clock(parse("2/10+1"), parse("5"), now=time, margin_s=0.25) for _ in range(2))
+    for player, seconds in ((0, 3.0), (1, 4.75), (0, 2.5), (1, 0.5), (0, 9.0), (1, 0.75)):
+        run.start(player)
+        time.now_s += seconds
+        run.stop()
+        charged.charge(player, seconds)
+        assert charged.left(player) == run.left(player) and charged.flag_fallen == run.flag_fallen
+    assert charged.flag_fallen == 1

@@ -17,6 +17,7 @@ from zerosum.openings import (
     Opening,
     OpeningList,
     RandomOpenings,
+    find_openings,
     packaged_openings,
     random_opening,
     read_openings,
@@ -304,3 +305,21 @@ def test_packaged_openings_that_are_not_there() -> None:
         packaged_openings("ches-human", CHESS)
     with pytest.raises(DataError, match="a game of chess, expected one of shogi"):
         packaged_openings("chess-human", SHOGI)
+
+
+@pytest.mark.parametrize("is_shuffled", [False, True])
+def test_openings_by_a_name_or_a_file(tmp_path: Path, is_shuffled: bool) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text("e4 e5 Nf3\nd4 d5\nc4\n")
+    chess = make("chess")
+    source = find_openings(str(path), chess, plies=2, seed=1, is_shuffled=is_shuffled)
+    drawn = [source(number) for number in range(6)]
+    assert drawn[:3] == drawn[3:] and {len(opening.actions) for opening in drawn} == {1, 2}
+    assert {opening.line for opening in drawn[:3]} == {1, 2, 3}
+    assert is_shuffled or [opening.line for opening in drawn[:3]] == [1, 2, 3]
+    book = book_file(tmp_path / "a.bin", (PUBLISHED[""], "e2e4", 1))
+    assert isinstance(find_openings(str(book), chess, seed=1, is_shuffled=is_shuffled), BookOpenings)
+    human = find_openings("chess-human", chess, seed=1, is_shuffled=False)
+    assert human(0).name.startswith("A10") and human(0) == human(12)
+    with pytest.raises(DataError, match="openings 'human' are no file here, and of those that come with the package"):
+        find_openings("human", chess, seed=1, is_shuffled=False)

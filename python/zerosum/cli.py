@@ -26,14 +26,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-GameArgument = Annotated[
-    str,
-    typer.Argument(
-        help="A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as"
-        " `path.py:Class`.",
-        show_default=False,
-    ),
-]
+GAME_HELP = (
+    "A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as `path.py:Class`."
+)
+GameArgument = Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)]
 Position = Annotated[str, typer.Option(help="A position as people write it, instead of the initial one.")]
 RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpoint's JSON.", show_default=False)]
 Simulations = Annotated[
@@ -179,11 +175,13 @@ def play(
 
 
 @app.command(
-    epilog="Examples: `zerosum match connect4 rollouts@100 random --games 20`, or against an engine"
+    epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`; against an engine"
     " `zerosum match chess runs/chess stockfish@1000 --second 'option.Skill Level=0' --out games.pgn`"
 )
 def match(
-    game: GameArgument,
+    game: Annotated[
+        str, typer.Argument(help=f"{GAME_HELP} With --suite only if it is to be one game.", show_default=False)
+    ] = "",
     first: Annotated[
         str,
         typer.Argument(
@@ -191,8 +189,8 @@ def match(
             " command as `uci:COMMAND`, `usi:…` or `gtp:…`; `@N` behind it sets simulations, nodes or plies a move.",
             show_default=False,
         ),
-    ],
-    second: Annotated[str, typer.Argument(help="The same for the opponent.", show_default=False)],
+    ] = "",
+    second: Annotated[str, typer.Argument(help="The same for the opponent.", show_default=False)] = "",
     games: Annotated[
         int, typer.Option(min=2, callback=_require_pairs, help="Games; each opening is played from both sides.")
     ] = 100,
@@ -245,22 +243,41 @@ def match(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the games as they end: .pgn, .sgf or .csa, or .jsonl for any game. The same command goes on"
-            " with a match that was stopped.",
+            help="Write the games as they end: .pgn, .sgf or .csa, or .jsonl for any game; of a suite, a directory. The"
+            " same command goes on with a match that was stopped.",
             show_default=False,
         ),
     ] = None,
+    suite: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Play the matches of the AlphaZero paper, `paper` or `paper-2017`, --games of each.",
+            show_default=False,
+        ),
+    ] = "",
+    time_scale: Annotated[
+        float, typer.Option(help="With --suite: its times are multiplied by this (3 hours by 0.001 are 10.8 s).")
+    ] = 0.001,
     seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and sampled moves.")] = 0,
     json: Json = False,
 ) -> None:
     """Let two players meet, and say how they compare."""
     from zerosum.adjudication import DrawRule
     from zerosum.arena.session import plan_match, play_session
+    from zerosum.errors import SettingsError
     from zerosum.games import make
     from zerosum.play.contestants import Entry
     from zerosum.report import score_json
     from zerosum.sprt import Sprt
 
+    if suite:
+        _require_unused(each=each, first=first_, second=second_, draw=draw, sprt=sprt, opening_plies=opening_plies)
+        _play_suite(suite, game, first, second, games, time_scale, openings, concurrency, out, seed, json)
+        return
+    for name, word in (("GAME", game), ("FIRST", first), ("SECOND", second)):
+        if not word:
+            raise SettingsError(f"Missing argument {name}: a match has a game and two players.")
     plan = plan_match(
         make(game),
         Entry.parse(first, [*(each or []), *(first_ or [])]),
@@ -280,6 +297,43 @@ def match(
     if played.is_interrupted:
         _say(played.how_to_go_on)
         raise typer.Exit(130)
+
+
+def _play_suite(
+    suite: str,
+    game: str,
+    first: str,
+    second: str,
+    games: int,
+    time_scale: float,
+    openings: str,
+    concurrency: int | None,
+    out: Path | None,
+    seed: int,
+    json: bool,
+) -> None:
+    from zerosum.report import score_json
+    from zerosum.suite import SuiteWords, play_suite
+
+    words = SuiteWords(suite, games, time_scale, game, first, second, openings, seed, concurrency)
+    for result in play_suite(words, directory=out, say=_say):
+        print(
+            score_json(result.played.result, match=result.match.title, paper=result.match.result)
+            if json
+            else f"{result}\n"
+        )
+        if result.played.is_interrupted:
+            _say(result.played.how_to_go_on)
+            raise typer.Exit(130)
+
+
+def _require_unused(**options: object) -> None:
+    """A suite says these itself."""
+    from zerosum.errors import SettingsError
+
+    for name, value in options.items():
+        if value:
+            raise SettingsError(f"--{name.replace('_', '-')} has no place in a --suite, which says how it is played.")
 
 
 def _say(sentence: str) -> None:

@@ -70,11 +70,16 @@ class PaperMatch:
             return str(self.tally)
         return "" if self.won_share is None else f"{self.won_share:.1%} won"
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """Who played whom, and how it differs from the suite's other matches."""
         words = [f"{self.game} against {self.opponent.name}"]
         words += [f"{self.openings} openings"] if self.openings else []
         words += [f"1/{self.time_divisor} of the time"] if self.time_divisor > 1 else []
-        return f"{', '.join(words)}{': ' if self.result else ''}{self.result}"
+        return ", ".join(words)
+
+    def __str__(self) -> str:
+        return f"{self.title}{': ' if self.result else ''}{self.result}"
 
 
 def paper_matches(suite: str) -> tuple[PaperMatch, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from zerosum.arena import MatchResult, PlayedGame, play_match, require_pairs
+from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
 from zerosum.checkpoint import list_checkpoints, load_checkpoint
 from zerosum.config import RunConfig, load_config
 from zerosum.elo import Rating, fit_elo
@@ -147,7 +147,7 @@ def mistake_table(rates: Iterable[MistakeRate]) -> str:
     return "\n".join(lines)
 
 
-def score_json(result: MatchResult) -> str:
+def score_json(result: MatchResult, **more: object) -> str:
     """A match as one line of JSON: the score of the player named first, in [0, 1], and all of its statistics."""
     return _figure_json(
         "score",
@@ -157,7 +157,10 @@ def score_json(result: MatchResult) -> str:
         error=wilson_error(result.score, len(result.games)),
         games=len(result.games),
         **result.statistics.numbers(),
+        distinct=result.num_distinct,
+        failures={ending: result.num_failures(ending) for ending in FAILURES},
         evaluations=result.evaluations,
+        **more,
     )
 
 

@@ -7,9 +7,10 @@ after a kill, and `game_files.py` writes them as people's programs read them. St
 
 from zerosum.arena.match import Match as Match
 from zerosum.arena.match import play_match as play_match
+from zerosum.arena.played import FAILURES as FAILURES
 from zerosum.arena.played import PlayedGame as PlayedGame
 from zerosum.arena.played import Thought as Thought
 from zerosum.arena.result import MatchResult as MatchResult
 from zerosum.arena.result import require_pairs as require_pairs
 
-__all__ = ["Match", "MatchResult", "PlayedGame", "Thought", "play_match", "require_pairs"]
+__all__ = ["FAILURES", "Match", "MatchResult", "PlayedGame", "Thought", "play_match", "require_pairs"]

@@ -296,7 +296,7 @@ class Match:
         return self._players[board.seat_of(player)].name
 
     def _move(self, number: int, board: _Board, action: int) -> None:
-        board.state = self._game.play(board.state, action)
+        before, board.state = board.state, self._game.play(board.state, action)
         board.actions.append(action)
         outcome = self._game.outcome(board.state)
         if outcome is not None:
@@ -304,6 +304,10 @@ class Match:
             assert ending is not None
             self._end(number, board, outcome, 0, ending)
         elif verdict := adjudicate(board.rules, board.reports, plies=board.state.plies):
+            if verdict.ending == "resignation":  # who resigns does not move
+                board.state = before
+                board.actions.pop()
+                board.thoughts.pop()
             self._end(number, board, verdict.result, 0, verdict.ending, f"Adjudicated: {verdict.reason}.")
         else:
             for seat in self._seats:

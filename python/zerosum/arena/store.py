@@ -62,8 +62,9 @@ class MatchStore:
 
     def close(self) -> None:
         """Let others have the file."""
-        self._lock.release()
-        Path(f"{self._path}.lock").unlink(missing_ok=True)
+        if self._lock.is_locked:
+            Path(self._lock.lock_file).unlink(missing_ok=True)
+            self._lock.release()
 
     def _read(self, settings: dict[str, Any], report: Callable[[str], None]) -> list[PlayedGame]:
         header = json.dumps({"format": FORMAT, **settings}, ensure_ascii=False)

@@ -7,6 +7,7 @@
 With `@N` behind it, all but random have N simulations, N nodes or (alphabeta) N plies a move. What else a player has
 stands beside its word, in the words of fastchess where that has one (`Entry.parse`):
 
+    name=WORDS          what it is called in results and files
     tc=10+0.1, st=5     its clock, or seconds a move (`TimeControl.parse`)
     nodes=N, depth=N    limits of a move
     option.NAME=VALUE   an option of an engine
@@ -34,7 +35,7 @@ from zerosum.play.profiles import profile_of
 from zerosum.play.program import Terms
 from zerosum.settings import num_cores
 
-NAMES = ("tc", "st", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
+NAMES = ("name", "tc", "st", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Entry:
     """(name, value), of an engine; a button has no value."""
     profile: str = ""
     sampled_plies: int = 0
+    name: str = ""
+    """What to call it; "" for what it is."""
     resign: str = ""
     """A rule as `ResignRule.parse` has it, or "paper"."""
 
@@ -76,6 +79,7 @@ class Entry:
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),
             sampled_plies=_number("sample", values.get("sample", "0")),
+            name=values.get("name", ""),
             resign=values.get("resign", ""),
         )
 
@@ -118,8 +122,8 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
         options = (*(option for option in profile.options if option[0].casefold() not in given), *options)
         sentences = (profile.sentence,)
     said = [f"{name} {value}".strip() for name, value in options] + ([str(terms)] if str(terms) else [])
-    name = f"{command.label} ({', '.join(said)})" if said else command.label
-    program = replace(command, options=(*command.options, *options))
+    name = entry.name or (f"{command.label} ({', '.join(said)})" if said else command.label)
+    program = replace(command, options=(*command.options, *options), name=entry.name or command.name)
     player = Contestant(name, program=program, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
     return Entered(player, sentences)
 
@@ -207,8 +211,8 @@ def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, bat
         terms = replace(terms, nodes=own.search.num_simulations) if at and not own.plays_by_rules else terms
         name = f"{word} ({terms})"
     else:
-        name = own.name if terms.nodes is None else f"{word}@{terms.nodes}"
-    return replace(own, name=name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
+        name = own.name if terms.nodes is None or own.plays_by_rules else f"{word}@{terms.nodes}"
+    return replace(own, name=entry.name or name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
 
 
 def _num_threads(terms: Terms) -> int:

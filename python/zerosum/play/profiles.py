@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from zerosum.errors import SettingsError, nearest
 from zerosum.games import Rules
@@ -11,8 +13,10 @@ from zerosum.paper import PaperOpponent, paper_matches
 from zerosum.play.external import EngineCommand, ExternalEngine
 from zerosum.settings import num_cores
 
-MEMORY_SHARE = 0.5
-"""Of the machine's memory, what the hash tables of all games take at most."""
+MEMORY_SHARE = 0.25
+"""Of the memory that we may use, what the hash tables of all games take at most."""
+MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
+"""Where Linux says what a container may use; a number of bytes, or a word."""
 HASH_NAMES = ("Hash", "USI_Hash")
 
 
@@ -32,7 +36,7 @@ def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: 
         suite: As `zerosum.paper.paper_matches` takes it.
         command: The engine, which is started to learn what options it has.
         game: To be played.
-        num_engines: How many of it share the machine's memory. Each has all cores: in a game one side thinks.
+        num_engines: How many of it share the machine.
 
     Raises:
         SettingsError: the suite is unknown, or has no opponent at this game that is set up by options.
@@ -63,14 +67,17 @@ def _wanted(opponent: PaperOpponent, known: dict[str, str], num_engines: int) ->
     hash_name = next((name for name in HASH_NAMES if name.casefold() in known), HASH_NAMES[0])
     most_mb = int(MEMORY_SHARE * _memory_mb() / num_engines)
     return [
-        ("Threads", str(min(opponent.threads, num_cores()))),
+        ("Threads", str(max(1, min(opponent.threads, num_cores() // num_engines)))),
         (hash_name, str(max(1, min(opponent.hash_mb, most_mb)))),
         *opponent.options,
     ]
 
 
 def _memory_mb() -> int:
-    """Of the machine; a little, where it does not say."""
+    """That we may use; a little, where the system does not say."""
+    known = []
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-    return 1024
+        known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20)
+    with contextlib.suppress(OSError, ValueError):
+        known.append(int(MEMORY_LIMIT.read_text()) >> 20)
+    return min(known, default=1024)

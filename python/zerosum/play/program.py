@@ -35,7 +35,10 @@ class Mover(Protocol):
         """How the game ended for it, in [-1, 1]."""
 
     def close(self) -> None:
-        """Leave, and have nothing behind; called from another thread, it ends what is under way there."""
+        """Leave, and have nothing behind; called from another thread, it ends what is under way there.
+
+        It may be called again.
+        """
 
 
 class Program(Protocol):

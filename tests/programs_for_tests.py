@@ -1,0 +1,83 @@
+"""Programs that play in a match and do what a test wants of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from zerosum.games import Rules, start_state
+from zerosum.play.external import EngineFailure, EngineMove
+from zerosum.play.external_search import EngineAnswer, EngineLimits
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """Plays the last legal action of every position, each in so many seconds, and does what the script says before."""
+
+    seconds: float = 0.0
+    centipawns: int | None = None
+    script: tuple[tuple[int, str], ...] = ()
+    """(number of the `think`, from 1 over all games) and what happens: a failure's ending, "resignation", ..."""
+    log: list[object] = field(default_factory=list, compare=False, repr=False)
+
+    def open(self, game: Rules) -> ScriptedMover:
+        self.log.append("open")
+        return ScriptedMover(self, game)
+
+
+class ScriptedMover:
+    def __init__(self, program: Scripted, game: Rules) -> None:
+        self._program, self._game, self._script = program, game, dict(program.script)
+
+    def new_game(self) -> None:
+        self._program.log.append("new game")
+
+    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        program = self._program
+        program.log.append(limits)
+        state = start_state(self._game, start)
+        for action in actions:
+            state = self._game.play(state, action)
+        what = self._script.get(sum(isinstance(said, EngineLimits) for said in program.log), "")
+        if what in ("time", "illegal move", "forfeit"):
+            raise EngineFailure(f"scripted did so ({what}).", ending=what)
+        answer = EngineAnswer("", program.seconds, centipawns=program.centipawns, depth=3, nodes=7)
+        if what:
+            return EngineMove(None, what, answer)
+        return EngineMove(self._game.legal_actions(state)[-1], "", answer)
+
+    def end_game(self, result: float) -> None:
+        self._program.log.append(("end", result))
+
+    def close(self) -> None:
+        self._program.log.append("close")
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Thinks until it is closed."""
+
+    has_begun: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+    new_game: Callable[[], None] = lambda: None
+
+    def open(self, game: Rules) -> EndlessMover:
+        return EndlessMover(self)
+
+
+class EndlessMover:
+    def __init__(self, program: Endless) -> None:
+        self._program, self._is_closed = program, threading.Event()
+
+    def new_game(self) -> None:
+        self._program.new_game()
+
+    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        self._program.has_begun.set()
+        self._is_closed.wait()
+        raise EngineFailure("endless was closed.", ending="forfeit")
+
+    def end_game(self, result: float) -> None: ...
+
+    def close(self) -> None:
+        self._is_closed.set()

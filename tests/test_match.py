@@ -1,0 +1,399 @@
+"""Programs at the boards of a match: clocks, faults, resignations, and that a match ends in good order."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from programs_for_tests import Endless, Scripted
+from zerosum._core import Leaves
+from zerosum.adjudication import DrawRule, ResignRule
+from zerosum.arena import Match, MatchResult, PlayedGame, play_match
+from zerosum.errors import SettingsError
+from zerosum.evaluator import Evaluations, UniformEvaluator
+from zerosum.games import make, start_state
+from zerosum.openings import Opening
+from zerosum.play.clock import TimeControl
+from zerosum.play.external import EngineCommand, EngineFailure, EngineTimeouts
+from zerosum.play.external_search import EngineLimits
+from zerosum.play.player import RANDOM, Contestant, rollouts
+from zerosum.play.program import Terms
+from zerosum.play.search_mover import SearchMover
+from zerosum.search import SearchConfig
+from zerosum.sprt import Sprt, Tally
+
+FAKE = Path(__file__).parent / "fake_engine.py"
+CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
+
+
+def scripted(program: Scripted, terms: Terms | None = None, resign: ResignRule | None = None) -> Contestant:
+    return Contestant("scripted", program=program, terms=terms or Terms(), resign=resign)
+
+
+def clock(text: str) -> Terms:
+    return Terms(TimeControl.parse(text))
+
+
+def play(
+    program: Scripted, *, num_games: int = 2, terms: Terms | None = None, resign: ResignRule | None = None
+) -> MatchResult:
+    return play_match(
+        CONNECT4, scripted(program, terms, resign), RANDOM, num_games=num_games, seed=1, max_games_at_once=1
+    )
+
+
+def test_a_program_plays_its_side_of_each_game() -> None:
+    program = Scripted(centipawns=30)
+    result = play(program, num_games=4)
+    assert [game.first_is_player for game in result.games] == [0, 1, 0, 1]
+    for game in result.games:
+        state = CONNECT4.initial_state()
+        for ply, (action, thought) in enumerate(zip(game.actions, game.thoughts, strict=True)):
+            if ply % 2 == game.first_is_player:
+                assert action == CONNECT4.legal_actions(state)[-1]
+                assert thought.score is not None and (thought.score.centipawns, thought.depth) == (30, 3)
+            else:
+                assert thought.score is None
+            state = CONNECT4.play(state, action)
+        assert game.ending == CONNECT4.ending(state)
+    told = [said for said in program.log if not isinstance(said, EngineLimits)]
+    ends = [("end", game.result) for game in result.games]
+    assert told == ["open", *(what for end in ends for what in ("new game", end)), "close", "close"]
+
+
+@pytest.mark.parametrize("ending", ["time", "illegal move", "forfeit"])
+def test_who_fails_loses_that_game_and_is_named(ending: str) -> None:
+    result = play(Scripted(script=((2, ending),)), num_games=4)
+    first, *others = result.games
+    assert (first.result, first.ending, first.notes) == (-1.0, ending, (f"scripted did so ({ending}).",))
+    assert len(first.actions) == 2 and len(first.thoughts) == 2
+    assert all(game.ending not in ("time", "illegal move", "forfeit") for game in others)
+    assert f"scripted lost 1 by {ending}" in str(result)
+
+
+def test_a_resignation_ends_the_game() -> None:
+    result = play(Scripted(script=((1, "resignation"),)))
+    assert (result.games[0].result, result.games[0].ending, result.games[0].actions) == (-1.0, "resignation", ())
+    assert not result.failures()
+
+
+def test_a_declared_win_that_the_rules_do_not_give_loses() -> None:
+    """A legal one never comes: the rules end the game before the player is asked."""
+    shogi = make("shogi(max_plies=6)")
+    program = Scripted(script=((1, "declaration"),))
+    game = play_match(shogi, scripted(program), RANDOM, num_games=2, seed=1, max_games_at_once=1).games[0]
+    assert (game.result, game.ending) == (-1.0, "illegal move")
+    assert game.notes == ("scripted declared a win that the rules do not give.",)
+    declarable = "KRRBBGGSS/GPPPPPP2/9/9/9/9/9/9/8k b - 1"
+    assert shogi.ending(start_state(shogi, declarable)) == "declaration"
+
+
+def test_the_match_resigns_for_who_says_that_it_is_lost() -> None:
+    """After its second move with a lost score, which is then no move any more."""
+    program = Scripted(centipawns=-700)
+    result = play(program, resign=ResignRule(centipawns=-650, num_moves=2))
+    for game, plies in zip(result.games, (2, 3), strict=True):
+        assert (game.result, game.ending, len(game.actions), len(game.thoughts)) == (-1.0, "resignation", plies, plies)
+        assert game.notes == ("Adjudicated: -650 centipawns or less for 2 moves in a row.",)
+
+
+def test_a_draw_is_agreed() -> None:
+    players = scripted(Scripted(centipawns=5)), scripted(Scripted(centipawns=-5))
+    rule = DrawRule(num_moves=1, centipawns=10, min_plies=4)
+    result = play_match(CONNECT4, *players, num_games=2, seed=1, draw=rule)
+    assert [(game.result, game.ending, len(game.actions)) for game in result.games] == [(0.0, "agreement", 4)] * 2
+
+
+def test_a_clock_runs_out() -> None:
+    """Four moves of 0.3 s in 1 s with 0.1 s more each: 0.8, 0.6, 0.4, 0.2, and the fifth is late."""
+    result = play(Scripted(seconds=0.3), terms=clock("1+0.1"))
+    for game in result.games:
+        own = [thought.clock_s for thought in game.thoughts if thought.clock_s is not None]
+        assert own == pytest.approx([0.8, 0.6, 0.4, 0.2][: len(own)])
+        if game.ending == "time":
+            assert game.result == -1 and game.notes == ("scripted moved after 0.300 s and had 0.200 s.",)
+    assert play(Scripted(seconds=0.3), terms=clock("1")).games[0].ending == "time"
+
+
+@pytest.mark.parametrize(
+    ("control", "seconds", "told"),
+    [
+        ("inf", 0.0, [EngineLimits()] * 2),
+        ("st=2", 1.0, [EngineLimits(move_time_s=2.0, flag_falls_s=2.0)] * 2),
+        (
+            "10+0.5",
+            1.0,
+            [
+                EngineLimits(remaining_s=(10.0, 10.0), increment_s=(0.5, 0.5), flag_falls_s=10.0),
+                EngineLimits(remaining_s=(9.5, 9.5), increment_s=(0.5, 0.5), flag_falls_s=9.5),
+            ],
+        ),
+        (
+            "2/10",
+            1.0,
+            [
+                EngineLimits(remaining_s=(10.0, 10.0), moves_to_go=2, flag_falls_s=10.0),
+                EngineLimits(remaining_s=(9.0, 9.0), moves_to_go=1, flag_falls_s=9.0),
+            ],
+        ),
+        (
+            "1+1x3",
+            1.5,
+            [
+                EngineLimits(remaining_s=(1.0, 1.0), byoyomi_s=3.0, flag_falls_s=4.0),
+                EngineLimits(move_time_s=3.0, flag_falls_s=3.0),
+            ],
+        ),
+        (
+            "1+5/10",
+            1.5,
+            [
+                EngineLimits(remaining_s=(1.0, 1.0), flag_falls_s=11.0),
+                EngineLimits(remaining_s=(9.5, 9.5), moves_to_go=4, flag_falls_s=9.5),
+            ],
+        ),
+    ],
+)
+def test_what_a_program_hears_of_its_clock(control: str, seconds: float, told: list[EngineLimits]) -> None:
+    """Of an opponent without a clock nothing is to be said, so it is said to have the same."""
+    program = Scripted(seconds=seconds)
+    play(program, terms=clock(control))
+    heard = [said for said in program.log if isinstance(said, EngineLimits)]
+    assert heard[:2] == told
+
+
+def test_odds_in_time_and_nodes() -> None:
+    rich, poor = Scripted(seconds=0.1), Scripted(seconds=0.1)
+    players = scripted(rich, Terms(TimeControl.parse("30"), nodes=5)), scripted(poor, clock("3"))
+    play_match(CONNECT4, *players, num_games=2, seed=1, max_games_at_once=1)
+    heard = [said for said in rich.log if isinstance(said, EngineLimits)]
+    assert heard[0] == EngineLimits(remaining_s=(30.0, 3.0), nodes=5, flag_falls_s=30.0)
+    others = [said for said in poor.log if isinstance(said, EngineLimits)]
+    assert others[0] == EngineLimits(remaining_s=(29.9, 3.0), flag_falls_s=3.0)
+
+
+def test_a_program_that_cannot_start_is_known_before_any_game() -> None:
+    missing = EngineCommand(("no-such-program",), "uci")
+    with pytest.raises(EngineFailure, match="no-such-program cannot be started"):
+        Match(make("chess"), Contestant("x", program=missing, terms=Terms(nodes=1)), RANDOM, num_games=2, seed=1)
+
+
+def test_a_setting_that_fails_ends_the_match() -> None:
+    """UCI has no byoyomi: nobody loses a game by that."""
+    command = fake_engine({"uci": ["uciok"], "isready": ["readyok"]})
+    player = Contestant("x", program=command, terms=clock("10+1x3"))
+    with pytest.raises(SettingsError, match="UCI has no word for byoyomi"):
+        play_match(make("chess"), player, RANDOM, num_games=2, seed=1)
+
+
+def test_a_match_can_be_left_while_somebody_thinks() -> None:
+    program = Endless()
+    match = Match(CONNECT4, Contestant("endless", program=program), RANDOM, num_games=8, seed=1, max_games_at_once=3)
+    assert program.has_begun.wait(60)
+    match.close()
+    assert not match.is_over and match.result.games == ()
+
+
+def test_a_bug_in_a_program_is_nobodys_loss() -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        play_match(CONNECT4, Contestant("x", program=Endless(new_game=fail)), RANDOM, num_games=2, seed=1)
+
+
+def test_openings_are_played_from_both_sides() -> None:
+    lines = (Opening("one", "", (3, 3)), Opening("two", "", (0,)))
+    result = play_match(
+        CONNECT4, rollouts(CONNECT4, 5, seed=1), RANDOM, num_games=6, seed=1, openings=lambda number: lines[number % 2]
+    )
+    assert [game.opening for game in result.games] == ["one", "one", "two", "two", "one", "one"]
+    assert all(game.actions[: game.opening_plies] == (3, 3) for game in result.games if game.opening == "one")
+
+
+# Our own searches
+
+
+class CountingEvaluator(UniformEvaluator):
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        self.sizes.append(len(leaves))
+        return super().evaluate(leaves)
+
+
+def test_both_sides_of_one_network_share_batches() -> None:
+    """Sixteen boards and equal searches: all of them are in one batch, though each side is to move at half of them."""
+    evaluator = CountingEvaluator()
+    config = SearchConfig(num_simulations=20, exact_bounds=False, reuse_tree=False)
+    one = Contestant("one", evaluator, config)
+    other = Contestant("other", evaluator, SearchConfig(num_simulations=10, exact_bounds=False, reuse_tree=False))
+    openings = Opening("", "", (3,)), Opening("", "", ())
+    result = play_match(
+        CONNECT4, one, other, num_games=16, seed=1, openings=lambda number: openings[number % 2], max_games_at_once=16
+    )
+    assert max(evaluator.sizes) == 16
+    assert sum(evaluator.sizes) == sum(result.evaluations)
+    assert result.evaluations[0] > 1.5 * result.evaluations[1]
+    alone = play_match(
+        CONNECT4,
+        Contestant("one", UniformEvaluator(), one.search),
+        Contestant("other", UniformEvaluator(), other.search),
+        num_games=16,
+        seed=1,
+        openings=lambda number: openings[number % 2],
+    )
+    assert alone.games == result.games and alone.evaluations == result.evaluations
+
+
+def test_sampled_plies_make_games_differ() -> None:
+    def games(sampled_plies: int) -> tuple[PlayedGame, ...]:
+        config = SearchConfig(num_simulations=30)
+        player = Contestant("x", UniformEvaluator(), config, sampled_plies=sampled_plies)
+        best = Contestant("y", UniformEvaluator(), config)
+        result = play_match(CONNECT4, player, best, num_games=20, seed=1)
+        assert result.num_distinct == len({game.actions for game in result.games})
+        return result.games
+
+    assert games(0) == games(0) and len({game.actions for game in games(0)}) == 1
+    assert games(2) == games(2)
+    firsts = {game.actions[0] for game in games(2) if game.first_is_player == 0}
+    assert len(firsts) > 2 and len({game.actions for game in games(2)}) > 4
+
+
+def test_a_search_by_the_clock_moves_in_time() -> None:
+    """Its own time is counted in looks at a clock, each of which takes a hundredth of a second."""
+    looks = iter(range(1_000_000))
+    player = Contestant("x", UniformEvaluator(), SearchConfig(), terms=clock("st=1"))
+    mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 100)
+    mover.new_game()
+    slow = mover.think("", [3], EngineLimits(move_time_s=1.0))
+    assert 0.5 < slow.answer.seconds < 1.0
+    quick = mover.think("", [3, 3], EngineLimits(remaining_s=(0.3, 0.3)))
+    assert quick.answer.seconds < 0.3
+    assert slow.answer.nodes is not None and quick.action in CONNECT4.legal_actions(CONNECT4.initial_state())
+    assert mover.think("", [3, 3], EngineLimits(move_time_s=1.0, nodes=5)).answer.win_rate is not None
+
+
+def test_two_searches_by_the_clock() -> None:
+    search = SearchConfig(num_simulations=5)
+    one = Contestant("one", UniformEvaluator(), search, terms=Terms(TimeControl.parse("1000"), nodes=30))
+    other = Contestant("other", UniformEvaluator(), search)
+    result = play_match(TICTACTOE, one, other, num_games=4, opening_plies=1, seed=1, max_games_at_once=2)
+    assert len(result.games) == 4 and not result.failures() and result.evaluations[0] > 0
+    clocks = [thought.clock_s for thought in result.games[0].thoughts]
+    assert any(left is not None and left <= 1000 for left in clocks) and None in clocks
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"terms": Terms(nodes=5)}, "x has 5 nodes, but random play does not search"),
+        ({"terms": Terms(depth=5)}, "x has a depth of 5, which is for engines"),
+        ({"sampled_plies": 3}, "x is to sample its moves in the first 3 plies: that takes visits"),
+        ({"evaluator": UniformEvaluator(), "sampled_plies": -1}, "the first -1 plies"),
+        ({"resign": ResignRule(win_rate=0.05)}, "x is to resign, but random play never knows"),
+    ],
+)
+def test_contestants_that_there_are_not(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        Contestant("x", **fields)  # type: ignore[arg-type]
+
+
+# Tests that end a match, and matches that go on
+
+
+def test_a_decided_test_ends_the_match() -> None:
+    strong = Contestant("strong", UniformEvaluator(), SearchConfig(num_simulations=100))
+    sprt = Sprt(elo0=0, elo1=200)
+    result = play_match(CONNECT4, strong, RANDOM, num_games=400, opening_plies=1, seed=1, sprt=sprt)
+    assert 4 < len(result.games) < 400
+    assert result.statistics.sprt is not None and result.statistics.sprt.decision == "H1"
+    again = play_match(CONNECT4, strong, RANDOM, num_games=400, opening_plies=1, seed=1, sprt=sprt, played=result.games)
+    assert again.games == result.games, "what is decided is not played on"
+
+
+def test_a_match_goes_on_with_the_games_it_has() -> None:
+    player = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=20))
+    whole = play_match(CONNECT4, player, RANDOM, num_games=10, opening_plies=2, seed=1)
+    kept = [game for game in whole.games if game.index not in (1, 4, 5, 9)]
+    seen: list[int] = []
+    rest = play_match(
+        CONNECT4,
+        player,
+        RANDOM,
+        num_games=10,
+        opening_plies=2,
+        seed=1,
+        played=kept,
+        on_game=lambda game: seen.append(game.index),
+    )
+    assert rest.games == whole.games and sorted(seen) == [1, 4, 5, 9]
+
+
+def test_only_complete_pairs_are_counted() -> None:
+    games = [PlayedGame(index, (index,), 0, index % 2, 1.0, "some way") for index in (0, 1, 2, 5)]
+    result = MatchResult("me", "you", tuple(games), (0, 0))
+    assert result.statistics.counts.pairs == (0, 0, 0, 0, 1) and result.tally() == Tally(4, 0, 0)
+
+
+# Real processes
+
+
+def fake_engine(
+    script: dict[str, list[str]], *, protocol: str = "uci", timeouts: EngineTimeouts | None = None
+) -> EngineCommand:
+    argv = (sys.executable, "-I", "-S", str(FAKE), json.dumps(script))
+    return EngineCommand(argv, protocol, name="fake", timeouts=timeouts or EngineTimeouts())
+
+
+UCI = {"uci": ["id name Fake", "uciok"], "isready": ["readyok"]}
+
+
+@pytest.mark.parametrize(
+    ("go", "ending", "note"),
+    [
+        (["!exit 3"], "forfeit", "exit status 3"),
+        (["bestmove e1e8"], "illegal move", "'e1e8', which is no legal move here"),
+        (["!sleep 600"], "forfeit", "did not move within 0.2 s"),
+        ([], "forfeit", "did not move within 0.2 s"),
+    ],
+)
+def test_an_engine_that_fails_every_time_loses_every_game(go: list[str], ending: str, note: str) -> None:
+    """It is started again for each."""
+    command = fake_engine({**UCI, "go": go}, timeouts=EngineTimeouts(search_s=0.2))
+    player = Contestant("bad", program=command, terms=Terms(nodes=1))
+    result = play_match(make("chess"), player, RANDOM, num_games=4, seed=1, max_games_at_once=2)
+    assert result.tally() == Tally(0, 0, 4)
+    assert {game.ending for game in result.games} == {ending}
+    assert all(note in game.notes[0] for game in result.games)
+
+
+def test_a_silent_engine_loses_on_time() -> None:
+    command = fake_engine({**UCI, "go": []}, timeouts=EngineTimeouts(margin_s=0.0))
+    player = Contestant("silent", program=command, terms=clock("0.1"))
+    result = play_match(make("chess"), player, RANDOM, num_games=2, seed=1)
+    assert [game.ending for game in result.games] == ["time", "time"]
+
+
+def test_a_score_of_go_that_is_another_one_is_told() -> None:
+    """Both pass at once: White has the komi. One engine counts so, one does not, one knows no scores."""
+    go = make("go(size=5, komi=0.5)")
+    script = {
+        **{word: ["=#", ""] for word in ("name", "version", "boardsize", "komi", "clear_board", "play", "quit")},
+        "genmove": ["=# pass", ""],
+    }
+
+    def notes(said: str) -> tuple[str, ...]:
+        commands = ["=# play", "genmove", *(["final_score"] if said else []), ""]
+        command = fake_engine({**script, "list_commands": commands, "final_score": [f"=# {said}", ""]}, protocol="gtp")
+        passing = Contestant("passing", program=command)
+        other = Contestant("other", program=Scripted())  # whose last legal action is the pass
+        return play_match(go, passing, other, num_games=2, seed=1).games[0].notes
+
+    assert notes("W+0.5") == notes("") == ()
+    assert notes("B+3.5") == ("passing counts B+3.5, by the rules of the match (Tromp-Taylor) White won.",)
