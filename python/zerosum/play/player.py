@@ -301,14 +301,16 @@ class Contestant:
         if self.terms.depth is not None and self.program is None:
             raise SettingsError(f"{self.name} has a depth of {self.terms.depth}, which is for engines: say nodes.")
         if self.terms.nodes is not None and self.plays_by_rules:
-            raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but searches no tree of simulations.")
+            but = "its depth stands behind the @" if self.alpha_beta_depth else "random play does not search"
+            raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but {but}.")
         if self.sampled_plies < 0 or (self.sampled_plies and self.evaluator is None):
             raise SettingsError(
                 f"{self.name} is to sample its moves in the first {self.sampled_plies} plies: that takes visits, which"
                 " a run, a checkpoint or rollouts have, and a number of at least 0."
             )
         if self.resign is not None and self.plays_by_rules:
-            raise SettingsError(f"{self.name} is to resign, but never says how it stands.")
+            who = "alpha-beta" if self.alpha_beta_depth else "random play"
+            raise SettingsError(f"{self.name} is to resign, but {who} never knows how it stands.")
 
     @property
     def plays_by_rules(self) -> bool:
