@@ -510,6 +510,7 @@ def test_results_know_a_player_by_all_that_its_strength_depends_on() -> None:
     assert identity("rollouts@20", "sample=8", "resign=winrate=5") == "rollouts@20, sample=8, resign=winrate=5"
     assert identity("uci:./mine --level 3", "nodes=10", "option.Hash=1") == "uci:./mine --level 3 (Hash 1, 10 nodes)"
     assert identity("uci:./mine --level 4", "nodes=10") == "uci:./mine --level 4 (10 nodes)"
+    assert identity("uci:./mine --level 4", "nodes=10", "name=mine, level 4") == "mine, level 4"
 
 
 def test_no_games_show_what_is_known() -> None:

@@ -295,6 +295,7 @@ impl Game {
         let depth = u32::try_from(depth).unwrap_or(0); // which is refused, as too great a depth is
         let draws = Draws::new(seed, game, state.inner.plies().into(), "alpha-beta");
         // Ctrl-C ends a search that takes longer than expected.
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's path has one lifetime, not any")]
         let pulse = || Python::attach(|py| py.check_signals()).unwrap_or_else(|error| raise(error));
         let found = self.run(py, || self.inner.alpha_beta(&state.inner, depth, draws, &pulse))?;
         let alpha_beta::AlphaBeta { action, worth, num_nodes } = found.map_err(|error| game_error(py, error.0))?;

@@ -102,7 +102,7 @@ def _those_here(rungs: list[Rung], game: Rules, say: Write) -> list[Rung]:
 def _identity(entry: Entry, player: Contestant) -> str:
     """What results know a player by: all that its strength depends on, which is more than its name."""
     name = player.name
-    if isinstance(player.program, EngineCommand) and entry.word.partition(":")[0] in PROTOCOLS:
+    if not entry.name and isinstance(player.program, EngineCommand) and entry.word.partition(":")[0] in PROTOCOLS:
         name = entry.word + name.removeprefix(player.program.label)
     # A run's newest network is another one tomorrow.
     parts = [name, player.network]
