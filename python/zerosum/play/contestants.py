@@ -209,7 +209,7 @@ def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, bat
     own = parse_player(entry.word, game, batch_size=batch_size, num_threads=_num_threads(terms), seed=seed)
     if terms.has_clock:  # beside which a number is one more limit
         terms = replace(terms, nodes=own.search.num_simulations) if at and not own.plays_by_rules else terms
-        name = f"{word} ({terms})"
+        name = f"{own.name if own.plays_by_rules else word} ({terms})"
     else:
         name = own.name if terms.nodes is None or own.plays_by_rules else f"{word}@{terms.nodes}"
     return replace(own, name=entry.name or name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
