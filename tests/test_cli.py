@@ -29,7 +29,7 @@ from zerosum.play.player import RANDOM
 from zerosum.report import larger_budget, transcript
 
 COMMANDS = (
-    *("train", "play", "match", "evaluate", "analyse", "info", "export", "games", "show", "perft"),
+    *("train", "play", "gtp", "match", "evaluate", "analyse", "info", "export", "games", "show", "perft"),
     *("check-game", "bench"),
 )
 
@@ -239,21 +239,6 @@ def test_match(zero: Command, learned: Path) -> None:
     assert (answer.status, answer.err) == (0, "")
 
 
-def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> None:
-    answer = zero("analyse", "--game", "tictactoe", "b2 a1", "--player", learned, "-n", "20")
-    assert (answer.status, answer.err) == (0, f"Playing with {learned}, step 2.\n")
-    assert answer.out.startswith("Game 1: tictactoe. Win rates are the first player's, by ")
-    answer = zero("analyse", "--game", f"{games}:Good", "--player", "rollouts", "--moves", "+2 +1", "-n", "20")
-    assert (answer.status, answer.err) == (0, "") and "+2" in answer.out
-    path = tmp_path / "game.pgn"
-    path.write_text("1. e4 e5 *\n\n1. e4 e6 2. Ke3 *\n")
-    answer = zero("analyse", path, "--player", "rollouts", "-n", "5", "--format", "same")
-    assert answer.status == 2 and "1. e4 " in answer.out
-    assert answer.err.startswith("zerosum: Game 2 is not analysed: ")
-    assert "leave out WHAT, --last" in zero("analyse", path, "--json-lines", "--last").err
-    assert "expected losses of the win rate" in zero("analyse", path, "--blunder", "1").err
-
-
 def test_a_match_of_two_networks_that_are_one(zero: Command, learned: Path) -> None:
     answer = zero("match", "tictactoe", learned, f"{learned}@2", "--games", "4", "--each", "sample=3", "--json")
     (line,) = answer.out.splitlines()
@@ -291,6 +276,21 @@ def test_ladder(zero: Command, learned: Path, tmp_path: Path) -> None:
     assert step["wins"] + step["draws"] + step["losses"] == 2 and result["games"] == 8 and again.err == ""
     assert zero("ladder", "chess", "--games", "0").status == 0
     assert "--games is 5, expected an even number" in zero("ladder", "tictactoe", "--games", "5").err
+
+
+def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> None:
+    answer = zero("analyse", "--game", "tictactoe", "b2 a1", "--player", learned, "-n", "20")
+    assert (answer.status, answer.err) == (0, f"Playing with {learned}, step 2.\n")
+    assert answer.out.startswith("Game 1: tictactoe. Win rates are the first player's, by ")
+    answer = zero("analyse", "--game", f"{games}:Good", "--player", "rollouts", "--moves", "+2 +1", "-n", "20")
+    assert (answer.status, answer.err) == (0, "") and "+2" in answer.out
+    path = tmp_path / "game.pgn"
+    path.write_text("1. e4 e5 *\n\n1. e4 e6 2. Ke3 *\n")
+    answer = zero("analyse", path, "--player", "rollouts", "-n", "5", "--format", "same")
+    assert answer.status == 2 and "1. e4 " in answer.out
+    assert answer.err.startswith("zerosum: Game 2 is not analysed: ")
+    assert "leave out WHAT, --last" in zero("analyse", path, "--json-lines", "--last").err
+    assert "expected losses of the win rate" in zero("analyse", path, "--blunder", "1").err
 
 
 def test_play(zero: Command, learned: Path) -> None:

@@ -107,6 +107,8 @@ def test_names_say_who_plays_on_what_terms() -> None:
         ("rollouts@5", ["option.Hash=6"], "chess", "is one of our own players, and option.Hash is for engines"),
         ("rollouts@5", ["profile=paper"], "chess", "and profile is for engines"),
         ("rollouts@5", ["depth=6"], "chess", "has a depth of 6, which is for engines"),
+        ("rollouts@5", ["manager=paper"], "chess", "manager=paper, which is for our own searches with a clock"),
+        ("rollouts@5", ["manager=x", "tc=1"], "connect4", "time.manager is 'x'"),
         ("random", ["nodes=6"], "chess", "random play does not search"),
         ("random@6", [], "chess", "'random@6': random play does not search"),
         (
@@ -189,7 +191,10 @@ def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
 
 def test_the_preprints_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     (result,), _ = suite(suite="paper-2017")
-    assert "(st=0.6, 1 nodes)" in result.played.result.first and "28 won, 72 drawn, 0 lost of 100 games" in str(result)
+    assert (
+        "(st=0.6, 1 nodes, manager paper)" in result.played.result.first
+        and "28 won, 72 drawn, 0 lost of 100 games" in str(result)
+    )
     results, said = suite(suite="paper-2017", game="go(size=9)", opponent="gtp:x")
     assert not results and "Left out: GTP counts in whole seconds" in said[-1]
     results, said = suite(time_scale=1e-7)

@@ -161,6 +161,21 @@ def test_number_of_evaluations_is_what_the_design_says() -> None:
     assert spy.num_evaluations == 21 + 20 - kept, "a reused root is not evaluated again and its visits count"
 
 
+def test_a_large_tree_is_kept_whole() -> None:
+    """One in which other nodes do not keep their actions any more, to spare memory."""
+    game = make("go19")
+    search = new_search(game, SearchConfig(leaves_in_flight=64, count_reused_visits=False))
+    for action in (60, 72):
+        search.restrict(0, [action])
+        search.begin(0, 2500)
+        while answer(search, UniformEvaluator(), 64):
+            pass
+        search.advance(0, action, keep=True)
+        root = search.root(0)
+        assert root.num_simulations > 2000
+        assert root.actions.tolist() == game.legal_actions(search.state(0))
+
+
 def test_uncounted_reuse_adds_all_simulations() -> None:
     game, spy = make("connect4"), Recorder(make("connect4"), 0)
     search = new_search(game, replace(PLAIN, count_reused_visits=False))

@@ -63,7 +63,8 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figure
 
 def main() -> None:
     """Run the command line."""
-    faulthandler.enable()  # a crash in a library says at least where it was called from
+    if sys.__stderr__ is not None:
+        faulthandler.enable(sys.__stderr__)  # a crash in a library says at least where it was called from
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Whoever reads a training through a pipe sees each line at once; what the terminal cannot write is escaped.
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
@@ -172,6 +173,47 @@ def play(
         require_seconds(seconds)
     opponent = open_player(player, game=game or None, num_simulations=simulations)
     play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds, position=position)
+
+
+@app.command(epilog="Example: `zerosum gtp runs/go9 --seconds 5`; a board program runs this as its engine's command")
+def gtp(
+    player: Annotated[
+        str,
+        typer.Argument(
+            help="Who plays: a run, a checkpoint or `rollouts@1000`; if not given, the newest run that fits the board.",
+            show_default=False,
+        ),
+    ] = "",
+    game: Annotated[
+        str, typer.Option(help="Go with its options, until the client says a size, komi or rules.", show_default=False)
+    ] = "",
+    simulations: Annotated[
+        int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move at most.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds a move at most, whatever the clock says.")] = None,
+    overhead: Annotated[float, typer.Option(help="Seconds that a move is late by at worst.")] = 0.15,
+    time_manager: Annotated[
+        str, typer.Option(help="`adaptive`, or `paper`: 1/20 of the time that is left for each move.")
+    ] = "adaptive",
+    resign: Annotated[
+        float, typer.Option(help="Resign when the win rate is below this for three moves in a row; 0 is never.")
+    ] = 0.05,
+    ponder: Annotated[bool, typer.Option("--ponder", metavar="", help="Think on the opponent's time.")] = False,
+    memory: Annotated[int | None, typer.Option(help="Mebibytes for the search's tree.", show_default=False)] = None,
+) -> None:
+    """Play Go in a board program that speaks GTP 2 (Sabaki, GoGui, Lizzie, KGS), with KataGo's analysis commands."""
+    from zerosum.play.gtp import run_gtp
+    from zerosum.play.gtp_player import GtpConfig
+    from zerosum.play.time_manager import TimeConfig
+
+    run_gtp(
+        player,
+        game=game,
+        config=GtpConfig(
+            simulations=simulations, seconds=seconds, resign_below=resign, ponder=ponder, memory_mib=memory
+        ),
+        time_config=TimeConfig(manager=time_manager, overhead_s=overhead),
+    )
 
 
 @app.command(

@@ -122,7 +122,9 @@ def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchP
         profile=words.suite if match.opponent.threads is not None else "",
         resign=resign if match.opponent.resign is not None else "",
     )
-    player = Entry(_player_word(words, game, say), Terms(_divided(control, match.time_divisor)), resign=resign)
+    player = Entry(
+        _player_word(words, game, say), Terms(_divided(control, match.time_divisor), manager="paper"), resign=resign
+    )
     plan = plan_match(
         game,
         player,

@@ -34,7 +34,7 @@ def require_suffix(path: Path, game: Rules) -> None:
 
 def store_path(path: Path) -> Path:
     """Where a match keeps what it needs to go on: beside the file for people, or that file itself."""
-    return path.with_suffix(SUFFIX)
+    return path if path.suffix.lower() == SUFFIX else path.with_suffix(SUFFIX)
 
 
 @dataclass(frozen=True)

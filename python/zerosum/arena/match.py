@@ -109,16 +109,17 @@ class Match:
                 raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
         self._game, self._seed, self._draw, self._sprt = game, seed, draw, sprt
         self._openings = openings or RandomOpenings(game, num_plies=opening_plies, seed=seed)
-        self._games = {played_game.index: played_game for played_game in played if played_game.index < num_games}
+        self._games = {ended.index: ended for ended in played if ended.index < num_games}
         self._num_games = num_games
         self._ahead = iter([index for index in range(num_games) if index not in self._games])
         self._inbox: Inbox = queue.SimpleQueue()
         self._boards: dict[int, _Board] = {}
         self._seats: tuple[Seat, ...] = ()
         self._fresh: list[PlayedGame] = []
-        num_boards = min(num_games - len(self._games), max_games_at_once)
-        if not num_boards or self.is_over:
+        self._is_decided = self._decides()
+        if self.is_over:
             return
+        num_boards = min(num_games - len(self._games), max_games_at_once)
         try:
             for seat in self._sit_down(num_boards):
                 self._seats = (*self._seats, seat)
@@ -131,10 +132,11 @@ class Match:
     @property
     def is_over(self) -> bool:
         """All games have ended, or the sequential test is decided."""
-        if len(self._games) == self._num_games:
-            return True
-        sprt = self.result.statistics.sprt if self._sprt is not None else None
-        return sprt is not None and sprt.decision is not None
+        return self._is_decided or len(self._games) == self._num_games
+
+    def _decides(self) -> bool:
+        """Whether the sequential test, if there is one, has come to an end by the games so far."""
+        return self._sprt is not None and self._sprt.test(self.result.statistics.counts).decision is not None
 
     @property
     def result(self) -> MatchResult:
@@ -175,22 +177,16 @@ class Match:
     # ---- who plays
 
     def _sit_down(self, num_boards: int) -> Iterator[Seat]:
-        pools: list[SearchPool] = []
+        game, inbox, seed = self._game, self._inbox, self._seed
+        shared = SearchPool(game, self._players[0], num_boards=num_boards, num_sides=2) if self._is_one_search else None
         for side, player in enumerate(self._players):
             if player.plays_by_rules:
-                yield RulesSeat(self._game, self._inbox, depth=player.alpha_beta_depth, seed=self._seed)
-            elif player.evaluator is not None and not player.terms.has_clock:
-                if not pools or not self._is_one_search:
-                    num_sides = 2 if self._is_one_search else 1
-                    pools.append(
-                        SearchPool(
-                            self._game, player.evaluator, player.search, num_boards=num_boards, num_sides=num_sides
-                        )
-                    )
-                own = side if self._is_one_search else 0
-                yield SearchSeat(pools[-1], own, player, self._inbox, num_boards=num_boards, seed=self._seed)
+                yield RulesSeat(game, inbox, depth=player.alpha_beta_depth, seed=seed)
+            elif player.evaluator is None or player.terms.has_clock:
+                yield ProgramSeat(self._opener(player, num_boards), inbox, num_boards=num_boards)
             else:
-                yield ProgramSeat(self._opener(player, num_boards), self._inbox, num_boards=num_boards)
+                pool = shared or SearchPool(game, player, num_boards=num_boards, num_sides=1)
+                yield SearchSeat(pool, player, inbox, side=side if shared else 0, num_boards=num_boards, seed=seed)
 
     @property
     def _is_one_search(self) -> bool:
@@ -339,6 +335,7 @@ class Match:
         )
         self._games[played.index] = played
         self._fresh.append(played)
+        self._is_decided = self._decides()
         self._start_next(number)
 
 

@@ -30,7 +30,6 @@ class ProgramSeat:
         self._threads = [ThreadPoolExecutor(1, thread_name_prefix="board") for _ in range(num_boards)]
         self._failures: dict[int, EngineFailure] = {}
         """By board: why there is nobody to ask in this game."""
-        self._is_closing = False
 
     @property
     def evaluations(self) -> int:
@@ -59,7 +58,6 @@ class ProgramSeat:
 
     def close(self) -> None:
         """See `Seat`."""
-        self._is_closing = True
         # Twice: what is under way ends first, and may have opened another mover meanwhile.
         self._close_movers()
         for thread in self._threads:
@@ -98,7 +96,7 @@ class ProgramSeat:
 
     def _end_game(self, turn: Turn, actions: tuple[int, ...], result: float) -> str:
         mover = self._movers[turn.board]
-        if mover is None or turn.board in self._failures or self._is_closing:
+        if mover is None or turn.board in self._failures:
             return ""
         try:
             # What the game is worth is asked only of those who know, and where its rules have ended it.

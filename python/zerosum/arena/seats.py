@@ -15,12 +15,14 @@ from zerosum._core import Root, uniform
 from zerosum.adjudication import Score
 from zerosum.answering import answered
 from zerosum.arena.played import Thought
-from zerosum.evaluator import Evaluator
 from zerosum.games import Rules, State
 from zerosum.play.external_search import EngineLimits
 from zerosum.play.player import Contestant
 from zerosum.play.search_mover import chosen_action
-from zerosum.search import SearchConfig, new_search
+from zerosum.search import new_search
+
+MOST_MEMORY_MIB = 1 << 20
+"""That the settings of a search allow."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,16 @@ class Seat(Protocol):
 class SearchPool:
     """Trees that one evaluator answers: those of a contestant's boards, or of both, whose batches are then shared."""
 
-    def __init__(self, game: Rules, evaluator: Evaluator, config: SearchConfig, *, num_boards: int, num_sides: int):
-        self._evaluator, self._num_boards = evaluator, num_boards
+    def __init__(self, game: Rules, player: Contestant, *, num_boards: int, num_sides: int) -> None:
+        assert player.evaluator is not None
+        self._evaluator, self._num_boards, config = player.evaluator, num_boards, player.search
         num_trees = num_boards * num_sides
         # Nobody explores at random in a match; an alpha spares `new_search` from measuring the game for one.
         self.config = replace(
-            config, root_noise_fraction=0.0, root_noise_alpha=1.0, memory_mib=config.memory_mib * num_sides
+            config,
+            root_noise_fraction=0.0,
+            root_noise_alpha=1.0,
+            memory_mib=min(config.memory_mib * num_sides, MOST_MEMORY_MIB),
         )
         self.search = new_search(game, self.config, num_trees=num_trees)
         self._max_leaves = num_trees * config.leaves_in_flight
@@ -113,8 +119,8 @@ class SearchSeat:
     """Searches all boards where it is to move, one batch after the other."""
 
     def __init__(
-        self, pool: SearchPool, side: int, contestant: Contestant, inbox: Inbox, *, num_boards: int, seed: int
-    ):
+        self, pool: SearchPool, contestant: Contestant, inbox: Inbox, *, side: int, num_boards: int, seed: int
+    ) -> None:
         """`side` says which of the pool's trees are its own."""
         self._pool, self._side, self._inbox = pool, side, inbox
         self._first_tree = side * num_boards

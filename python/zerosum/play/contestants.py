@@ -9,6 +9,7 @@ stands beside its word, in the words of fastchess where that has one (`Entry.par
 
     name=WORDS          what it is called in results and files
     tc=10+0.1, st=5     its clock, or seconds a move (`TimeControl.parse`)
+    manager=paper       our search thinks 1/20 of its remaining time, instead of what `time_manager.py` deems best
     nodes=N, depth=N    limits of a move
     option.NAME=VALUE   an option of an engine
     profile=paper       an engine's options as the AlphaZero paper had them, as far as this machine goes (`profiles.py`)
@@ -35,7 +36,7 @@ from zerosum.play.profiles import profile_of
 from zerosum.play.program import Terms
 from zerosum.settings import num_cores
 
-NAMES = ("name", "tc", "st", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
+NAMES = ("name", "tc", "st", "manager", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Entry:
         limits = {name: _number(name, values[name]) for name in ("nodes", "depth") if name in values}
         return cls(
             word,
-            Terms(TimeControl.parse(control), **limits),
+            Terms(TimeControl.parse(control), **limits, manager=values.get("manager", Terms().manager)),
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),
             sampled_plies=_number("sample", values.get("sample", "0")),

@@ -20,11 +20,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from zerosum._core import Root
 from zerosum.answering import answer_all
 from zerosum.errors import GameError
 from zerosum.games import State
 from zerosum.play.player import MOST_SIMULATIONS, Player
+from zerosum.play.time_manager import Progress
 from zerosum.search import SearchConfig, new_search
 
 REPORT_SECONDS = 0.5
@@ -46,6 +49,8 @@ class Task:
     """Moves that are reported, the best first."""
     line_share: float = 0.05
     """Of all visits, what each of those moves gets at the least."""
+    report_seconds: float | None = None
+    """Between two reports, instead of what the engine was made with."""
     is_enough: Callable[[Root, float], str | None] = lambda _root, _seconds: None
     """Asked again and again, with what was found and after how many seconds: why it is enough, or None."""
 
@@ -79,6 +84,20 @@ class Report:
     """Why it ended: "simulations", "time", "proven", "memory", "stopped" or what `Task.is_enough` said; None before."""
     root: Root
     """All of what was found at the root; its value is the mean of what was backed up, that of a line the move's."""
+
+
+def progress_of(root: Root) -> Progress:
+    """What a `TimeManager` wants to know of a search under way; its root has been evaluated."""
+    assert root.best_action is not None
+    best = int(np.searchsorted(root.actions, root.best_action))
+    return Progress(
+        best_action=root.best_action,
+        best_visits=int(root.visits[best]),
+        second_visits=int(np.delete(root.visits, best).max(initial=0)),
+        is_best_by_value=bool(root.q[best] >= np.fmax.reduce(root.q, initial=-1.0)),
+        num_moves=len(root.actions),
+        num_simulations=root.num_simulations - root.num_reused,
+    )
 
 
 class Engine:
@@ -180,12 +199,15 @@ class Engine:
     def _think(self, task: Task, started: float) -> None:
         try:
             report = _Thought(self, task, started).run()
-        except Exception as error:  # whatever it is: whoever waits for an answer has to hear of it
+        except BaseException as error:  # whatever it is: whoever waits for an answer has to hear of it
             self._search = new_search(self.game, self._config)
             self._search.reset(0, self.state)
-            self._on_failure(error)
+            # A panic of the core is no Exception.
+            self._on_failure(error if isinstance(error, Exception) else RuntimeError(repr(error)))
             return
         if task.is_endless:
+            if not self._stopped.is_set():
+                self._on_report(report)  # the search is over, and nothing is said until somebody stops it
             self._stopped.wait()
         self._on_answer(report)
 
@@ -197,6 +219,7 @@ class _Thought:
         self._engine, self._task, self._started = engine, task, started
         self._search, self._config = engine._search, engine._config
         self._reported, self._limit = started, ""
+        self._report_seconds = engine._report_seconds if task.report_seconds is None else task.report_seconds
 
     def run(self) -> Report:
         task, config = self._task, self._config
@@ -232,7 +255,7 @@ class _Thought:
             return True
         if task.num_lines > 1 and task.line_share > 0:
             self._search.restrict(0, self._behind(root) or task.allowed)
-        if now - self._reported >= self._engine._report_seconds:
+        if now - self._reported >= self._report_seconds:
             self._reported = now
             self._engine._on_report(self._report(root, limit=None))
         return False

@@ -179,9 +179,10 @@ class Player:
         step: int | None = None,
         num_batches: int = 1,
         batch_size: int = LEAVES_A_BATCH,
+        learned_game: str = "",
     ) -> None:
-        """`step` is the learner's that the network is of, None without one."""
-        self.game, self.step = game, step
+        """`step` is the learner's that the network is of, None without one; `learned_game` what it learned."""
+        self.game, self.step, self.learned_game = game, step, learned_game
         self._num_batches, self._batch_size = num_batches, batch_size
         self.evaluator = evaluator
         # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
@@ -207,6 +208,7 @@ class Player:
             step=self.step,
             num_batches=self._num_batches,
             batch_size=self._batch_size,
+            learned_game=self.learned_game,
         )
 
     def config_by_time(self) -> SearchConfig:
@@ -300,6 +302,10 @@ class Contestant:
         assert self.evaluator is None or self.program is None
         if self.terms.depth is not None and self.program is None:
             raise SettingsError(f"{self.name} has a depth of {self.terms.depth}, which is for engines: say nodes.")
+        if self.terms.manager != Terms().manager and (self.evaluator is None or not self.terms.has_clock):
+            raise SettingsError(
+                f"{self.name} is to use manager={self.terms.manager}, which is for our own searches with a clock."
+            )
         if self.terms.nodes is not None and self.plays_by_rules:
             but = "its depth stands behind the @" if self.alpha_beta_depth else "random play does not search"
             raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but {but}.")
@@ -405,7 +411,16 @@ def load_player(
         batch_size=max(batch_size, search.leaves_in_flight),
         num_threads=max(num_batches, search.batches_in_flight),
     )
-    return Player(rules, evaluator, search, name=str(path), step=info.step, num_batches=num_batches, batch_size=by_time)
+    return Player(
+        rules,
+        evaluator,
+        search,
+        name=str(path),
+        step=info.step,
+        num_batches=num_batches,
+        batch_size=by_time,
+        learned_game=info.full_name,
+    )
 
 
 def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:

@@ -15,6 +15,7 @@ from zerosum.games import Rules
 from zerosum.play.clock import TimeControl
 from zerosum.play.external import EngineMove
 from zerosum.play.external_search import EngineLimits
+from zerosum.play.time_manager import TimeConfig
 
 
 class Mover(Protocol):
@@ -63,12 +64,15 @@ class Terms:
     """For each move; of our own search simulations, instead of the player's own number."""
     depth: int | None = None
     """Plies for each move, of a program."""
+    manager: str = TimeConfig().manager
+    """How a search of ours uses its clock, as `TimeConfig.manager`."""
 
     def __post_init__(self) -> None:
         for name in ("nodes", "depth"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise SettingsError(f"{name} is {value}, allowed is at least 1.")
+        TimeConfig(manager=self.manager)
 
     @property
     def has_clock(self) -> bool:
@@ -79,4 +83,5 @@ class Terms:
         words = [str(self.time)] if self.has_clock else []
         words += [] if self.nodes is None else [f"{self.nodes:,} nodes"]
         words += [] if self.depth is None else [f"depth {self.depth}"]
+        words += [] if self.manager == TimeConfig().manager else [f"manager {self.manager}"]
         return ", ".join(words)

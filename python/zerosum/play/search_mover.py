@@ -31,7 +31,6 @@ class SearchMover:
         *,
         num_boards: int = 1,
         seed: int = 0,
-        time_config: TimeConfig | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`num_boards` share the cores, and the memory of the contestant's search; `seed` keys sampled moves."""
@@ -42,7 +41,7 @@ class SearchMover:
         self._memory_mib = max(1, config.memory_mib // num_boards)
         self._num_batches = min(config.batches_in_flight, config.leaves_in_flight)
         self._manager = TimeManager(
-            time_config or TimeConfig(),
+            TimeConfig(manager=contestant.terms.manager),
             typical_plies=measure_game(game).plies,
             now=now,
             num_batches=self._num_batches,

@@ -127,7 +127,8 @@ impl Arena {
     pub fn evaluate(&mut self, id: NodeId, net_value: f32, priors: &[f32], actions: &[Action]) {
         let num_edges = priors.len() as u16;
         self.most_edges = self.most_edges.max(num_edges);
-        let is_small = self.runs.len() < self.small_words || num_edges <= FEW_EDGES;
+        // The root is expanded at once, and may be evaluated anew in a large tree that was kept.
+        let is_small = id == ROOT || self.runs.len() < self.small_words || num_edges <= FEW_EDGES;
         let kind = if is_small { NodeKind::Listed } else { NodeKind::Evaluated };
         let run = self.allocate_run(run_length(kind, num_edges));
         let bits = net_value.to_bits();

@@ -1,0 +1,520 @@
+"""An engine of Go that speaks GTP 2, with the extensions of KataGo, Leela Zero and KGS that boards rely on.
+
+    engine = GtpEngine(make("go(size=9)"), Players().of, write=sys.stdout.write, warn=print)
+    engine.handle("1 genmove b")
+
+After Gunnar Farnebäck's specification (draft 2 of 2002) and KataGo's "GTP Extensions". `handle` takes a line and
+writes the answer, if the line asks for one; it never raises for what a line says. An analysis goes on in the search's
+thread until the next line. The board is `gtp_board.py`'s, who plays `gtp_player.py`'s, and what an analysis says
+`gtp_analysis.py`'s.
+
+Start with `GtpEngine.handle` and `COMMANDS`, at the end.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from zerosum._core import __version__
+from zerosum.checkpoint import load_checkpoint, require_encoder
+from zerosum.errors import DataError, GameError, ZerosumError
+from zerosum.games import Rules, make
+from zerosum.notation.game_files import read_raw_games
+from zerosum.play.choice import Players
+from zerosum.play.clock import KATA_TIME_SYSTEMS, TimeControl
+from zerosum.play.engine import Line, Report
+from zerosum.play.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player, winrate_of
+from zerosum.play.gtp_board import BLACK, GoRules, GtpBoard
+from zerosum.play.gtp_player import GtpConfig, GtpPlayer, Teller
+from zerosum.play.player import Player
+from zerosum.play.time_manager import TimeConfig
+
+CLEANUP_WINRATE = 0.75
+"""`kgs-genmove_cleanup` attacks stones that look dead as long as the win rate stays as high (not measured)."""
+HOPELESS = 0.05
+"""The win rate below which there is no use in playing on where passing loses, too."""
+SYNTAX_ERROR = "syntax error"
+
+
+def run_gtp(
+    player: str = "", *, game: str = "", config: GtpConfig | None = None, time_config: TimeConfig | None = None
+) -> None:
+    """Be an engine on the standard streams until the input ends or says `quit`.
+
+    Args:
+        player: A run, a checkpoint, or the words of `parse_player`; "" is the newest run that fits the board.
+        game: Go with its options; "" is what the player learned, or 19x19.
+        config: How to play.
+        time_config: How to manage time.
+
+    Raises:
+        SettingsError: the game is not Go, or nobody goes by the player's name.
+        DataError: there is no whole checkpoint, or its network does not fit the game.
+    """
+
+    def write(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def warn(sentence: str) -> None:
+        print(f"zerosum: {sentence}", file=sys.stderr, flush=True)
+
+    rules, players = make(game or "go"), Players(player, say=warn)
+    if player and Path(player).exists():  # which is loaded when it is needed, for that takes its time
+        info = load_checkpoint(Path(player)).info
+        rules = make(game or info.full_name)
+        require_encoder(info, rules.spec)
+    elif player:
+        players.of(rules)
+    engine = GtpEngine(
+        rules,
+        players.of,
+        write=write,
+        warn=warn,
+        config=config,
+        time_config=time_config,
+    )
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")  # names of files, whatever they are
+    engine.serve(sys.stdin)
+
+
+class GtpEngine:
+    """A conversation about one board."""
+
+    def __init__(
+        self,
+        game: Rules,
+        choose: Callable[[Rules], Player],
+        *,
+        write: Callable[[str], object],
+        warn: Callable[[str], object],
+        config: GtpConfig | None = None,
+        time_config: TimeConfig | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Nobody is asked to play yet: `choose` is called for the first command that is about a game.
+
+        Args:
+            game: Go; its size, komi and rules hold until others are told.
+            choose: The player for a game, as `Players.of` has it; DataError if there is none for its board.
+            write: Takes answers, and lines of an analysis from another thread; each ends with a line end.
+            warn: Takes sentences for people.
+            config: How to play.
+            time_config: How to manage time.
+            clock: Seconds that never go back.
+
+        Raises:
+            SettingsError: the game is not Go, or has handicap stones.
+        """
+        self._board = GtpBoard(game)
+        self._player = GtpPlayer(
+            choose, config=config or GtpConfig(), time_config=time_config or TimeConfig(), clock=clock
+        )
+        self._write, self._warn = write, warn
+        self._number = ""
+        self._is_analysing = False
+        self.has_quit = False
+        """Whether `quit` was said."""
+
+    # ---- the conversation
+
+    def serve(self, lines: Iterable[str]) -> None:
+        """Take lines until they end, or one says `quit`."""
+        try:
+            for line in lines:
+                self.handle(line)
+                if self.has_quit:
+                    break
+        finally:
+            self.rest()
+
+    def handle(self, line: str) -> None:
+        """Take a line: end what goes on, and answer what it asks."""
+        self.rest()
+        self._player.begin_turn()
+        # Control characters are no part of a line, a tab is a blank (section 2.4 of GTP 2).
+        words = re.sub(r"[\x00-\x08\x0a-\x1f\x7f]", "", line).partition("#")[0].split()
+        if not words:
+            return
+        self._number = words.pop(0) if re.fullmatch("[0-9]+", words[0]) else ""
+        name = words.pop(0) if words else ""
+        try:
+            if name not in COMMANDS:
+                raise GameError("unknown command")
+            if name not in WITHOUT_PLAYER:
+                self._player.sit_down(self._board)
+            answer = COMMANDS[name](self, words)
+        except ZerosumError as error:
+            self._write(f"?{self._number} {' '.join(str(error).split())}\n\n")
+            return
+        if answer is not None:
+            self._write(f"={self._number} {answer}".rstrip() + "\n\n")
+        if name in GENMOVES:
+            self._player.ponder(self._board)
+
+    def rest(self) -> None:
+        """End the analysis or the pondering that goes on."""
+        self._player.stop()
+        if self._is_analysing:
+            self._is_analysing = False
+            if failure := self._player.failure():
+                self._warn(failure)
+            self._write("\n")
+
+    def protocol_version(self, _words: list[str]) -> str:
+        """GTP's."""
+        return "2"
+
+    def name(self, _words: list[str]) -> str:
+        """Of the program."""
+        return "zerosum"
+
+    def version(self, _words: list[str]) -> str:
+        """Of the program."""
+        return __version__
+
+    def known_command(self, words: list[str]) -> str:
+        """Whether there is a command of this name."""
+        return str(words[:1] != [] and words[0] in COMMANDS).lower()
+
+    def list_commands(self, _words: list[str]) -> str:
+        """All, a line each."""
+        return "\n".join(COMMANDS)
+
+    def gogui_analyze_commands(self, _words: list[str]) -> str:
+        """What GoGui offers in its menu: type, label and command."""
+        return "string/Tromp-Taylor score/final_score\nstring/Rules/kata-get-rules\nnone/Forget the search/clear_cache"
+
+    def quit(self, _words: list[str]) -> str:
+        """The end."""
+        self.has_quit = True
+        return ""
+
+    def nothing(self, _words: list[str]) -> str:
+        """To end what goes on, any line does."""
+        return ""
+
+    # ---- the board
+
+    def boardsize(self, words: list[str]) -> str:
+        """`boardsize N`: an empty board, if there is a player for it."""
+        size = _whole(words)
+        try:
+            board = self._board.resized(size)
+            self._player.sit_down(board)
+        except (GameError, DataError) as error:
+            raise GameError(f"unacceptable size: {error}") from error
+        self._begin(board)
+        return ""
+
+    def clear_board(self, _words: list[str]) -> str:
+        """Another game."""
+        self._board.clear()
+        self._begin(self._board)
+        return ""
+
+    def _begin(self, board: GtpBoard) -> None:
+        self._board = board
+        self._player.new_game()
+
+    def komi(self, words: list[str]) -> str:
+        """`komi X`: any is taken, and the score has it."""
+        self._board.set_komi(_real(words))
+        self._warn_of_komi()
+        return ""
+
+    def _warn_of_komi(self) -> None:
+        komi, learned = self._board.komi, self._player.learned_komi()
+        if learned not in (None, komi):
+            self._warn(f"The network learned Go with komi {learned:g} and does not see that it is {komi:g} now.")
+
+    def fixed_handicap(self, words: list[str]) -> str:
+        """`fixed_handicap N`: where GTP has them."""
+        num_stones = _whole(words)
+        if not 2 <= num_stones <= self._board.most_handicap:
+            raise GameError("invalid number of stones")
+        return " ".join(self._board.fixed_handicap(num_stones))
+
+    def place_free_handicap(self, words: list[str]) -> str:
+        """`place_free_handicap N`: on the points of a fixed handicap, as many as there are."""
+        num_stones, most = _whole(words), self._board.most_handicap
+        if num_stones < 2 or not most:
+            raise GameError("invalid number of stones")
+        return " ".join(self._board.fixed_handicap(min(num_stones, most)))
+
+    def set_free_handicap(self, words: list[str]) -> str:
+        """`set_free_handicap vertex vertex ...`."""
+        self._board.place_handicap(words)
+        return ""
+
+    def play(self, words: list[str]) -> str:
+        """`play colour vertex`, whoever's turn it is."""
+        if len(words) < 2:
+            raise GameError(SYNTAX_ERROR)
+        self._board.play(parse_player(words[0]), self._board.action(words[1]))
+        return ""
+
+    def undo(self, _words: list[str]) -> str:
+        """The last move."""
+        self._board.undo()
+        return ""
+
+    def loadsgf(self, words: list[str]) -> str:
+        """`loadsgf file [move number]`: the position before that move of the file's first game, or at its end."""
+        if not words:
+            raise GameError(SYNTAX_ERROR)
+        has_number = len(words) > 1 and re.fullmatch("[0-9]{1,9}", words[-1]) is not None
+        name = " ".join(words[:-1] if has_number else words)
+        num_moves = max(int(words[-1]) - 1, 0) if has_number else None
+        try:
+            record = next(read_raw_games(name, format="sgf"))
+            board, doubts = self._board.loaded(record, num_moves=num_moves)
+            self._player.sit_down(board)
+        except (DataError, GameError) as error:
+            raise GameError(f"cannot load file: {error}") from error
+        for doubt in doubts:
+            self._warn(f"{name}: {doubt}.")
+        self._begin(board)
+        self._warn_of_komi()
+        return ""
+
+    def showboard(self, _words: list[str]) -> str:
+        """The board, for people."""
+        return "\n" + self._board.game.draw(self._board.state).rstrip("\n")
+
+    # ---- the score
+
+    def final_score(self, _words: list[str]) -> str:
+        """Tromp and Taylor's, of the board as it is."""
+        score = self._board.score()
+        return f"{'B' if score > 0 else 'W'}+{abs(score):.10g}" if score else "0"
+
+    def final_status_list(self, words: list[str]) -> str:
+        """`final_status_list alive | dead | seki`: all stones are alive, for so the score counts them."""
+        if words[:1] not in (["alive"], ["dead"], ["seki"]):
+            raise GameError(SYNTAX_ERROR)
+        return " ".join(self._board.stones()) if words[0] == "alive" else ""
+
+    # ---- rules
+
+    def get_rules(self, _words: list[str]) -> str:
+        """JSON."""
+        return json.dumps(self._board.rules.fields(), separators=(",", ":"))
+
+    def set_rules(self, words: list[str]) -> str:
+        """`kata-set-rules RULES`: a name or JSON."""
+        text = " ".join(words)
+        if not text.startswith("{"):
+            self._board.set_rules(GoRules.named(text))
+            return ""
+        rules = self._board.rules
+        for name, value in _json_object(text).items():
+            rules = rules.with_field(name, value)
+        self._board.set_rules(rules)
+        return ""
+
+    def set_rule(self, words: list[str]) -> str:
+        """`kata-set-rule name value`."""
+        if len(words) != 2:
+            raise GameError(SYNTAX_ERROR)
+        value = {"true": True, "false": False}.get(words[1].lower(), words[1])
+        self._board.set_rules(self._board.rules.with_field(words[0], value))
+        return ""
+
+    def kgs_rules(self, words: list[str]) -> str:
+        """`kgs-rules NAME`: as on that server, where Chinese rules have superko."""
+        return self.set_rules(["chinese-kgs"] if words == ["chinese"] else words)
+
+    # ---- time
+
+    def time_settings(self, words: list[str]) -> str:
+        """`time_settings main byoyomi stones`."""
+        self._player.set_control(TimeControl.of_gtp(words))
+        return ""
+
+    def other_time_settings(self, words: list[str]) -> str:
+        """`kata-time_settings` and `kgs-time_settings`: a system, and its numbers."""
+        self._player.set_control(TimeControl.of_kata(words))
+        return ""
+
+    def list_time_settings(self, _words: list[str]) -> str:
+        """The systems."""
+        return " ".join(KATA_TIME_SYSTEMS)
+
+    def time_left(self, words: list[str]) -> str:
+        """`time_left colour seconds stones`."""
+        self._player.set_left(parse_player(words[0] if words else ""), _real(words[1:]), _whole(words[2:]))
+        return ""
+
+    # ---- moves
+
+    def genmove(self, words: list[str]) -> str:
+        """`genmove colour`."""
+        return self._genmove(_options_of(words), None)
+
+    def _genmove(self, options: AnalysisOptions, tell: Teller | None) -> str:
+        report = self._player.find(self._board, options, tell=tell)
+        if tell is not None:
+            tell(report)
+        self._player.end_turn(options.player)
+        best = self._best(options.player, report)
+        if self._player.resigns(options.player, best.value):
+            return "resign"
+        return self._make(options.player, best.actions[0])
+
+    def _best(self, player: int, report: Report) -> Line:
+        """What was found, but for a pass that loses at once if it is answered by another while there is hope.
+
+        A search of few simulations may not have come to that answer.
+        """
+        best, *others = report.lines
+        is_behind = (self._board.score() < 0) == (player == BLACK) and self._board.score() != 0
+        if self._board.vertex(best.actions[0]) == "pass" and is_behind and others:
+            return best if winrate_of(others[0].value) < HOPELESS else others[0]
+        return best
+
+    def _make(self, player: int, action: int) -> str:
+        self._board.play(player, action)
+        return self._board.vertex(action)
+
+    def reg_genmove(self, words: list[str]) -> str:
+        """`reg_genmove colour`: what would be played."""
+        options = _options_of(words)
+        best = self._best(options.player, self._player.find(self._board, options))
+        return self._board.vertex(best.actions[0])
+
+    def genmove_cleanup(self, words: list[str]) -> str:
+        """`kgs-genmove_cleanup colour`: as `genmove`, but it takes stones that look dead before it passes."""
+        options, board = _options_of(words), self._board
+        best = self._best(options.player, self._player.find(board, options))
+        if board.vertex(best.actions[0]) == "pass" and (attacks := board.attacks_on_dead(options.player)):
+            attack = self._player.find(board, AnalysisOptions(options.player, allowed=frozenset(attacks))).lines[0]
+            if winrate_of(attack.value) >= CLEANUP_WINRATE:
+                best = attack
+        self._player.end_turn(options.player)
+        return self._make(options.player, best.actions[0])
+
+    def analyse(self, words: list[str], line_of: LineOf) -> None:
+        """`lz-analyze` and `kata-analyze`: lines until the next input."""
+        options = self._analysis_options(words)
+        # The head comes before the first line, which another thread writes.
+        self._write(f"={self._number}\n")
+        self._is_analysing = True
+        self._player.watch(self._board, options, self._teller(options, line_of))
+
+    def genmove_analyse(self, words: list[str], line_of: LineOf) -> None:
+        """`lz-genmove_analyze` and `kata-genmove_analyze`: lines of an analysis, then `play` and the move."""
+        options = self._analysis_options(words)
+        self._write(f"={self._number}\n")
+        self._write(f"play {self._genmove(options, self._teller(options, line_of))}\n\n")
+
+    def _analysis_options(self, words: list[str]) -> AnalysisOptions:
+        options = AnalysisOptions.parse(words, self._board)
+        for name in options.unknown:
+            self._warn(f"{name} is left out: no network knows it.")
+        return options
+
+    def _teller(self, options: AnalysisOptions, line_of: LineOf) -> Teller:
+        board = self._board
+
+        def tell(report: Report) -> None:
+            self._write(f"{line_of(report, options, board)}\n")
+
+        return tell
+
+    def clear_cache(self, _words: list[str]) -> str:
+        """Forget the search."""
+        self._player.forget()
+        return ""
+
+
+LineOf = Callable[[Report, AnalysisOptions, GtpBoard], str]
+
+
+def _options_of(words: list[str]) -> AnalysisOptions:
+    """Those of a command that is told the colour alone."""
+    return AnalysisOptions(parse_player(words[0] if words else ""))
+
+
+def _whole(words: list[str]) -> int:
+    if not words or not re.fullmatch("[+-]?[0-9]{1,9}", words[0]):
+        raise GameError(SYNTAX_ERROR)
+    return int(words[0])
+
+
+def _real(words: list[str]) -> float:
+    try:
+        number = float(words[0])
+    except (IndexError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise GameError(SYNTAX_ERROR)
+    return number
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise GameError(SYNTAX_ERROR)
+    return found
+
+
+COMMANDS: dict[str, Callable[[GtpEngine, list[str]], str | None]] = {
+    "protocol_version": GtpEngine.protocol_version,
+    "name": GtpEngine.name,
+    "version": GtpEngine.version,
+    "known_command": GtpEngine.known_command,
+    "list_commands": GtpEngine.list_commands,
+    "quit": GtpEngine.quit,
+    "boardsize": GtpEngine.boardsize,
+    "clear_board": GtpEngine.clear_board,
+    "komi": GtpEngine.komi,
+    "fixed_handicap": GtpEngine.fixed_handicap,
+    "place_free_handicap": GtpEngine.place_free_handicap,
+    "set_free_handicap": GtpEngine.set_free_handicap,
+    "play": GtpEngine.play,
+    "genmove": GtpEngine.genmove,
+    "reg_genmove": GtpEngine.reg_genmove,
+    "undo": GtpEngine.undo,
+    "loadsgf": GtpEngine.loadsgf,
+    "showboard": GtpEngine.showboard,
+    "final_score": GtpEngine.final_score,
+    "final_status_list": GtpEngine.final_status_list,
+    "time_settings": GtpEngine.time_settings,
+    "time_left": GtpEngine.time_left,
+    "kgs-time_settings": GtpEngine.other_time_settings,
+    "kgs-rules": GtpEngine.kgs_rules,
+    "kgs-genmove_cleanup": GtpEngine.genmove_cleanup,
+    "kata-time_settings": GtpEngine.other_time_settings,
+    "kata-list_time_settings": GtpEngine.list_time_settings,
+    "kata-get-rules": GtpEngine.get_rules,
+    "kata-set-rules": GtpEngine.set_rules,
+    "kata-set-rule": GtpEngine.set_rule,
+    "lz-analyze": lambda engine, words: engine.analyse(words, leela_line),
+    "kata-analyze": lambda engine, words: engine.analyse(words, kata_line),
+    "lz-genmove_analyze": lambda engine, words: engine.genmove_analyse(words, leela_line),
+    "kata-genmove_analyze": lambda engine, words: engine.genmove_analyse(words, kata_line),
+    "clear_cache": GtpEngine.clear_cache,
+    "stop": GtpEngine.nothing,
+    "gogui-analyze_commands": GtpEngine.gogui_analyze_commands,
+}
+"""By name, in the order in which they are listed."""
+WITHOUT_PLAYER = {
+    *("protocol_version", "name", "version", "known_command", "list_commands", "quit", "gogui-analyze_commands"),
+    "boardsize",
+}
+"""Commands that need no player, or see to it themselves; before any other, the player is loaded."""
+GENMOVES = {"genmove", "kgs-genmove_cleanup", "lz-genmove_analyze", "kata-genmove_analyze"}
+"""Commands after which the engine ponders, if it does."""

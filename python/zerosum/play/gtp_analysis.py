@@ -1,0 +1,199 @@
+"""What boards ask an engine of Go to tell while it thinks: the options and the lines of lz-analyze and kata-analyze.
+
+After KataGo's "GTP Extensions" and Leela Zero's `lz-analyze`. It knows neither the conversation nor the clock.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from zerosum.errors import GameError
+from zerosum.play.engine import Report
+from zerosum.play.gtp_board import GtpBoard
+
+DEFAULT_INTERVAL_S = 0.5
+LCB_DEVIATIONS = 5.0
+"""By how many standard errors `lcb` is below the win rate, as in KataGo."""
+
+
+@dataclass(frozen=True)
+class AnalysisOptions:
+    """What stands behind an analysis command."""
+
+    player: int
+    """Who is to move."""
+    interval_s: float = DEFAULT_INTERVAL_S
+    fewest_moves: int = 0
+    """Told at least, those without a visit included."""
+    most_moves: int | None = None
+    allowed: frozenset[int] | None = None
+    """Moves of `player` that are considered; None is all."""
+    avoided: frozenset[int] = frozenset()
+    has_root: bool = False
+    """Whether to tell what the position itself is worth."""
+    unknown: tuple[str, ...] = ()
+    """What was asked and is not told, because no network knows it."""
+
+    @classmethod
+    def parse(cls, words: list[str], board: GtpBoard) -> AnalysisOptions:
+        """The options as GTP has them: `[colour] [interval] [name value ...]`.
+
+        Raises:
+            GameError: a word is none that belongs there, or no move is left to choose from.
+        """
+        ahead = [word.lower() for word in words]
+        player = parse_player(ahead.pop(0)) if ahead and ahead[0] in _PLAYERS else board.mover
+        options = cls(player)
+        if ahead and ahead[0].isdecimal():
+            options = replace(options, interval_s=_number(ahead.pop(0)) / 100)
+        while ahead:
+            name = ahead.pop(0)
+            if name in ("avoid", "allow"):
+                options = options._restricted(name, ahead[:3], board)
+                del ahead[:3]
+            else:
+                options = options._with(name, ahead.pop(0) if ahead else "")
+        options.actions(board)
+        return options
+
+    def _with(self, name: str, value: str) -> AnalysisOptions:
+        if name == "interval":
+            return replace(self, interval_s=_number(value) / 100)
+        if name == "minmoves":
+            return replace(self, fewest_moves=_number(value))
+        if name == "maxmoves":
+            return replace(self, most_moves=_number(value))
+        if value not in ("true", "false"):
+            raise GameError("syntax error")
+        if name == "rootinfo":
+            return replace(self, has_root=value == "true")
+        if name in _UNKNOWN:
+            return replace(self, unknown=(*self.unknown, _UNKNOWN[name])) if value == "true" else self
+        raise GameError("syntax error")
+
+    def _restricted(self, name: str, words: list[str], board: GtpBoard) -> AnalysisOptions:
+        """`avoid` or `allow`, of which words are the colour, the points with commas, and until which depth it holds.
+
+        It holds for the move that is asked for, whatever the depth.
+        """
+        if len(words) != 3 or words[0] not in _PLAYERS or _number(words[2]) < 1:
+            raise GameError("syntax error")
+        actions = frozenset(board.action(vertex) for vertex in words[1].split(","))
+        if parse_player(words[0]) != self.player:
+            return self
+        if name == "avoid":
+            return replace(self, avoided=self.avoided | actions)
+        return replace(self, allowed=actions | (self.allowed or frozenset()))
+
+    def considers(self, action: int) -> bool:
+        """Whether it is neither avoided nor left out of those that are allowed."""
+        return action not in self.avoided and (self.allowed is None or action in self.allowed)
+
+    def actions(self, board: GtpBoard) -> tuple[int, ...]:
+        """What to choose from, as `Task.allowed` has it: () is all.
+
+        Raises:
+            GameError: nothing is left.
+        """
+        legal = board.legal_actions(self.player)
+        considered = tuple(filter(self.considers, legal))
+        if not considered:
+            raise GameError("no legal move is left to choose from")
+        return () if len(considered) == len(legal) else considered
+
+
+_PLAYERS = {"b": 0, "black": 0, "w": 1, "white": 1}
+_UNKNOWN = {
+    name.lower(): name
+    for name in ("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits")
+}
+"""Options that are taken, and that nothing can be told of."""
+
+
+def parse_player(word: str) -> int:
+    """0 for Black, 1 for White. Raises GameError if the word is no colour."""
+    if word.lower() not in _PLAYERS:
+        raise GameError("invalid color")
+    return _PLAYERS[word.lower()]
+
+
+def _number(word: str) -> int:
+    if not word.isdecimal() or len(word) > 9:
+        raise GameError("syntax error")
+    return int(word)
+
+
+def leela_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str:
+    """What lz-analyze says of a report: win rates, priors and bounds are ten-thousandths, for the player to move."""
+    return " ".join(
+        f"info move {move.vertex} visits {move.visits} winrate {_whole(move.winrate)} prior {_whole(move.prior)}"
+        f" lcb {_whole(move.lcb)} order {order} pv {move.line}"
+        for order, move in enumerate(_moves(report, options, board))
+    )
+
+
+def kata_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str:
+    """What kata-analyze says of a report: win rates, priors and bounds in [0, 1], for the player to move.
+
+    `utility` is the expected result, in [-1, 1].
+    """
+    told = [
+        f"info move {move.vertex} visits {move.visits} utility {2 * move.winrate - 1:.6f} winrate {move.winrate:.6f}"
+        f" prior {move.prior:.6f} lcb {move.lcb:.6f} utilityLcb {2 * move.lcb - 1:.6f} order {order} pv {move.line}"
+        for order, move in enumerate(_moves(report, options, board))
+    ]
+    if options.has_root:
+        winrate = winrate_of(report.root.value)
+        told.append(f"rootInfo visits {report.simulations} utility {2 * winrate - 1:.6f} winrate {winrate:.6f}")
+    return " ".join(told)
+
+
+@dataclass(frozen=True)
+class _Move:
+    vertex: str
+    visits: int
+    winrate: float
+    prior: float
+    line: str
+
+    @property
+    def lcb(self) -> float:
+        """The win rate less what it may err by.
+
+        Results in [0, 1] whose mean is p deviate by at most sqrt(p (1 - p)), and the search keeps no closer bound.
+        """
+        error = math.sqrt(self.winrate * (1 - self.winrate) / max(self.visits, 1))
+        return max(0.0, self.winrate - LCB_DEVIATIONS * error)
+
+
+def _moves(report: Report, options: AnalysisOptions, board: GtpBoard) -> list[_Move]:
+    """Moves to tell of, the best first: those that were visited, and others by their priors until there are enough."""
+    visited = [
+        _Move(
+            vertex=board.vertex(line.actions[0]),
+            visits=line.visits,
+            winrate=winrate_of(line.value),
+            prior=line.prior,
+            line=" ".join(board.vertex(action) for action in line.actions),
+        )
+        for line in report.lines
+    ]
+    known = {line.actions[0] for line in report.lines}
+    root = report.root
+    priors = sorted(zip((-root.priors).tolist(), root.actions.tolist(), strict=True))
+    others = [
+        _Move(board.vertex(action), 0, winrate_of(root.value), -prior, board.vertex(action))
+        for prior, action in priors
+        if action not in known and options.considers(action)
+    ]
+    return [*visited, *others[: max(0, options.fewest_moves - len(visited))]][: options.most_moves]
+
+
+def winrate_of(value: float) -> float:
+    """In [0, 1], of an expected result in [-1, 1]; a draw is half a win."""
+    return min(max((1 + value) / 2, 0.0), 1.0)
+
+
+def _whole(share: float) -> int:
+    return round(10_000 * share)

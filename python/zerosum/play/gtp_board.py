@@ -1,0 +1,436 @@
+"""The board that a Go program and its user talk of: stones, whose turns nobody counts, rules, and what was played.
+
+In GTP a colour may move twice, and moves go on after two passes. The game of Go alternates: where a colour moves out of
+turn, its opponent passes in between, which keeps all that superko and the planes need. A position in which a colour is
+asked for a move out of turn is searched as one that was set up, for nobody passed: else the answer to that pass would
+be a second one, and end the game. What superko forbids there is kept, earlier positions are not.
+
+Start with `GtpBoard.play` and `GtpBoard.root`.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from zerosum.errors import GameError, SettingsError, shown
+from zerosum.games import Rules, State
+from zerosum.notation.legality import game_of, options_of
+from zerosum.notation.record import Record
+
+COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+COLOURS = ("black", "white")
+BLACK = 0
+NO_PLY_CAP = "65535"
+"""`max_plies` of a game that nobody means to cut short."""
+MOST_KOMI = 375.0
+"""Or as much for Black. The game takes 1000: White may have a bonus for as many handicap stones as there are points."""
+
+
+class IllegalMoveError(GameError):
+    """A move that the rules forbid: "illegal move", and why."""
+
+
+@dataclass(frozen=True)
+class GoRules:
+    """What GTP's extensions call the rules, in KataGo's words; area scoring without tax and button is all there is."""
+
+    ko: str = "POSITIONAL"
+    """SIMPLE, POSITIONAL or SITUATIONAL."""
+    suicide: bool = False
+    """Of more than one stone, or of any with simple ko."""
+    white_bonus: str = "0"
+    """Points that White gets for N handicap stones: "0", "N-1" or "N"."""
+
+    @classmethod
+    def named(cls, name: str) -> GoRules:
+        """The rules that KataGo knows by this name.
+
+        Raises:
+            SettingsError: they count territory, tax or have a button, or nobody knows them.
+        """
+        key = name.strip().lower().replace("_", "-")
+        if key not in SHORTHANDS:
+            raise SettingsError(
+                f"unsupported rules {shown(name)}: scoring is by area, without tax or button; known are"
+                f" {', '.join(SHORTHANDS)}"
+            )
+        return SHORTHANDS[key]
+
+    def with_field(self, name: str, value: Any) -> GoRules:
+        """The rules with one field of `kata-get-rules` changed.
+
+        Raises:
+            SettingsError: there is no such field, or no such rule here.
+        """
+        value = value.upper() if isinstance(value, str) else value
+        if name == "ko" and value in ("SIMPLE", "POSITIONAL", "SITUATIONAL"):
+            return replace(self, ko=value)
+        if name == "suicide" and isinstance(value, bool):
+            return replace(self, suicide=value)
+        if name == "whiteHandicapBonus" and value in ("0", "N-1", "N"):
+            return replace(self, white_bonus=value)
+        if name in _FIXED_FIELDS and value == _FIXED_FIELDS[name]:
+            return self
+        raise SettingsError(f"unsupported rules: {shown(name)} cannot be {shown(str(value))}")
+
+    def fields(self) -> dict[str, Any]:
+        """As `kata-get-rules` has them."""
+        return {"ko": self.ko, "suicide": self.suicide, "whiteHandicapBonus": self.white_bonus, **_FIXED_FIELDS}
+
+
+SHORTHANDS = {
+    "tromp-taylor": GoRules("POSITIONAL", True, "0"),
+    "chinese": GoRules("SIMPLE", False, "N"),
+    "chinese-ogs": GoRules("POSITIONAL", False, "N"),
+    "chinese-kgs": GoRules("POSITIONAL", False, "N"),
+    "aga": GoRules("SITUATIONAL", False, "N-1"),
+    "bga": GoRules("SITUATIONAL", False, "N-1"),
+    "new-zealand": GoRules("SITUATIONAL", True, "0"),
+}
+"""KataGo's names for rules; those that count territory, or have a tax or a button, are not here."""
+_FIXED_FIELDS = {"scoring": "AREA", "tax": "NONE", "hasButton": False, "friendlyPassOk": False}
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A position, and the actions that led there from the one before it."""
+
+    state: State
+    actions: tuple[int, ...]
+    """With a pass of the opponent's, if a colour moved out of turn; none if the position was set up."""
+
+
+class GtpBoard:
+    """A game of Go from its start, as far as it was played. Whatever raises leaves it as it was."""
+
+    def __init__(self, game: Rules) -> None:
+        """Raises SettingsError if it is not Go, or has handicap stones."""
+        if game.spec.name != "go":
+            raise SettingsError(f"GTP is for Go, not for {game.spec.full_name}.")
+        options = options_of(game)
+        if options["handicap"] != "0":
+            raise SettingsError("In GTP handicap stones are placed by fixed_handicap: leave the option handicap out.")
+        self._options = dict(option.split("=") for option in game.spec.options.split(", ") if option)
+        self.size, self.komi = int(options["size"]), float(options["komi"])
+        self.rules = GoRules(options["superko"].upper(), options["suicide"] == "true")
+        self.clear()
+
+    # ---- beginning
+
+    def clear(self) -> None:
+        """An empty board; size, komi and rules stay."""
+        self._set_up("", 0)
+
+    def resized(self, size: int) -> GtpBoard:
+        """An empty board of another size.
+
+        Raises:
+            GameError: there is none of this size.
+        """
+        self._game(size=size)
+        board = copy.copy(self)
+        board.size = size
+        board.clear()
+        return board
+
+    def set_komi(self, komi: float) -> None:
+        """Raises SettingsError if no game has such a komi."""
+        if not abs(komi) <= MOST_KOMI:
+            raise SettingsError(f"komi is {komi:g}, allowed is -{MOST_KOMI:g} to {MOST_KOMI:g}")
+        self.komi = komi
+        self._replay()
+
+    def set_rules(self, rules: GoRules) -> None:
+        """Play on by other rules; the stones stay where they are."""
+        self.rules = rules
+        self._replay()
+
+    def fixed_handicap(self, num_stones: int) -> list[str]:
+        """Place handicap stones where GTP 2 has them (section 4.1.1), and return where.
+
+        Raises:
+            GameError: the board is not empty, or does not take so many.
+        """
+        points = [vertex for vertex, _ in _stones(self._text_of(self._game(handicap=num_stones).initial_state()))]
+        self.place_handicap(points)
+        return points
+
+    @property
+    def most_handicap(self) -> int:
+        """Stones that `fixed_handicap` can place."""
+        for num_stones in range(9, 1, -1):
+            try:
+                self._game(handicap=num_stones)
+            except GameError:
+                continue
+            return num_stones
+        return 0
+
+    def place_handicap(self, points: Sequence[str]) -> None:
+        """Black's stones before White's first move.
+
+        Raises:
+            GameError: the board is not empty, a point is none or comes twice, or they are fewer than two.
+        """
+        if self.stones():
+            raise GameError("board not empty")
+        actions = [self.action(point) for point in points]
+        if self.size * self.size in actions or len(set(actions)) < len(actions):
+            raise GameError("bad vertex list")
+        if not 2 <= len(actions) < self.size * self.size:
+            raise GameError("invalid number of stones")
+        letters = ["X" if action in actions else "." for action in range(self.size * self.size)]
+        rows = ["".join(letters[row * self.size : (row + 1) * self.size]) for row in range(self.size)]
+        self._set_up(f"{_packed(rows)} O", len(actions))
+
+    def loaded(self, record: Record, *, num_moves: int | None) -> tuple[GtpBoard, list[str]]:
+        """A board after some or all moves of a record as its SGF file has them, and a sentence for each doubt.
+
+        Moves that superko or suicide forbid are played, for they were. Komi is the record's if it says one, rules stay.
+
+        Raises:
+            GameError: it is no record of Go, or its position is none.
+        """
+        if not record.game:
+            raise GameError(record.errors[0])
+        warnings = list(record.errors)
+        options = dict(re.findall(r"(\w+)=([^,() ]+)", record.game))
+        board = self.resized(int(options["size"]))
+        board.set_komi(float(options.get("komi", board.komi)))
+        handicap = int(record.header("HA") or 0)
+        board._set_up(record.start, handicap if handicap > 1 else 0)
+        for number, move in enumerate(record.moves[:num_moves], start=1):
+            try:
+                warnings += board._play(board.mover, _sgf_action(move.text, board.size), is_forced=True)
+            except IllegalMoveError as error:
+                warnings.append(f"move {number}: {error}; the record stops here")
+                break
+        return board, warnings
+
+    def _set_up(self, start: str, num_handicap: int) -> None:
+        self._start, self._num_handicap = start, num_handicap
+        state = self._start_state()
+        self._moves: list[tuple[int, int]] = []
+        self._steps = [_Step(state, ())]
+        self._out_of_turn: State | None = None
+
+    def _start_state(self) -> State:
+        if not self._start:
+            return self.game.initial_state()
+        # Before handicap stones there was nothing; before other positions, nobody knows what.
+        return self._game(**({"history_fill": "zero"} if self._num_handicap else {})).parse_position(self._start)
+
+    def _replay(self) -> None:
+        moves = self._moves
+        self._set_up(self._start, self._num_handicap)
+        for player, action in moves:
+            self._play(player, action, is_forced=True)
+
+    # ---- playing
+
+    def play(self, player: int, action: int) -> None:
+        """A move of either player.
+
+        Raises:
+            IllegalMoveError: the rules forbid it.
+        """
+        self._play(player, action, is_forced=False)
+
+    def undo(self) -> None:
+        """Raises GameError if nothing was played."""
+        if not self._moves:
+            raise GameError("cannot undo")
+        self._moves.pop()
+        self._steps.pop()
+        self._out_of_turn = None
+
+    def _play(self, player: int, action: int, *, is_forced: bool) -> list[str]:
+        state, warnings = self.state, list[str]()
+        actions: tuple[int, ...] = (action,)
+        if self.game.player(state) != player:
+            state, actions = self.game.play(state, self.size * self.size), (self.size * self.size, action)
+        try:
+            state = self.game.play(state, action)
+        except GameError:
+            why = self._why_illegal(state, action)
+            if why == "the point is taken" or not is_forced:
+                raise IllegalMoveError(f"illegal move: {why}") from None
+            warnings.append(f"{COLOURS[player]} {self.vertex(action)} is forbidden here ({why}), and was played")
+            state, actions = self._after_forbidden(state, action), ()
+        self._moves.append((player, action))
+        self._steps.append(_Step(state, actions))
+        self._out_of_turn = None
+        return warnings
+
+    def _why_illegal(self, state: State, action: int) -> str:
+        if self.vertex(action) in dict(_stones(self._text_of(state))):
+            return "the point is taken"
+        banned = re.search(r" ko=(\S+)", self._text_of(state))
+        return "superko" if banned and self.vertex(action) in banned[1].split(",") else "suicide"
+
+    def _after_forbidden(self, state: State, action: int) -> State:
+        """What the board looks like after a move that ko, superko or suicide forbids, as a position that was set up."""
+        lenient = self._game(superko="simple", suicide="true")
+        bare = lenient.parse_position(" ".join(self._text_of(state).split()[:2]))
+        return self.game.parse_position(" ".join(self._text_of(lenient.play(bare, action)).split()[:2]))
+
+    # ---- asking
+
+    @property
+    def game(self) -> Rules:
+        """With the komi that the score has, which is White's bonus for handicap stones besides."""
+        return self._game()
+
+    def _game(self, **options: object) -> Rules:
+        bonus = {"0": 0, "N-1": self._num_handicap - 1, "N": self._num_handicap} if self._num_handicap else {}
+        values = {
+            "max_plies": NO_PLY_CAP,
+            **self._options,
+            "size": self.size,
+            "komi": f"{self.komi + bonus.get(self.rules.white_bonus, 0):.10g}",
+            "superko": self.rules.ko.lower(),
+            "suicide": str(self.rules.suicide).lower(),
+            **options,
+        }
+        return _go(values)
+
+    @property
+    def usual_game(self) -> Rules:
+        """As it was when nobody had told komi or rules, but for the size: what players are known for."""
+        return _go({**self._options, "size": self.size})
+
+    @property
+    def state(self) -> State:
+        """The position as the rules see it."""
+        return self._steps[-1].state
+
+    @property
+    def mover(self) -> int:
+        """Whose turn it would be."""
+        return self.game.player(self.state)
+
+    @property
+    def num_moves(self) -> int:
+        """That were played."""
+        return len(self._moves)
+
+    def root(self, player: int) -> tuple[State, list[int]]:
+        """A start position and the actions from there to the one that `player` is to move in, as `Engine` takes them.
+
+        As long as nothing else is played, the start position is the same object.
+        """
+        if self.mover != player:
+            return self._position_out_of_turn(), []
+        first = max(index for index, step in enumerate(self._steps) if not step.actions)
+        return self._steps[first].state, [action for step in self._steps[first + 1 :] for action in step.actions]
+
+    def legal_actions(self, player: int) -> list[int]:
+        """What `player` may play."""
+        state = self.state if self.mover == player else self._position_out_of_turn()
+        return self.game.legal_actions(state, past_soft_endings=True)
+
+    def _position_out_of_turn(self) -> State:
+        if self._out_of_turn is None:
+            text = self._text_of(self.game.play(self.state, self.size * self.size))
+            self._out_of_turn = self.game.parse_position(re.sub(r" passes=\d", "", text))
+        return self._out_of_turn
+
+    def score(self) -> float:
+        """Black's area less White's and komi, all stones being alive (Tromp and Taylor)."""
+        score = self.game.score(self.state)
+        assert score is not None
+        return score
+
+    def stones(self) -> dict[str, int]:
+        """Whose stone is on which point."""
+        return dict(_stones(self._text_of(self.state)))
+
+    def attacks_on_dead(self, player: int) -> list[int]:
+        """Legal moves beside stones of the opponent's that look dead: no two eyes, nor room for them.
+
+        A rough guess: what lies within one border of `player`'s stones counts as one group, and seven points of eyes as
+        room enough. Whether an attack costs anything is for a search to say.
+        """
+        stones = {self.action(vertex): owner for vertex, owner in self.stones().items()}
+        points, attacks = set(range(self.size * self.size)), set[int]()
+        for region in self._regions({point for point in points if stones.get(point) != player}):
+            group = {point for point in region if point in stones}
+            rooms = self._regions(region - group)
+            eyes = [room for room in rooms if all(stones.get(point) != player for point in self._beside(room))]
+            if len(eyes) < 2 and sum(map(len, eyes)) < 7:
+                attacks |= self._beside(group)
+        return sorted(attacks.intersection(self.legal_actions(player)))
+
+    def _beside(self, points: set[int]) -> set[int]:
+        """The points next to these."""
+        size = self.size
+        return {
+            point + step
+            for point in points
+            for step, is_on_board in (
+                (-size, point >= size),
+                (size, point < size * (size - 1)),
+                (-1, point % size > 0),
+                (1, point % size < size - 1),
+            )
+            if is_on_board and point + step not in points
+        }
+
+    def _regions(self, points: set[int]) -> list[set[int]]:
+        """The connected parts of a set of points."""
+        left, regions = set(points), list[set[int]]()
+        while left:
+            region = {left.pop()}
+            while more := self._beside(region) & left:
+                region |= more
+                left -= more
+            regions.append(region)
+        return regions
+
+    def action(self, vertex: str) -> int:
+        """The action of a point or a pass. Raises GameError if it is none."""
+        if vertex.lower() == "pass":
+            return self.size * self.size
+        column, row = COLUMNS[: self.size].find(vertex[:1].upper()), vertex[1:]
+        if not vertex or column < 0 or not re.fullmatch(r"[1-9]\d?", row, re.ASCII) or int(row) > self.size:
+            raise GameError("invalid vertex")
+        return (self.size - int(row)) * self.size + column
+
+    def vertex(self, action: int) -> str:
+        """As GTP writes it."""
+        if action == self.size * self.size:
+            return "pass"
+        return f"{COLUMNS[action % self.size]}{self.size - action // self.size}"
+
+    def _text_of(self, state: State) -> str:
+        text = self.game.position_text(state)
+        assert text is not None
+        return text
+
+
+def _go(options: Mapping[str, object]) -> Rules:
+    return game_of(f"go({', '.join(f'{name}={value}' for name, value in options.items())})")
+
+
+def _stones(text: str) -> Iterable[tuple[str, int]]:
+    """(point, whose stone) of a position's text."""
+    rows = text.split(" ", 1)[0].split("/")
+    for number, row in zip(range(len(rows), 0, -1), rows, strict=True):
+        cells = re.sub(r"\d+", lambda found: "." * int(found[0]), row)
+        yield from (
+            (f"{COLUMNS[column]}{number}", "XO".index(cell)) for column, cell in enumerate(cells) if cell != "."
+        )
+
+
+def _packed(rows: list[str]) -> str:
+    return "/".join(re.sub(r"\.+", lambda found: str(len(found[0])), row) for row in rows)
+
+
+def _sgf_action(point: str, size: int) -> int:
+    if point == "pass":
+        return size * size
+    return (ord(point[1]) - ord("a")) * size + ord(point[0]) - ord("a")

@@ -1,0 +1,220 @@
+"""Who sits at a GTP board: a player, its clocks, and what it thinks about; it knows no commands.
+
+A turn begins with `begin_turn`, has searches (`find`) and ends with `end_turn`, when the clock is charged. `watch` and
+`ponder` go on until `stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from zerosum._core import Root
+from zerosum.errors import GameError
+from zerosum.games import Rules, measure_game
+from zerosum.notation.legality import game_of, options_of
+from zerosum.play.clock import TimeControl, TimeLeft
+from zerosum.play.engine import Engine, Report, Task, progress_of
+from zerosum.play.gtp_analysis import AnalysisOptions, winrate_of
+from zerosum.play.gtp_board import GtpBoard
+from zerosum.play.player import Player
+from zerosum.play.time_manager import TimeConfig, TimeManager
+from zerosum.settings import check, setting
+
+Teller = Callable[[Report], None]
+"""Hears what a search has found so far, in the search's thread."""
+
+
+@dataclass(frozen=True)
+class GtpConfig:
+    """How the engine plays, beside what the protocol can say."""
+
+    simulations: int | None = setting(
+        None, "a move at most; without clocks and seconds, none is the player's own number", low=1, high=1 << 24
+    )
+    seconds: float | None = setting(None, "a move at most, whatever the clock says", low=0.001, high=1e6)
+    resign_below: float = setting(
+        0.05, "resign once the win rate is lower, some moves in a row; 0 is never (paper: 0.05)", low=0.0, high=1.0
+    )
+    resign_moves: int = setting(3, "see resign_below: so many moves (not measured)", low=1)
+    ponder: bool = setting(False, "think on the opponent's time")
+    memory_mib: int | None = setting(None, "mebibytes for the tree; none is the player's own", low=1, high=1 << 20)
+
+    def __post_init__(self) -> None:
+        check(self, "gtp")
+
+
+class GtpPlayer:
+    """A player, found when it is first needed, and again for another board or other rules."""
+
+    def __init__(
+        self,
+        choose: Callable[[Rules], Player],
+        *,
+        config: GtpConfig,
+        time_config: TimeConfig,
+        clock: Callable[[], float],
+    ) -> None:
+        """Arguments as those of `GtpEngine`."""
+        self._choose, self._clock = choose, clock
+        self._config, self._time_config = config, time_config
+        self._player: Player | None = None
+        self._engine: Engine | None = None
+        self._tell: Teller = silent
+        self._answer: Report | None = None
+        self._failure: Exception | None = None
+        self._began_s = 0.0
+        self.set_control(TimeControl())
+
+    def sit_down(self, board: GtpBoard) -> None:
+        """Be ready to play on a board.
+
+        Raises:
+            DataError: there is no player for it.
+        """
+        game = board.game
+        if self._engine is not None and self._engine.game is game:
+            return
+        self._player = self._choose(board.usual_game).with_rules(game)
+        if self._config.memory_mib is not None:
+            self._player.config = replace(self._player.config, memory_mib=self._config.memory_mib)
+        self._engine = Engine(
+            self._player,
+            on_report=lambda report: self._tell(report),
+            on_answer=self._take_answer,
+            on_failure=self._take_failure,
+            clock=self._clock,
+        )
+        config = self._player.config_by_time()
+        self._manager = TimeManager(
+            self._time_config,
+            typical_plies=measure_game(game).plies,
+            now=self._clock,
+            num_batches=min(config.batches_in_flight, config.leaves_in_flight),
+        )
+
+    def learned_komi(self) -> float | None:
+        """Of the games that the network learned from; None without one."""
+        if self._player is None or not self._player.learned_game:
+            return None
+        return float(options_of(game_of(self._player.learned_game))["komi"])
+
+    def _take_answer(self, report: Report) -> None:
+        self._answer = report
+
+    def _take_failure(self, error: Exception) -> None:
+        self._failure = error
+
+    # ---- clocks
+
+    def set_control(self, control: TimeControl) -> None:
+        """Another time control, from its beginning."""
+        self._control = control
+        # Nobody may say how many stones a period still wants: each gets an equal share of it.
+        self._unheard = control
+        if control.period_moves > 1:
+            self._unheard = replace(control, period_s=control.period_s / control.period_moves, period_moves=1)
+        self.new_game()
+
+    def new_game(self) -> None:
+        """The clocks begin anew, and nobody is about to resign."""
+        self._left = [self._unheard.start()] * 2
+        self._num_hopeless = [0, 0]
+
+    def set_left(self, player: int, seconds: float, stones: int) -> None:
+        """What `time_left` says."""
+        self._left[player] = self._control.left_of_gtp(seconds, stones)
+
+    def begin_turn(self) -> None:
+        """From now on the clock of whoever is asked for a move runs."""
+        self._began_s = self._clock()
+
+    def end_turn(self, player: int) -> None:
+        """The move is made. What is left is said by `set_left`, or else reckoned here."""
+        start, left = self._unheard.start(), self._left[player]
+        if left.is_limited:
+            # The client's clock stops later than ours.
+            elapsed = self._clock() - self._began_s + self._time_config.overhead_s
+            after = self._unheard.after_move(replace(start, main_s=max(left.main_s, 0.0)), elapsed)
+            # A flag that fell is the client's affair.
+            self._left[player] = replace(start, main_s=0.0) if after is None else after
+
+    def _left_now(self, player: int) -> TimeLeft:
+        left, elapsed = self._left[player], self._clock() - self._began_s
+        if left.is_overtime:
+            return replace(left, period_s=max(left.period_s - elapsed, 0.0))
+        return replace(left, main_s=left.main_s - elapsed)
+
+    # ---- searches
+
+    def find(self, board: GtpBoard, options: AnalysisOptions, *, tell: Teller | None = None) -> Report:
+        """Search as long as clock, simulations and memory allow.
+
+        Raises:
+            GameError: the options leave no move, or the search failed.
+        """
+        assert self._player is not None
+        left = self._left_now(options.player)
+        self._manager.begin(left, num_plies=board.num_moves)
+
+        def is_enough(root: Root, _seconds: float) -> str | None:
+            return self._manager.limit(progress_of(root))
+
+        has_clock = left.is_limited or self._config.seconds is not None
+        own = None if has_clock else self._player.config.num_simulations
+        task = Task(simulations=self._config.simulations or own, seconds=self._config.seconds, is_enough=is_enough)
+        assert self._engine is not None
+        self._think(board, options, task, tell or silent)
+        self._engine.wait()
+        if self._answer is None:
+            raise GameError(self.failure() or "the search found nothing")
+        return self._answer
+
+    def watch(self, board: GtpBoard, options: AnalysisOptions, tell: Teller) -> None:
+        """Search until `stop`, and tell of it. Raises GameError if the options leave no move."""
+        self._think(board, options, Task(is_endless=True), tell)
+
+    def ponder(self, board: GtpBoard) -> None:
+        """Think about the next move of whoever's turn it is, until `stop`."""
+        if self._config.ponder and board.game.ending(board.state) is None:
+            self._think(board, AnalysisOptions(board.mover), Task(is_endless=True), silent)
+
+    def stop(self) -> None:
+        """End the search that goes on, if one does."""
+        if self._engine is not None:
+            self._engine.stop()
+
+    def forget(self) -> None:
+        """What is known of the position."""
+        assert self._engine is not None
+        self._engine.new_game()
+
+    def failure(self) -> str:
+        """Why a search failed, in a sentence; "" if it did not. To be asked once."""
+        failure, self._failure = self._failure, None
+        return "" if failure is None else f"the search failed: {failure or type(failure).__name__}"
+
+    def _think(self, board: GtpBoard, options: AnalysisOptions, task: Task, tell: Teller) -> None:
+        assert self._engine is not None
+        start, actions = board.root(options.player)
+        self._engine.set_position(start, moves=actions)
+        task = replace(
+            task,
+            allowed=options.actions(board),
+            # Lines take time, at the end of a turn, too: where nobody is told, two will do.
+            num_lines=2 if tell is silent else options.most_moves or board.size**2 + 1,
+            line_share=0.0,
+            report_seconds=options.interval_s,
+        )
+        self._tell, self._answer, self._failure = tell, None, None
+        self._engine.think(task)
+
+    def resigns(self, player: int, value: float) -> bool:
+        """Whether to give up: the best move's value has been low for some turns in a row."""
+        is_hopeless = winrate_of(value) < self._config.resign_below
+        self._num_hopeless[player] = self._num_hopeless[player] + 1 if is_hopeless else 0
+        return self._num_hopeless[player] >= self._config.resign_moves
+
+
+def silent(_report: Report) -> None:
+    """Tells nobody."""
