@@ -216,6 +216,6 @@ def test_errors_say_what_was_expected() -> None:
             game.alpha_beta(game.initial_state(), depth=depth, seed=0)
     with pytest.raises(SettingsError, match="alphabeta@65: it looks 1 to 64 plies ahead"):
         parse_player("alphabeta@65", game)
-    with pytest.raises(SettingsError, match="'alphabeta' plays without a tree of simulations"):
+    with pytest.raises(SettingsError, match="'alphabeta' plays without a search that values its moves"):
         open_player("alphabeta@3", game="tictactoe")
     assert parse_player("alphabeta@2", game) == alpha_beta(2)

@@ -29,7 +29,7 @@ from zerosum.play.player import RANDOM
 from zerosum.report import larger_budget, transcript
 
 COMMANDS = (
-    *("train", "play", "gtp", "match", "evaluate", "analyse", "info", "export", "games", "show", "perft"),
+    *("train", "play", "gtp", "match", "ladder", "evaluate", "analyse", "info", "export", "games", "show", "perft"),
     *("check-game", "bench"),
 )
 

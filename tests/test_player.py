@@ -174,7 +174,7 @@ def test_unknown_words_for_players(text: str, message: str, tmp_path: Path, monk
 
 
 def test_random_play_has_no_view() -> None:
-    with pytest.raises(SettingsError, match="'random' plays without a tree of simulations: play 'rollouts@10' instead"):
+    with pytest.raises(SettingsError, match="'random' plays without a search: play 'rollouts@10' instead"):
         RANDOM.player(CONNECT4)
 
 
@@ -264,13 +264,13 @@ def test_opponents_for_people(tmp_path: Path) -> None:
     assert open_player(f"{run}@9").config.num_simulations == 9
     with pytest.raises(SettingsError, match="'rollouts' plays any game: name the one to play, such as --game connect4"):
         open_player("rollouts@7")
-    with pytest.raises(SettingsError, match="'random' plays without a tree of simulations: play 'rollouts@10' instead"):
+    with pytest.raises(SettingsError, match="'random' plays without a search: play 'rollouts@10' instead"):
         open_player("random")
     with pytest.raises(SettingsError, match="unknown player 'rolouts': did you mean 'rollouts'"):
         open_player("rolouts", game="connect4")
     with pytest.raises(SettingsError, match="search.num_simulations is 0"):
         open_player("rollouts@0", game="connect4")
-    with pytest.raises(SettingsError, match="plays without a tree of simulations"):
+    with pytest.raises(SettingsError, match="plays without a search"):
         open_player("random", game="connect4")
 
 

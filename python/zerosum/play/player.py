@@ -479,9 +479,8 @@ def parse_player(
 
 
 def _no_search(name: str) -> SettingsError:
-    return SettingsError(
-        f"{name!r} plays without a tree of simulations: play 'rollouts@10' instead, which is weak, too, and has one."
-    )
+    what = "a search that values its moves" if name.startswith(ALPHA_BETA) else "a search"
+    return SettingsError(f"{name!r} plays without {what}: play 'rollouts@10' instead, which is weak, too, and has one.")
 
 
 def _split_player(text: str) -> tuple[str, int | None]:
