@@ -384,7 +384,7 @@ def _say(sentence: str) -> None:
 
 
 @app.command(
-    epilog="Examples: `zerosum ladder connect4 runs/connect4 --games 200 --results ladder.jsonl`, or"
+    epilog="Example: `zerosum ladder connect4 runs/connect4 --games 200 --results ladder.jsonl`, or an engine:"
     " `zerosum ladder chess 'uci:./my-engine' --player nodes=1000 --within 60`"
 )
 def ladder(
