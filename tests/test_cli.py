@@ -29,8 +29,8 @@ from zerosum.play.player import RANDOM
 from zerosum.report import larger_budget, transcript
 
 COMMANDS = (
-    *("train", "play", "uci", "usi", "gtp", "match", "evaluate", "analyse", "info", "export", "games", "show", "perft"),
-    *("check-game", "bench"),
+    *("train", "play", "uci", "usi", "gtp", "match", "ladder", "evaluate", "analyse", "info", "export", "games", "show"),
+    *("perft", "check-game", "bench"),
 )
 
 GAMES = """\
@@ -264,6 +264,18 @@ def test_a_match_against_an_engine(zero: Command, tmp_path: Path) -> None:
     assert answer.status == 0 and "failures       Cheat lost 2 by illegal move" in answer.out
     assert answer.err.startswith("Game ") and "lost by illegal move. Cheat answered 'a1a1'" in answer.err
     assert out.read_text(encoding="utf-8").count('[Termination "rules infraction"]') == 2
+
+
+def test_ladder(zero: Command, learned: Path, tmp_path: Path) -> None:
+    words = ("ladder", "tictactoe", learned, "--player", "nodes=4", "--opening-plies", "1", "--results", tmp_path / "x")
+    answer = zero(*words, "--games", "6")
+    assert answer.status == 0 and "6 games; random play is 0" in answer.out and ", step 2, of " in answer.out
+    assert len(answer.err.splitlines()) == 3, "two games each while little is known"
+    again = zero(*words, "--games", "8", "--json")
+    step, result = map(json.loads, again.out.splitlines())
+    assert step["wins"] + step["draws"] + step["losses"] == 2 and result["games"] == 8 and again.err == ""
+    assert zero("ladder", "chess", "--games", "0").status == 0
+    assert "--games is 5, expected an even number" in zero("ladder", "tictactoe", "--games", "5").err
 
 
 def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> None:

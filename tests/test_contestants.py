@@ -97,7 +97,7 @@ def test_names_say_who_plays_on_what_terms() -> None:
         ("rollots", [], "chess", "unknown player 'rollots': did you mean 'rollouts'"),
         ("", [], "chess", "unknown player ''"),
         ("nowhere/at/all@5", [], "chess", "unknown player 'nowhere/at/all@5'"),
-        ("gnugo", [], "connect4", "unknown player 'gnugo': known are random, rollouts, the path"),
+        ("gnugo", [], "connect4", "unknown player 'gnugo': known are alphabeta, random, rollouts, the path"),
         ("uci:", [], "chess", "An engine's command is empty"),
         ("uci:'x", ["depth=1"], "chess", "cannot be read"),
         ("uci:x", [], "chess", "x would think for ever: give it a time"),

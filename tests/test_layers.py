@@ -62,6 +62,7 @@ ORDER = (
     "play",
     "arena",
     "suite",
+    "ladder",
     "solved",
     "config",
     "workers",

@@ -161,8 +161,9 @@ def test_words_for_players() -> None:
         ("rollout", r"unknown player 'rollout': did you mean 'rollouts'\? .* and the path of a run or checkpoint"),
         ("rollouts@many", r"unknown player 'rollouts@many': did you mean 'rollouts'\?"),
         ("rollouts@0", "search.num_simulations is 0, allowed is 1 to"),
+        ("alphabeta@0", "alphabeta@0: it looks 1 to 64 plies ahead"),
         ("random@10", "'random@10': random play does not search, so it takes no number of simulations"),
-        ("runs/nowhere@100", "unknown player 'runs/nowhere': known are random, rollouts and the path of a run"),
+        ("runs/nowhere@100", "unknown player 'runs/nowhere': known are alphabeta, random, rollouts and the path"),
         ("", "unknown player ''"),
     ],
 )

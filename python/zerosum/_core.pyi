@@ -14,6 +14,8 @@ from zerosum.search import SearchConfig
 
 __all__ = [
     "LEAST_TREE_KIB",
+    "MAX_ALPHA_BETA_DEPTH",
+    "AlphaBeta",
     "Description",
     "Game",
     "GameSpec",
@@ -35,6 +37,8 @@ __all__ = [
 __version__: str
 LEAST_TREE_KIB: int
 """Less memory for a tree is refused."""
+MAX_ALPHA_BETA_DEPTH: int
+"""Plies that `Game.alpha_beta` looks ahead at most."""
 
 def core_game_names() -> list[str]:
     """Names of the games in the core, as `Game(name)` takes them; in brackets behind each may stand its options."""
@@ -139,6 +143,9 @@ class Description:
     @property
     def actions(self) -> str:
         """How actions are numbered and written."""
+    @property
+    def material(self) -> str:
+        """What `Game.material` counts; "" where it is always 0."""
 
 @final
 class Picture:
@@ -162,6 +169,30 @@ class Picture:
     @property
     def captions(self) -> list[str]:
         """Said below the board, a line each."""
+
+@final
+class AlphaBeta:
+    """What an alpha-beta search found; `result`, `delay` and `material` are for the player to move, best play assumed.
+
+    One position is better than another if its `result` is greater; if that is the same, its `delay`; then its
+    `material`.
+    """
+
+    @property
+    def action(self) -> int:
+        """The best move."""
+    @property
+    def result(self) -> float:
+        """In [-1, 1]; 0 if the game is drawn or goes on beyond the depth."""
+    @property
+    def delay(self) -> int:
+        """Plies until a win, negative, or until a loss; 0 if `result` is 0."""
+    @property
+    def material(self) -> float:
+        """As `Game.material` counts it at the depth, for the player to move; 0 if the game ends before."""
+    @property
+    def num_nodes(self) -> int:
+        """Moves that were tried."""
 
 @final
 class State:
@@ -236,6 +267,14 @@ class Game:
         """True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap."""
     def score(self, state: State) -> float | None:
         """The first player's margin in points if the game ended here (komi included); None if it knows no points."""
+    def material(self, state: State) -> float:
+        """A plain count of pieces, discs or area, the first player's less the second's; 0 where a game has none."""
+    def alpha_beta(self, state: State, *, depth: int, seed: int, game: int = 0) -> AlphaBeta:
+        """The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
+
+        Of equally good moves one that gains the most material at once, and of these any, keyed by (seed, game, plies).
+        Raises GameError if the depth is another one, or the game is over.
+        """
     def planes(self, state: State) -> NDArray[np.float32]:
         """[C, H, W], seen from the player to move."""
     @property

@@ -127,7 +127,8 @@ Beyond the search and the network, the AlphaZero paper (arXiv 1712.01815, *Domai
 program is told: how input and output are laid out on the board, the rules, what of the rules is in the input and output
 planes (castling, repetition, no progress; how pieces move, promotions, drops), the typical number of legal moves, by
 which the exploration noise is scaled, and the number of plies after which a game is ended. Here they are for every game
-of the core. Nothing else of this program knows which game it plays: a test holds that.
+of the core. Nothing else of this program knows which game it plays: a test holds that. The one thing more is for an
+opponent that learns nothing: the material that the player `alphabeta` counts.
 
 Planes are in the order of the network's input, row by row from the top left; "own" is the player to move. A plane is
 bits (0 or 1 on each square) or one number on all squares. The numbers of legal moves and of plies are means of {games}
@@ -167,6 +168,8 @@ def _section(entry: CatalogueEntry) -> Iterator[str]:
     yield f"\n**Actions.** {description.actions} {entry.actions:,} actions."
     if entry.notations:
         yield f"Moves are also read and written as {', '.join(entry.notations)}."
+    if description.material:
+        yield f"\n**Material.** {description.material}"
     yield (
         f"\n**Size.** {entry.legal_moves:g} legal moves, {entry.plies:g} plies; a game is ended after"
         f" {entry.max_plies:,} plies. Version {game.spec.version}."

@@ -290,8 +290,8 @@ def match(
     first: Annotated[
         str,
         typer.Argument(
-            help="A run or checkpoint, `rollouts`, `random`, an engine by its name (`stockfish`) or by its command as"
-            " `uci:COMMAND`, `usi:…` or `gtp:…`; `@N` behind it sets simulations or nodes a move.",
+            help="A run or checkpoint, `rollouts`, `alphabeta`, `random`, an engine by its name (`stockfish`) or by its"
+            " command as `uci:COMMAND`, `usi:…` or `gtp:…`; `@N` behind it sets simulations, nodes or plies a move.",
             show_default=False,
         ),
     ] = "",
@@ -444,6 +444,65 @@ def _require_unused(**options: object) -> None:
 def _say(sentence: str) -> None:
     """What happens meanwhile, beside the answer."""
     print(sentence, file=sys.stderr)
+
+
+@app.command(
+    epilog="Example: `zerosum ladder connect4 runs/connect4 --games 200 --results ladder.jsonl`, or an engine:"
+    " `zerosum ladder chess 'uci:./my-engine' --player nodes=1000 --within 60`"
+)
+def ladder(
+    game: GameArgument,
+    player: Annotated[
+        str,
+        typer.Argument(help="Who is placed, as `match` takes it; without one the opponents are.", show_default=False),
+    ] = "",
+    has: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--player", metavar="NAME=VALUE", help="What the player has, as in `match --each`.", show_default=False
+        ),
+    ] = None,
+    games: Annotated[
+        int,
+        typer.Option(help="Budget, games for this player in --results included; 0 shows what is known."),
+    ] = 200,
+    within: Annotated[
+        float, typer.Option(metavar="ELO", help="Stop as soon as the rating is known to ± so many Elo (95 %).")
+    ] = 0.0,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Play only this one and `random`; may be repeated.", show_default=False),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the results here (JSON lines) as they come: the same command goes on, and other players are"
+            " placed by them, too.",
+            show_default=False,
+        ),
+    ] = None,
+    opening_plies: Annotated[int, typer.Option(help="Random plies that open each pair of games.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and sampled moves.")] = 0,
+    json: Json = False,
+) -> None:
+    """Place a player on a scale of opponents, by the games that tell most; random play is 0."""
+    from zerosum.ladder.command import place
+    from zerosum.ladder.placement import LadderSettings
+    from zerosum.play.contestants import Entry
+
+    is_interrupted = place(
+        game,
+        Entry.parse(player, has or []) if player else None,
+        LadderSettings(num_games=games, within_elo=within, opening_plies=opening_plies, seed=seed),
+        opponents=opponent or [],
+        results=results,
+        is_json=json,
+        write=print,
+        say=_say,
+    )
+    if is_interrupted:
+        raise typer.Exit(130)
 
 
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")

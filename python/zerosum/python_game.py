@@ -47,7 +47,8 @@ class Game(Protocol[StateT]):
     everywhere), `symmetries` (permutations of the actions under which the game is the same, such as the mirror of a
     board: the learner then learns from each game's images, too) and `has_action_planes` (bool, False; True if action
     k * rows * columns + square stands for a square of the board as `planes` shows it: a network's policy may then be a
-    convolution).
+    convolution). An optional method: `material(state)` (a number: the first player's pieces, discs or the like less
+    the second's; only the player `alphabeta` asks for it).
 
     Finished positions are asked about, too, all but `play` and `action_text`; `player` may then say either.
 

@@ -4,10 +4,12 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::alpha_beta::{AlphaBeta, alpha_beta};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Player, Position};
 use crate::leaves::Leaves;
 use crate::lines;
 use crate::picture::Picture;
+use crate::random::Draws;
 use crate::search::{Evaluations, Noise, Root, Search, SearchConfig, SearchError};
 
 /// A position of some game; only that game can read it.
@@ -250,6 +252,22 @@ pub trait AnyGame: Send + Sync {
     /// # Errors
     /// If the state is of another game.
     fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError>;
+    /// See [`Game::material`].
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn material(&self, state: &AnyState) -> Result<f32, SearchError>;
+    /// See [`alpha_beta`].
+    ///
+    /// # Errors
+    /// Also if the state is of another game.
+    fn alpha_beta(
+        &self,
+        state: &AnyState,
+        depth: u32,
+        draws: Draws,
+        pulse: &dyn Fn(),
+    ) -> Result<AlphaBeta, SearchError>;
     /// An action as people write it.
     ///
     /// # Errors
@@ -410,6 +428,20 @@ impl<G: Game> AnyGame for Erased<G> {
 
     fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError> {
         Ok(self.game.score(&state.of(&*self.game)?.state))
+    }
+
+    fn material(&self, state: &AnyState) -> Result<f32, SearchError> {
+        Ok(self.game.material(&state.of(&*self.game)?.state))
+    }
+
+    fn alpha_beta(
+        &self,
+        state: &AnyState,
+        depth: u32,
+        draws: Draws,
+        pulse: &dyn Fn(),
+    ) -> Result<AlphaBeta, SearchError> {
+        alpha_beta(&*self.game, state.of(&*self.game)?, depth, draws, pulse)
     }
 
     fn action_text(&self, state: &AnyState, action: Action) -> Result<String, SearchError> {

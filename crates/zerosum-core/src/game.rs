@@ -355,7 +355,7 @@ impl<'a> Planes<'a> {
 }
 
 /// What the documentation says of a game, a paragraph each. With the planes, the typical number of legal moves and the ply
-/// cap this is all that the program is told about it.
+/// cap this is all that the program is told about it; material is for opponents that learn nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// The board and the pieces.
@@ -366,6 +366,8 @@ pub struct Description {
     pub planes: String,
     /// How actions are numbered, and how they are written.
     pub actions: String,
+    /// What [`Game::material`] counts; empty where it is always 0.
+    pub material: String,
 }
 
 /// The rules of one game with its options. States are values: a copy is a position that can be played on.
@@ -444,6 +446,12 @@ pub trait Game: Send + Sync + 'static {
     /// The first player's margin in points if the game ended here; `None` if the game knows no points.
     fn score(&self, _state: &Self::State) -> Option<f32> {
         None
+    }
+
+    /// A plain count of what each side has (pieces by customary values, discs, area): the first player's less the second's.
+    /// By default the score, and 0 where there is none. Only an alpha-beta player asks for it, no network learns from it.
+    fn material(&self, state: &Self::State) -> f32 {
+        self.score(state).unwrap_or(0.0)
     }
 
     /// How often the position occurred before in the same game, by the rule's key, counted as far as the rule needs it; 0

@@ -21,6 +21,7 @@
 //! # Ok::<(), zerosum_core::SearchError>(())
 //! ```
 
+pub mod alpha_beta;
 pub mod erased;
 pub mod game;
 pub mod games;

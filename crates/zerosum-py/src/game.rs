@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
+use zerosum_core::alpha_beta;
 use zerosum_core::erased::{AnyGame, AnyState, Erased};
 use zerosum_core::game::{self, Action, PlaneKind};
 use zerosum_core::games;
+use zerosum_core::random::Draws;
 
-use crate::failure::{catch, game_error, misuse};
+use crate::failure::{catch, game_error, misuse, raise};
 use crate::leaves::{Leaves, expand};
 use crate::python_game::PythonGame;
 
@@ -107,6 +109,7 @@ pub struct Description {
     rules: String,
     planes: String,
     actions: String,
+    material: String,
 }
 
 /// A position to be drawn.
@@ -118,6 +121,16 @@ pub struct Picture {
     row_labels: Vec<String>,
     last_move: Vec<usize>,
     captions: Vec<String>,
+}
+
+/// What an alpha-beta search found.
+#[pyclass(frozen, get_all, module = "zerosum._core")]
+pub struct AlphaBeta {
+    action: Action,
+    result: f32,
+    delay: i32,
+    material: f32,
+    num_nodes: u64,
 }
 
 #[pyclass(frozen, from_py_object, module = "zerosum._core")]
@@ -273,6 +286,22 @@ impl Game {
         catch(|| self.inner.score(&state.inner))?.map_err(misuse)
     }
 
+    fn material(&self, state: &State) -> PyResult<f32> {
+        catch(|| self.inner.material(&state.inner))?.map_err(misuse)
+    }
+
+    #[pyo3(signature = (state, *, depth, seed, game = 0))]
+    fn alpha_beta(&self, py: Python<'_>, state: &State, depth: i64, seed: u64, game: u64) -> PyResult<AlphaBeta> {
+        let depth = u32::try_from(depth).unwrap_or(0); // which is refused, as too great a depth is
+        let draws = Draws::new(seed, game, state.inner.plies().into(), "alpha-beta");
+        // Ctrl-C ends a search that takes longer than expected.
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's path has one lifetime, not any")]
+        let pulse = || Python::attach(|py| py.check_signals()).unwrap_or_else(|error| raise(error));
+        let found = self.run(py, || self.inner.alpha_beta(&state.inner, depth, draws, &pulse))?;
+        let alpha_beta::AlphaBeta { action, worth, num_nodes } = found.map_err(|error| game_error(py, error.0))?;
+        Ok(AlphaBeta { action, result: worth.result, delay: worth.delay, material: worth.material, num_nodes })
+    }
+
     #[getter]
     fn notations(&self) -> Vec<&'static str> {
         self.inner.notations().to_vec()
@@ -294,8 +323,8 @@ impl Game {
 
     #[getter]
     fn description(&self) -> Description {
-        let game::Description { board, rules, planes, actions } = self.inner.description();
-        Description { board, rules, planes, actions }
+        let game::Description { board, rules, planes, actions, material } = self.inner.description();
+        Description { board, rules, planes, actions, material }
     }
 
     fn picture(&self, state: &State) -> PyResult<Option<Picture>> {

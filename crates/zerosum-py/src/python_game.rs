@@ -53,6 +53,8 @@ pub struct PythonGame {
     planes: Py<PyAny>,
     action_text: Py<PyAny>,
     draw: Py<PyAny>,
+    /// None where the user's class does not have it.
+    material: Option<Py<PyAny>>,
     as_planes: Py<PyAny>,
     place_error: Py<PyAny>,
     start_error: Py<PyAny>,
@@ -72,6 +74,7 @@ impl PythonGame {
             planes: method("planes")?,
             action_text: method("action_text")?,
             draw: method("draw")?,
+            material: game.getattr_opt("material")?.map(Bound::unbind),
             as_planes: seen.getattr("as_planes")?.unbind(),
             place_error: seen.getattr("place_error")?.unbind(),
             start_error: seen.getattr("start_error")?.unbind(),
@@ -250,12 +253,24 @@ impl Game for PythonGame {
         self.with(state, |py| Ok(self.action_text.bind(py).call1((&state.object, action))?.str()?.to_string()))
     }
 
+    fn material(&self, state: &Arc<Node>) -> f32 {
+        let Some(material) = &self.material else { return 0.0 };
+        self.with(state, |py| {
+            let answer = material.bind(py).call1((&state.object,))?;
+            match answer.extract::<f32>() {
+                Ok(number) if number.is_finite() => Ok(number),
+                _ => Err(game_error(py, format!("material(state) is {}, expected a finite number", answer.repr()?))),
+            }
+        })
+    }
+
     fn description(&self) -> Description {
         Description {
             board: format!("{} rows and {} columns.", self.spec.board_shape().0, self.spec.board_shape().1),
             rules: "Written in Python.".into(),
             planes: "As the game's `planes` method gives them, seen from the player to move.".into(),
             actions: "As the game's `action_text` method writes them.".into(),
+            material: if self.material.is_some() { "As the game's `material` method counts it." } else { "" }.into(),
         }
     }
 

@@ -19,7 +19,7 @@ from zerosum.adjudication import AdjudicationRules, DrawRule, Report, adjudicate
 from zerosum.arena.played import FAILURES, PlayedGame, Thought
 from zerosum.arena.program_seat import ProgramSeat
 from zerosum.arena.result import MatchResult, require_pairs
-from zerosum.arena.seats import Decision, Inbox, RandomSeat, SearchPool, SearchSeat, Seat, Turn
+from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Seat, Turn
 from zerosum.errors import SettingsError
 from zerosum.games import Rules, State
 from zerosum.openings import OpeningSource, RandomOpenings
@@ -180,8 +180,8 @@ class Match:
         game, inbox, seed = self._game, self._inbox, self._seed
         shared = SearchPool(game, self._players[0], num_boards=num_boards, num_sides=2) if self._is_one_search else None
         for side, player in enumerate(self._players):
-            if player.is_random:
-                yield RandomSeat(game, inbox, seed=seed)
+            if player.plays_by_rules:
+                yield RulesSeat(game, inbox, depth=player.alpha_beta_depth, seed=seed)
             elif player.evaluator is None or player.terms.has_clock:
                 yield ProgramSeat(self._opener(player, num_boards), inbox, num_boards=num_boards)
             else:

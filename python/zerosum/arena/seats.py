@@ -1,7 +1,7 @@
 """Players at their boards. A `Seat` is asked for moves and puts its `Decision`s into the match's inbox.
 
-Searches of ours without a clock are here, and random play: they do all their boards together. `program_seat.py` has
-those that think in threads of their own.
+Searches of ours without a clock are here, alpha-beta and random play: they do all their boards together.
+`program_seat.py` has those that think in threads of their own.
 """
 
 from __future__ import annotations
@@ -177,14 +177,14 @@ def thought_of(root: Root) -> Thought:
     return Thought(Score(win_rate=min(max((root.value + 1) / 2, 0.0), 1.0)), nodes=root.num_simulations)
 
 
-class RandomSeat:
-    """Draws a legal move, keyed by (seed, game, ply)."""
+class RulesSeat:
+    """Needs no evaluator: draws a legal move, or looks `depth` plies ahead; keyed by (seed, game, ply)."""
 
     evaluations = 0
     has_work = False
 
-    def __init__(self, game: Rules, inbox: Inbox, *, seed: int) -> None:
-        self._game, self._inbox, self._seed = game, inbox, seed
+    def __init__(self, game: Rules, inbox: Inbox, *, depth: int | None, seed: int) -> None:
+        self._game, self._inbox, self._depth, self._seed = game, inbox, depth, seed
 
     def work(self) -> None:
         """See `Seat`."""
@@ -197,9 +197,15 @@ class RandomSeat:
 
     def begin(self, turn: Turn) -> None:
         """See `Seat`."""
+        self._inbox.put(Decision(turn.board, self._action(turn)))
+
+    def _action(self, turn: Turn) -> int:
+        if self._depth is not None:
+            found = self._game.alpha_beta(turn.state, depth=self._depth, seed=self._seed, game=turn.game_index)
+            return found.action
         actions = self._game.legal_actions(turn.state)
         number = uniform(self._seed, turn.game_index, turn.state.plies, "random player")
-        self._inbox.put(Decision(turn.board, actions[int(number * len(actions))]))
+        return actions[int(number * len(actions))]
 
     def end_game(self, turn: Turn, result: float) -> str:
         """See `Seat`."""

@@ -1,11 +1,11 @@
 """Who plays in a match, in the words of a command line: our own players, and other people's engines.
 
-    random, rollouts, runs/demo     as `zerosum.play.player.parse_player` has them
+    random, rollouts, runs/demo     as `zerosum.play.player.parse_player` has them; so has it alphabeta
     stockfish                       an engine that is known by name (`opponents.py`), if it plays the game
     uci:COMMAND                     any engine by its command, `'uci:./stockfish-8 --quiet'`; also usi: and gtp:
 
-With `@N` behind it, all but random have N simulations a move, or N nodes. What else a player has stands beside its
-word, in the words of fastchess where that has one (`Entry.parse`):
+With `@N` behind it, all but random have N simulations, N nodes or (alphabeta) N plies a move. What else a player has
+stands beside its word, in the words of fastchess where that has one (`Entry.parse`):
 
     name=WORDS          what it is called in results and files
     tc=10+0.1, st=5     its clock, or seconds a move (`TimeControl.parse`)
@@ -31,7 +31,7 @@ from zerosum.paper import paper_matches
 from zerosum.play.clock import TimeControl
 from zerosum.play.external import PROTOCOLS, EngineCommand
 from zerosum.play.opponents import find_opponent, opponents_of
-from zerosum.play.player import RANDOM, ROLLOUTS, Contestant, parse_player
+from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
 from zerosum.play.profiles import profile_of
 from zerosum.play.program import Terms
 from zerosum.settings import num_cores
@@ -164,14 +164,14 @@ def _engine_command(word: str, game: Rules) -> EngineCommand | None:
     names = {opponent.name for opponent in opponents_of(game)}
     if word in names:
         return find_opponent(word, game)
-    own, known = re.sub(r"@\d+$", "", word), (RANDOM.name, ROLLOUTS)
+    own, known = re.sub(r"@\d+$", "", word), (RANDOM.name, ALPHA_BETA, ROLLOUTS)
     if own in known or (own and os.path.exists(own)):
         return None
     guess = " or ".join(map(repr, near(word, [*known, *names])))
     raise SettingsError(
         f"unknown player {shown(word)}: {f'did you mean {guess}? Known' if guess else 'known'} are"
         f" {', '.join(sorted([*known, *names]))}, the path of a run or checkpoint, and engines by their commands as"
-        " uci:COMMAND, usi:COMMAND, gtp:COMMAND. All but random take @N behind them: N simulations or nodes a move."
+        " uci:COMMAND, usi:COMMAND, gtp:COMMAND. All but random take @N behind them: N simulations, nodes or plies."
     )
 
 
@@ -209,10 +209,10 @@ def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, bat
         _require_one_number(entry)
     own = parse_player(entry.word, game, batch_size=batch_size, num_threads=_num_threads(terms), seed=seed)
     if terms.has_clock:  # beside which a number is one more limit
-        terms = replace(terms, nodes=own.search.num_simulations) if at else terms
-        name = f"{word} ({terms})"
+        terms = replace(terms, nodes=own.search.num_simulations) if at and not own.plays_by_rules else terms
+        name = f"{own.name if own.plays_by_rules else word} ({terms})"
     else:
-        name = own.name if terms.nodes is None or own.is_random else f"{word}@{terms.nodes}"
+        name = own.name if terms.nodes is None or own.plays_by_rules else f"{word}@{terms.nodes}"
     return replace(own, name=entry.name or name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
 
 

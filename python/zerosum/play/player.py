@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum import openspiel
-from zerosum._core import Search, core_game_names
+from zerosum._core import MAX_ALPHA_BETA_DEPTH, Search, core_game_names
 from zerosum.adjudication import ResignRule
 from zerosum.answering import answer_all
 from zerosum.backends import evaluates_on_gpu, make_evaluator
@@ -34,6 +34,9 @@ from zerosum.settings import from_mapping, num_cores, read_settings
 ROLLOUTS = "rollouts"
 DEFAULT_ROLLOUTS = 1000
 """Simulations a move of the `rollouts` player where nobody says how many."""
+ALPHA_BETA = "alphabeta"
+DEFAULT_DEPTH = 3
+"""Plies that the `alphabeta` player looks ahead where nobody says how many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +275,8 @@ def require_seconds(seconds: float) -> float:
 class Contestant:
     """Somebody who can play: what a seat in the arena needs to know, and a `Player` is made from.
 
-    Of three kinds: a search of ours with an `evaluator`, a `program` that is asked for its moves (somebody else's
-    engine: `EngineCommand`), or, with neither, uniformly random moves.
+    Of four kinds: a search of ours with an `evaluator`, a `program` that is asked for its moves (somebody else's
+    engine: `EngineCommand`), alpha-beta of a fixed depth, or, with none of these, uniformly random moves.
 
     Raises:
         SettingsError: it is given what its kind cannot use.
@@ -292,6 +295,8 @@ class Contestant:
     """When a match gives up for it."""
     network: str = ""
     """Which one the evaluator runs, for those who have to know it again: "step 1200, of 2026-01-31T12:00:00"."""
+    alpha_beta_depth: int | None = None
+    """Plies that an alpha-beta player looks ahead, to count material there; None for all others."""
 
     def __post_init__(self) -> None:
         assert self.evaluator is None or self.program is None
@@ -301,26 +306,28 @@ class Contestant:
             raise SettingsError(
                 f"{self.name} is to use manager={self.terms.manager}, which is for our own searches with a clock."
             )
-        if self.terms.nodes is not None and self.is_random:
-            raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but random play does not search.")
+        if self.terms.nodes is not None and self.plays_by_rules:
+            but = "its depth stands behind the @" if self.alpha_beta_depth else "random play does not search"
+            raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but {but}.")
         if self.sampled_plies < 0 or (self.sampled_plies and self.evaluator is None):
             raise SettingsError(
                 f"{self.name} is to sample its moves in the first {self.sampled_plies} plies: that takes visits, which"
                 " a run, a checkpoint or rollouts have, and a number of at least 0."
             )
-        if self.resign is not None and self.is_random:
-            raise SettingsError(f"{self.name} is to resign, but random play never knows how it stands.")
+        if self.resign is not None and self.plays_by_rules:
+            who = "alpha-beta" if self.alpha_beta_depth else "random play"
+            raise SettingsError(f"{self.name} is to resign, but {who} never knows how it stands.")
 
     @property
-    def is_random(self) -> bool:
-        """Whether its moves are uniformly random."""
+    def plays_by_rules(self) -> bool:
+        """Whether it needs nothing but the rules: alpha-beta and random play."""
         return self.evaluator is None and self.program is None
 
     def player(self, game: Rules, *, num_batches: int = 1) -> Player:
         """The contestant at one board, where a search by time has so many batches with the evaluator.
 
         Raises:
-            SettingsError: it is none of ours, or plays at random: it has no search.
+            SettingsError: it has no tree of simulations: it is none of ours, or plays at random or by alpha-beta.
         """
         if self.evaluator is None:
             raise _no_search(self.name)
@@ -329,6 +336,19 @@ class Contestant:
 
 RANDOM = Contestant("random")
 """Uniformly random moves: the zero of every rating."""
+
+
+def alpha_beta(depth: int) -> Contestant:
+    """Alpha-beta search of a fixed depth with a plain material count: plays any game, and learns nothing.
+
+    It is `zerosum._core.Game.alpha_beta`: at most `depth` plies, no quiescence, a decided end before any material.
+
+    Raises:
+        SettingsError: the depth is out of range.
+    """
+    if not 1 <= depth <= MAX_ALPHA_BETA_DEPTH:
+        raise SettingsError(f"{ALPHA_BETA}@{depth}: it looks 1 to {MAX_ALPHA_BETA_DEPTH} plies ahead.")
+    return Contestant(f"{ALPHA_BETA}@{depth}", alpha_beta_depth=depth)
 
 
 def rollouts(game: Rules, num_simulations: int, *, seed: int) -> Contestant:
@@ -413,9 +433,9 @@ def open_player(text: str, *, game: str | None = None, num_simulations: int | No
     """
     word, number = _split_player(text)
     num_simulations = number if num_simulations is None else num_simulations
-    if word not in (RANDOM.name, ROLLOUTS):
+    if word not in (RANDOM.name, ROLLOUTS, ALPHA_BETA):
         return load_player(_existing(word), num_simulations=num_simulations, game=game)
-    if word == RANDOM.name and number is None:
+    if word == ALPHA_BETA or (word == RANDOM.name and number is None):
         raise _no_search(word)
     if game is None:
         raise SettingsError(f"{word!r} plays any game: name the one to play, such as --game connect4.")
@@ -429,10 +449,11 @@ def parse_player(
     """Who plays, in the words that commands take.
 
         random        uniformly random moves
+        alphabeta     alpha-beta search that counts material; `@N` behind it is its depth in plies
         rollouts      pure Monte Carlo tree search with random games
         runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
 
-    With `@N` behind it, all but random search N simulations a move: "runs/demo@100". `batch_size` is how many positions
+    With `@N` behind it, the last two search N simulations a move: "runs/demo@100". `batch_size` is how many positions
     the network is usually asked about at a time (half of a match's games wait for each side), from `num_threads`
     threads at once; `seed` keys rollouts.
 
@@ -445,6 +466,8 @@ def parse_player(
         if num_simulations is not None:
             raise SettingsError(f"{text!r}: random play does not search, so it takes no number of simulations.")
         return RANDOM
+    if word == ALPHA_BETA:
+        return alpha_beta(DEFAULT_DEPTH if num_simulations is None else num_simulations)
     if word == ROLLOUTS:
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
     path = _existing(word)
@@ -456,9 +479,8 @@ def parse_player(
 
 
 def _no_search(name: str) -> SettingsError:
-    return SettingsError(
-        f"{name!r} plays without a search: play 'rollouts@10' instead, which is weak, too, and has one."
-    )
+    what = "a search that values its moves" if name.startswith(ALPHA_BETA) else "a search"
+    return SettingsError(f"{name!r} plays without {what}: play 'rollouts@10' instead, which is weak, too, and has one.")
 
 
 def _split_player(text: str) -> tuple[str, int | None]:
@@ -472,8 +494,9 @@ def _existing(word: str) -> Path:
     path = Path(word)
     if not word or not path.exists():
         raise SettingsError(
-            f"unknown player {word!r}: {nearest(word, (RANDOM.name, ROLLOUTS))} and the path of a run or checkpoint. "
-            f"{ROLLOUTS.capitalize()} and paths with @N behind them search N simulations a move."
+            f"unknown player {word!r}: {nearest(word, (RANDOM.name, ALPHA_BETA, ROLLOUTS))} and the path of a run or"
+            f" checkpoint. {ROLLOUTS.capitalize()} and paths with @N behind them search N simulations a move, "
+            f"{ALPHA_BETA} N plies."
         )
     return path
 

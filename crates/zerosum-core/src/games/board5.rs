@@ -325,6 +325,17 @@ impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Board<KINDS, I
         squares(if player == Player::First { changed } else { Self::opposite_squares(changed) }).collect()
     }
 
+    /// What the player to move has more than the opponent, at a value for each kind on the board and in hand.
+    #[inline]
+    pub fn material(&self, values: &[f32; KINDS], values_in_hand: &[f32]) -> f32 {
+        let count =
+            |squares: u32| (squares & self.own).count_ones() as f32 - (squares & self.opponent).count_ones() as f32;
+        let on_board: f32 = self.kinds.iter().zip(values).map(|(squares, value)| count(*squares) * value).sum();
+        let [own, opponent] = &self.hands;
+        let more = own.iter().zip(opponent).map(|(own, opponent)| f32::from(*own) - f32::from(*opponent));
+        on_board + more.zip(values_in_hand).map(|(count, value)| count * value).sum::<f32>()
+    }
+
     /// The squares without a piece.
     #[inline]
     pub fn empty(&self) -> u32 {

@@ -209,7 +209,12 @@ impl Game for Breakthrough {
                     a step to the left, straight on and to the right. Written as the squares it leaves and reaches, \
                     `a2a3`, where `a1` is at the first player's bottom left."
                     .into(),
+            material: "Pieces.".into(),
         }
+    }
+
+    fn material(&self, state: &State) -> f32 {
+        (state.own.count_ones() as f32 - state.opponent.count_ones() as f32) * state.player.sign()
     }
 
     fn position_text(&self, state: &State) -> Option<String> {

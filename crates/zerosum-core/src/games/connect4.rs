@@ -146,6 +146,7 @@ impl Game for ConnectFour {
                     .into(),
             planes: "Both sides see the board the same way, the top row first.".into(),
             actions: "The columns from the left, written 1 to 7.".into(),
+            material: String::new(),
         }
     }
 

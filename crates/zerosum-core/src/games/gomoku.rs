@@ -164,6 +164,7 @@ impl Game for Gomoku {
             planes: "Both sides see the board the same way up.".into(),
             actions: "The points, row by row from the top left. Written as column and row: `a1` is at the bottom left."
                 .into(),
+            material: String::new(),
         }
     }
 

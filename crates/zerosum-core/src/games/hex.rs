@@ -233,6 +233,7 @@ impl Game for Hex {
                     player), then `swap` where there is one. Written as column and row of the board as the first \
                     player sees it: `a1` is at the top left."
                 .into(),
+            material: String::new(),
         }
     }
 

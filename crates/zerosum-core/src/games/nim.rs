@@ -140,6 +140,7 @@ impl Game for Nim {
                     actions are the squares with an object. Written as heap and number: `2:3` takes three from the \
                     second heap."
                     .into(),
+            material: String::new(),
         }
     }
 

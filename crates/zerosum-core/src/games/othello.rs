@@ -203,7 +203,12 @@ impl Game for Othello {
                 "The squares, row by row from the top left, then `pass`. Written as column and row: `a1` is at the \
                     top left."
                     .into(),
+            material: "Discs.".into(),
         }
+    }
+
+    fn material(&self, state: &State) -> f32 {
+        (state.own.count_ones() as f32 - state.opponent.count_ones() as f32) * state.player.sign()
     }
 
     fn position_text(&self, state: &State) -> Option<String> {

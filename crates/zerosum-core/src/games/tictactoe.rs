@@ -129,6 +129,7 @@ impl Game for TicTacToe {
             actions:
                 "The squares, row by row from the top left. Written as column and row: `a1` is at the bottom left."
                     .into(),
+            material: String::new(),
         }
     }
 

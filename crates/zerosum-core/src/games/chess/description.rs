@@ -48,5 +48,6 @@ pub fn of(variant: Variant) -> Description {
              of the 4672 that stay on the board (1456 queen moves, 336 knight moves, 66 underpromotions), in the same order. Written in UCI; the notation `san` is standard \
              algebraic."
         ),
+        material: "A pawn 1, a knight and a bishop 3, a rook 5, a queen 9.".into(),
     }
 }

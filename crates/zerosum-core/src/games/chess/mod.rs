@@ -27,6 +27,9 @@ pub enum Variant {
     Chess960,
 }
 
+/// In the order of [`Piece::ALL`]; a king is never lost.
+const PIECE_VALUES: [f32; Piece::NUM] = [1.0, 3.0, 3.0, 5.0, 9.0, 0.0];
+
 /// The number of the usual start among those of Chess960 (Scharnagl's).
 const USUAL_START: u32 = 518;
 
@@ -277,6 +280,16 @@ impl Game for Chess {
 
     fn description(&self) -> Description {
         description::of(self.variant)
+    }
+
+    #[inline]
+    fn material(&self, state: &State) -> f32 {
+        let [white, black] = [Color::White, Color::Black].map(|color| state.board.colors(color));
+        let counts = Piece::ALL.map(|piece| {
+            let pieces = state.board.pieces(piece);
+            (pieces & white).len() as f32 - (pieces & black).len() as f32
+        });
+        counts.iter().zip(PIECE_VALUES).map(|(count, value)| count * value).sum()
     }
 
     fn position_text(&self, state: &State) -> Option<String> {

@@ -282,5 +282,6 @@ fn describe(variant: &Variant) -> Description {
             size * size - 1,
             size * size
         ),
+        material: "Area, komi included, as if the game ended here.".into(),
     }
 }

@@ -15,6 +15,9 @@ pub const ROOK: usize = 3;
 pub const QUEEN: usize = 4;
 pub const KING: usize = 5;
 
+/// By kind; a king is never lost.
+pub const PIECE_VALUES: [f32; NUM_KINDS] = [1.0, 3.0, 3.0, 5.0, 9.0, 0.0];
+
 /// Knight moves, clockwise from two ahead and one to the right.
 const KNIGHT_STEPS: [Step; 8] = [
     Step::new(-2, 1),

@@ -4,7 +4,7 @@ mod board;
 mod encoding;
 mod notation;
 
-use self::board::{Board, Moves, NUM_ACTION_PLANES};
+use self::board::{Board, Moves, NUM_ACTION_PLANES, PIECE_VALUES};
 use self::encoding::MAX_REPETITIONS;
 use self::notation::Fen;
 use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
@@ -204,7 +204,13 @@ impl Game for Minichess {
                       rook). A promotion to a queen is the queen move. Written in UCI (`a2a3`, `b4b5q`); the notation \
                       `san` is standard algebraic. Positions are FEN with - for castling and en passant."
                 .into(),
+            material: "A pawn 1, a knight and a bishop 3, a rook 5, a queen 9.".into(),
         }
+    }
+
+    #[inline]
+    fn material(&self, state: &State) -> f32 {
+        state.board().material(&PIECE_VALUES, &[]) * state.player.sign()
     }
 
     fn num_repetitions(&self, state: &State) -> u32 {

@@ -21,6 +21,9 @@ const PROMOTED_BISHOP: usize = 7;
 const PROMOTED_ROOK: usize = 8;
 const PROMOTED_PAWN: usize = 9;
 
+/// By kind; a king is never lost.
+pub const PIECE_VALUES: [f32; NUM_KINDS] = [0.0, 6.0, 5.0, 8.0, 10.0, 1.0, 6.0, 10.0, 12.0, 7.0];
+
 /// What a kind becomes when it promotes.
 pub const fn promoted(kind: usize) -> Option<usize> {
     match kind {

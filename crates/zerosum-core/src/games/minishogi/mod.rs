@@ -4,7 +4,7 @@ mod board;
 mod encoding;
 mod notation;
 
-use self::board::{Board, Moves, NUM_ACTION_PLANES};
+use self::board::{Board, GOLD, Moves, NUM_ACTION_PLANES, PIECE_VALUES};
 use self::encoding::MAX_REPETITIONS;
 use self::notation::SFEN;
 use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
@@ -173,7 +173,16 @@ impl Game for Minishogi {
                       gold, a silver, a bishop, a rook, a pawn, by the square that it comes to. Written in USI with files \
                       5 to 1 from the left and ranks a to e from the top: `3e3d`, `1b1a+`, `P*3c`. Positions are SFEN, or `startpos`."
                 .into(),
+            material: "A pawn 1, a silver 5, a gold 6, a bishop 8, a rook 10, in hand as on the board; promoted, a pawn 7, a \
+                       silver 6, a bishop 10, a rook 12."
+                .into(),
         }
+    }
+
+    #[inline]
+    fn material(&self, state: &State) -> f32 {
+        // What is in hand counts as the same kind on the board.
+        state.board().material(&PIECE_VALUES, &PIECE_VALUES[GOLD..]) * state.player.sign()
     }
 
     fn num_repetitions(&self, state: &State) -> u32 {

@@ -30,6 +30,9 @@ pub const NUM_HAND_KINDS: usize = 7;
 pub const KING: usize = 7;
 pub const NUM_KINDS: usize = 14;
 
+/// By kind; a king is never lost.
+pub const PIECE_VALUES: [f32; NUM_KINDS] = [1.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 0.0, 7.0, 6.0, 6.0, 6.0, 10.0, 12.0];
+
 /// How many pieces of a kind there are, promoted ones included.
 pub const NUM_OF_KIND: [u8; KING + 1] = [18, 4, 4, 4, 4, 2, 2, 2];
 

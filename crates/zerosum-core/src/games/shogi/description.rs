@@ -46,5 +46,8 @@ pub fn paragraphs() -> Description {
              不成, and without the square that the piece left where one move only can be meant. Positions are SFEN, or \
              `startpos`."
         ),
+        material: "A pawn 1, a lance 3, a knight 4, a silver 5, a gold 6, a bishop 8, a rook 10, in hand as on the board; promoted, \
+                   a pawn 7, a lance, a knight and a silver 6, a bishop 10, a rook 12."
+            .into(),
     }
 }

@@ -9,7 +9,7 @@ mod history;
 mod notation;
 mod sfen;
 
-use self::board::{Board, Move, SIDE};
+use self::board::{Board, Move, PIECE_VALUES, SIDE};
 use self::declaration::Declaration;
 use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::history::{MAX_REPETITIONS, Past};
@@ -183,6 +183,22 @@ impl Game for Shogi {
 
     fn num_repetitions(&self, state: &State) -> u32 {
         state.past.repetitions().into()
+    }
+
+    #[inline]
+    fn material(&self, state: &State) -> f32 {
+        let mut more = 0.0;
+        state.board.for_each_piece(|_, piece| more += PIECE_VALUES[piece.kind] * piece.owner.sign());
+        let in_hand = |player| {
+            state
+                .board
+                .hand(player)
+                .iter()
+                .zip(PIECE_VALUES)
+                .map(|(count, value)| f32::from(*count) * value)
+                .sum::<f32>()
+        };
+        more + in_hand(Player::First) - in_hand(Player::Second)
     }
 
     fn position_text(&self, state: &State) -> Option<String> {

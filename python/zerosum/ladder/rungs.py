@@ -1,0 +1,123 @@
+"""Opponents that a ladder is made of: players of ours that need nothing installed, and engines that everybody can have.
+
+`data/ladders.toml` says which engines there are for a game, at what limits, and what is known of all of them. They are
+limited by nodes, depth or level, never by time, so that they are as strong on a busy machine as on an idle one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import shlex
+import tomllib
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any
+
+from zerosum.games import Rules, measure_game
+from zerosum.ladder.ratings import Prior, Score
+from zerosum.play.opponents import Opponent, opponents_of
+from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
+from zerosum.play.program import Terms
+from zerosum.sprt import Tally
+
+DEPTHS = (1, 2, 3, 4, 5, 6, 8)
+"""Of alpha-beta, as far as a move takes no more than about `MOST_NODES`,"""
+MOST_NODES = 30_000
+ROLLOUT_COUNTS = (10, 30, 100, 300, 1000)
+"""and of rollouts, as far as a player's moves in a game take no more random plies than `MOST_PLIES`."""
+MOST_PLIES = 5_000_000
+SLOWER_IN_PYTHON = 100
+"""Rules in Python are about so much slower: their own rungs are so much cheaper."""
+
+
+OWN_DEVIATION = 400.0
+"""Of what is thought of our own rungs in a game that nobody has measured."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """An opponent whose strength does not change."""
+
+    name: str
+    """For an own player what `parse_player` takes."""
+    prior: Prior = Prior()  # noqa: RUF009 (it is frozen)
+    engine: str = ""
+    """One of `zerosum.play.opponents.OPPONENTS`; "" is a player of ours, for whom none of what follows is said."""
+    arguments: str = ""
+    """For its command line."""
+    options: tuple[tuple[str, str], ...] = ()
+    """(name, value) as its protocol takes them, besides those that the engine always has."""
+    nodes: int | None = None
+    depth: int | None = None
+
+    def missing(self, game: Rules) -> str:
+        """How to install what it needs, as a sentence; "" if it can play."""
+        if not self.engine:
+            return ""
+        opponent = _opponent(self.engine, game)
+        return "" if opponent.is_installed else opponent.how_to_install
+
+    def contestant(self, game: Rules, *, seed: int) -> Contestant:
+        """The player; equal seeds, equal moves, as far as it draws any at random."""
+        if not self.engine:
+            return parse_player(self.name, game, seed=seed)
+        command = _opponent(self.engine, game).command
+        command = replace(
+            command,
+            argv=(*command.argv, *shlex.split(self.arguments)),
+            options=tuple({**dict(command.options), **dict(self.options)}.items()),
+            name=self.name,
+        )
+        return Contestant(self.name, program=command, terms=Terms(nodes=self.nodes, depth=self.depth))
+
+
+def _opponent(name: str, game: Rules) -> Opponent:
+    return next(opponent for opponent in opponents_of(game) if opponent.name == name)
+
+
+def rungs_of(game: Rules) -> list[Rung]:
+    """All opponents of a game, installed or not; random play, the zero of the scale, comes first."""
+    own = [Rung(RANDOM.name)]
+    slowness = SLOWER_IN_PYTHON if game.is_python else 1
+    size = measure_game(game)
+    own += [
+        Rung(f"{ALPHA_BETA}@{depth}", Prior(200 + 150 * depth, OWN_DEVIATION))
+        for depth in DEPTHS
+        # The least that alpha-beta can do, were each best move tried first (Knuth and Moore 1975).
+        if size.legal_actions ** ((depth + 1) / 2) * slowness <= MOST_NODES or depth == 1
+    ]
+    own += [
+        Rung(f"{ROLLOUTS}@{count}", Prior(450 * math.log10(count), OWN_DEVIATION))
+        for count in ROLLOUT_COUNTS
+        # Half of the plies are its moves, and a random game lasts half of the whole on average.
+        if count * size.plies**2 / 4 * slowness <= MOST_PLIES or count == ROLLOUT_COUNTS[0]
+    ]
+    return own + [_rung(table) for table in _data()["rungs"] if game.spec.name in table["games"]]
+
+
+def known_scores(game: Rules) -> list[Score]:
+    """What the rungs of a game, with exactly its options, played against each other before it was packaged."""
+    return [
+        Score(first, second, Tally(wins, draws, losses))
+        for table in _data().get("results", [])
+        if table["game"] == game.spec.full_name
+        for first, second, wins, draws, losses in table["scores"]
+    ]
+
+
+def _rung(table: dict[str, Any]) -> Rung:
+    return Rung(
+        table["name"],
+        prior=Prior(table["elo"], table["deviation"]) if "elo" in table else Prior(),
+        engine=table["engine"],
+        arguments=table.get("arguments", ""),
+        options=tuple(table.get("options", {}).items()),
+        nodes=table.get("nodes"),
+        depth=table.get("depth"),
+    )
+
+
+@functools.cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads(resources.files("zerosum").joinpath("data/ladders.toml").read_text(encoding="utf-8"))

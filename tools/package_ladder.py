@@ -1,0 +1,49 @@
+"""What ladders' opponents did against each other, as `python/zerosum/data/ladders.toml` has it.
+
+    zerosum ladder connect4 --games 600 --results connect4.jsonl
+    python tools/package_ladder.py connect4.jsonl chess.jsonl
+
+prints a table `[[results]]` for each game in the files: paste them below the rungs, in place of older ones of the same
+game. Games of players that are no rungs are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from zerosum.games import make
+from zerosum.ladder.placement import summed
+from zerosum.ladder.results import PlayedPair, read_pairs
+from zerosum.ladder.rungs import rungs_of
+
+
+def tables(pairs: Sequence[PlayedPair]) -> Iterator[str]:
+    """A table for each game, by name."""
+    for game in sorted({pair.game for pair in pairs}):
+        order = [rung.name for rung in rungs_of(make(game))]
+        met = defaultdict(list)
+        for score in (pair.score for pair in pairs if pair.game == game and {pair.first, pair.second} <= set(order)):
+            turned = score if order.index(score.first) < order.index(score.second) else score.turned
+            met[turned.first, turned.second].append(turned.tally)
+        yield f'[[results]]\ngame = "{game}"\nscores = ['
+        for names in sorted(met, key=lambda names: [*map(order.index, names)]):
+            tally = summed(met[names])
+            yield f"    {json.dumps([*names, tally.wins, tally.draws, tally.losses], ensure_ascii=False)},"
+        yield "]\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables of the files that are named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    files = parser.parse_args(arguments).files
+    for line in tables([pair for file in files for pair in read_pairs(file).entries]):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
