@@ -29,7 +29,21 @@ from zerosum.play.player import RANDOM
 from zerosum.report import larger_budget, transcript
 
 COMMANDS = (
-    *("train", "play", "uci", "usi", "gtp", "match", "ladder", "evaluate", "analyse", "info", "export", "games", "show"),
+    *(
+        "train",
+        "play",
+        "uci",
+        "usi",
+        "gtp",
+        "match",
+        "ladder",
+        "evaluate",
+        "analyse",
+        "info",
+        "export",
+        "games",
+        "show",
+    ),
     *("perft", "check-game", "bench"),
 )
 
