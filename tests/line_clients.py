@@ -11,10 +11,10 @@ from pathlib import Path
 from zerosum.evaluator import Evaluations, Evaluator, UniformEvaluator
 from zerosum.games import Leaves, Rules, make
 from zerosum.play.choice import ChosenPlayer, choose_player
-from zerosum.play.line_engine import LineEngine
 from zerosum.play.player import Player
-from zerosum.play.uci import UciEngine, UciSetup
-from zerosum.play.usi import UsiEngine, UsiSetup
+from zerosum.protocols.line_engine import LineEngine
+from zerosum.protocols.uci import UciEngine, UciSetup
+from zerosum.protocols.usi import UsiEngine, UsiSetup
 from zerosum.search import SearchConfig
 
 ANSWERS = ("bestmove", "checkmate")

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from zerosum.external.engine import EngineFailure, EngineMove
+from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, start_state
-from zerosum.play.external import EngineFailure, EngineMove
-from zerosum.play.external_search import EngineAnswer, EngineLimits
 
 
 @dataclass(frozen=True)

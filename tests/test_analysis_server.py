@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zerosum.analysis import go_query
+from zerosum.analysis.server import AnalysisServer
 from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.games import Leaves, make, state_after
-from zerosum.play import go_query
-from zerosum.play.analysis_server import AnalysisServer
 from zerosum.play.choice import Players
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig

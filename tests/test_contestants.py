@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from zerosum import suite as suites
+from zerosum.clock import TimeControl
 from zerosum.errors import SettingsError
+from zerosum.external import profiles
+from zerosum.external.engine import EngineCommand
+from zerosum.external.profiles import profile_of
+from zerosum.external.program import Terms
 from zerosum.games import make
-from zerosum.play import profiles
-from zerosum.play.clock import TimeControl
 from zerosum.play.contestants import Entry, enter, sharing_evaluator
-from zerosum.play.external import EngineCommand
 from zerosum.play.player import RANDOM
-from zerosum.play.profiles import profile_of
-from zerosum.play.program import Terms
 from zerosum.suite import SuiteResult, SuiteWords, play_suite
 
 FAKE = Path(__file__).parent / "fake_engine.py"

@@ -19,9 +19,7 @@ from typing import Any
 import pytest
 
 from zerosum.errors import GameError, SettingsError, ZerosumError
-from zerosum.games import make
-from zerosum.notation.record import ENDINGS
-from zerosum.play.external import (
+from zerosum.external.engine import (
     EngineCommand,
     EngineFailure,
     EngineLimits,
@@ -29,8 +27,10 @@ from zerosum.play.external import (
     EngineTimeouts,
     ExternalEngine,
 )
-from zerosum.play.external_search import UNKNOWN_MATE
-from zerosum.play.uci_client import EngineOption
+from zerosum.external.search import UNKNOWN_MATE
+from zerosum.external.uci_client import EngineOption
+from zerosum.games import make
+from zerosum.notation.record import ENDINGS
 
 FAKE = Path(__file__).parent / "fake_engine.py"
 OPTIONS = [
@@ -593,7 +593,7 @@ def test_nothing_is_left_of_an_engine_that_does_not_leave(protocol: str, what: l
 def test_nothing_is_left_of_an_engine_that_nobody_closed() -> None:
     program = f"""
 from zerosum.games import make
-from zerosum.play.external import EngineCommand, ExternalEngine
+from zerosum.external.engine import EngineCommand, ExternalEngine
 engine = ExternalEngine({fake("uci", {"uci": ["uciok", "!sleep 600"]})!r}, make("chess"))
 print(engine.pid)
 """

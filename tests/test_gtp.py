@@ -21,17 +21,17 @@ import numpy as np
 import pytest
 
 from test_player import save_network
+from zerosum.clock import Clock, TimeControl
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator
+from zerosum.external.engine import EngineCommand, EngineLimits, ExternalEngine
+from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.games import Leaves, Rules, make
 from zerosum.play.choice import Players
-from zerosum.play.clock import Clock, TimeControl
-from zerosum.play.external import EngineCommand, EngineLimits, ExternalEngine
-from zerosum.play.gtp import COMMANDS, GtpEngine
-from zerosum.play.gtp_board import SHORTHANDS, GtpBoard
-from zerosum.play.gtp_player import GtpConfig
-from zerosum.play.opponents import find_opponent, opponents_of
 from zerosum.play.player import Player, rollouts
+from zerosum.protocols.gtp import COMMANDS, GtpEngine
+from zerosum.protocols.gtp_board import SHORTHANDS, GtpBoard
+from zerosum.protocols.gtp_player import GtpConfig
 from zerosum.search import SearchConfig
 
 GNUGO = next(opponent for opponent in opponents_of(make("go9")) if opponent.name == "gnugo")

@@ -20,6 +20,7 @@ from zerosum import _core
 from zerosum.arena import PlayedGame
 from zerosum.elo import win_probability
 from zerosum.errors import DataError, SettingsError
+from zerosum.external.opponents import OPPONENTS
 from zerosum.games import adopt, make
 from zerosum.ladder.command import _identity, place
 from zerosum.ladder.placement import LadderSettings, Placement, PlayFn
@@ -36,7 +37,6 @@ from zerosum.ladder.ratings import (
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung, _data, known_scores, rungs_of
 from zerosum.play.contestants import Entry, enter
-from zerosum.play.opponents import OPPONENTS
 from zerosum.sprt import Tally
 
 TICTACTOE = make("tictactoe")
@@ -529,7 +529,7 @@ def test_the_page_shows_what_is_known(name: str) -> None:
 
 def test_an_engine_that_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("zerosum.play.external.DEBIAN_GAMES", str(tmp_path))
+    monkeypatch.setattr("zerosum.external.engine.DEBIAN_GAMES", str(tmp_path))
     said: list[str] = []
     settings = LadderSettings(num_games=2)
     place("go(size=5)", Entry.parse("alphabeta@1", []), settings, write=said.append, say=said.append)

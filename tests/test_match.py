@@ -12,15 +12,15 @@ from programs_for_tests import Endless, Scripted
 from zerosum._core import Leaves
 from zerosum.adjudication import DrawRule, ResignRule
 from zerosum.arena import Match, MatchResult, PlayedGame, play_match
+from zerosum.clock import TimeControl
 from zerosum.errors import SettingsError
 from zerosum.evaluator import Evaluations, UniformEvaluator
+from zerosum.external.engine import EngineCommand, EngineFailure, EngineTimeouts
+from zerosum.external.program import Terms
+from zerosum.external.search import EngineLimits
 from zerosum.games import make, start_state
 from zerosum.openings import Opening
-from zerosum.play.clock import TimeControl
-from zerosum.play.external import EngineCommand, EngineFailure, EngineTimeouts
-from zerosum.play.external_search import EngineLimits
 from zerosum.play.player import RANDOM, Contestant, rollouts
-from zerosum.play.program import Terms
 from zerosum.play.search_mover import SearchMover
 from zerosum.search import SearchConfig
 from zerosum.sprt import Sprt, Tally

@@ -6,10 +6,10 @@ import random
 import pytest
 
 from zerosum.errors import SettingsError
+from zerosum.external import opponents
+from zerosum.external.engine import EngineCommand, EngineLimits, EngineTimeouts, ExternalEngine
+from zerosum.external.opponents import OPPONENTS, Opponent, find_opponent, opponents_of
 from zerosum.games import Rules, make, start_state
-from zerosum.play import opponents
-from zerosum.play.external import EngineCommand, EngineLimits, EngineTimeouts, ExternalEngine
-from zerosum.play.opponents import OPPONENTS, Opponent, find_opponent, opponents_of
 
 GAME_OF = {"go": "go(size=9)"}
 PAIRS = [(opponent, GAME_OF.get(name, name)) for opponent in OPPONENTS for name in opponent.games]

@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from games_for_tests import DoubleMove
+from zerosum.analysis.analyst import AnalysisLine, AnalysisReport, Analyst
+from zerosum.analysis.centipawns import centipawns
+from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thresholds, review
+from zerosum.analysis.review_command import ReviewCommand
+from zerosum.analysis.review_record import annotated
+from zerosum.analysis.review_text import review_numbers, review_text
 from zerosum.errors import SettingsError
 from zerosum.evaluator import UniformEvaluator
 from zerosum.games import adopt, make
 from zerosum.notation import Evaluation, Move, Record, game_text, read_games
 from zerosum.notation.legality import states_of
-from zerosum.play.analysis import AnalysisLine, AnalysisReport, Analyst
-from zerosum.play.centipawns import centipawns
 from zerosum.play.choice import Players
 from zerosum.play.engine import Task
 from zerosum.play.player import Player
-from zerosum.play.review import Review, ReviewedMove, ReviewedPosition, Thresholds, review
-from zerosum.play.review_command import ReviewCommand
-from zerosum.play.review_record import annotated
-from zerosum.play.review_text import review_numbers, review_text
 from zerosum.search import SearchConfig
 
 DATA = Path(__file__).parent / "data"

@@ -15,10 +15,10 @@ from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, no
 from test_player import save_network
 from zerosum.errors import DataError, SettingsError
 from zerosum.evaluator import Evaluations
+from zerosum.external.uci_client import EngineOption
 from zerosum.games import Leaves, make
-from zerosum.play.engine_options import option_table
-from zerosum.play.line_words import Position, centipawns
-from zerosum.play.uci_client import EngineOption
+from zerosum.protocols.engine_options import option_table
+from zerosum.protocols.line_words import Position, centipawns
 
 MATE_IN_ONE = "position fen 6k1/5ppp/8/8/8/8/8/R6K w - - 0 1"
 MATED = "position fen R5k1/5ppp/8/8/8/8/8/7K b - - 0 1"

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, noise, strings, value_of
+from zerosum.clock import TimeControl
 from zerosum.evaluator import Evaluations
+from zerosum.external.uci_client import EngineOption
 from zerosum.games import Leaves
-from zerosum.play.clock import TimeControl
-from zerosum.play.engine_options import option_table
-from zerosum.play.line_words import Position
-from zerosum.play.uci_client import EngineOption
+from zerosum.protocols.engine_options import option_table
+from zerosum.protocols.line_words import Position
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "zerosum", "usi")

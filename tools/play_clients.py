@@ -32,10 +32,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from zerosum.clock import TimeControl, TimeLeft
+from zerosum.external.engine import EngineCommand, EngineFailure, EngineLimits, EngineTimeouts, ExternalEngine
+from zerosum.external.process import EngineProcess, Line
 from zerosum.games import Rules, State, make, parse_action
-from zerosum.play.clock import TimeControl, TimeLeft
-from zerosum.play.external import EngineCommand, EngineFailure, EngineLimits, EngineTimeouts, ExternalEngine
-from zerosum.play.external_process import EngineProcess, Line
 
 MOST_PLIES = 120
 OPENING_PLIES = 4
@@ -117,7 +117,7 @@ class Client(Protocol):
 
 
 class OurClient:
-    """`zerosum.play.external`, which never ponders."""
+    """`zerosum.external.engine`, which never ponders."""
 
     ponderhits = 0
 

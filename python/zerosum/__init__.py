@@ -26,8 +26,8 @@ from zerosum.python_game import Game as Game
 from zerosum.search import SearchConfig as SearchConfig
 
 if TYPE_CHECKING:
-    from zerosum.play.analysis import AnalysisReport as AnalysisReport
-    from zerosum.play.analysis import analyse as analyse
+    from zerosum.analysis.analyst import AnalysisReport as AnalysisReport
+    from zerosum.analysis.analyst import analyse as analyse
     from zerosum.play.player import Analysis as Analysis
     from zerosum.play.player import Player as Player
     from zerosum.play.player import load_player as load
@@ -59,9 +59,9 @@ __all__ = [
 # Imported when first asked for: the playing half without the training half, and neither by `import zerosum` alone.
 _LAZY = {
     "Analysis": ("zerosum.play.player", "Analysis"),
-    "AnalysisReport": ("zerosum.play.analysis", "AnalysisReport"),
+    "AnalysisReport": ("zerosum.analysis.analyst", "AnalysisReport"),
     "Player": ("zerosum.play.player", "Player"),
-    "analyse": ("zerosum.play.analysis", "analyse"),
+    "analyse": ("zerosum.analysis.analyst", "analyse"),
     "load": ("zerosum.play.player", "load_player"),
     "train": ("zerosum.run", "train"),
 }

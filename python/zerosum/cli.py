@@ -200,8 +200,8 @@ EngineOverrides = Annotated[
 @app.command(epilog="Example: `zerosum uci runs/chess`, as the command of an engine in a program for chess")
 def uci(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
     """Be an engine that speaks UCI, the protocol of programs for chess."""
-    from zerosum.play.line_engine import converse
-    from zerosum.play.uci import UciEngine, UciSetup
+    from zerosum.protocols.line_engine import converse
+    from zerosum.protocols.uci import UciEngine, UciSetup
 
     rules = _engine_game(run, game or "chess" if run is None else game)
     setup = UciSetup(rules, weights=run, overrides=set_ or [])
@@ -211,8 +211,8 @@ def uci(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides =
 @app.command(epilog="Example: `zerosum usi runs/shogi`, as the command of an engine in a program for shogi")
 def usi(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
     """Be an engine that speaks USI, the protocol of programs for shogi."""
-    from zerosum.play.line_engine import converse
-    from zerosum.play.usi import UsiEngine, UsiSetup
+    from zerosum.protocols.line_engine import converse
+    from zerosum.protocols.usi import UsiEngine, UsiSetup
 
     rules = _engine_game(run, game or "shogi" if run is None else game)
     setup = UsiSetup(rules, weights=run, overrides=set_ or [])
@@ -265,9 +265,9 @@ def gtp(
     memory: Annotated[int | None, typer.Option(help="Mebibytes for the search's tree.", show_default=False)] = None,
 ) -> None:
     """Play Go in a board program that speaks GTP 2 (Sabaki, GoGui, Lizzie, KGS), with KataGo's analysis commands."""
-    from zerosum.play.gtp import run_gtp
-    from zerosum.play.gtp_player import GtpConfig
-    from zerosum.play.time_manager import TimeConfig
+    from zerosum.protocols.gtp import run_gtp
+    from zerosum.protocols.gtp_player import GtpConfig
+    from zerosum.time_manager import TimeConfig
 
     run_gtp(
         player,
@@ -578,11 +578,11 @@ def analyse(
     parallel: Annotated[int, typer.Option(min=1, max=64, help="With --json-lines: positions searched at a time.")] = 2,
 ) -> None:
     """Say what positions are worth, and where a game was won and lost; or do so for another program."""
-    from zerosum.play.analysis import limits
+    from zerosum.analysis.analyst import limits
+    from zerosum.analysis.review import Thresholds
+    from zerosum.analysis.review_command import ReviewCommand
     from zerosum.play.choice import Players
     from zerosum.play.engine import Task
-    from zerosum.play.review import Thresholds
-    from zerosum.play.review_command import ReviewCommand
 
     players = Players(player, say=lambda sentence: print(sentence, file=sys.stderr))
     if json_lines:
@@ -590,7 +590,7 @@ def analyse(
             "--json-lines has each query say what to analyse",
             {"WHAT": what, "--position": position, "--moves": moves, "--output": output, "--last": last},
         )
-        from zerosum.play.analysis_server import serve
+        from zerosum.analysis.server import serve
 
         serve(players, game=game, max_simulations=simulations, max_seconds=seconds, parallel=parallel)
         return

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.arena.session import MatchPlan, Played, Say, plan_match, play_session
+from zerosum.clock import TimeControl
 from zerosum.errors import SettingsError, ZerosumError
+from zerosum.external.opponents import opponents_of
+from zerosum.external.program import Terms
 from zerosum.games import Rules, make
 from zerosum.paper import PaperMatch, paper_matches
 from zerosum.play.choice import newest_run
-from zerosum.play.clock import TimeControl
 from zerosum.play.contestants import Entry
-from zerosum.play.opponents import opponents_of
 from zerosum.play.player import ROLLOUTS
-from zerosum.play.program import Terms
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
 """Of the files of games."""

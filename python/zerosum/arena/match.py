@@ -20,14 +20,14 @@ from zerosum.arena.played import FAILURES, PlayedGame, Thought
 from zerosum.arena.program_seat import ProgramSeat
 from zerosum.arena.result import MatchResult, require_pairs
 from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Seat, Turn
+from zerosum.clock import Clock
 from zerosum.errors import SettingsError
+from zerosum.external.process import EngineTimeouts
+from zerosum.external.program import Mover
+from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
 from zerosum.openings import OpeningSource, RandomOpenings
-from zerosum.play.clock import Clock
-from zerosum.play.external_process import EngineTimeouts
-from zerosum.play.external_search import EngineLimits
 from zerosum.play.player import Contestant
-from zerosum.play.program import Mover
 from zerosum.play.search_mover import SearchMover
 from zerosum.settings import num_cores
 from zerosum.sprt import Sprt

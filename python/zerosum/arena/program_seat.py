@@ -8,9 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from zerosum.adjudication import Score
 from zerosum.arena.played import Thought
 from zerosum.arena.seats import Decision, Inbox, Turn
+from zerosum.external.engine import EngineFailure, EngineMove, ExternalEngine
+from zerosum.external.program import Mover
 from zerosum.games import State
-from zerosum.play.external import EngineFailure, EngineMove, ExternalEngine
-from zerosum.play.program import Mover
 from zerosum.play.search_mover import SearchMover
 
 

@@ -15,8 +15,8 @@ from zerosum._core import Root, uniform
 from zerosum.adjudication import Score
 from zerosum.answering import answered
 from zerosum.arena.played import Thought
+from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
-from zerosum.play.external_search import EngineLimits
 from zerosum.play.player import Contestant
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from zerosum.errors import SettingsError, nearest
+from zerosum.external.engine import PROTOCOLS, EngineCommand
 from zerosum.games import Rules, make
 from zerosum.ladder.placement import MOST_AT_ONCE, LadderSettings, Placement, arena_play
 from zerosum.ladder.results import Results
 from zerosum.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.play.contestants import Entry, enter
-from zerosum.play.external import PROTOCOLS, EngineCommand
 from zerosum.play.player import RANDOM, Contestant
 from zerosum.settings import num_cores
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
+from zerosum.external.opponents import Opponent, opponents_of
+from zerosum.external.program import Terms
 from zerosum.games import Rules, measure_game
 from zerosum.ladder.ratings import Prior, Score
-from zerosum.play.opponents import Opponent, opponents_of
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
-from zerosum.play.program import Terms
 from zerosum.sprt import Tally
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8)
@@ -43,7 +43,7 @@ class Rung:
     """For an own player what `parse_player` takes."""
     prior: Prior = Prior()  # noqa: RUF009 (it is frozen)
     engine: str = ""
-    """One of `zerosum.play.opponents.OPPONENTS`; "" is a player of ours, for whom none of what follows is said."""
+    """One of `zerosum.external.opponents.OPPONENTS`; "" is a player of ours, for whom none of what follows is said."""
     arguments: str = ""
     """For its command line."""
     options: tuple[tuple[str, str], ...] = ()

@@ -1,4 +1,1 @@
-"""Playing: the player (`player.py`), the terminal in which people meet it (`terminal.py`), and time.
-
-`clock.py` knows time controls and keeps the clocks, `time_manager.py` how long to think.
-"""
+"""Our player: who it is (`player.py`), how it thinks for others (`engine.py`), the terminal in which people meet it."""

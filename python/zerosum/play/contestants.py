@@ -25,15 +25,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from zerosum.adjudication import ResignRule
+from zerosum.clock import TimeControl
 from zerosum.errors import SettingsError, near, nearest, shown
+from zerosum.external.engine import PROTOCOLS, EngineCommand
+from zerosum.external.opponents import find_opponent, opponents_of
+from zerosum.external.profiles import profile_of
+from zerosum.external.program import Terms
 from zerosum.games import Rules
 from zerosum.paper import paper_matches
-from zerosum.play.clock import TimeControl
-from zerosum.play.external import PROTOCOLS, EngineCommand
-from zerosum.play.opponents import find_opponent, opponents_of
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
-from zerosum.play.profiles import profile_of
-from zerosum.play.program import Terms
 from zerosum.settings import num_cores
 
 NAMES = ("name", "tc", "st", "manager", "nodes", "depth", "sample", "resign", "profile", "option.NAME")

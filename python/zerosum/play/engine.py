@@ -27,8 +27,8 @@ from zerosum.answering import answer_all
 from zerosum.errors import GameError
 from zerosum.games import State
 from zerosum.play.player import MOST_SIMULATIONS, Player
-from zerosum.play.time_manager import Progress
 from zerosum.search import SearchConfig, new_search
+from zerosum.time_manager import Progress
 
 REPORT_SECONDS = 0.5
 """Between two reports of a search under way."""

@@ -26,8 +26,8 @@ from zerosum.backends import evaluates_on_gpu, make_evaluator
 from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
 from zerosum.errors import DataError, GameError, SettingsError, nearest
 from zerosum.evaluator import Evaluator, RolloutEvaluator
+from zerosum.external.program import Program, Terms
 from zerosum.games import Rules, State, make, measure_game, state_after
-from zerosum.play.program import Program, Terms
 from zerosum.search import SearchConfig, new_search
 from zerosum.settings import from_mapping, num_cores, read_settings
 

@@ -9,15 +9,15 @@ from dataclasses import replace
 
 from zerosum._core import Root, Search, uniform
 from zerosum.answering import answer_all
+from zerosum.clock import TimeLeft
+from zerosum.external.engine import EngineFailure, EngineMove
+from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, measure_game, start_state
-from zerosum.play.clock import TimeLeft
 from zerosum.play.engine import progress_of
-from zerosum.play.external import EngineFailure, EngineMove
-from zerosum.play.external_search import EngineAnswer, EngineLimits
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
-from zerosum.play.time_manager import TimeConfig, TimeManager
 from zerosum.search import new_search
 from zerosum.settings import num_cores
+from zerosum.time_manager import TimeConfig, TimeManager
 
 
 class SearchMover:
@@ -51,7 +51,7 @@ class SearchMover:
         self._start, self._actions = "", tuple[int, ...]()
 
     def new_game(self) -> None:
-        """See `zerosum.play.program.Mover`."""
+        """See `zerosum.external.program.Mover`."""
         self._search = None
         self._num_games += 1
 
@@ -61,7 +61,7 @@ class SearchMover:
         return self._evaluations
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
-        """See `zerosum.play.program.Mover`."""
+        """See `zerosum.external.program.Mover`."""
         began = self._now()
         search = self._searched_to(start, actions)
         state = search.state(0)
@@ -89,10 +89,10 @@ class SearchMover:
         return root.best_action is not None and self._manager.limit(progress_of(root)) is not None
 
     def end_game(self, result: float) -> None:
-        """See `zerosum.play.program.Mover`."""
+        """See `zerosum.external.program.Mover`."""
 
     def close(self) -> None:
-        """See `zerosum.play.program.Mover`."""
+        """See `zerosum.external.program.Mover`."""
         self._is_closed.set()
 
     def _searched_to(self, start: str, actions: Sequence[int]) -> Search:

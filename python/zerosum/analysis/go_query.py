@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import Root
+from zerosum.analysis.query_fields import Fields, Line, QueryError, make_cached
 from zerosum.errors import GameError, shown
 from zerosum.games import Rules, State
 from zerosum.notation.legality import options_of
-from zerosum.play.query_fields import Fields, Line, QueryError, make_cached
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 MIN_SIZE, MAX_SIZE = 5, 25

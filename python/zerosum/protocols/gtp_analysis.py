@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from zerosum.errors import GameError
 from zerosum.play.engine import Report
-from zerosum.play.gtp_board import GtpBoard
+from zerosum.protocols.gtp_board import GtpBoard
 
 DEFAULT_INTERVAL_S = 0.5
 LCB_DEVIATIONS = 5.0

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerosum.errors import SettingsError, nearest
+from zerosum.external.engine import EngineCommand, ExternalEngine
 from zerosum.games import Rules
 from zerosum.paper import PaperOpponent, paper_matches
-from zerosum.play.external import EngineCommand, ExternalEngine
 from zerosum.settings import num_cores
 
 MEMORY_SHARE = 0.25

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from zerosum.errors import SettingsError, shown
-from zerosum.play.uci_client import EngineOption
+from zerosum.external.uci_client import EngineOption
 
 EMPTY = "<empty>"
 """How both protocols write an empty text."""

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from zerosum.clock import TimeLeft
 from zerosum.errors import GameError, SettingsError
 from zerosum.games import Rules, State, start_state
-from zerosum.play.clock import TimeLeft
 
 
 @dataclass(frozen=True)

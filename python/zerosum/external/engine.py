@@ -21,11 +21,11 @@ from types import TracebackType
 from typing import Self
 
 from zerosum.errors import SettingsError, shown
+from zerosum.external.gtp_client import GtpClient
+from zerosum.external.process import EngineFailure, EngineProcess, EngineTimeouts
+from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
+from zerosum.external.uci_client import UciClient
 from zerosum.games import Rules, near_moves
-from zerosum.play.external_process import EngineFailure, EngineProcess, EngineTimeouts
-from zerosum.play.external_search import EngineAnswer, EngineLimits, EnginePosition
-from zerosum.play.gtp_client import GtpClient
-from zerosum.play.uci_client import UciClient
 from zerosum.settings import require_known
 
 __all__ = ["EngineCommand", "EngineFailure", "EngineLimits", "EngineMove", "EngineTimeouts", "ExternalEngine"]
@@ -81,7 +81,7 @@ class EngineCommand:
         return self.name or Path(self.argv[0]).name
 
     def open(self, game: Rules) -> ExternalEngine:
-        """Start the engine for a game: see `zerosum.play.program.Program`."""
+        """Start the engine for a game: see `zerosum.external.program.Program`."""
         return ExternalEngine(self, game)
 
     @property

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from zerosum.analysis.analyst import AnalysisReport, Analyst
 from zerosum.errors import SettingsError
 from zerosum.games import Rules, State, start_state
 from zerosum.notation.record import Record
-from zerosum.play.analysis import AnalysisReport, Analyst
 from zerosum.play.engine import Task
 
 

@@ -18,15 +18,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zerosum._core import __version__
+from zerosum.analysis.analyst import Analyst, limits
+from zerosum.analysis.answers import answer, answer_without_search, no_results
+from zerosum.analysis.query import Query, Turn, read_query
+from zerosum.analysis.query_fields import QueryError
 from zerosum.errors import ZerosumError
 from zerosum.games import Rules, make
-from zerosum.play.analysis import Analyst, limits
-from zerosum.play.answers import answer, answer_without_search, no_results
 from zerosum.play.choice import Players
 from zerosum.play.engine import REPORT_SECONDS, Task
 from zerosum.play.player import MOST_SECONDS, MOST_SIMULATIONS
-from zerosum.play.query import Query, Turn, read_query
-from zerosum.play.query_fields import QueryError
 
 TERMINATED = "terminated"
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")

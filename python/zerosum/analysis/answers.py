@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from zerosum._core import Root
+from zerosum.analysis import go_query
+from zerosum.analysis.analyst import move_texts
+from zerosum.analysis.query import Query, Turn
 from zerosum.games import State
-from zerosum.play import go_query
-from zerosum.play.analysis import move_texts
 from zerosum.play.engine import Line, Report
-from zerosum.play.query import Query, Turn
 
 LCB_DEVIATIONS = 5.0
 """By how many standard errors `lcb` is worse than the win rate, as in KataGo."""

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from zerosum.errors import SettingsError
+from zerosum.external.process import EngineProcess, EngineTimeouts
+from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
 from zerosum.games import Rules, start_state
 from zerosum.notation.legality import options_of
-from zerosum.play.external_process import EngineProcess, EngineTimeouts
-from zerosum.play.external_search import EngineAnswer, EngineLimits, EnginePosition
 
 
 class GtpClient:

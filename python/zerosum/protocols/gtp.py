@@ -25,17 +25,17 @@ from typing import Any
 
 from zerosum._core import __version__
 from zerosum.checkpoint import load_checkpoint, require_encoder
+from zerosum.clock import KATA_TIME_SYSTEMS, TimeControl
 from zerosum.errors import DataError, GameError, ZerosumError
 from zerosum.games import Rules, make
 from zerosum.notation.game_files import read_raw_games
 from zerosum.play.choice import Players
-from zerosum.play.clock import KATA_TIME_SYSTEMS, TimeControl
 from zerosum.play.engine import Line, Report
-from zerosum.play.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player, winrate_of
-from zerosum.play.gtp_board import BLACK, GoRules, GtpBoard
-from zerosum.play.gtp_player import GtpConfig, GtpPlayer, Teller
 from zerosum.play.player import Player
-from zerosum.play.time_manager import TimeConfig
+from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player, winrate_of
+from zerosum.protocols.gtp_board import BLACK, GoRules, GtpBoard
+from zerosum.protocols.gtp_player import GtpConfig, GtpPlayer, Teller
+from zerosum.time_manager import TimeConfig
 
 CLEANUP_WINRATE = 0.75
 """`kgs-genmove_cleanup` attacks stones that look dead as long as the win rate stays as high (not measured)."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zerosum.errors import SettingsError, nearest
+from zerosum.external.engine import EngineCommand
 from zerosum.games import Rules
-from zerosum.play.external import EngineCommand
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from zerosum._core import Root, __version__
+from zerosum.clock import TimeLeft
 from zerosum.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.games import measure_game
-from zerosum.play.clock import TimeLeft
 from zerosum.play.engine import Engine, Line, Report, Task
-from zerosum.play.engine_setup import EngineSetup, failure_text
-from zerosum.play.line_words import GoWords, Position, centipawns, read_go, read_position
-from zerosum.play.time_manager import Progress, TimeConfig, TimeManager
+from zerosum.protocols.engine_setup import EngineSetup, failure_text
+from zerosum.protocols.line_words import GoWords, Position, centipawns, read_go, read_position
 from zerosum.search import SearchConfig
+from zerosum.time_manager import Progress, TimeConfig, TimeManager
 
 Command = Callable[[str], None]
 """Obeys a line, told what stands behind its first word."""

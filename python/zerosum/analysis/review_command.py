@@ -14,18 +14,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from zerosum.analysis.analyst import AnalysisReport, Analyst, position_of
+from zerosum.analysis.review import Review, Thresholds, review
+from zerosum.analysis.review_record import annotated, require_words
+from zerosum.analysis.review_text import review_numbers, review_text
 from zerosum.errors import DataError, GameError, SettingsError, nearest
 from zerosum.games import Rules, State, make, parse_action, start_state
 from zerosum.notation.game_files import GAMES, SUFFIXES, read_games, write_games
 from zerosum.notation.record import Move, Record
 from zerosum.picture import describe_position
-from zerosum.play.analysis import AnalysisReport, Analyst, position_of
 from zerosum.play.choice import Players
 from zerosum.play.engine import Task
 from zerosum.play.player import Player
-from zerosum.play.review import Review, Thresholds, review
-from zerosum.play.review_record import annotated, require_words
-from zerosum.play.review_text import review_numbers, review_text
 
 T = TypeVar("T")
 

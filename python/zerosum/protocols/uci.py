@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from zerosum.games import Rules, make
 from zerosum.play.engine import Line
-from zerosum.play.engine_options import INERT, OfferedOption, check, combo, text
-from zerosum.play.engine_setup import EngineSetup
-from zerosum.play.line_engine import LineEngine
+from zerosum.protocols.engine_options import INERT, OfferedOption, check, combo, text
+from zerosum.protocols.engine_setup import EngineSetup
+from zerosum.protocols.line_engine import LineEngine
 
 CHESS = ("chess", "chess960")
 VARIANTS = {"chess": "chess", "gardner": "minichess"}

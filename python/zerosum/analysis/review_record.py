@@ -16,14 +16,14 @@ import dataclasses
 import io
 from collections.abc import Callable
 
+from zerosum.analysis.analyst import AnalysisLine
+from zerosum.analysis.centipawns import centipawns
+from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
 from zerosum.errors import SettingsError
 from zerosum.games import Rules
 from zerosum.notation.game_files import GAMES, game_text, read_games
 from zerosum.notation.legality import NOTATIONS
 from zerosum.notation.record import Evaluation, Move, Record
-from zerosum.play.analysis import AnalysisLine
-from zerosum.play.centipawns import centipawns
-from zerosum.play.review import MARKS, Review, ReviewedMove, ReviewedPosition
 
 VARIATION_PLIES = 12
 """Of a better line; what lies deeper was hardly searched."""

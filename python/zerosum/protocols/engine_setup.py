@@ -17,11 +17,11 @@ from zerosum.backends import BACKENDS
 from zerosum.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.games import Rules, with_options
 from zerosum.play.choice import NO_PLY_CAP, ChosenPlayer, choose_player, describe_network, without_ply_cap
-from zerosum.play.engine_options import OfferedOption, check, combo, spin, text
 from zerosum.play.player import DEFAULT_ROLLOUTS, LEAVES_A_BATCH, MOST_SIMULATIONS, Player, rollouts
-from zerosum.play.time_manager import TimeConfig
+from zerosum.protocols.engine_options import OfferedOption, check, combo, spin, text
 from zerosum.search import SearchConfig
 from zerosum.settings import parse_value
+from zerosum.time_manager import TimeConfig
 
 OpenPlayer = Callable[..., ChosenPlayer]
 """As `zerosum.play.choice.choose_player`."""

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from zerosum._core import Root
+from zerosum.clock import TimeControl, TimeLeft
 from zerosum.errors import GameError
 from zerosum.games import Rules, measure_game
 from zerosum.notation.legality import game_of, options_of
-from zerosum.play.clock import TimeControl, TimeLeft
 from zerosum.play.engine import Engine, Report, Task, progress_of
-from zerosum.play.gtp_analysis import AnalysisOptions, winrate_of
-from zerosum.play.gtp_board import GtpBoard
 from zerosum.play.player import Player
-from zerosum.play.time_manager import TimeConfig, TimeManager
+from zerosum.protocols.gtp_analysis import AnalysisOptions, winrate_of
+from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.settings import check, setting
+from zerosum.time_manager import TimeConfig, TimeManager
 
 Teller = Callable[[Report], None]
 """Hears what a search has found so far, in the search's thread."""

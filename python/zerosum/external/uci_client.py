@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zerosum.errors import SettingsError, nearest, shown
+from zerosum.external.process import EngineProcess, EngineTimeouts, Line
+from zerosum.external.search import UNKNOWN_MATE, EngineAnswer, EngineLimits, EnginePosition
 from zerosum.games import Rules
-from zerosum.play.external_process import EngineProcess, EngineTimeouts, Line
-from zerosum.play.external_search import UNKNOWN_MATE, EngineAnswer, EngineLimits, EnginePosition
 
 VARIANTS = {"chess": "chess", "chess960": "chess", "minichess": "gardner", "minishogi": "minishogi", "shogi": "shogi"}
 """What `UCI_Variant` calls our games, in engines of many games (Fairy-Stockfish)."""

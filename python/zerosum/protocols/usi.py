@@ -13,10 +13,10 @@ from typing import ClassVar
 from zerosum.games import Rules, make, with_options
 from zerosum.play.choice import NO_PLY_CAP
 from zerosum.play.engine import Report
-from zerosum.play.engine_options import OfferedOption, combo, spin
-from zerosum.play.engine_setup import EngineSetup
-from zerosum.play.line_engine import Command, Go, LineEngine
-from zerosum.play.line_words import GoWords
+from zerosum.protocols.engine_options import OfferedOption, combo, spin
+from zerosum.protocols.engine_setup import EngineSetup
+from zerosum.protocols.line_engine import Command, Go, LineEngine
+from zerosum.protocols.line_words import GoWords
 
 SHOGI = ("shogi", "minishogi")
 """Our games, which Fairy-Stockfish calls the same."""

@@ -15,8 +15,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from zerosum.clock import TimeLeft
 from zerosum.errors import SettingsError
-from zerosum.play.clock import TimeLeft
 from zerosum.settings import check, setting
 
 TIME = "time"

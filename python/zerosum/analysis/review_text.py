@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zerosum.play.review import MARKS, Review, ReviewedMove, ReviewedPosition
+from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
 
 SIDES = ("first player", "second player")
 LINE_PLIES = 8

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from zerosum.analysis import go_query
+from zerosum.analysis.query_fields import MOST, Fields, Line, QueryError, make_cached
 from zerosum.errors import GameError, nearest, shown
 from zerosum.games import Rules, State
-from zerosum.play import go_query
-from zerosum.play.query_fields import MOST, Fields, Line, QueryError, make_cached
 
 MOST_SECONDS = 1e6
 INCLUDES = (

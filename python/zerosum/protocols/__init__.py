@@ -1,0 +1,1 @@
+"""One engine behind the protocols that board programs speak: UCI, USI and GTP."""
