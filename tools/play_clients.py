@@ -5,9 +5,9 @@
 
 An engine plays against itself, two processes a game and two games at once (`--at-once`), so that four engines share
 the machine. Each kind of game (`SCENARIOS`) has a time control and a client: our own for other people's engines, one
-that ponders as ShogiHome does, or python-chess, which ponders, too, where it is installed. A clock runs from the moment
-in which the client asks (or says that the expected move was not played) until it has read the answer, to the last
-millisecond.
+that ponders as ShogiHome does, one that speaks GTP as a board of Go does, or python-chess, which ponders, too, where it
+is installed. A clock runs from the moment in which the client asks (or says that the expected move was not played)
+until it has read the answer, to the last millisecond.
 
 Games begin with four random plies and end by the rules, or after `MOST_PLIES`. Each is a line of the record when it is
 over; a record that is there goes on, so `--games` may be played in portions: 500 in all, however often it was stopped.
@@ -68,7 +68,8 @@ SCENARIOS = tuple(
         ("chess", "uci", ("1+0.05", "2", "40/5"), ("ours", "pondering", "python-chess")),
         ("shogi", "usi", ("st=1", "1+0.1", "2+1x1"), ("ours", "pondering")),
         ("minishogi", "usi", ("st=1", "1+0.1"), ("pondering",)),
-        ("go9", "gtp", ("st=1", "5+1"), ("ours",)),
+        # GTP's `time_settings 0 1 1`, `5 5 5`, and Fischer's.
+        ("go9", "gtp", ("st=1", "5+5/5", "5+1"), ("board",)),
     )
     for control in controls
     for client in clients
@@ -234,6 +235,48 @@ class PonderingClient:
         self._process.close("quit", 5.0)
 
 
+class BoardClient:
+    """Lines of GTP as a board sends them: how the clocks run once a game, what they show before each move."""
+
+    ponderhits = 0
+
+    def __init__(self, scenario: Scenario, game: Rules, argv: Sequence[str]) -> None:
+        self._control, self._size = TimeControl.parse(scenario.control), game.spec.board_shape[0]
+        self._process = EngineProcess(argv, name=scenario.name)
+        self._num_known = 0
+
+    def new_game(self) -> None:
+        """As `Client.new_game`."""
+        for command in (f"boardsize {self._size}", "clear_board", self._control.gtp_command()):
+            self._ask(command, 60.0)
+        self._num_known = 0
+
+    def think(self, turn: Turn) -> tuple[str, float]:
+        """As `Client.think`."""
+        colors, num_moves = "bw", len(turn.moves)
+        for number in range(self._num_known, num_moves):
+            self._ask(f"play {colors[number % 2]} {turn.moves[number]}")
+        self._ask(f"time_left {colors[turn.player]} {turn.lefts[turn.player].gtp_words()}")
+        began = time.monotonic()
+        answer = self._ask(f"genmove {colors[turn.player]}")
+        self._num_known = num_moves + 1
+        return answer.text.removeprefix("=").strip(), answer.at - began
+
+    def _ask(self, command: str, timeout_s: float = PATIENCE_S) -> Line:
+        self._process.send(command)
+        deadline = time.monotonic() + timeout_s
+        while line := self._process.read(deadline):
+            if line.text.startswith("?"):
+                raise self._process.failure(f"refused {command!r}: {line.text}")
+            if line.text.startswith("="):
+                return line
+        raise self._process.failure(f"did not answer {command!r} within {timeout_s:g} s")
+
+    def close(self) -> None:
+        """As `Client.close`."""
+        self._process.close("quit", 5.0)
+
+
 class PythonChessClient:
     """python-chess, pondering."""
 
@@ -277,7 +320,12 @@ class PythonChessClient:
             self._engine.quit()
 
 
-CLIENTS: Mapping[str, Any] = {"ours": OurClient, "pondering": PonderingClient, "python-chess": PythonChessClient}
+CLIENTS: Mapping[str, Any] = {
+    "ours": OurClient,
+    "pondering": PonderingClient,
+    "python-chess": PythonChessClient,
+    "board": BoardClient,
+}
 
 
 def play_game(scenario: Scenario, number: int, game: Rules, clients: Sequence[Client]) -> PlayedGame:
