@@ -87,7 +87,7 @@ def test_a_game_goes_on_past_a_soft_ending_and_past_the_ply_cap() -> None:
 
 def test_whom_it_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert last(game="tictactoe", num_simulations=5).by == "rollouts@1000"
+    assert last(game="tictactoe", num_simulations=5).by == "rollouts"
     save_network(Path("runs/mine/checkpoints"), make("tictactoe"))
     assert last(game="tictactoe", num_simulations=5).by == str(Path("runs/mine"))
     assert last(player="runs/mine", num_simulations=5).by == "runs/mine"

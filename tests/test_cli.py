@@ -460,7 +460,16 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("match connect4 random random --out games.pgn", "games.pgn is to hold games of connect4"),
         ("match connect4 random", "Missing argument SECOND: a match has a game and two players."),
         ("match --suite papr", "unknown suite 'papr': did you mean 'paper'?"),
-        ("match --suite paper --sprt 0,5", "--sprt has no place in a --suite"),
+        ("match --suite paper --sprt 0,5", "a --suite says how it is played: leave out --sprt."),
+        ("match --suite paper --shuffle --alpha 0", "a --suite says how it is played: leave out --shuffle, --alpha."),
+        ("match connect4 random random --time-scale 3", "only a --suite has times to multiply"),
+        ("match connect4 random random --model logistic", "there is no --sprt that it would set: leave out --model."),
+        ("ladder connect4 --player nodes=3", "there is no PLAYER to have it: leave out --player."),
+        (
+            "analyse --json-lines --format json --lines 2",
+            "--json-lines has each query say what to analyse: leave out --lines, --format.",
+        ),
+        ("analyse --game connect4 --parallel 3", "only --json-lines has queries side by side"),
         ("match --suite paper --games 3", "--games is 3, expected an even number"),
         ("evaluate nowhere --games 3", "--games is 3, expected an even number: each opening is played from both sides"),
         ("evaluate nowhere", "nowhere is "),
@@ -498,3 +507,17 @@ def test_words_that_do_not_parse(zero: Command, line: str, message: str) -> None
     answer = zero(*line.split())
     assert answer.status == 2
     assert message in answer.err and "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "train tictactoe",
+        "match tictactoe random random",
+        "ladder tictactoe",
+        "evaluate nowhere",
+        "check-game tictactoe",
+    ],
+)
+def test_a_seed_has_bounds(zero: Command, line: str) -> None:
+    assert "less than or equal to" in zero(*line.split(), "--seed", str(1 << 63)).err

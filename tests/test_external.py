@@ -599,3 +599,8 @@ print(engine.pid)
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert is_gone(int(ended.stdout))
+
+
+def test_what_does_not_start_as_an_engine_gets_advice() -> None:
+    with pytest.raises(EngineFailure, match=r"has ended its output.*Check that its command is one of .* speaks UCI\.$"):
+        ExternalEngine(EngineCommand(("true",), "uci"), make("chess"))

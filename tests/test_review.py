@@ -286,6 +286,7 @@ def test_moves_and_positions_of_any_game() -> None:
     ("words", "settings", "sentence"),
     [
         (("nothing.pgn",), {}, "nothing.pgn cannot be read"),
+        (("empty.pgn",), {}, "empty.pgn holds no game: expected at least one"),
         (("nothing",), {}, "'nothing' is no file of games: name one, or the --game"),
         ((), {}, "There is nothing to analyse: name one, or the --game of the position"),
         (("x.pgn",), {"game": "chess"}, "says its games itself"),
@@ -294,7 +295,15 @@ def test_moves_and_positions_of_any_game() -> None:
         (("hello",), {"game": "connect4"}, "neither a position nor moves"),
     ],
 )
-def test_the_command_says_what_is_wrong(words: tuple[str, ...], settings: dict[str, str], sentence: str) -> None:
+def test_the_command_says_what_is_wrong(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    settings: dict[str, str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty.pgn").touch()
     with pytest.raises(Exception, match=sentence) as caught:
         Told().run(*(words or ("",)), **settings)
     assert "zerosum.errors" in type(caught.value).__mro__[1].__module__

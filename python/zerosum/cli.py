@@ -10,7 +10,7 @@ import faulthandler
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -61,6 +61,13 @@ SecondSettings = Annotated[
     list[str] | None,
     typer.Option("--second", metavar="NAME=VALUE", help="What the second player has.", show_default=False),
 ]
+
+
+def _seed(keys: str) -> Any:
+    """Within the bounds of `training.seed`."""
+    return typer.Option(min=0, max=(1 << 63) - 1, help=f"Keys {keys}.")
+
+
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures alone, one JSON object a line.")]
 
 
@@ -130,7 +137,7 @@ def train(
         float | None, typer.Option(help="The budget, 30 if not given. A larger one makes a finished run go on.")
     ] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="The budget in learner steps, instead of minutes.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Keys every random draw of a new run.")] = None,
+    seed: Annotated[int | None, _seed("every random draw of a new run")] = None,
     deterministic: Annotated[
         bool,
         typer.Option(
@@ -340,10 +347,13 @@ def match(
         ),
     ] = "",
     model: Annotated[
-        str, typer.Option(help="Which Elo they are in: `normalized`, `logistic` or `bayesian`.")
-    ] = "normalized",
-    alpha: Annotated[float, typer.Option(help="How often the test may accept ELO1 in error.")] = 0.05,
-    beta: Annotated[float, typer.Option(help="How often the test may accept ELO0 in error.")] = 0.05,
+        str | None,
+        typer.Option(help="Which Elo they are in: `normalized` if not given, `logistic` or `bayesian`."),
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="How often the test may accept ELO1 in error, 0.05 if not given.")
+    ] = None,
+    beta: Annotated[float | None, typer.Option(help="The same for ELO0.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -362,9 +372,12 @@ def match(
         ),
     ] = "",
     time_scale: Annotated[
-        float, typer.Option(help="With --suite: its times are multiplied by this (3 hours by 0.001 are 10.8 s).")
-    ] = 0.001,
-    seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and sampled moves.")] = 0,
+        float | None,
+        typer.Option(
+            help="With --suite: its times are multiplied by this, 0.001 if not given (of 3 hours that makes 10.8 s)."
+        ),
+    ] = None,
+    seed: Annotated[int, _seed("openings, random play and sampled moves")] = 0,
     json: Json = False,
 ) -> None:
     """Let two players meet, and say how they compare."""
@@ -376,10 +389,27 @@ def match(
     from zerosum.report import score_json
     from zerosum.sprt import Sprt
 
+    test: dict[str, Any] = {"model": model, "alpha": alpha, "beta": beta}
     if suite:
-        _require_unused(each=each, first=first_, second=second_, draw=draw, sprt=sprt, opening_plies=opening_plies)
-        _play_suite(suite, game, first, second, games, time_scale, openings, concurrency, out, seed, json)
+        _refuse(
+            "a --suite says how it is played",
+            {
+                "--each": each,
+                "--first": first_,
+                "--second": second_,
+                "--draw": draw,
+                "--sprt": sprt,
+                "--opening-plies": opening_plies,
+                "--shuffle": shuffle,
+                **{f"--{name}": value for name, value in test.items()},
+            },
+        )
+        scale = 0.001 if time_scale is None else time_scale
+        _play_suite(suite, game, first, second, games, scale, openings, concurrency, out, seed, json)
         return
+    _refuse("only a --suite has times to multiply", {"--time-scale": time_scale})
+    if not sprt:
+        _refuse("there is no --sprt that it would set", {f"--{name}": value for name, value in test.items()})
     for name, word in (("GAME", game), ("FIRST", first), ("SECOND", second)):
         if not word:
             raise SettingsError(f"Missing argument {name}: a match has a game and two players.")
@@ -392,7 +422,7 @@ def match(
         opening_plies=opening_plies,
         is_shuffled=shuffle,
         draw=DrawRule.parse(draw) if draw else None,
-        sprt=Sprt.parse(sprt, model=model, alpha=alpha, beta=beta) if sprt else None,
+        sprt=Sprt.parse(sprt, **{name: value for name, value in test.items() if value is not None}) if sprt else None,
         max_games_at_once=concurrency,
         seed=seed,
         say=_say,
@@ -430,15 +460,6 @@ def _play_suite(
         if result.played.is_interrupted:
             _say(result.played.how_to_go_on)
             raise typer.Exit(130)
-
-
-def _require_unused(**options: object) -> None:
-    """A suite says these itself."""
-    from zerosum.errors import SettingsError
-
-    for name, value in options.items():
-        if value:
-            raise SettingsError(f"--{name.replace('_', '-')} has no place in a --suite, which says how it is played.")
 
 
 def _say(sentence: str) -> None:
@@ -483,7 +504,7 @@ def ladder(
         ),
     ] = None,
     opening_plies: Annotated[int, typer.Option(help="Random plies that open each pair of games.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and sampled moves.")] = 0,
+    seed: Annotated[int, _seed("openings, random play and sampled moves")] = 0,
     json: Json = False,
 ) -> None:
     """Place a player on a scale of opponents, by the games that tell most; random play is 0."""
@@ -491,6 +512,8 @@ def ladder(
     from zerosum.ladder.placement import LadderSettings
     from zerosum.play.contestants import Entry
 
+    if not player:
+        _refuse("there is no PLAYER to have it", {"--player": has})
     is_interrupted = place(
         game,
         Entry.parse(player, has or []) if player else None,
@@ -515,7 +538,7 @@ def evaluate(
         int, typer.Option(min=0, help="Positions of each solved set, where the game has them; 0 for none.")
     ] = 200,
     simulations: Simulations = None,
-    seed: Annotated[int, typer.Option(min=0, help="Keys openings, random play and the choice of positions.")] = 0,
+    seed: Annotated[int, _seed("openings, random play and the choice of positions")] = 0,
     json: Json = False,
 ) -> None:
     """Measure a run's newest checkpoint against fixed opponents and in solved positions, and show a game."""
@@ -588,12 +611,21 @@ def analyse(
     if json_lines:
         _refuse(
             "--json-lines has each query say what to analyse",
-            {"WHAT": what, "--position": position, "--moves": moves, "--output": output, "--last": last},
+            {
+                "WHAT": what,
+                "--position": position,
+                "--moves": moves,
+                "--output": output,
+                "--last": last,
+                "--lines": lines != 1,
+                "--format": format != "text",
+            },
         )
         from zerosum.analysis.server import serve
 
         serve(players, game=game, max_simulations=simulations, max_seconds=seconds, parallel=parallel)
         return
+    _refuse("only --json-lines has queries side by side", {"--parallel": parallel != 2})
     num_simulations, seconds = limits(simulations, seconds)
     command = ReviewCommand(
         players,
@@ -613,7 +645,7 @@ def _refuse(sentence: str, options: dict[str, object]) -> None:
     """Raise SettingsError, with the sentence, for those options that are given."""
     from zerosum.errors import SettingsError
 
-    if given := [name for name, value in options.items() if value]:
+    if given := [name for name, value in options.items() if value not in (None, "", []) and value is not False]:
         raise SettingsError(f"{sentence}: leave out {', '.join(given)}.")
 
 
@@ -698,7 +730,7 @@ def perft(
 def check_game(
     game: GameArgument,
     games: Annotated[int, typer.Option(min=1, help="Random games to play.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Keys the random moves.")] = 0,
+    seed: Annotated[int, _seed("the random moves")] = 0,
 ) -> None:
     """Play random games and hold a game against everything that the program relies on."""
     from zerosum.game_check import check_game as check

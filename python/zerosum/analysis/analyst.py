@@ -10,6 +10,7 @@ iterates over them: here, for the review of games (`review.py`) and for other pr
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,7 @@ class AnalysisReport:
             simulations=report.simulations,
             seconds=report.seconds,
             limit=report.limit,
-            by=player.name,
+            by=judge(player),
         )
 
     @property
@@ -121,6 +122,11 @@ class AnalysisReport:
         table = "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in rows)
         end = "" if self.limit is None else f" ({self.limit})"
         return f"{table}\n{self.simulations} simulations in {self.seconds:.1f} s by {self.by}{end}"
+
+
+def judge(player: Player) -> str:
+    """Who searches, without the number of simulations that a name may end with: in an analysis the task says it."""
+    return re.sub(r"@\d+$", "", player.name)
 
 
 def _line_of(line: Line, game: Rules, state: State) -> AnalysisLine:

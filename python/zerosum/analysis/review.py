@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from zerosum.analysis.analyst import AnalysisReport, Analyst
+from zerosum.analysis.analyst import AnalysisReport, Analyst, judge
 from zerosum.errors import SettingsError
 from zerosum.games import Rules, State, start_state
 from zerosum.notation.record import Record
@@ -34,8 +34,8 @@ class Thresholds:
     def __post_init__(self) -> None:
         values = [getattr(self, field.name) for field in fields(self)]
         if not 0 < values[0] <= values[1] <= values[2] <= 1:
-            named = ", ".join(f"{field.name} {getattr(self, field.name):g}" for field in fields(self))
-            raise SettingsError(f"{named}: expected losses of the win rate above 0 and at most 1, in that order.")
+            named = ", ".join(f"{field.name} {100 * getattr(self, field.name):g}%" for field in fields(self))
+            raise SettingsError(f"{named}: expected losses of the win rate above 0% and at most 100%, in that order.")
 
     def mark(self, loss: float) -> str:
         """The mark of a move that lost so much: "??", "?", "?!", or "" if it was good enough.
@@ -148,7 +148,7 @@ def review(
         is_best = before.report is not None and before.report.best_move == text
         loss = 0.0 if is_best else max(0.0, -change)
         moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss)))
-    return Review(record, game, tuple(positions), tuple(moves), analyst.player.name, thresholds)
+    return Review(record, game, tuple(positions), tuple(moves), judge(analyst.player), thresholds)
 
 
 def _play(game: Rules, start: State, record: Record) -> tuple[list[State], list[int]]:

@@ -76,12 +76,12 @@ class ReviewCommand:
             ZerosumError: what was asked for cannot be done; a game of a file that cannot be read is no such error.
         """
         if what == STDIN:
-            self._write_games(read_games(sys.stdin.buffer))
+            self._write_games(_some(read_games(sys.stdin.buffer), "The input"))
             return
         if what and (Path(what).suffix.lower() in SUFFIXES or Path(what).is_file()):
             if game or position or moves:
                 raise SettingsError(f"{what} says its games itself: leave out --game, --position and --moves.")
-            self._write_games(read_games(what))
+            self._write_games(_some(read_games(what), what))
             return
         if not game:
             where = f"{what!r} is no file of games" if what else "There is nothing to analyse"
@@ -113,9 +113,7 @@ class ReviewCommand:
     def _write_records(self, records: Iterator[Record]) -> None:
         if self.last:
             raise SettingsError(f"--last is for {TEXT} and {JSON}: an annotated game has all its moves.")
-        first = next(records, None)
-        if first is None:
-            return
+        first = next(records)
         format = self._format_of(first)
         if not format:
             raise SettingsError(f"--format {SAME} is for files: for moves, name one of {', '.join(GAMES)}.")
@@ -193,6 +191,14 @@ class ReviewCommand:
                 stream.writelines(texts)
         except OSError as error:
             raise DataError(f"{self.output} cannot be written: {error.strerror or error}.") from error
+
+
+def _some(records: Iterator[Record], source: str) -> Iterator[Record]:
+    """The games of a source, of which there has to be one."""
+    first = next(records, None)
+    if first is None:
+        raise DataError(f"{source} holds no game: expected at least one.")
+    return itertools.chain([first], records)
 
 
 def _json_line(numbers: dict[str, Any]) -> str:

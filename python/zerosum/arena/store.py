@@ -6,6 +6,7 @@ A game counts once its line is whole. What the match says is computed anew from 
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -153,6 +154,8 @@ def parse_game(game: Rules, line: str) -> PlayedGame:
     values = json.loads(line)
     if not isinstance(values, dict) or not isinstance(values.get("game"), int) or values["game"] < 0:
         raise ValueError("no game of a match")
+    if missing := {"result", "ending"} - values.keys():
+        raise ValueError(f"no {missing.pop()}")
     start = values.get("start", "")
     state, actions = start_state(game, start), []
     for text in values.get("moves", []):
@@ -170,7 +173,7 @@ def parse_game(game: Rules, line: str) -> PlayedGame:
     return PlayedGame(
         index=values["game"],
         actions=tuple(actions),
-        opening_plies=int(values.get("opening_plies", 0)),
+        opening_plies=operator.index(values.get("opening_plies", 0)),
         first_is_player=first_is_player,
         result=float(result),
         ending=str(values["ending"]),
@@ -182,7 +185,9 @@ def parse_game(game: Rules, line: str) -> PlayedGame:
     )
 
 
-def _thought(values: dict[str, Any]) -> Thought:
+def _thought(values: Any) -> Thought:
+    if not isinstance(values, dict):
+        raise TypeError("no thought")
     score = values.pop("score", None)
     return Thought(None if score is None else Score(**score), **values)
 

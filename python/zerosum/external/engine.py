@@ -140,6 +140,9 @@ class ExternalEngine:
                 else UciClient(self._process, self.game, protocol=command.protocol, timeouts=timeouts)
             )
             self._client.shake_hands(command.options)
+        except EngineFailure as failure:
+            advice = f"Check that its command is one of a program that speaks {command.protocol.upper()}."
+            raise EngineFailure(f"{failure} {advice}", ending=failure.ending) from failure
         except BaseException:
             self._process.kill()
             raise
