@@ -59,6 +59,7 @@ ORDER = (
     "elo",
     "sprt",
     "paper",
+    "centipawns",
     "clock",
     "time_manager",
     "external",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from zerosum.backends import BACKENDS
+from zerosum.centipawns import coefficient_of
 from zerosum.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.games import Rules, with_options
 from zerosum.play.choice import NO_PLY_CAP, ChosenPlayer, choose_player, describe_network, without_ply_cap
@@ -42,8 +43,6 @@ class EngineSetup(ABC):
 
     names: ClassVar[Mapping[str, str]] = {}
     """Options that the protocol calls otherwise."""
-    eval_coefficient = 0
-    """The default of `Eval_Coef`."""
 
     def __init__(
         self,
@@ -209,7 +208,9 @@ class EngineSetup(ABC):
             "a run or a checkpoint; `<newest>` is the newest run of the game, or rollouts if there is none",
         )
         yield combo("Backend", "auto", BACKENDS, "the library that evaluates the network")
-        yield spin("Eval_Coef", self.eval_coefficient, 1, 10_000, "the scale of centipawns, see below")
+        yield spin(
+            "Eval_Coef", coefficient_of(self.asked_game.spec.name), 1, 10_000, "the scale of centipawns, see below"
+        )
         yield from self._offer_more()
 
 

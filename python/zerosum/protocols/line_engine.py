@@ -26,12 +26,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from zerosum._core import Root, __version__
+from zerosum.centipawns import centipawns
 from zerosum.clock import TimeLeft
 from zerosum.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.games import measure_game
 from zerosum.play.engine import Engine, Line, Report, Task
 from zerosum.protocols.engine_setup import EngineSetup, failure_text
-from zerosum.protocols.line_words import GoWords, Position, centipawns, read_go, read_position
+from zerosum.protocols.line_words import GoWords, Position, read_go, read_position
 from zerosum.search import SearchConfig
 from zerosum.time_manager import Progress, TimeConfig, TimeManager
 

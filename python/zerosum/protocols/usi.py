@@ -30,7 +30,6 @@ class UsiSetup(EngineSetup):
     """The options of USI."""
 
     names: ClassVar = {"Hash": "USI_Hash", "Ponder": "USI_Ponder", "Move Overhead": "MoveOverhead"}
-    eval_coefficient = 756
 
     def _offer_more(self) -> Iterator[OfferedOption]:
         spec = self.asked_game.spec
