@@ -20,15 +20,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from zerosum._core import Root
 from zerosum.answering import answer_all
 from zerosum.errors import GameError
 from zerosum.games import State
 from zerosum.play.player import MOST_SIMULATIONS, Player
 from zerosum.search import SearchConfig, new_search
-from zerosum.time_manager import Progress
 
 REPORT_SECONDS = 0.5
 """Between two reports of a search under way."""
@@ -89,20 +86,6 @@ class Report:
     """
     root: Root
     """All of what was found at the root; its value is the mean of what was backed up, that of a line the move's."""
-
-
-def progress_of(root: Root) -> Progress:
-    """What a `TimeManager` wants to know of a search under way; its root has been evaluated."""
-    assert root.best_action is not None
-    best = int(np.searchsorted(root.actions, root.best_action))
-    return Progress(
-        best_action=root.best_action,
-        best_visits=int(root.visits[best]),
-        second_visits=int(np.delete(root.visits, best).max(initial=0)),
-        is_best_by_value=bool(root.q[best] >= np.fmax.reduce(root.q, initial=-1.0)),
-        num_moves=len(root.actions),
-        num_simulations=root.num_simulations - root.num_reused,
-    )
 
 
 class Engine:

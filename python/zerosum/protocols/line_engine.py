@@ -23,8 +23,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from zerosum._core import Root, __version__
 from zerosum.centipawns import centipawns
 from zerosum.clock import TimeLeft
@@ -288,7 +286,7 @@ class LineEngine(ABC):
 
         def is_enough(root: Root, _: float) -> str | None:
             with self._lock:  # `ponderhit` changes what is looked at
-                reason = manager.limit(progress_of(root))
+                reason = manager.limit(Progress.of(root))
                 if is_open and not go.left.is_limited and root.num_simulations >= own_number:
                     reason = "simulations"
                 return None if go.is_held else reason
@@ -398,20 +396,3 @@ def converse(engine: LineEngine, lines: Iterable[str]) -> None:
                     break
     finally:
         engine.close()
-
-
-def progress_of(root: Root) -> Progress:
-    """What a time manager is told of a search."""
-    visits, best = root.visits, root.best_action
-    if best is None or not visits.any():
-        return Progress(0, 0, 0, True, len(visits), 0)
-    index = int(np.searchsorted(root.actions, best))
-    others = np.delete(visits, index)
-    return Progress(
-        best_action=best,
-        best_visits=int(visits[index]),
-        second_visits=int(others.max(initial=0)),
-        is_best_by_value=bool(root.q[index] >= np.nanmax(root.q)),
-        num_moves=len(visits),
-        num_simulations=root.num_simulations - root.num_reused,
-    )
