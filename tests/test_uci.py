@@ -389,6 +389,19 @@ def test_a_search_that_fails_says_so_and_a_move_is_made() -> None:
     assert len(strings(engine.ask("debug on", "go nodes 10"))) > 3, "with its traceback"
 
 
+@pytest.mark.parametrize(("broken", "move"), [("_score", "a1a8"), ("_answer", "a1a2")])
+def test_an_answer_that_fails_says_so_and_a_move_is_made(
+    broken: str, move: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise ValueError("no words")
+
+    engine = client(clock=FakeTime())
+    monkeypatch.setattr(engine.engine, broken, fail)
+    said = engine.ask(MATE_IN_ONE, "go nodes 2000")
+    assert (strings(said)[-1], answers(said)) == ("info string ValueError: no words", [f"bestmove {move}"])
+
+
 def test_mates_are_proven_and_counted_in_moves() -> None:
     engine = client()
     said = engine.ask(MATE_IN_ONE, "setoption name MultiPV value 2", "go mate 1")

@@ -7,8 +7,8 @@
 
 `think` returns at once. `on_report` is told what the search has found so far at a steady pace, and `on_answer` once for
 each `think`: when a limit is reached, or after `stop`. A `Task` that is endless is answered after `stop` alone, even if
-its position is solved. A search that fails is answered by `on_failure` instead. What is known of a position is kept
-when the next one follows from it by a few moves.
+its position is solved. If the search fails, or `on_answer` does, `on_failure` answers instead. What is known of a
+position is kept when the next one follows from it by a few moves.
 
 The three functions are called from the search's thread. Values are for the player to move.
 """
@@ -192,17 +192,16 @@ class Engine:
     def _think(self, task: Task, started: float) -> None:
         try:
             report = _Thought(self, task, started).run()
+            if task.is_endless:
+                if not self._stopped.is_set():
+                    self._on_report(report)  # the search is over, and nothing is said until somebody stops it
+                self._stopped.wait()
+            self._on_answer(report)
         except BaseException as error:  # whatever it is: whoever waits for an answer has to hear of it
             self._search = new_search(self.game, self._config)
             self._search.reset(0, self.state)
             # A panic of the core is no Exception.
             self._on_failure(error if isinstance(error, Exception) else RuntimeError(repr(error)))
-            return
-        if task.is_endless:
-            if not self._stopped.is_set():
-                self._on_report(report)  # the search is over, and nothing is said until somebody stops it
-            self._stopped.wait()
-        self._on_answer(report)
 
 
 class _Thought:

@@ -383,7 +383,11 @@ class LineEngine(ABC):
         go = self._go
         assert go is not None
         self._tell_failure(error)
-        self._conclude(go, self._answer_anyhow(go) if go.report is None else self._answer(go, go.report))
+        answer = self._answer_anyhow(go)
+        if go.report is not None:
+            with contextlib.suppress(Exception):  # which may be what failed
+                answer = self._answer(go, go.report)
+        self._conclude(go, answer)
 
 
 def converse(engine: LineEngine, lines: Iterable[str]) -> None:
