@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from zerosum._core import __version__
-from zerosum.checkpoint import load_checkpoint, require_encoder
+from zerosum.checkpoint import require_encoder
 from zerosum.clock import KATA_TIME_SYSTEMS, TimeControl
 from zerosum.errors import DataError, GameError, ZerosumError
 from zerosum.games import Rules, make
 from zerosum.notation.game_files import read_raw_games
-from zerosum.play.choice import Players
+from zerosum.play.choice import Players, network_at
 from zerosum.play.engine import Line, Report
 from zerosum.play.player import Player
 from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player, winrate_of
@@ -67,11 +67,10 @@ def run_gtp(
     def warn(sentence: str) -> None:
         print(f"zerosum: {sentence}", file=sys.stderr, flush=True)
 
-    rules, players = make(game or "go"), Players(player, say=warn)
+    players = Players(player, say=warn)
+    rules = make(game) if game else players.own_game() or make("go")
     if player and Path(player).exists():  # which is loaded when it is needed, for that takes its time
-        info = load_checkpoint(Path(player)).info
-        rules = make(game or info.full_name)
-        require_encoder(info, rules.spec)
+        require_encoder(network_at(Path(player)), rules.spec)
     elif player:
         players.of(rules)
     engine = GtpEngine(

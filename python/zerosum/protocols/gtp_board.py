@@ -17,15 +17,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zerosum.errors import GameError, SettingsError, shown
-from zerosum.games import Rules, State
+from zerosum.games import NO_PLY_CAP, Rules, State, given_options
 from zerosum.notation.legality import game_of, options_of
 from zerosum.notation.record import Record
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 COLOURS = ("black", "white")
 BLACK = 0
-NO_PLY_CAP = "65535"
-"""`max_plies` of a game that nobody means to cut short."""
 MOST_KOMI = 375.0
 """Or as much for Black. The game takes 1000: White may have a bonus for as many handicap stones as there are points."""
 
@@ -114,7 +112,7 @@ class GtpBoard:
         options = options_of(game)
         if options["handicap"] != "0":
             raise SettingsError("In GTP handicap stones are placed by fixed_handicap: leave the option handicap out.")
-        self._options = dict(option.split("=") for option in game.spec.options.split(", ") if option)
+        self._options = given_options(game)
         self.size, self.komi = int(options["size"]), float(options["komi"])
         self.rules = GoRules(options["superko"].upper(), options["suicide"] == "true")
         self.clear()

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from zerosum.games import Rules, make, with_options
-from zerosum.play.choice import NO_PLY_CAP
+from zerosum.games import NO_PLY_CAP, Rules, make, with_options
 from zerosum.play.engine import Report
 from zerosum.protocols.engine_options import OfferedOption, combo, spin
 from zerosum.protocols.engine_setup import EngineSetup
