@@ -60,6 +60,7 @@ ORDER = (
     "sprt",
     "paper",
     "centipawns",
+    "go_rules",
     "clock",
     "time_manager",
     "external",

@@ -15,6 +15,7 @@ The three functions are called from the search's thread. Values are for the play
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -67,6 +68,24 @@ class Line:
     draw: float | None
     """How likely a draw is, if the search knows."""
     proven: bool
+
+
+LCB_DEVIATIONS = 5.0
+"""By how many standard errors `lower_win_rate` is below the win rate, as KataGo's `lcb`."""
+
+
+def win_rate(value: float) -> float:
+    """In [0, 1], of an expected result in [-1, 1]; a draw is half a win."""
+    return min(max((1 + value) / 2, 0.0), 1.0)
+
+
+def lower_win_rate(value: float, visits: int) -> float:
+    """The win rate less what it may err by.
+
+    Results in [0, 1] whose mean is p deviate by at most sqrt(p (1 - p)), and the search keeps no closer bound.
+    """
+    rate = win_rate(value)
+    return max(0.0, rate - LCB_DEVIATIONS * math.sqrt(rate * (1 - rate) / max(visits, 1)))
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from zerosum.clock import TimeControl, TimeLeft
 from zerosum.errors import GameError
 from zerosum.games import Rules, measure_game
 from zerosum.notation.legality import game_of, options_of
-from zerosum.play.engine import Engine, Report, Task
+from zerosum.play.engine import Engine, Report, Task, win_rate
 from zerosum.play.player import Player
-from zerosum.protocols.gtp_analysis import AnalysisOptions, winrate_of
+from zerosum.protocols.gtp_analysis import AnalysisOptions
 from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.settings import check, setting
 from zerosum.time_manager import Progress, TimeConfig, TimeManager
@@ -211,7 +211,7 @@ class GtpPlayer:
 
     def resigns(self, player: int, value: float) -> bool:
         """Whether to give up: the best move's value has been low for some turns in a row."""
-        is_hopeless = winrate_of(value) < self._config.resign_below
+        is_hopeless = win_rate(value) < self._config.resign_below
         self._num_hopeless[player] = self._num_hopeless[player] + 1 if is_hopeless else 0
         return self._num_hopeless[player] >= self._config.resign_moves
 
