@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from zerosum.evaluator import Evaluations, Evaluator, UniformEvaluator
-from zerosum.games import Leaves, Rules, make
+from zerosum.games import Leaves, Rules, make, without_ply_cap
 from zerosum.play.choice import ChosenPlayer, choose_player
 from zerosum.play.player import Player
 from zerosum.protocols.line_engine import LineEngine
@@ -62,7 +62,12 @@ class LineClient:
             self.loaded.append(rules.spec.full_name)
             if path is not None:
                 return choose_player(rules, path, backend=backend)
-            player = Player(rules, evaluator or UniformEvaluator(), SearchConfig(num_simulations=40), name="uniform")
+            player = Player(
+                without_ply_cap(rules),
+                evaluator or UniformEvaluator(),
+                SearchConfig(num_simulations=40),
+                name="uniform",
+            )
             return ChosenPlayer(player, "Playing uniformly.")
 
         make_setup, make_engine = (UciSetup, UciEngine) if protocol == "uci" else (UsiSetup, UsiEngine)

@@ -82,7 +82,7 @@ def test_a_game_goes_on_past_a_soft_ending_and_past_the_ply_cap() -> None:
     repeated = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
     assert last(repeated, game="chess", player="rollouts@20").lines
     player = Players("rollouts@20").of(CONNECT4)
-    assert player.game.spec.max_plies == 65535
+    assert player.game.spec.max_plies == 4 * CONNECT4.spec.max_plies
 
 
 def test_whom_it_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

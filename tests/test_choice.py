@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import games_for_tests
 from test_player import save_network
 from zerosum.checkpoint import read_info
 from zerosum.errors import DataError
 from zerosum.games import make
-from zerosum.play.choice import choose_player, describe_network, network_at, newest_run
+from zerosum.play.choice import Players, choose_player, describe_network, game_at, network_at, newest_run
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
 
@@ -80,3 +84,56 @@ def test_a_network_is_described_without_its_weights(tmp_path: Path) -> None:
         network_at(tmp_path / "nowhere")
     with pytest.raises(DataError, match="There is no checkpoint in"):
         network_at(tmp_path)
+
+
+def test_a_damaged_checkpoint_is_passed_over_by_all(tmp_path: Path) -> None:
+    path = save_run(tmp_path, "run", "connect4", at=1_000)
+    (path.parent / "step-00000009.json").write_text("{")
+    assert network_at(tmp_path / "run") == read_info(path)
+    assert (
+        game_at(tmp_path / "run").spec.name == Players(str(tmp_path / "run")).of(CONNECT4).game.spec.name == "connect4"
+    )
+
+
+@pytest.mark.parametrize("words", ["", "rollouts@5"])
+@pytest.mark.parametrize(("name", "most_plies"), [("tictactoe", 36), ("shogi", 2048), ("shogi(max_plies=20)", 20)])
+def test_random_games_have_an_end(name: str, most_plies: int, words: str, tmp_path: Path) -> None:
+    assert Players(words, runs=tmp_path).of(make(name)).game.spec.max_plies == most_plies
+
+
+def test_networks_play_games_of_any_length(tmp_path: Path) -> None:
+    save_run(tmp_path, "run", "connect4", at=1_000)
+    players = Players(runs=tmp_path)
+    assert players.of(CONNECT4).game.spec.max_plies == 65535
+    assert players.of(make("connect4(max_plies=20)")).game.spec.max_plies == 20
+
+
+@pytest.fixture
+def own_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of a game of one's own, race.py:DoubleMove."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(games_for_tests.__file__, "race.py")
+    run = Path("runs/race")
+    save_network(run / "checkpoints", make("race.py:DoubleMove"))
+    (run / "config.toml").write_text("format_version = 1\ngame = 'race.py:DoubleMove'\n", encoding="utf-8")
+    return run
+
+
+def test_a_game_of_ones_own_is_played_by_its_run(own_run: Path) -> None:
+    game = make("race.py:DoubleMove")
+    sentence = "Playing with the newest run, runs/race, step 7."
+    for chosen in (choose_player(game), choose_player(game, own_run)):
+        assert (chosen.player.step, chosen.player.game.spec.name) == (7, "double-move")
+    assert choose_player(game).sentence == sentence
+    assert game_at(own_run).spec.name == "double-move"
+    (own_run / "config.toml").unlink()
+    assert choose_player(game).sentence == sentence, "its checkpoints are enough where the game is named"
+
+
+@pytest.mark.parametrize("arguments", [["--game", "race.py:DoubleMove"], ["runs/race"]])
+def test_an_engine_plays_a_game_of_ones_own(arguments: list[str], own_run: Path) -> None:
+    command = [sys.executable, "-m", "zerosum", "uci", *arguments]
+    lines = "setoption name Backend value torch\nisready\ngo nodes 5\n"
+    said = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
+    assert "runs/race, step 7." in said and "rollouts" not in said
+    assert "\nbestmove +" in said

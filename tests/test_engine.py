@@ -32,17 +32,23 @@ class Client:
         self.reports: list[Report] = []
         self.answers: list[Report] = []
         self.failures: list[Exception] = []
+        self.is_answer_refused = False
         # Every look at this clock is a millisecond.
         ticks = itertools.count()
         player = Player(make(game), evaluator or UniformEvaluator(), config or SearchConfig(), name="a player")
         self.engine = Engine(
             player,
             on_report=self.reports.append,
-            on_answer=self.answers.append,
+            on_answer=self.take_answer,
             on_failure=self.failures.append,
             report_seconds=0.01,
             clock=clock or (lambda: next(ticks) / 1000),
         )
+
+    def take_answer(self, report: Report) -> None:
+        if self.is_answer_refused:
+            raise ValueError("no answer")
+        self.answers.append(report)
 
     def ask(self, task: Task) -> Report:
         self.engine.think(task)
@@ -177,3 +183,14 @@ def test_a_failure_is_told_and_the_engine_lives_on() -> None:
     assert [str(failure) for failure in client.failures] == ["no answer"] * 2
     assert not client.answers
     client.position("4")
+
+
+@pytest.mark.parametrize("is_endless", [False, True])
+def test_an_answer_that_fails_is_told_and_the_engine_lives_on(is_endless: bool) -> None:
+    client = Client()
+    client.is_answer_refused = True
+    client.engine.think(Task(simulations=10, is_endless=is_endless))
+    client.engine.stop()
+    assert [str(failure) for failure in client.failures] == ["no answer"]
+    client.is_answer_refused = False
+    assert client.ask(Task(simulations=10)).limit == "simulations"

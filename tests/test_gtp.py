@@ -27,10 +27,11 @@ from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.external.engine import EngineCommand, EngineLimits, ExternalEngine
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.games import Leaves, Rules, make
+from zerosum.go_rules import SHORTHANDS
 from zerosum.play.choice import Players
 from zerosum.play.player import Player, rollouts
 from zerosum.protocols.gtp import COMMANDS, GtpEngine
-from zerosum.protocols.gtp_board import SHORTHANDS, GtpBoard
+from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.protocols.gtp_player import GtpConfig
 from zerosum.search import SearchConfig
 
@@ -241,7 +242,7 @@ def test_whose_turn_it_is_makes_no_other_position() -> None:
 def test_rules_and_komi_may_change_in_the_middle_of_a_game() -> None:
     for board, draw in random_boards(40):
         stones, num_moves = board.stones(), board.num_moves
-        for rules in SHORTHANDS.values():
+        for rules in (rules for rules in SHORTHANDS.values() if not rules.unsupported):
             board.set_rules(rules)
             board.set_komi(draw.randrange(-20, 20) / 2)
             assert (board.stones(), board.num_moves, board.rules) == (stones, num_moves, rules)
@@ -335,6 +336,9 @@ def test_rules_are_those_of_katago_that_count_area() -> None:
         assert client.refuse(f"kata-set-rules {name}").startswith("unsupported rules")
     for bad in ('{"scoring": "TERRITORY"}', '{"tax": 3}', '{"hop": 1}', '{"ko": []}', '{"suicide": 1.5}'):
         assert client.refuse(f"kata-set-rules {bad}").startswith("unsupported rules")
+    assert client.refuse("kata-set-rule ko none").endswith("must be one of SIMPLE, POSITIONAL, SITUATIONAL, not 'none'")
+    assert client.refuse("kata-set-rule friendlyPassOk true").startswith("unsupported rules")
+    client.ask("kata-set-rule friendlyPassOk false")
     assert client.refuse("kata-set-rules {") == client.refuse("kata-set-rule ko") == "syntax error"
     client.ask_all("play b a4; play b b4; play b c5; play w a5; play b e1")
     assert client.refuse("play w b5") == "illegal move: suicide"

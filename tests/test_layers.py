@@ -59,6 +59,8 @@ ORDER = (
     "elo",
     "sprt",
     "paper",
+    "centipawns",
+    "go_rules",
     "clock",
     "time_manager",
     "external",

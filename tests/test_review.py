@@ -12,7 +12,6 @@ import pytest
 
 from games_for_tests import DoubleMove
 from zerosum.analysis.analyst import AnalysisLine, AnalysisReport, Analyst
-from zerosum.analysis.centipawns import centipawns
 from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thresholds, review
 from zerosum.analysis.review_command import ReviewCommand
 from zerosum.analysis.review_record import annotated
@@ -98,12 +97,6 @@ def test_thresholds_are_held() -> None:
             Thresholds(*wrong)
 
 
-def test_centipawns_are_lichesss() -> None:
-    assert [centipawns(value, game="chess") for value in (0.0, 0.5, -0.5, 1.0, -1.0)] == [0, 298, -298, 10000, -10000]
-    values = [number / 100 for number in range(-100, 101)]
-    assert sorted(values, key=lambda value: centipawns(value, game="shogi")) == values
-
-
 # ---- what is said of it
 
 WHO = "Analysed by a sage; a move is marked by what it lost of the win rate, ?! from 5%, ? from 10%, ?? from 15%."
@@ -145,7 +138,7 @@ def test_a_review_as_pgn() -> None:
         == """\
 {Analysed by a sage; a move is marked by what it lost of the win rate, ?! from
 5%, ? from 10%, ?? from 15%.} 1. f3 $6 {[%eval -0.27] Inaccuracy, 55.0% -> 47.5%
-for the mover. Better: e4.} (1. e4 e5) 1... e5 {[%eval -0.54]} 2. g4 $4 {[%eval
+for the mover. Better: e4.} (1. e4 e5) 1... e5 {[%eval -0.55]} 2. g4 $4 {[%eval
 #-1] Blunder, 45.0% -> 0.0% for the mover. Better: Nc3.} (2. Nc3 Nc6 3. e4) 2...
 Qh4# 0-1
 

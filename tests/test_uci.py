@@ -18,7 +18,7 @@ from zerosum.evaluator import Evaluations
 from zerosum.external.uci_client import EngineOption
 from zerosum.games import Leaves, make
 from zerosum.protocols.engine_options import option_table
-from zerosum.protocols.line_words import Position, centipawns
+from zerosum.protocols.line_words import Position
 
 MATE_IN_ONE = "position fen 6k1/5ppp/8/8/8/8/8/R6K w - - 0 1"
 MATED = "position fen R5k1/5ppp/8/8/8/8/8/7K b - - 0 1"
@@ -389,6 +389,19 @@ def test_a_search_that_fails_says_so_and_a_move_is_made() -> None:
     assert len(strings(engine.ask("debug on", "go nodes 10"))) > 3, "with its traceback"
 
 
+@pytest.mark.parametrize(("broken", "move"), [("_score", "a1a8"), ("_answer", "a1a2")])
+def test_an_answer_that_fails_says_so_and_a_move_is_made(
+    broken: str, move: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise ValueError("no words")
+
+    engine = client(clock=FakeTime())
+    monkeypatch.setattr(engine.engine, broken, fail)
+    said = engine.ask(MATE_IN_ONE, "go nodes 2000")
+    assert (strings(said)[-1], answers(said)) == ("info string ValueError: no words", [f"bestmove {move}"])
+
+
 def test_mates_are_proven_and_counted_in_moves() -> None:
     engine = client()
     said = engine.ask(MATE_IN_ONE, "setoption name MultiPV value 2", "go mate 1")
@@ -397,13 +410,6 @@ def test_mates_are_proven_and_counted_in_moves() -> None:
     assert answers(said) == ["bestmove a1a8"]
     lost = engine.ask("position fen 7k/8/6K1/8/8/8/8/R7 b - - 0 1", "go nodes 4000")
     assert " score mate -1 " in next(line for line in reversed(lost) if line.startswith("info depth 2"))
-
-
-def test_centipawns_are_the_difference_in_elo() -> None:
-    assert centipawns(0.0, 174) == 0
-    assert centipawns(2 * 0.76 - 1, 174) == 201, "76 % are 200 Elo"
-    assert centipawns(-0.5, 756) == -831 == -centipawns(0.5, 756)
-    assert centipawns(1.0, 174) == -centipawns(-1.0, 174) == 2003
 
 
 def test_ten_thousand_lines_of_anything() -> None:

@@ -229,9 +229,9 @@ def usi(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides =
 def _engine_game(run: Path | None, name: str) -> Rules:
     """The game of an engine: the one that is named, else that of its network."""
     from zerosum.games import make
-    from zerosum.play.choice import network_at
+    from zerosum.play.choice import game_at
 
-    return make(name if name or run is None else network_at(run).full_name)
+    return make(name) if name or run is None else game_at(run)
 
 
 def _lines() -> TextIO:

@@ -26,6 +26,7 @@ __all__ = [
     "Rules",
     "State",
     "drawn_start",
+    "given_options",
     "make",
     "measure_game",
     "near_moves",
@@ -33,10 +34,13 @@ __all__ = [
     "start_state",
     "state_after",
     "with_options",
+    "without_ply_cap",
 ]
 
 Rules = _core.Game
 """A game as the program sees it, of the core or of the user."""
+NO_PLY_CAP = 65535
+"""The most plies that a game's option `max_plies` takes."""
 
 
 def make(name: str) -> Rules:
@@ -76,6 +80,11 @@ def find_game(name: str) -> Rules | Game[Any]:
     return Rules(name)
 
 
+def given_options(game: Rules) -> dict[str, str]:
+    """The options that are not the default's, by name, with their values."""
+    return dict(option.split("=") for option in game.spec.options.split(", ") if option)
+
+
 def with_options(game: Rules, **options: str) -> Rules:
     """The same game with these options, as far as it has them.
 
@@ -89,9 +98,17 @@ def with_options(game: Rules, **options: str) -> Rules:
     known = {option.name for option in spec.known_options} & set(options)
     if not known:
         return game
-    given = dict(pair.split("=") for pair in spec.options.split(", ")) if spec.options else {}
-    given |= {name: options[name] for name in known}
-    return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in given.items())})")
+    values = given_options(game) | {name: options[name] for name in known}
+    return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in values.items())})")
+
+
+def without_ply_cap(game: Rules, *, most_plies: int = NO_PLY_CAP) -> Rules:
+    """The game as people play it: no draw for its length alone before `most_plies`, unless a cap was asked for.
+
+    >>> without_ply_cap(make("connect4")).spec.max_plies, without_ply_cap(make("connect4(max_plies=20)")).spec.max_plies
+    (65535, 20)
+    """
+    return game if "max_plies" in given_options(game) else with_options(game, max_plies=str(most_plies))
 
 
 def require_a_move(game: Rules) -> None:

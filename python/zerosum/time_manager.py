@@ -2,10 +2,10 @@
 
     manager = TimeManager(TimeConfig(), typical_plies=measure_game(game).plies, now=time.monotonic)
     manager.begin(left, num_plies=state.plies)          # the turn has begun, and the clock runs
-    while manager.limit(progress_of(search)) is None:   # asked after each round of the search
+    while manager.limit(Progress.of(root)) is None:  # asked after each round of the search
         ...
 
-It knows neither games nor searches nor protocols: what the clock says comes as a `TimeLeft`, what the search has found
+It knows neither games nor protocols: what the clock says comes as a `TimeLeft`, what the search has found
 as a `Progress`. Start with `Budget.of`.
 """
 
@@ -15,6 +15,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from zerosum._core import Root
 from zerosum.clock import TimeLeft
 from zerosum.errors import SettingsError
 from zerosum.settings import check, setting
@@ -105,6 +108,20 @@ class Progress:
     """Legal moves."""
     num_simulations: int
     """Since this search began, pondering included."""
+
+    @classmethod
+    def of(cls, root: Root) -> Progress:
+        """What a search under way has found; its root has been evaluated."""
+        assert root.best_action is not None
+        best = int(np.searchsorted(root.actions, root.best_action))
+        return cls(
+            best_action=root.best_action,
+            best_visits=int(root.visits[best]),
+            second_visits=int(np.delete(root.visits, best).max(initial=0)),
+            is_best_by_value=bool(root.q[best] >= np.fmax.reduce(root.q, initial=-1.0)),
+            num_moves=len(root.actions),
+            num_simulations=root.num_simulations - root.num_reused,
+        )
 
 
 @dataclass(frozen=True)

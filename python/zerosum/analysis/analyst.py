@@ -21,7 +21,7 @@ from zerosum.errors import GameError, SettingsError
 from zerosum.games import Rules, State, make, state_after
 from zerosum.play.choice import Players
 from zerosum.play.engine import REPORT_SECONDS, Engine, Line, Report, Task
-from zerosum.play.player import MOST_SIMULATIONS, Player, load_player, require_seconds
+from zerosum.play.player import MOST_SIMULATIONS, Player, require_seconds
 
 MOST_LINES = 1000
 DEFAULT_SIMULATIONS = 1000
@@ -271,11 +271,11 @@ def limits(
 
 
 def _player_of(named: str | Path | None, game: Rules | str | None) -> Player:
-    if game is None:
-        if named is None or not Path(named).exists():
-            raise SettingsError("analyse needs a game, such as game='connect4', or the path of a player that has one.")
-        return load_player(named)
-    return Players("" if named is None else str(named)).of(make(game) if isinstance(game, str) else game)
+    players = Players("" if named is None else str(named))
+    rules = make(game) if isinstance(game, str) else game or players.own_game()
+    if rules is None:
+        raise SettingsError("analyse needs a game, such as game='connect4', or the path of a player that has one.")
+    return players.of(rules)
 
 
 def position_of(game: Rules, text: str) -> State:

@@ -6,7 +6,6 @@ and `draw` where the network says how likely one is.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,8 @@ from zerosum.analysis import go_query
 from zerosum.analysis.analyst import move_texts
 from zerosum.analysis.query import Query, Turn
 from zerosum.games import State
-from zerosum.play.engine import Line, Report
+from zerosum.play.engine import Line, Report, lower_win_rate
 
-LCB_DEVIATIONS = 5.0
-"""By how many standard errors `lcb` is worse than the win rate, as in KataGo."""
 DIGITS = 6
 
 
@@ -73,18 +70,9 @@ class _Seen:
         """Of a value for the player to move."""
         return _rounded((1 + self.sign * value) / 2)
 
-    def lcb(self, value: float, visits: int) -> float:
-        """The win rate less what it may err by, for the player to move.
-
-        Results in [0, 1] whose mean is p deviate by at most sqrt(p (1 - p)), and the search keeps no closer bound.
-        """
-        rate = min(max((1 + value) / 2, 0.0), 1.0)
-        bound = max(0.0, rate - LCB_DEVIATIONS * math.sqrt(rate * (1 - rate) / max(visits, 1)))
-        return self.win_rate(2 * bound - 1)
-
     def values(self, value: float, visits: int) -> dict[str, Any]:
         """Of a value for the player to move, what moves and the root have alike."""
-        lcb = self.lcb(value, visits)
+        lcb = self.win_rate(2 * lower_win_rate(value, visits) - 1)
         found: dict[str, Any] = {
             "winrate": self.win_rate(value),
             "utility": _rounded(self.sign * value),

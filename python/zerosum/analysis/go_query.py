@@ -18,70 +18,23 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import Root
 from zerosum.analysis.query_fields import Fields, Line, QueryError, make_cached
-from zerosum.errors import GameError, shown
+from zerosum.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
+from zerosum.go_rules import COLUMNS, FIELDS, OTHER_NAMES, PLAYERS, GoRules
 from zerosum.notation.legality import options_of
 
-COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 MIN_SIZE, MAX_SIZE = 5, 25
 SCALE = 0.25
 """Points of lead for each line of the board and unit of log odds (not measured)."""
 MOST_CERTAIN = 0.999
-PLAYERS = {"b": 0, "black": 0, "w": 1, "white": 1}
 LETTERS = "XO"
 TWO_PASSES = "two passes"
-
-
-@dataclass(frozen=True)
-class GoRules:
-    """Rules as KataGo names them."""
-
-    ko: str = "POSITIONAL"
-    scoring: str = "AREA"
-    tax: str = "NONE"
-    suicide: bool = False
-    has_button: bool = False
-    handicap_bonus: str = "0"
-    """Points for White against handicap stones: "0", "N" or "N-1"."""
-
-    @property
-    def unsupported(self) -> list[str]:
-        """What of them is not played here."""
-        found = [] if self.scoring == "AREA" else ["territory scoring"]
-        found += [] if self.tax == "NONE" or self.scoring != "AREA" else ["a group tax"]
-        return found + (["a button"] if self.has_button else [])
-
-
-CHINESE = GoRules("SIMPLE", handicap_bonus="N")
-JAPANESE = GoRules("SIMPLE", "TERRITORY", "SEKI")
-AGA = GoRules("SITUATIONAL", handicap_bonus="N-1")
-NEW_ZEALAND = GoRules("SITUATIONAL", suicide=True)
-NAMED = {
-    "tromp-taylor": GoRules(suicide=True),
-    "chinese": CHINESE,
-    "chinese-ogs": GoRules(handicap_bonus="N"),
-    "chinese-kgs": GoRules(handicap_bonus="N"),
-    "japanese": JAPANESE,
-    "korean": JAPANESE,
-    "stone-scoring": GoRules("SIMPLE", tax="ALL"),
-    "aga": AGA,
-    "bga": AGA,
-    "french": AGA,
-    "aga-button": GoRules("SITUATIONAL", has_button=True, handicap_bonus="N-1"),
-    "new-zealand": NEW_ZEALAND,
-    "nz": NEW_ZEALAND,
-    "goe": NEW_ZEALAND,
-    "ing": NEW_ZEALAND,
-}
-"""KataGo's shorthands (docs/GTP_Extensions.md, kata-set-rules)."""
 
 
 # ---- the question
@@ -237,30 +190,15 @@ def _named_rules(fields: Fields) -> GoRules:
             given = json.loads(given)
         except (ValueError, RecursionError):
             raise QueryError("rules", f"Could not parse rules: {shown(given)}") from None
-    if isinstance(given, str):
-        name = given.strip().lower().replace("_", "-")
-        if name not in NAMED:
-            raise QueryError("rules", f"Could not parse rules: {shown(given)}, known are {', '.join(NAMED)}")
-        return NAMED[name]
-    if not isinstance(given, dict):
-        raise QueryError("rules", 'Must specify rules string, such as "chinese" or "tromp-taylor", or a JSON object')
-    return GoRules(
-        ko=_choice(given, "ko", "koRule", ("POSITIONAL", "SIMPLE", "SITUATIONAL")),
-        scoring=_choice(given, "scoring", "scoringRule", ("AREA", "TERRITORY")),
-        tax=_choice(given, "tax", "taxRule", ("NONE", "SEKI", "ALL")),
-        suicide=_choice(given, "suicide", "multiStoneSuicideLegal", (False, True)),
-        has_button=_choice(given, "hasButton", "hasButton", (False, True)),
-        handicap_bonus=_choice(given, "whiteHandicapBonus", "whiteHandicapBonus", ("0", "N", "N-1")),
-    )
-
-
-def _choice(given: Mapping[str, Any], name: str, other: str, known: tuple[Any, ...]) -> Any:
-    """One of these; the first if it is missing."""
-    value = given.get(name, given.get(other, known[0]))
-    value = value.upper() if isinstance(value, str) else value
-    if not any(type(value) is type(choice) and value == choice for choice in known):
-        raise QueryError("rules", f"Could not parse rules: {name} must be one of {', '.join(map(str, known))}")
-    return value
+    try:
+        if isinstance(given, str):
+            return GoRules.named(given)
+        if isinstance(given, dict):
+            known = {name: value for name, value in given.items() if name in FIELDS or name in OTHER_NAMES}
+            return GoRules().with_fields(known)
+    except SettingsError as error:
+        raise QueryError("rules", f"Could not parse rules: {error}") from None
+    raise QueryError("rules", 'Must specify rules string, such as "chinese" or "tromp-taylor", or a JSON object')
 
 
 def _position_text(size: int, stones: Mapping[str, int], player: int) -> str:

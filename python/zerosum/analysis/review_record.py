@@ -17,8 +17,8 @@ import io
 from collections.abc import Callable
 
 from zerosum.analysis.analyst import AnalysisLine
-from zerosum.analysis.centipawns import centipawns
 from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
+from zerosum.centipawns import centipawns, coefficient_of
 from zerosum.errors import SettingsError
 from zerosum.games import Rules
 from zerosum.notation.game_files import GAMES, game_text, read_games
@@ -109,7 +109,7 @@ class _Step:
 
     @property
     def centipawns(self) -> int:
-        return centipawns(self.after.value, game=self.review.game.spec.name)
+        return centipawns(self.after.value, coefficient_of(self.review.game.spec.name))
 
     @property
     def mate(self) -> int | None:

@@ -10,7 +10,7 @@ import dataclasses
 import functools
 
 from zerosum.errors import GameError, shown
-from zerosum.games import Rules, State, make, near_moves, start_state
+from zerosum.games import Rules, State, given_options, make, near_moves, start_state
 from zerosum.notation.record import Move, Record, RecordError
 
 NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
@@ -29,8 +29,7 @@ def game_of(name: str) -> Rules:
 
 def options_of(game: Rules) -> dict[str, str]:
     """All options that a game has, by name, with their values."""
-    given = dict(option.split("=") for option in game.spec.options.split(", ") if option)
-    return {option.name: option.default for option in game.spec.known_options} | given
+    return {option.name: option.default for option in game.spec.known_options} | given_options(game)
 
 
 def states_of(record: Record) -> list[State]:

@@ -5,6 +5,7 @@ Engines and analyses start from here, and say whom they took (`ChosenPlayer.sent
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,13 +13,12 @@ from pathlib import Path
 
 from zerosum.checkpoint import CheckpointInfo, list_checkpoints, read_info
 from zerosum.errors import DataError
-from zerosum.games import Rules, make
-from zerosum.play.player import DEFAULT_ROLLOUTS, Player, load_player, parse_player, rollouts
+from zerosum.evaluator import RolloutEvaluator
+from zerosum.games import NO_PLY_CAP, Rules, without_ply_cap
+from zerosum.play.player import DEFAULT_ROLLOUTS, Player, learned_game, load_player, parse_player, rollouts
 
 RUNS = Path("runs")
 """Where `zerosum train` puts runs."""
-NO_PLY_CAP = 65535
-"""The most plies that a game's option `max_plies` takes."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ChosenPlayer:
 def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, backend: str = "auto") -> ChosenPlayer:
     """The player of a run or checkpoint, or if none is named, of the newest run in `runs` whose network fits the game.
 
-    Without any, pure Monte Carlo tree search: uniform priors and random games.
+    Without any, pure Monte Carlo tree search: uniform priors and random games. They play as `by_people_rules` has it.
 
     Raises:
         DataError: `path` holds no whole checkpoint, or one whose network does not fit the game.
@@ -41,12 +41,29 @@ def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, b
     """
     taken = path or newest_run(game, runs=runs)
     if taken is None:
-        player = rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(game)
         where = f"No run in {runs.absolute()} has learned {game.spec.full_name}"
-        return ChosenPlayer(player, f"{where}: playing with uniform priors and rollouts.")
-    # A game of the user's own is known by the run's path to it, and not by its name.
-    player = load_player(taken, game=None if game.is_python else game.spec.full_name, backend=backend).with_rules(game)
+        return ChosenPlayer(usual_rollouts(game), f"{where}: playing with uniform priors and rollouts.")
+    player = by_people_rules(load_player(taken, game=game, backend=backend), game)
     return ChosenPlayer(player, f"Playing with {'' if path else 'the newest run, '}{player.name}, step {player.step}.")
+
+
+def usual_rollouts(game: Rules) -> Player:
+    """Who plays where there is no network."""
+    return by_people_rules(rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(game), game)
+
+
+def by_people_rules(player: Player, game: Rules) -> Player:
+    """The player at a game without its ply cap, unless one was asked for.
+
+    Random play may hardly ever end (two kings in shogi): rollouts get four times the game's own, which no game of
+    people's meets.
+
+    Raises:
+        DataError: its network does not fit the game.
+    """
+    is_random = isinstance(player.evaluator, RolloutEvaluator)
+    most_plies = min(4 * game.spec.max_plies, NO_PLY_CAP) if is_random else NO_PLY_CAP
+    return player.with_rules(without_ply_cap(game, most_plies=most_plies))
 
 
 def describe_network(game: Rules, path: Path | None = None, *, runs: Path = RUNS) -> CheckpointInfo | None:
@@ -63,34 +80,32 @@ def network_at(path: Path) -> CheckpointInfo:
     """What the newest checkpoint of a run or of a directory of checkpoints, or one checkpoint, says of its network.
 
     Raises:
-        DataError: there is no checkpoint, or its description is damaged.
+        DataError: there is no checkpoint whose description is whole.
     """
     if not path.exists():
         raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
     if path.suffix == ".json":
         return read_info(path)
-    found = list_checkpoints(path / "checkpoints") or list_checkpoints(path)
-    if not found:
+    found = _newest_checkpoint(path / "checkpoints") or _newest_checkpoint(path)
+    if found is None:
         raise DataError(f"There is no checkpoint in {path}: name a run directory or a checkpoint's JSON.")
-    return read_info(found[-1])
+    return found[1]
 
 
-def without_ply_cap(game: Rules) -> Rules:
-    """The game as it is analysed: never a draw for its length alone, unless a cap was asked for.
+def game_at(path: Path) -> Rules:
+    """The game that the network of a run or checkpoint has learned.
 
-    >>> without_ply_cap(make("connect4")).spec.max_plies, without_ply_cap(make("connect4(max_plies=20)")).spec.max_plies
-    (65535, 20)
+    Raises:
+        DataError: as `network_at`.
+        GameError: as `zerosum.play.player.learned_game`.
     """
-    options = game.spec.options
-    if "max_plies" in options or not any(option.name == "max_plies" for option in game.spec.known_options):
-        return game
-    return make(f"{game.spec.name}({', '.join([*([options] if options else []), f'max_plies={NO_PLY_CAP}'])})")
+    return learned_game(path, network_at(path))
 
 
 class Players:
     """Whoever analyses a game, chosen when it is first asked for; a network is loaded once for all rules it can read.
 
-    They play without a ply cap (`without_ply_cap`), so a player's game is another object than the one asked for.
+    They play as `by_people_rules` has it, so a player's game is another object than the one asked for.
 
     Args:
         named: A run, a checkpoint or the words of `parse_player`, if somebody is named for all games.
@@ -116,18 +131,14 @@ class Players:
             if name not in self._chosen:
                 alike = (one for one in self._chosen.values() if one.game.spec.encoder_id == game.spec.encoder_id)
                 known = next(alike, None)
-                player = self._choose(game) if known is None else known
-                self._chosen[name] = player.with_rules(without_ply_cap(game))
+                self._chosen[name] = self._choose(game) if known is None else by_people_rules(known, game)
             return self._chosen[name]
 
     def own_game(self) -> Rules | None:
-        """The game that the named network has learned; None if no network is named."""
+        """The game that the named network has learned; None if no network is named. Raises as `game_at`."""
         if not self._named or not Path(self._named).exists():
             return None
-        player = load_player(self._named, backend=self._backend)
-        self._chosen[player.game.spec.full_name] = player.with_rules(without_ply_cap(player.game))
-        self._say(f"Playing with {player.name}, step {player.step}.")
-        return player.game
+        return game_at(Path(self._named))
 
     @property
     def chosen(self) -> list[Player]:
@@ -137,7 +148,7 @@ class Players:
     def _choose(self, game: Rules) -> Player:
         if self._named and not Path(self._named).exists():
             # Rollouts at any number of simulations, and the error for words that name nobody.
-            return parse_player(self._named, game).player(game)
+            return by_people_rules(parse_player(self._named, game).player(game), game)
         path = Path(self._named) if self._named else None
         chosen = choose_player(game, path, runs=self._runs, backend=self._backend)
         self._say(chosen.sentence)
@@ -146,19 +157,18 @@ class Players:
 
 def newest_run(game: Rules, *, runs: Path = RUNS) -> Path | None:
     """The directory in `runs` with the newest checkpoint whose network fits the game; None if there is none."""
-    newest = {run: checkpoint for run in _directories(runs) if (checkpoint := _fitting_checkpoint(run, game))}
-    return max(newest, key=lambda run: newest[run].stat().st_mtime_ns, default=None)
+    found = {run: newest for run in _directories(runs) if (newest := _newest_checkpoint(run / "checkpoints"))}
+    fitting = [run for run, (_, info) in found.items() if info.encoder_id == game.spec.encoder_id]
+    return max(fitting, key=lambda run: found[run][0].stat().st_mtime_ns, default=None)
 
 
 def _directories(runs: Path) -> list[Path]:
     return sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
 
 
-def _fitting_checkpoint(run: Path, game: Rules) -> Path | None:
-    """The newest checkpoint of a run whose description is whole, if its network fits the game."""
-    for path in reversed(list_checkpoints(run / "checkpoints")):
-        try:
-            return path if read_info(path).encoder_id == game.spec.encoder_id else None
-        except DataError:
-            continue  # `load_player` says what is damaged, should this run be taken
+def _newest_checkpoint(directory: Path) -> tuple[Path, CheckpointInfo] | None:
+    """The newest checkpoint whose description is whole."""
+    for path in reversed(list_checkpoints(directory)):
+        with contextlib.suppress(DataError):  # `load_player` says what is damaged, should it be taken
+            return path, read_info(path)
     return None

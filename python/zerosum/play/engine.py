@@ -7,20 +7,19 @@
 
 `think` returns at once. `on_report` is told what the search has found so far at a steady pace, and `on_answer` once for
 each `think`: when a limit is reached, or after `stop`. A `Task` that is endless is answered after `stop` alone, even if
-its position is solved. A search that fails is answered by `on_failure` instead. What is known of a position is kept
-when the next one follows from it by a few moves.
+its position is solved. If the search fails, or `on_answer` does, `on_failure` answers instead. What is known of a
+position is kept when the next one follows from it by a few moves.
 
 The three functions are called from the search's thread. Values are for the player to move.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from zerosum._core import Root
 from zerosum.answering import answer_all
@@ -28,7 +27,6 @@ from zerosum.errors import GameError
 from zerosum.games import State
 from zerosum.play.player import MOST_SIMULATIONS, Player
 from zerosum.search import SearchConfig, new_search
-from zerosum.time_manager import Progress
 
 REPORT_SECONDS = 0.5
 """Between two reports of a search under way."""
@@ -72,6 +70,24 @@ class Line:
     proven: bool
 
 
+LCB_DEVIATIONS = 5.0
+"""By how many standard errors `lower_win_rate` is below the win rate, as KataGo's `lcb`."""
+
+
+def win_rate(value: float) -> float:
+    """In [0, 1], of an expected result in [-1, 1]; a draw is half a win."""
+    return min(max((1 + value) / 2, 0.0), 1.0)
+
+
+def lower_win_rate(value: float, visits: int) -> float:
+    """The win rate less what it may err by.
+
+    Results in [0, 1] whose mean is p deviate by at most sqrt(p (1 - p)), and the search keeps no closer bound.
+    """
+    rate = win_rate(value)
+    return max(0.0, rate - LCB_DEVIATIONS * math.sqrt(rate * (1 - rate) / max(visits, 1)))
+
+
 @dataclass(frozen=True)
 class Report:
     """What a search has found."""
@@ -89,20 +105,6 @@ class Report:
     """
     root: Root
     """All of what was found at the root; its value is the mean of what was backed up, that of a line the move's."""
-
-
-def progress_of(root: Root) -> Progress:
-    """What a `TimeManager` wants to know of a search under way; its root has been evaluated."""
-    assert root.best_action is not None
-    best = int(np.searchsorted(root.actions, root.best_action))
-    return Progress(
-        best_action=root.best_action,
-        best_visits=int(root.visits[best]),
-        second_visits=int(np.delete(root.visits, best).max(initial=0)),
-        is_best_by_value=bool(root.q[best] >= np.fmax.reduce(root.q, initial=-1.0)),
-        num_moves=len(root.actions),
-        num_simulations=root.num_simulations - root.num_reused,
-    )
 
 
 class Engine:
@@ -209,17 +211,16 @@ class Engine:
     def _think(self, task: Task, started: float) -> None:
         try:
             report = _Thought(self, task, started).run()
+            if task.is_endless:
+                if not self._stopped.is_set():
+                    self._on_report(report)  # the search is over, and nothing is said until somebody stops it
+                self._stopped.wait()
+            self._on_answer(report)
         except BaseException as error:  # whatever it is: whoever waits for an answer has to hear of it
             self._search = new_search(self.game, self._config)
             self._search.reset(0, self.state)
             # A panic of the core is no Exception.
             self._on_failure(error if isinstance(error, Exception) else RuntimeError(repr(error)))
-            return
-        if task.is_endless:
-            if not self._stopped.is_set():
-                self._on_report(report)  # the search is over, and nothing is said until somebody stops it
-            self._stopped.wait()
-        self._on_answer(report)
 
 
 class _Thought:

@@ -23,7 +23,7 @@ from zerosum._core import MAX_ALPHA_BETA_DEPTH, Search, core_game_names
 from zerosum.adjudication import ResignRule
 from zerosum.answering import answer_all
 from zerosum.backends import evaluates_on_gpu, make_evaluator
-from zerosum.checkpoint import Checkpoint, load_checkpoint, require_encoder
+from zerosum.checkpoint import Checkpoint, CheckpointInfo, load_checkpoint, require_encoder
 from zerosum.errors import DataError, GameError, SettingsError, nearest
 from zerosum.evaluator import Evaluator, RolloutEvaluator
 from zerosum.external.program import Program, Terms
@@ -378,7 +378,7 @@ def load_player(
     *,
     num_simulations: int | None = None,
     backend: str = "auto",
-    game: str | None = None,
+    game: Rules | str | None = None,
     batch_size: int = LEAVES_A_BATCH,
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
@@ -396,11 +396,9 @@ def load_player(
     path = Path(path)
     checkpoint, run = load_checkpoint(path), _read_run_config(path)
     info = checkpoint.info
-    name = game or run.get("game") or info.full_name
-    is_known = info.game in core_game_names() or info.game.startswith(openspiel.PREFIX)
-    if name == info.full_name and not is_known:
-        raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
-    rules, search = make(name), _search_of(run, num_simulations)
+    if game is None:
+        game = learned_game(path, info)
+    rules, search = make(game) if isinstance(game, str) else game, _search_of(run, num_simulations)
     num_batches, by_time = (
         (2, LEAVES_A_BATCH_ON_GPU) if evaluates_on_gpu(backend, "auto") else (num_cores(), batch_size)
     )
@@ -421,6 +419,20 @@ def load_player(
         batch_size=by_time,
         learned_game=info.full_name,
     )
+
+
+def learned_game(path: Path, info: CheckpointInfo) -> Rules:
+    """The game that the network at a path has learned: as its run names it, which a game of your own needs.
+
+    Raises:
+        GameError: it is a game of your own, and the checkpoint lies outside of its run; or it cannot be loaded.
+        DataError: the run's settings are damaged.
+    """
+    name = _read_run_config(path).get("game") or info.full_name
+    is_known = info.game in core_game_names() or info.game.startswith(openspiel.PREFIX)
+    if name == info.full_name and not is_known:
+        raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
+    return make(name)
 
 
 def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:

@@ -13,11 +13,10 @@ from zerosum.clock import TimeLeft
 from zerosum.external.engine import EngineFailure, EngineMove
 from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, measure_game, start_state
-from zerosum.play.engine import progress_of
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
 from zerosum.search import new_search
 from zerosum.settings import num_cores
-from zerosum.time_manager import TimeConfig, TimeManager
+from zerosum.time_manager import Progress, TimeConfig, TimeManager
 
 
 class SearchMover:
@@ -86,7 +85,7 @@ class SearchMover:
     def _is_over(self, root: Root) -> bool:
         if self._is_closed.is_set():
             return True
-        return root.best_action is not None and self._manager.limit(progress_of(root)) is not None
+        return root.best_action is not None and self._manager.limit(Progress.of(root)) is not None
 
     def end_game(self, result: float) -> None:
         """See `zerosum.external.program.Mover`."""

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from zerosum.backends import BACKENDS
+from zerosum.centipawns import coefficient_of
 from zerosum.errors import SettingsError, ZerosumError, nearest, shown
-from zerosum.games import Rules, with_options
-from zerosum.play.choice import NO_PLY_CAP, ChosenPlayer, choose_player, describe_network, without_ply_cap
-from zerosum.play.player import DEFAULT_ROLLOUTS, LEAVES_A_BATCH, MOST_SIMULATIONS, Player, rollouts
+from zerosum.games import Rules, without_ply_cap
+from zerosum.play.choice import ChosenPlayer, choose_player, describe_network, usual_rollouts
+from zerosum.play.player import LEAVES_A_BATCH, MOST_SIMULATIONS, Player
 from zerosum.protocols.engine_options import OfferedOption, check, combo, spin, text
 from zerosum.search import SearchConfig
 from zerosum.settings import parse_value
@@ -42,8 +43,6 @@ class EngineSetup(ABC):
 
     names: ClassVar[Mapping[str, str]] = {}
     """Options that the protocol calls otherwise."""
-    eval_coefficient = 0
-    """The default of `Eval_Coef`."""
 
     def __init__(
         self,
@@ -155,10 +154,10 @@ class EngineSetup(ABC):
                 tell(failure_text(error))
             else:
                 tell(chosen.sentence)
-                return chosen.player.with_rules(self.game if self._network is not None else _with_ends(game))
+                return chosen.player
         self._network = None
         tell("Playing with uniform priors and rollouts instead.")
-        return rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(_with_ends(game))
+        return usual_rollouts(game)
 
     def search_config(self, player: Player, *, proofs: bool = False) -> SearchConfig:
         """The player's settings with what options and the command line say; `proofs` looks for certain results."""
@@ -209,18 +208,15 @@ class EngineSetup(ABC):
             "a run or a checkpoint; `<newest>` is the newest run of the game, or rollouts if there is none",
         )
         yield combo("Backend", "auto", BACKENDS, "the library that evaluates the network")
-        yield spin("Eval_Coef", self.eval_coefficient, 1, 10_000, "the scale of centipawns, see below")
+        yield spin(
+            "Eval_Coef", coefficient_of(self.asked_game.spec.name), 1, 10_000, "the scale of centipawns, see below"
+        )
         yield from self._offer_more()
 
 
 def failure_text(error: Exception) -> str:
     """What went wrong, in a sentence."""
     return str(error) if isinstance(error, ZerosumError) else f"{type(error).__name__}: {error}"
-
-
-def _with_ends(game: Rules) -> Rules:
-    """The game for random play, which without a ply cap may go on for ever: with one that no game of people's meets."""
-    return with_options(game, max_plies=str(min(4 * game.spec.max_plies, NO_PLY_CAP)))
 
 
 def _parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -24,16 +24,17 @@ from pathlib import Path
 from typing import Any
 
 from zerosum._core import __version__
-from zerosum.checkpoint import load_checkpoint, require_encoder
+from zerosum.checkpoint import require_encoder
 from zerosum.clock import KATA_TIME_SYSTEMS, TimeControl
-from zerosum.errors import DataError, GameError, ZerosumError
+from zerosum.errors import DataError, GameError, SettingsError, ZerosumError
 from zerosum.games import Rules, make
+from zerosum.go_rules import GoRules
 from zerosum.notation.game_files import read_raw_games
-from zerosum.play.choice import Players
-from zerosum.play.engine import Line, Report
+from zerosum.play.choice import Players, network_at
+from zerosum.play.engine import Line, Report, win_rate
 from zerosum.play.player import Player
-from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player, winrate_of
-from zerosum.protocols.gtp_board import BLACK, GoRules, GtpBoard
+from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player
+from zerosum.protocols.gtp_board import BLACK, GtpBoard
 from zerosum.protocols.gtp_player import GtpConfig, GtpPlayer, Teller
 from zerosum.time_manager import TimeConfig
 
@@ -42,6 +43,8 @@ CLEANUP_WINRATE = 0.75
 HOPELESS = 0.05
 """The win rate below which there is no use in playing on where passing loses, too."""
 SYNTAX_ERROR = "syntax error"
+FIXED_RULES = {"friendlyPassOk": False}
+"""What KataGo says of rules besides, and what of it holds here."""
 
 
 def run_gtp(
@@ -67,11 +70,10 @@ def run_gtp(
     def warn(sentence: str) -> None:
         print(f"zerosum: {sentence}", file=sys.stderr, flush=True)
 
-    rules, players = make(game or "go"), Players(player, say=warn)
+    players = Players(player, say=warn)
+    rules = make(game) if game else players.own_game() or make("go")
     if player and Path(player).exists():  # which is loaded when it is needed, for that takes its time
-        info = load_checkpoint(Path(player)).info
-        rules = make(game or info.full_name)
-        require_encoder(info, rules.spec)
+        require_encoder(network_at(Path(player)), rules.spec)
     elif player:
         players.of(rules)
     engine = GtpEngine(
@@ -308,26 +310,32 @@ class GtpEngine:
 
     def get_rules(self, _words: list[str]) -> str:
         """JSON."""
-        return json.dumps(self._board.rules.fields(), separators=(",", ":"))
+        return json.dumps(self._board.rules.fields() | FIXED_RULES, separators=(",", ":"))
 
     def set_rules(self, words: list[str]) -> str:
         """`kata-set-rules RULES`: a name or JSON."""
         text = " ".join(words)
-        if not text.startswith("{"):
-            self._board.set_rules(GoRules.named(text))
-            return ""
-        rules = self._board.rules
-        for name, value in _json_object(text).items():
-            rules = rules.with_field(name, value)
-        self._board.set_rules(rules)
-        return ""
+        if text.startswith("{"):
+            return self._change_rules(_json_object(text))
+        return self._change_rules(text)
 
     def set_rule(self, words: list[str]) -> str:
         """`kata-set-rule name value`."""
         if len(words) != 2:
             raise GameError(SYNTAX_ERROR)
         value = {"true": True, "false": False}.get(words[1].lower(), words[1])
-        self._board.set_rules(self._board.rules.with_field(words[0], value))
+        return self._change_rules({words[0]: value})
+
+    def _change_rules(self, rules: str | dict[str, Any]) -> str:
+        """To those of a name, or in some fields."""
+        try:
+            if isinstance(rules, str):
+                self._board.set_rules(GoRules.named(rules))
+            else:
+                changed = {name: value for name, value in rules.items() if (name, value) not in FIXED_RULES.items()}
+                self._board.set_rules(self._board.rules.with_fields(changed))
+        except SettingsError as error:
+            raise GameError(f"unsupported rules: {error}") from None
         return ""
 
     def kgs_rules(self, words: list[str]) -> str:
@@ -379,7 +387,7 @@ class GtpEngine:
         best, *others = report.lines
         is_behind = (self._board.score() < 0) == (player == BLACK) and self._board.score() != 0
         if self._board.vertex(best.actions[0]) == "pass" and is_behind and others:
-            return best if winrate_of(others[0].value) < HOPELESS else others[0]
+            return best if win_rate(others[0].value) < HOPELESS else others[0]
         return best
 
     def _make(self, player: int, action: int) -> str:
@@ -398,7 +406,7 @@ class GtpEngine:
         best = self._best(options.player, self._player.find(board, options))
         if board.vertex(best.actions[0]) == "pass" and (attacks := board.attacks_on_dead(options.player)):
             attack = self._player.find(board, AnalysisOptions(options.player, allowed=frozenset(attacks))).lines[0]
-            if winrate_of(attack.value) >= CLEANUP_WINRATE:
+            if win_rate(attack.value) >= CLEANUP_WINRATE:
                 best = attack
         self._player.end_turn(options.player)
         return self._make(options.player, best.actions[0])

@@ -5,16 +5,14 @@ After KataGo's "GTP Extensions" and Leela Zero's `lz-analyze`. It knows neither 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from zerosum.errors import GameError
-from zerosum.play.engine import Report
+from zerosum.go_rules import PLAYERS
+from zerosum.play.engine import Report, lower_win_rate, win_rate
 from zerosum.protocols.gtp_board import GtpBoard
 
 DEFAULT_INTERVAL_S = 0.5
-LCB_DEVIATIONS = 5.0
-"""By how many standard errors `lcb` is below the win rate, as in KataGo."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class AnalysisOptions:
             GameError: a word is none that belongs there, or no move is left to choose from.
         """
         ahead = [word.lower() for word in words]
-        player = parse_player(ahead.pop(0)) if ahead and ahead[0] in _PLAYERS else board.mover
+        player = parse_player(ahead.pop(0)) if ahead and ahead[0] in PLAYERS else board.mover
         options = cls(player)
         if ahead and ahead[0].isdecimal():
             options = replace(options, interval_s=_number(ahead.pop(0)) / 100)
@@ -77,7 +75,7 @@ class AnalysisOptions:
 
         It holds for the move that is asked for, whatever the depth.
         """
-        if len(words) != 3 or words[0] not in _PLAYERS or _number(words[2]) < 1:
+        if len(words) != 3 or words[0] not in PLAYERS or _number(words[2]) < 1:
             raise GameError("syntax error")
         actions = frozenset(board.action(vertex) for vertex in words[1].split(","))
         if parse_player(words[0]) != self.player:
@@ -103,7 +101,6 @@ class AnalysisOptions:
         return () if len(considered) == len(legal) else considered
 
 
-_PLAYERS = {"b": 0, "black": 0, "w": 1, "white": 1}
 _UNKNOWN = {
     name.lower(): name
     for name in ("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits")
@@ -113,9 +110,9 @@ _UNKNOWN = {
 
 def parse_player(word: str) -> int:
     """0 for Black, 1 for White. Raises GameError if the word is no colour."""
-    if word.lower() not in _PLAYERS:
+    if word.lower() not in PLAYERS:
         raise GameError("invalid color")
-    return _PLAYERS[word.lower()]
+    return PLAYERS[word.lower()]
 
 
 def _number(word: str) -> int:
@@ -144,7 +141,7 @@ def kata_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str:
         for order, move in enumerate(_moves(report, options, board))
     ]
     if options.has_root:
-        winrate = winrate_of(report.root.value)
+        winrate = win_rate(report.root.value)
         told.append(f"rootInfo visits {report.simulations} utility {2 * winrate - 1:.6f} winrate {winrate:.6f}")
     return " ".join(told)
 
@@ -154,17 +151,9 @@ class _Move:
     vertex: str
     visits: int
     winrate: float
+    lcb: float
     prior: float
     line: str
-
-    @property
-    def lcb(self) -> float:
-        """The win rate less what it may err by.
-
-        Results in [0, 1] whose mean is p deviate by at most sqrt(p (1 - p)), and the search keeps no closer bound.
-        """
-        error = math.sqrt(self.winrate * (1 - self.winrate) / max(self.visits, 1))
-        return max(0.0, self.winrate - LCB_DEVIATIONS * error)
 
 
 def _moves(report: Report, options: AnalysisOptions, board: GtpBoard) -> list[_Move]:
@@ -173,7 +162,8 @@ def _moves(report: Report, options: AnalysisOptions, board: GtpBoard) -> list[_M
         _Move(
             vertex=board.vertex(line.actions[0]),
             visits=line.visits,
-            winrate=winrate_of(line.value),
+            winrate=win_rate(line.value),
+            lcb=lower_win_rate(line.value, line.visits),
             prior=line.prior,
             line=" ".join(board.vertex(action) for action in line.actions),
         )
@@ -183,16 +173,13 @@ def _moves(report: Report, options: AnalysisOptions, board: GtpBoard) -> list[_M
     root = report.root
     priors = sorted(zip((-root.priors).tolist(), root.actions.tolist(), strict=True))
     others = [
-        _Move(board.vertex(action), 0, winrate_of(root.value), -prior, board.vertex(action))
+        _Move(
+            board.vertex(action), 0, win_rate(root.value), lower_win_rate(root.value, 0), -prior, board.vertex(action)
+        )
         for prior, action in priors
         if action not in known and options.considers(action)
     ]
     return [*visited, *others[: max(0, options.fewest_moves - len(visited))]][: options.most_moves]
-
-
-def winrate_of(value: float) -> float:
-    """In [0, 1], of an expected result in [-1, 1]; a draw is half a win."""
-    return min(max((1 + value) / 2, 0.0), 1.0)
 
 
 def _whole(share: float) -> int:

@@ -13,86 +13,22 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from zerosum.errors import GameError, SettingsError, shown
-from zerosum.games import Rules, State
+from zerosum.errors import GameError, SettingsError
+from zerosum.games import NO_PLY_CAP, Rules, State, given_options
+from zerosum.go_rules import COLUMNS, GoRules
 from zerosum.notation.legality import game_of, options_of
 from zerosum.notation.record import Record
 
-COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 COLOURS = ("black", "white")
 BLACK = 0
-NO_PLY_CAP = "65535"
-"""`max_plies` of a game that nobody means to cut short."""
 MOST_KOMI = 375.0
 """Or as much for Black. The game takes 1000: White may have a bonus for as many handicap stones as there are points."""
 
 
 class IllegalMoveError(GameError):
     """A move that the rules forbid: "illegal move", and why."""
-
-
-@dataclass(frozen=True)
-class GoRules:
-    """What GTP's extensions call the rules, in KataGo's words; area scoring without tax and button is all there is."""
-
-    ko: str = "POSITIONAL"
-    """SIMPLE, POSITIONAL or SITUATIONAL."""
-    suicide: bool = False
-    """Of more than one stone, or of any with simple ko."""
-    white_bonus: str = "0"
-    """Points that White gets for N handicap stones: "0", "N-1" or "N"."""
-
-    @classmethod
-    def named(cls, name: str) -> GoRules:
-        """The rules that KataGo knows by this name.
-
-        Raises:
-            SettingsError: they count territory, tax or have a button, or nobody knows them.
-        """
-        key = name.strip().lower().replace("_", "-")
-        if key not in SHORTHANDS:
-            raise SettingsError(
-                f"unsupported rules {shown(name)}: scoring is by area, without tax or button; known are"
-                f" {', '.join(SHORTHANDS)}"
-            )
-        return SHORTHANDS[key]
-
-    def with_field(self, name: str, value: Any) -> GoRules:
-        """The rules with one field of `kata-get-rules` changed.
-
-        Raises:
-            SettingsError: there is no such field, or no such rule here.
-        """
-        value = value.upper() if isinstance(value, str) else value
-        if name == "ko" and value in ("SIMPLE", "POSITIONAL", "SITUATIONAL"):
-            return replace(self, ko=value)
-        if name == "suicide" and isinstance(value, bool):
-            return replace(self, suicide=value)
-        if name == "whiteHandicapBonus" and value in ("0", "N-1", "N"):
-            return replace(self, white_bonus=value)
-        if name in _FIXED_FIELDS and value == _FIXED_FIELDS[name]:
-            return self
-        raise SettingsError(f"unsupported rules: {shown(name)} cannot be {shown(str(value))}")
-
-    def fields(self) -> dict[str, Any]:
-        """As `kata-get-rules` has them."""
-        return {"ko": self.ko, "suicide": self.suicide, "whiteHandicapBonus": self.white_bonus, **_FIXED_FIELDS}
-
-
-SHORTHANDS = {
-    "tromp-taylor": GoRules("POSITIONAL", True, "0"),
-    "chinese": GoRules("SIMPLE", False, "N"),
-    "chinese-ogs": GoRules("POSITIONAL", False, "N"),
-    "chinese-kgs": GoRules("POSITIONAL", False, "N"),
-    "aga": GoRules("SITUATIONAL", False, "N-1"),
-    "bga": GoRules("SITUATIONAL", False, "N-1"),
-    "new-zealand": GoRules("SITUATIONAL", True, "0"),
-}
-"""KataGo's names for rules; those that count territory, or have a tax or a button, are not here."""
-_FIXED_FIELDS = {"scoring": "AREA", "tax": "NONE", "hasButton": False, "friendlyPassOk": False}
 
 
 @dataclass(frozen=True)
@@ -114,7 +50,7 @@ class GtpBoard:
         options = options_of(game)
         if options["handicap"] != "0":
             raise SettingsError("In GTP handicap stones are placed by fixed_handicap: leave the option handicap out.")
-        self._options = dict(option.split("=") for option in game.spec.options.split(", ") if option)
+        self._options = given_options(game)
         self.size, self.komi = int(options["size"]), float(options["komi"])
         self.rules = GoRules(options["superko"].upper(), options["suicide"] == "true")
         self.clear()
@@ -145,7 +81,13 @@ class GtpBoard:
         self._replay()
 
     def set_rules(self, rules: GoRules) -> None:
-        """Play on by other rules; the stones stay where they are."""
+        """Play on by other rules; the stones stay where they are.
+
+        Raises:
+            SettingsError: they count territory, tax or have a button.
+        """
+        if rules.unsupported:
+            raise SettingsError(f"{', '.join(rules.unsupported)} is not played, but area scoring without tax or button")
         self.rules = rules
         self._replay()
 
@@ -291,7 +233,7 @@ class GtpBoard:
             "max_plies": NO_PLY_CAP,
             **self._options,
             "size": self.size,
-            "komi": f"{self.komi + bonus.get(self.rules.white_bonus, 0):.10g}",
+            "komi": f"{self.komi + bonus.get(self.rules.handicap_bonus, 0):.10g}",
             "superko": self.rules.ko.lower(),
             "suicide": str(self.rules.suicide).lower(),
             **options,

@@ -14,12 +14,12 @@ from zerosum.clock import TimeControl, TimeLeft
 from zerosum.errors import GameError
 from zerosum.games import Rules, measure_game
 from zerosum.notation.legality import game_of, options_of
-from zerosum.play.engine import Engine, Report, Task, progress_of
+from zerosum.play.engine import Engine, Report, Task, win_rate
 from zerosum.play.player import Player
-from zerosum.protocols.gtp_analysis import AnalysisOptions, winrate_of
+from zerosum.protocols.gtp_analysis import AnalysisOptions
 from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.settings import check, setting
-from zerosum.time_manager import TimeConfig, TimeManager
+from zerosum.time_manager import Progress, TimeConfig, TimeManager
 
 Teller = Callable[[Report], None]
 """Hears what a search has found so far, in the search's thread."""
@@ -158,7 +158,7 @@ class GtpPlayer:
         self._manager.begin(left, num_plies=board.num_moves)
 
         def is_enough(root: Root, _seconds: float) -> str | None:
-            return self._manager.limit(progress_of(root))
+            return self._manager.limit(Progress.of(root))
 
         has_clock = left.is_limited or self._config.seconds is not None
         own = None if has_clock else self._player.config.num_simulations
@@ -211,7 +211,7 @@ class GtpPlayer:
 
     def resigns(self, player: int, value: float) -> bool:
         """Whether to give up: the best move's value has been low for some turns in a row."""
-        is_hopeless = winrate_of(value) < self._config.resign_below
+        is_hopeless = win_rate(value) < self._config.resign_below
         self._num_hopeless[player] = self._num_hopeless[player] + 1 if is_hopeless else 0
         return self._num_hopeless[player] >= self._config.resign_moves
 

@@ -23,15 +23,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from zerosum._core import Root, __version__
+from zerosum.centipawns import centipawns
 from zerosum.clock import TimeLeft
 from zerosum.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.games import measure_game
 from zerosum.play.engine import Engine, Line, Report, Task
 from zerosum.protocols.engine_setup import EngineSetup, failure_text
-from zerosum.protocols.line_words import GoWords, Position, centipawns, read_go, read_position
+from zerosum.protocols.line_words import GoWords, Position, read_go, read_position
 from zerosum.search import SearchConfig
 from zerosum.time_manager import Progress, TimeConfig, TimeManager
 
@@ -287,7 +286,7 @@ class LineEngine(ABC):
 
         def is_enough(root: Root, _: float) -> str | None:
             with self._lock:  # `ponderhit` changes what is looked at
-                reason = manager.limit(progress_of(root))
+                reason = manager.limit(Progress.of(root))
                 if is_open and not go.left.is_limited and root.num_simulations >= own_number:
                     reason = "simulations"
                 return None if go.is_held else reason
@@ -384,7 +383,11 @@ class LineEngine(ABC):
         go = self._go
         assert go is not None
         self._tell_failure(error)
-        self._conclude(go, self._answer_anyhow(go) if go.report is None else self._answer(go, go.report))
+        answer = self._answer_anyhow(go)
+        if go.report is not None:
+            with contextlib.suppress(Exception):  # which may be what failed
+                answer = self._answer(go, go.report)
+        self._conclude(go, answer)
 
 
 def converse(engine: LineEngine, lines: Iterable[str]) -> None:
@@ -397,20 +400,3 @@ def converse(engine: LineEngine, lines: Iterable[str]) -> None:
                     break
     finally:
         engine.close()
-
-
-def progress_of(root: Root) -> Progress:
-    """What a time manager is told of a search."""
-    visits, best = root.visits, root.best_action
-    if best is None or not visits.any():
-        return Progress(0, 0, 0, True, len(visits), 0)
-    index = int(np.searchsorted(root.actions, best))
-    others = np.delete(visits, index)
-    return Progress(
-        best_action=best,
-        best_visits=int(visits[index]),
-        second_visits=int(others.max(initial=0)),
-        is_best_by_value=bool(root.q[index] >= np.nanmax(root.q)),
-        num_moves=len(visits),
-        num_simulations=root.num_simulations - root.num_reused,
-    )

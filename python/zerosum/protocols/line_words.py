@@ -1,8 +1,7 @@
-"""What lines of UCI and USI say: positions, the words behind `go`, and centipawns. No engine is needed to read them."""
+"""What lines of UCI and USI say: positions, and the words behind `go`. No engine is needed to read them."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,8 +13,6 @@ NUMBERS = frozenset(("wtime", "btime", "winc", "binc", "movestogo", "movetime", 
 """Words of `go` with a number behind them,"""
 FLAGS = frozenset(("infinite", "ponder"))
 """and without."""
-LEAST_CHANCE = 1e-5
-"""Winning chances nearer to 0 or 1 have the centipawns of this one."""
 
 
 @dataclass(frozen=True)
@@ -123,13 +120,3 @@ def read_go(argument: str, position: Position, *, tell: Callable[[str], None]) -
         else:
             tell(f"go: {shown(word)} is not understood and left out.")
     return GoWords(numbers, frozenset(flags), None if chosen is None else tuple(dict.fromkeys(chosen)))
-
-
-def centipawns(value: float, coefficient: int) -> int:
-    """Of a value: coefficient · ln(p / (1 − p)), where p = (1 + value) / 2 is the winning chance, a draw half a win.
-
-    With 400 / ln 10 = 174 that is the difference in Elo which makes p the expected score. Programs for shogi have
-    larger coefficients, 600 or 756.
-    """
-    chance = min(max((1 + value) / 2, LEAST_CHANCE), 1 - LEAST_CHANCE)
-    return round(coefficient * math.log(chance / (1 - chance)))

@@ -22,8 +22,6 @@ VARIANTS = {"chess": "chess", "gardner": "minichess"}
 class UciSetup(EngineSetup):
     """The options of UCI."""
 
-    eval_coefficient = 174
-
     def _offer_more(self) -> Iterator[OfferedOption]:
         name = self.asked_game.spec.name
         if self.knows_draws:

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from zerosum.games import Rules, make, with_options
-from zerosum.play.choice import NO_PLY_CAP
+from zerosum.games import NO_PLY_CAP, Rules, make, with_options
 from zerosum.play.engine import Report
 from zerosum.protocols.engine_options import OfferedOption, combo, spin
 from zerosum.protocols.engine_setup import EngineSetup
@@ -30,7 +29,6 @@ class UsiSetup(EngineSetup):
     """The options of USI."""
 
     names: ClassVar = {"Hash": "USI_Hash", "Ponder": "USI_Ponder", "Move Overhead": "MoveOverhead"}
-    eval_coefficient = 756
 
     def _offer_more(self) -> Iterator[OfferedOption]:
         spec = self.asked_game.spec
