@@ -253,12 +253,11 @@ class Player:
             is_late = seconds is not None and time.monotonic() - started >= seconds
             return is_late and search.root(0).num_simulations > 0
 
-        num_batches = min(config.batches_in_flight, config.leaves_in_flight)
         answer_all(
             search,
             self.evaluator,
-            max_leaves=-(-config.leaves_in_flight // num_batches),
-            num_batches=num_batches,
+            max_leaves=config.leaves_a_batch,
+            num_batches=config.num_batches,
             is_over=is_over,
         )
         return Analysis.of(search)
