@@ -315,9 +315,7 @@ class GtpEngine:
     def set_rules(self, words: list[str]) -> str:
         """`kata-set-rules RULES`: a name or JSON."""
         text = " ".join(words)
-        if text.startswith("{"):
-            return self._change_rules(_json_object(text))
-        return self._change_rules(text)
+        return self._change_rules(_json_object(text) if text.startswith("{") else text)
 
     def set_rule(self, words: list[str]) -> str:
         """`kata-set-rule name value`."""
