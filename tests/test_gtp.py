@@ -27,7 +27,7 @@ from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.external.engine import EngineCommand, EngineLimits, ExternalEngine
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.games import Leaves, Rules, make
-from zerosum.go_rules import SHORTHANDS
+from zerosum.go_words import SHORTHANDS
 from zerosum.play.choice import Players
 from zerosum.play.player import Player, rollouts
 from zerosum.protocols.gtp import COMMANDS, GtpEngine

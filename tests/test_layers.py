@@ -60,7 +60,7 @@ ORDER = (
     "sprt",
     "paper",
     "centipawns",
-    "go_rules",
+    "go_words",
     "clock",
     "time_manager",
     "external",

@@ -225,6 +225,16 @@ class SearchConfig:
         high=1 << 20,
     )
 
+    @property
+    def num_batches(self) -> int:
+        """Batches in flight where one position is searched: each has a leaf at least."""
+        return min(self.batches_in_flight, self.leaves_in_flight)
+
+    @property
+    def leaves_a_batch(self) -> int:
+        """The most that each of them has."""
+        return -(-self.leaves_in_flight // self.num_batches)
+
     def __post_init__(self) -> None:
         check(self, "search")
         if self.forced_playouts and (self.root_selection != "puct" or self.policy_target != "visits"):

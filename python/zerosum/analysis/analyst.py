@@ -4,7 +4,7 @@
         print(report)
 
 Start with `AnalysisReport`. An `Analyst` hands out what an `Engine` reports, one report after the other, to whoever
-iterates over them: here, for the review of games (`review.py`) and for other programs (`analysis_server.py`).
+iterates over them: here, for the review of games (`review.py`) and for other programs (`server.py`).
 """
 
 from __future__ import annotations

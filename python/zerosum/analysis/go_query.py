@@ -17,7 +17,6 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +25,13 @@ from zerosum._core import Root
 from zerosum.analysis.query_fields import Fields, Line, QueryError, make_cached
 from zerosum.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
-from zerosum.go_rules import COLUMNS, FIELDS, OTHER_NAMES, PLAYERS, GoRules
+from zerosum.go_words import COLUMNS, FIELDS, LETTERS, OTHER_NAMES, PLAYERS, GoRules, text_of
 from zerosum.notation.legality import options_of
 
 MIN_SIZE, MAX_SIZE = 5, 25
 SCALE = 0.25
 """Points of lead for each line of the board and unit of log odds (not measured)."""
 MOST_CERTAIN = 0.999
-LETTERS = "XO"
 TWO_PASSES = "two passes"
 
 
@@ -59,7 +57,7 @@ def read_line(fields: Fields, base: Rules | None) -> Line:
     try:
         state = game.initial_state()
         if stones or first != game.player(state):
-            state = game.parse_position(_position_text(size, stones, first))
+            state = game.parse_position(text_of(size, stones, first))
     except GameError as error:
         raise QueryError("initialStones", str(error)) from error
     states = [state]
@@ -199,15 +197,6 @@ def _named_rules(fields: Fields) -> GoRules:
     except SettingsError as error:
         raise QueryError("rules", f"Could not parse rules: {error}") from None
     raise QueryError("rules", 'Must specify rules string, such as "chinese" or "tromp-taylor", or a JSON object')
-
-
-def _position_text(size: int, stones: Mapping[str, int], player: int) -> str:
-    rows = []
-    for row in range(size, 0, -1):
-        points = (stones.get(f"{column}{row}") for column in COLUMNS[:size])
-        letters = "".join("." if point is None else LETTERS[point] for point in points)
-        rows.append(re.sub(r"\.+", lambda found: str(len(found[0])), letters))
-    return f"{'/'.join(rows)} {LETTERS[player]}"
 
 
 def _with_turn(game: Rules, state: State, player: int) -> State:

@@ -12,6 +12,7 @@ from zerosum.errors import SettingsError
 from zerosum.external.process import EngineProcess, EngineTimeouts
 from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
 from zerosum.games import Rules, start_state
+from zerosum.go_words import stones_of
 from zerosum.notation.legality import options_of
 
 
@@ -174,15 +175,7 @@ _COLOURS = ("b", "w")
 def _stones(game: Rules, start: str) -> Iterator[str]:
     """The stones on the board before the first move, as moves: `b c3`; rows are read from the top."""
     text = game.position_text(start_state(game, start)) or ""
-    rows = text.split(" ", maxsplit=1)[0].split("/")
-    for height, row in zip(range(len(rows), 0, -1), rows, strict=True):
-        column = 0
-        for part in re.findall(r"\d+|[XO]", row):
-            if part.isdigit():
-                column += int(part)
-                continue
-            yield f"{_COLOURS['XO'.index(part)]} {'abcdefghjklmnopqrstuvwxyz'[column]}{height}"
-            column += 1
+    return (f"{_COLOURS[player]} {point.lower()}" for point, player in stones_of(text))
 
 
 def _whole(name: str, seconds: float) -> int:

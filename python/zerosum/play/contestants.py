@@ -1,7 +1,7 @@
 """Who plays in a match, in the words of a command line: our own players, and other people's engines.
 
     random, rollouts, runs/demo     as `zerosum.play.player.parse_player` has them; so has it alphabeta
-    stockfish                       an engine that is known by name (`opponents.py`), if it plays the game
+    stockfish                       an engine that is known by name (`external/opponents.py`), if it plays the game
     uci:COMMAND                     any engine by its command, `'uci:./stockfish-8 --quiet'`; also usi: and gtp:
 
 With `@N` behind it, all but random have N simulations, N nodes or (alphabeta) N plies a move. What else a player has
@@ -12,7 +12,7 @@ stands beside its word, in the words of fastchess where that has one (`Entry.par
     manager=paper       our search thinks 1/20 of its remaining time, instead of what `time_manager.py` deems best
     nodes=N, depth=N    limits of a move
     option.NAME=VALUE   an option of an engine
-    profile=paper       an engine's options as the AlphaZero paper had them, as far as this machine goes (`profiles.py`)
+    profile=paper       options as the AlphaZero paper had them, as far as this machine goes (`external/profiles.py`)
     sample=N            moves are drawn in proportion to their visits while a game has fewer than N plies
     resign=RULE         when to give up: `ResignRule.parse`, or the paper's by `paper`
 """

@@ -238,12 +238,11 @@ class _Thought:
         self._search.restrict(0, task.allowed)
         self._search.begin(0, num_simulations)
         self._reused = self._search.root(0).num_simulations
-        num_batches = min(config.batches_in_flight, config.leaves_in_flight)
         answer_all(
             self._search,
             self._engine.player.evaluator,
-            max_leaves=-(-config.leaves_in_flight // num_batches),
-            num_batches=num_batches,
+            max_leaves=config.leaves_a_batch,
+            num_batches=config.num_batches,
             is_over=self._look,
         )
         self._search.restrict(0, task.allowed)

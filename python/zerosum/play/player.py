@@ -253,12 +253,11 @@ class Player:
             is_late = seconds is not None and time.monotonic() - started >= seconds
             return is_late and search.root(0).num_simulations > 0
 
-        num_batches = min(config.batches_in_flight, config.leaves_in_flight)
         answer_all(
             search,
             self.evaluator,
-            max_leaves=-(-config.leaves_in_flight // num_batches),
-            num_batches=num_batches,
+            max_leaves=config.leaves_a_batch,
+            num_batches=config.num_batches,
             is_over=is_over,
         )
         return Analysis.of(search)
@@ -384,9 +383,9 @@ def load_player(
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
     It searches with the run's settings, and `num_simulations` a move if given. `game` is only needed for a game of your
-    own ("path.py:Class"), and only if the checkpoint lies outside of its run. `batch_size` is the most positions that
-    the network is usually asked about at a time; a player in a match is asked about more. A search by time keeps a
-    batch for each core under way, or two for a GPU.
+    own ("path.py:Class", or its rules), and only if the checkpoint lies outside of its run. `batch_size` is the most
+    positions that the network is usually asked about at a time; a player in a match is asked about more. A search by
+    time keeps a batch for each core under way, or two for a GPU.
 
     Raises:
         DataError: there is no whole checkpoint, or its network does not fit the game.
@@ -396,8 +395,7 @@ def load_player(
     path = Path(path)
     checkpoint, run = load_checkpoint(path), _read_run_config(path)
     info = checkpoint.info
-    if game is None:
-        game = learned_game(path, info)
+    game = game or learned_game(path, info)
     rules, search = make(game) if isinstance(game, str) else game, _search_of(run, num_simulations)
     num_batches, by_time = (
         (2, LEAVES_A_BATCH_ON_GPU) if evaluates_on_gpu(backend, "auto") else (num_cores(), batch_size)

@@ -37,12 +37,11 @@ class SearchMover:
         self._game, self._contestant, self._seed, self._now = game, contestant, seed, now
         self._evaluator, self._config = player.evaluator, config
         self._memory_mib = max(1, config.memory_mib // num_boards)
-        self._num_batches = min(config.batches_in_flight, config.leaves_in_flight)
         self._manager = TimeManager(
             TimeConfig(manager=contestant.terms.manager),
             typical_plies=measure_game(game).plies,
             now=now,
-            num_batches=self._num_batches,
+            num_batches=config.num_batches,
         )
         self._num_games = self._evaluations = 0
         self._is_closed = threading.Event()
@@ -70,8 +69,8 @@ class SearchMover:
         self._evaluations += answer_all(
             search,
             self._evaluator,
-            max_leaves=-(-self._config.leaves_in_flight // self._num_batches),
-            num_batches=self._num_batches,
+            max_leaves=self._config.leaves_a_batch,
+            num_batches=self._config.num_batches,
             is_over=lambda: self._is_over(search.root(0)),
         )
         root = search.root(0)

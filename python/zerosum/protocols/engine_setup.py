@@ -163,8 +163,7 @@ class EngineSetup(ABC):
         """The player's settings with what options and the command line say; `proofs` looks for certain results."""
         config = player.config_by_time()
         if threads := self.number("Threads"):
-            leaves_a_batch = -(-config.leaves_in_flight // config.batches_in_flight)
-            leaves = min(threads * leaves_a_batch, MOST_LEAVES)
+            leaves = min(threads * config.leaves_a_batch, MOST_LEAVES)
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=threads)
         config = replace(config, **self.search_overrides)
         config = replace(config, memory_mib=self.number("Hash"), keep_draws=config.keep_draws or self.shows_draws)

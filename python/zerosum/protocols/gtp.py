@@ -28,7 +28,7 @@ from zerosum.checkpoint import require_encoder
 from zerosum.clock import KATA_TIME_SYSTEMS, TimeControl
 from zerosum.errors import DataError, GameError, SettingsError, ZerosumError
 from zerosum.games import Rules, make
-from zerosum.go_rules import GoRules
+from zerosum.go_words import GoRules
 from zerosum.notation.game_files import read_raw_games
 from zerosum.play.choice import Players, network_at
 from zerosum.play.engine import Line, Report, win_rate
@@ -315,9 +315,7 @@ class GtpEngine:
     def set_rules(self, words: list[str]) -> str:
         """`kata-set-rules RULES`: a name or JSON."""
         text = " ".join(words)
-        if text.startswith("{"):
-            return self._change_rules(_json_object(text))
-        return self._change_rules(text)
+        return self._change_rules(_json_object(text) if text.startswith("{") else text)
 
     def set_rule(self, words: list[str]) -> str:
         """`kata-set-rule name value`."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zerosum.errors import GameError, SettingsError
 from zerosum.games import NO_PLY_CAP, Rules, State, given_options
-from zerosum.go_rules import COLUMNS, GoRules
+from zerosum.go_words import COLUMNS, GoRules, stones_of, text_of
 from zerosum.notation.legality import game_of, options_of
 from zerosum.notation.record import Record
 
@@ -97,7 +97,7 @@ class GtpBoard:
         Raises:
             GameError: the board is not empty, or does not take so many.
         """
-        points = [vertex for vertex, _ in _stones(self._text_of(self._game(handicap=num_stones).initial_state()))]
+        points = [vertex for vertex, _ in stones_of(self._text_of(self._game(handicap=num_stones).initial_state()))]
         self.place_handicap(points)
         return points
 
@@ -125,9 +125,7 @@ class GtpBoard:
             raise GameError("bad vertex list")
         if not 2 <= len(actions) < self.size * self.size:
             raise GameError("invalid number of stones")
-        letters = ["X" if action in actions else "." for action in range(self.size * self.size)]
-        rows = ["".join(letters[row * self.size : (row + 1) * self.size]) for row in range(self.size)]
-        self._set_up(f"{_packed(rows)} O", len(actions))
+        self._set_up(text_of(self.size, {self.vertex(action): BLACK for action in actions}, 1 - BLACK), len(actions))
 
     def loaded(self, record: Record, *, num_moves: int | None) -> tuple[GtpBoard, list[str]]:
         """A board after some or all moves of a record as its SGF file has them, and a sentence for each doubt.
@@ -209,7 +207,7 @@ class GtpBoard:
         return warnings
 
     def _why_illegal(self, state: State, action: int) -> str:
-        if self.vertex(action) in dict(_stones(self._text_of(state))):
+        if self.vertex(action) in dict(stones_of(self._text_of(state))):
             return "the point is taken"
         banned = re.search(r" ko=(\S+)", self._text_of(state))
         return "superko" if banned and self.vertex(action) in banned[1].split(",") else "suicide"
@@ -289,7 +287,7 @@ class GtpBoard:
 
     def stones(self) -> dict[str, int]:
         """Whose stone is on which point."""
-        return dict(_stones(self._text_of(self.state)))
+        return dict(stones_of(self._text_of(self.state)))
 
     def attacks_on_dead(self, player: int) -> list[int]:
         """Legal moves beside stones of the opponent's that look dead: no two eyes, nor room for them.
@@ -356,20 +354,6 @@ class GtpBoard:
 
 def _go(options: Mapping[str, object]) -> Rules:
     return game_of(f"go({', '.join(f'{name}={value}' for name, value in options.items())})")
-
-
-def _stones(text: str) -> Iterable[tuple[str, int]]:
-    """(point, whose stone) of a position's text."""
-    rows = text.split(" ", 1)[0].split("/")
-    for number, row in zip(range(len(rows), 0, -1), rows, strict=True):
-        cells = re.sub(r"\d+", lambda found: "." * int(found[0]), row)
-        yield from (
-            (f"{COLUMNS[column]}{number}", "XO".index(cell)) for column, cell in enumerate(cells) if cell != "."
-        )
-
-
-def _packed(rows: list[str]) -> str:
-    return "/".join(re.sub(r"\.+", lambda found: str(len(found[0])), row) for row in rows)
 
 
 def _sgf_action(point: str, size: int) -> int:

@@ -85,12 +85,11 @@ class GtpPlayer:
             on_failure=self._take_failure,
             clock=self._clock,
         )
-        config = self._player.config_by_time()
         self._manager = TimeManager(
             self._time_config,
             typical_plies=measure_game(game).plies,
             now=self._clock,
-            num_batches=min(config.batches_in_flight, config.leaves_in_flight),
+            num_batches=self._player.config_by_time().num_batches,
         )
 
     def learned_komi(self) -> float | None:

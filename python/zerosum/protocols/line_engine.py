@@ -256,7 +256,7 @@ class LineEngine(ABC):
                 config,
                 typical_plies=measure_game(self.setup.game).plies,
                 now=self._clock,
-                num_batches=self._config.batches_in_flight,
+                num_batches=self._config.num_batches,
             )
         return self._managers[config]
 

@@ -1,4 +1,4 @@
-"""Go as programs speak of it: columns, players, and rules in KataGo's words (docs/GTP_Extensions.md, kata-set-rules).
+"""Go as programs speak of it: points, players, and rules in KataGo's words (docs/GTP_Extensions.md, kata-set-rules).
 
 Played here is area scoring, without tax and button; what else is asked for is `GoRules.unsupported`, and for the caller
 to refuse or to warn of.
@@ -6,7 +6,8 @@ to refuse or to warn of.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,34 @@ from zerosum.errors import SettingsError, nearest, shown
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 PLAYERS = {"b": 0, "black": 0, "w": 1, "white": 1}
+LETTERS = "XO"
+"""Of the players in a position's text."""
+
+
+def stones_of(text: str) -> Iterator[tuple[str, int]]:
+    """(point, whose stone) of a position's text, row by row from the top.
+
+    >>> list(stones_of("5/2X2/5/5/O4 X"))
+    [('C4', 0), ('A1', 1)]
+    """
+    rows = text.split(" ", 1)[0].split("/")
+    for number, row in zip(range(len(rows), 0, -1), rows, strict=True):
+        cells = re.sub(r"\d+", lambda found: "." * int(found[0]), row)
+        yield from ((f"{COLUMNS[at]}{number}", LETTERS.index(cell)) for at, cell in enumerate(cells) if cell != ".")
+
+
+def text_of(size: int, stones: Mapping[str, int], player: int) -> str:
+    """The text of a position with these stones and this player to move.
+
+    >>> text_of(5, {"C4": 0, "A1": 1}, 0)
+    '5/2X2/5/5/O4 X'
+    """
+    rows = []
+    for row in range(size, 0, -1):
+        points = (stones.get(f"{column}{row}") for column in COLUMNS[:size])
+        letters = "".join("." if point is None else LETTERS[point] for point in points)
+        rows.append(re.sub(r"\.+", lambda found: str(len(found[0])), letters))
+    return f"{'/'.join(rows)} {LETTERS[player]}"
 
 
 @dataclass(frozen=True)
