@@ -17,7 +17,7 @@ from zerosum.play.engine import progress_of
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
 from zerosum.search import new_search
 from zerosum.settings import num_cores
-from zerosum.time_manager import TimeConfig, TimeManager
+from zerosum.time_manager import TimeManager
 
 
 class SearchMover:
@@ -40,7 +40,7 @@ class SearchMover:
         self._memory_mib = max(1, config.memory_mib // num_boards)
         self._num_batches = min(config.batches_in_flight, config.leaves_in_flight)
         self._manager = TimeManager(
-            TimeConfig(manager=contestant.terms.manager),
+            contestant.terms.time_config,
             typical_plies=measure_game(game).plies,
             now=now,
             num_batches=self._num_batches,
