@@ -279,6 +279,24 @@ def test_a_search_by_the_clock_moves_in_time() -> None:
     assert mover.think("", [3, 3], EngineLimits(move_time_s=1.0, nodes=5)).answer.win_rate is not None
 
 
+def test_less_overhead_is_more_thought() -> None:
+    """With 2 s and 0.05 s a move, the usual overhead leaves less than what a move brings."""
+
+    def seconds(overhead_s: float) -> float | None:
+        looks = iter(range(1_000_000))
+        terms = Terms(TimeControl.parse("2+0.05"), manager="paper", overhead_s=overhead_s)
+        player = Contestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
+        mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 1000)
+        mover.new_game()
+        limits = EngineLimits(remaining_s=(2.0, 2.0), increment_s=(0.05, 0.05))
+        return mover.think("", [3], limits).answer.seconds
+
+    usual, less = seconds(Terms().overhead_s), seconds(0.02)
+    assert usual is not None and less is not None
+    assert usual == pytest.approx(2 / 20 + 0.05 - 0.1, abs=0.01)
+    assert less == pytest.approx(2 / 20 + 0.05 - 0.02, abs=0.01)
+
+
 def test_two_searches_by_the_clock() -> None:
     search = SearchConfig(num_simulations=5)
     one = Contestant("one", UniformEvaluator(), search, terms=Terms(TimeControl.parse("1000"), nodes=30))

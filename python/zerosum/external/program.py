@@ -66,13 +66,20 @@ class Terms:
     """Plies for each move, of a program."""
     manager: str = TimeConfig().manager
     """How a search of ours uses its clock, as `TimeConfig.manager`."""
+    overhead_s: float = TimeConfig().overhead_s
+    """What it keeps back from each move, as `TimeConfig.overhead_s`."""
 
     def __post_init__(self) -> None:
         for name in ("nodes", "depth"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise SettingsError(f"{name} is {value}, allowed is at least 1.")
-        TimeConfig(manager=self.manager)
+        _ = self.time_config  # which may be out of range
+
+    @property
+    def time_config(self) -> TimeConfig:
+        """How a search of ours manages its time. Raises SettingsError."""
+        return TimeConfig(manager=self.manager, overhead_s=self.overhead_s)
 
     @property
     def has_clock(self) -> bool:
@@ -84,4 +91,5 @@ class Terms:
         words += [] if self.nodes is None else [f"{self.nodes:,} nodes"]
         words += [] if self.depth is None else [f"depth {self.depth}"]
         words += [] if self.manager == TimeConfig().manager else [f"manager {self.manager}"]
+        words += [] if self.overhead_s == TimeConfig().overhead_s else [f"overhead {self.overhead_s:g} s"]
         return ", ".join(words)

@@ -36,7 +36,7 @@ from zerosum.paper import paper_matches
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
 from zerosum.settings import num_cores
 
-NAMES = ("name", "tc", "st", "manager", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
+NAMES = ("name", "tc", "st", "manager", "overhead", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,12 @@ class Entry:
         limits = {name: _number(name, values[name]) for name in ("nodes", "depth") if name in values}
         return cls(
             word,
-            Terms(TimeControl.parse(control), **limits, manager=values.get("manager", Terms().manager)),
+            Terms(
+                TimeControl.parse(control),
+                **limits,
+                manager=values.get("manager", Terms().manager),
+                overhead_s=_seconds("overhead", values["overhead"]) if "overhead" in values else Terms().overhead_s,
+            ),
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),
             sampled_plies=_number("sample", values.get("sample", "0")),
@@ -140,6 +145,13 @@ def _number(name: str, text: str) -> int:
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
         raise SettingsError(f"{name} is {shown(text)}, expected a whole number.")
     return int(text)
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingsError(f"{name} is {shown(text)}, expected a number of seconds.") from None
 
 
 def _split_nodes(entry: Entry, game: Rules) -> tuple[str, int | None]:

@@ -301,10 +301,9 @@ class Contestant:
         assert self.evaluator is None or self.program is None
         if self.terms.depth is not None and self.program is None:
             raise SettingsError(f"{self.name} has a depth of {self.terms.depth}, which is for engines: say nodes.")
-        if self.terms.manager != Terms().manager and (self.evaluator is None or not self.terms.has_clock):
-            raise SettingsError(
-                f"{self.name} is to use manager={self.terms.manager}, which is for our own searches with a clock."
-            )
+        if self.terms.time_config != Terms().time_config and (self.evaluator is None or not self.terms.has_clock):
+            said = f"manager={self.terms.manager} and overhead={self.terms.overhead_s:g}"
+            raise SettingsError(f"{self.name} is to use {said}, which are for our own searches with a clock.")
         if self.terms.nodes is not None and self.plays_by_rules:
             but = "its depth stands behind the @" if self.alpha_beta_depth else "random play does not search"
             raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but {but}.")

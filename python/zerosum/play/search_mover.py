@@ -16,7 +16,7 @@ from zerosum.games import Rules, measure_game, start_state
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
 from zerosum.search import new_search
 from zerosum.settings import num_cores
-from zerosum.time_manager import Progress, TimeConfig, TimeManager
+from zerosum.time_manager import Progress, TimeManager
 
 
 class SearchMover:
@@ -38,7 +38,7 @@ class SearchMover:
         self._evaluator, self._config = player.evaluator, config
         self._memory_mib = max(1, config.memory_mib // num_boards)
         self._manager = TimeManager(
-            TimeConfig(manager=contestant.terms.manager),
+            contestant.terms.time_config,
             typical_plies=measure_game(game).plies,
             now=now,
             num_batches=config.num_batches,
