@@ -307,6 +307,15 @@ def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> N
     assert "expected losses of the win rate" in zero("analyse", path, "--blunder", "1").err
 
 
+def test_who_analyses_may_bring_a_number_of_simulations(zero: Command) -> None:
+    answer = zero("analyse", "--game", "tictactoe", "b2 a1", "--player", "rollouts@7", "--last")
+    assert answer.status == 0 and "7 simulations" in answer.out, answer
+    assert (
+        "5 simulations"
+        in zero("analyse", "--game", "tictactoe", "b2", "--player", "rollouts@7", "-n", "5", "--last").out
+    )
+
+
 def test_play(zero: Command, learned: Path) -> None:
     for words, seat in ((("play", learned), "first"), (("play", learned, "--second", "-n", "2"), "second")):
         answer = zero(*words, typed="hint\nquit\n")

@@ -390,6 +390,11 @@ def test_an_option_has_to_be_there_and_to_take_the_value(name: str, value: str, 
     assert str(caught.value).replace("?", ".").startswith(message)
 
 
+def test_usi_is_for_shogi() -> None:
+    with pytest.raises(SettingsError, match="fake speaks USI, which is for shogi and minishogi, not for chess"):
+        ExternalEngine(fake("usi"), make("chess"))
+
+
 def test_gtp_has_no_options_and_is_for_go() -> None:
     with pytest.raises(SettingsError, match="GTP, which has no options"):
         ExternalEngine(fake("gtp", options=(("level", "3"),)), make("go9"))

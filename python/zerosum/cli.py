@@ -626,6 +626,8 @@ def analyse(
         serve(players, game=game, max_simulations=simulations, max_seconds=seconds, parallel=parallel)
         return
     _refuse("only --json-lines has queries side by side", {"--parallel": parallel != 2})
+    if simulations is None and seconds is None:
+        simulations = players.num_simulations
     num_simulations, seconds = limits(simulations, seconds)
     command = ReviewCommand(
         players,

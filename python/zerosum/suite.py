@@ -24,6 +24,9 @@ from zerosum.play.player import ROLLOUTS
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
 """Of the files of games."""
 SHORTEST_S = 0.01
+OVERHEAD_S = 0.02
+"""Of our player: the paper's times, scaled down, leave no tenth of a second for a move. The clocks of a match allow for
+more (`EngineTimeouts.margin_s`)."""
 """Less on a clock is no match."""
 
 
@@ -123,7 +126,9 @@ def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchP
         resign=resign if match.opponent.resign is not None else "",
     )
     player = Entry(
-        _player_word(words, game, say), Terms(_divided(control, match.time_divisor), manager="paper"), resign=resign
+        _player_word(words, game, say),
+        Terms(_divided(control, match.time_divisor), manager="paper", overhead_s=OVERHEAD_S),
+        resign=resign,
     )
     plan = plan_match(
         game,

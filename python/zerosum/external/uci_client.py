@@ -19,6 +19,8 @@ from zerosum.games import Rules
 
 VARIANTS = {"chess": "chess", "chess960": "chess", "minichess": "gardner", "minishogi": "minishogi", "shogi": "shogi"}
 """What `UCI_Variant` calls our games, in engines of many games (Fairy-Stockfish)."""
+USI_GAMES = ("shogi", "minishogi")
+"""Those that it has words for; Fairy-Stockfish calls them the same."""
 UNLISTED = ("USI_Hash", "USI_Ponder")
 """Options that USI engines take without listing them."""
 
@@ -76,7 +78,11 @@ class UciClient:
     farewell = "quit"
 
     def __init__(self, process: EngineProcess, game: Rules, *, protocol: str, timeouts: EngineTimeouts) -> None:
-        """`protocol` is "uci" or "usi"."""
+        """`protocol` is "uci" or "usi". Raises SettingsError if that is USI and the game is no shogi."""
+        if protocol == "usi" and game.spec.name not in USI_GAMES:
+            raise SettingsError(
+                f"{process.name} speaks USI, which is for {' and '.join(USI_GAMES)}, not for {game.spec.full_name}."
+            )
         self._process, self._game, self._timeouts = process, game, timeouts
         self._protocol, self._is_usi = protocol, protocol == "usi"
         self.reported_name = ""

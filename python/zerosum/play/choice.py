@@ -15,7 +15,15 @@ from zerosum.checkpoint import CheckpointInfo, list_checkpoints, read_info
 from zerosum.errors import DataError
 from zerosum.evaluator import RolloutEvaluator
 from zerosum.games import NO_PLY_CAP, Rules, without_ply_cap
-from zerosum.play.player import DEFAULT_ROLLOUTS, Player, learned_game, load_player, parse_player, rollouts
+from zerosum.play.player import (
+    DEFAULT_ROLLOUTS,
+    Player,
+    learned_game,
+    load_player,
+    parse_player,
+    rollouts,
+    split_player,
+)
 
 RUNS = Path("runs")
 """Where `zerosum train` puts runs."""
@@ -119,6 +127,11 @@ class Players:
         self._named, self._say, self._runs, self._backend = named, say, runs, backend
         self._chosen: dict[str, Player] = {}
         self._lock = threading.Lock()
+
+    @property
+    def num_simulations(self) -> int | None:
+        """What stands behind the @ of their words; None if nothing does."""
+        return split_player(self._named)[1]
 
     def of(self, game: Rules) -> Player:
         """The game's player; may be asked for from several threads.

@@ -440,7 +440,7 @@ def open_player(text: str, *, game: str | None = None, num_simulations: int | No
     Raises:
         SettingsError, DataError, GameError: as `parse_player` and `load_player`.
     """
-    word, number = _split_player(text)
+    word, number = split_player(text)
     num_simulations = number if num_simulations is None else num_simulations
     if word not in (RANDOM.name, ROLLOUTS, ALPHA_BETA):
         return load_player(_existing(word), num_simulations=num_simulations, game=game)
@@ -470,7 +470,7 @@ def parse_player(
         SettingsError: nobody goes by these words (with what is possible), or a number is out of range.
         DataError: a checkpoint is damaged, or its network does not fit the game.
     """
-    word, num_simulations = _split_player(text)
+    word, num_simulations = split_player(text)
     if word == RANDOM.name:
         if num_simulations is not None:
             raise SettingsError(f"{text!r}: random play does not search, so it takes no number of simulations.")
@@ -492,7 +492,7 @@ def _no_search(name: str) -> SettingsError:
     return SettingsError(f"{name!r} plays without {what}: play 'rollouts@10' instead, which is weak, too, and has one.")
 
 
-def _split_player(text: str) -> tuple[str, int | None]:
+def split_player(text: str) -> tuple[str, int | None]:
     """Who, and the number of simulations behind the @, if there is one."""
     match = re.fullmatch(r"(.+)@(\d+)", text)
     return (match[1], int(match[2])) if match else (text, None)

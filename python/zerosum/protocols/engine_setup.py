@@ -32,6 +32,8 @@ MOST_THREADS = 256
 MOST_LEAVES = 4096
 MOST_HASH_MIB = 1 << 20
 MOST_OVERHEAD_MS = 60_000
+EXACT_OVERHEAD_S = 0.01
+"""The most that is kept back of a time for one move: clients that give one do not count in clocks."""
 NEWEST = "<newest>"
 """The value of `WeightsFile` that leaves the choice to `choose_player`."""
 
@@ -170,11 +172,12 @@ class EngineSetup(ABC):
         return replace(config, exact_bounds=True, twofold_draw=False) if proofs else config
 
     def time_config(self, *, is_exact: bool) -> TimeConfig:
-        """Of searches by clocks, or of those that have a time of their own, which they use."""
+        """Of searches by clocks, or of those that have a time of their own, which they use, but for a moment."""
+        overhead_s = self.number("Move Overhead") / 1000
         return replace(
             self._time,
             manager=self.value("TimeManager"),
-            overhead_s=self.number("Move Overhead") / 1000,
+            overhead_s=min(overhead_s, EXACT_OVERHEAD_S) if is_exact else overhead_s,
             stop_early=self._time.stop_early and not is_exact,
         )
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
+from zerosum.external.uci_client import USI_GAMES
 from zerosum.games import NO_PLY_CAP, Rules, make, with_options
 from zerosum.play.engine import Report
 from zerosum.protocols.engine_options import OfferedOption, combo, spin
@@ -17,8 +18,6 @@ from zerosum.protocols.engine_setup import EngineSetup
 from zerosum.protocols.line_engine import Command, Go, LineEngine
 from zerosum.protocols.line_words import GoWords
 
-SHOGI = ("shogi", "minishogi")
-"""Our games, which Fairy-Stockfish calls the same."""
 ENTERING_KING_RULES = {"CSARule27": "csa27", "CSARule24": "csa24", "NoEnteringKing": "none"}
 """The values of shogi's option `entering_king`, by YaneuraOu's names."""
 DECLARATION = "declaration"
@@ -35,9 +34,9 @@ class UsiSetup(EngineSetup):
         yield spin(
             "Resign_Threshold", 0, 0, 1000, "resigns where its winning chance is less, in thousandths (paper: 50)"
         )
-        if spec.name not in SHOGI:
+        if spec.name not in USI_GAMES:
             return
-        yield combo("UCI_Variant", spec.name, SHOGI, "the game")
+        yield combo("UCI_Variant", spec.name, USI_GAMES, "the game")
         asked = next((rule for rule, name in ENTERING_KING_RULES.items() if f"={name}" in spec.options), "CSARule27")
         yield combo(
             "EnteringKingRule", asked, ENTERING_KING_RULES, "when a declaration by an entering king wins (shogi)"
