@@ -310,6 +310,7 @@ def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> N
 def test_who_analyses_may_bring_a_number_of_simulations(zero: Command) -> None:
     answer = zero("analyse", "--game", "tictactoe", "b2 a1", "--player", "rollouts@7", "--last")
     assert answer.status == 0 and "7 simulations" in answer.out, answer
+    assert "leave out --lines" in zero("analyse", "--game", "tictactoe", "b2 a1", "--lines", "2").err
     assert (
         "5 simulations"
         in zero("analyse", "--game", "tictactoe", "b2", "--player", "rollouts@7", "-n", "5", "--last").out

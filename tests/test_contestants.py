@@ -200,7 +200,7 @@ def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
 def test_the_preprints_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     (result,), _ = suite(suite="paper-2017")
     assert (
-        "(st=0.6, 1 nodes, manager paper)" in result.played.result.first
+        "(st=0.6, 1 nodes, manager paper, overhead 0.02 s)" in result.played.result.first
         and "28 won, 72 drawn, 0 lost of 100 games" in str(result)
     )
     results, said = suite(suite="paper-2017", game="go(size=9)", opponent="gtp:x")

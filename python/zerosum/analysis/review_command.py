@@ -105,6 +105,10 @@ class ReviewCommand:
         if self.format not in (TEXT, JSON):
             self._write_records(records)
             return
+        if self.format == TEXT and self.task.num_lines > 1 and not self.last:
+            raise SettingsError(
+                f"A game as {TEXT} has one line a move: leave out --lines, or take --format {JSON} or --last."
+            )
         tell = self._last_position if self.last else self._review_text
         texts = (text for _, text in self._each(records, tell))
         blank = "\n" if self.format == TEXT else ""
