@@ -46,7 +46,7 @@ class Decision:
     board: int
     action: int | None
     """A legal move; None if the player ended the game."""
-    thought: Thought = Thought()  # noqa: RUF009 (it is frozen)
+    thought: Thought = Thought()
     ending: str = ""
     """"" with a move, else "resignation" or "declaration", or one of `FAILURES`."""
     note: str = ""

@@ -58,7 +58,7 @@ class Program(Protocol):
 class Terms:
     """What a player has for its moves; several limits hold together, and nothing given is no limit."""
 
-    time: TimeControl = TimeControl()  # noqa: RUF009 (it is frozen)
+    time: TimeControl = TimeControl()
     """Its clock, which may be another one than the opponent's."""
     nodes: int | None = None
     """For each move; of our own search simulations, instead of the player's own number."""

@@ -41,7 +41,7 @@ class Rung:
 
     name: str
     """For an own player what `parse_player` takes."""
-    prior: Prior = Prior()  # noqa: RUF009 (it is frozen)
+    prior: Prior = Prior()
     engine: str = ""
     """One of `zerosum.external.opponents.OPPONENTS`; "" is a player of ours, for whom none of what follows is said."""
     arguments: str = ""

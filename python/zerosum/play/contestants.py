@@ -45,7 +45,7 @@ class Entry:
 
     word: str
     """As the head of this file lists them."""
-    terms: Terms = Terms()  # noqa: RUF009 (it is frozen)
+    terms: Terms = Terms()
     options: tuple[tuple[str, str], ...] = ()
     """(name, value), of an engine; a button has no value."""
     profile: str = ""

@@ -283,10 +283,10 @@ class Contestant:
 
     name: str
     evaluator: Evaluator | None = None
-    search: SearchConfig = SearchConfig()  # noqa: RUF009 (it is frozen)
+    search: SearchConfig = SearchConfig()
     """Of the evaluator's. `num_simulations` is the strength where `terms` say neither nodes nor a time."""
     program: Program | None = None
-    terms: Terms = Terms()  # noqa: RUF009
+    terms: Terms = Terms()
     """What it has for its moves in a match."""
     sampled_plies: int = 0
     """A search plays moves in proportion to their visits as long as the game has fewer plies than this."""
