@@ -24,10 +24,10 @@ from zerosum.play.player import ROLLOUTS
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
 """Of the files of games."""
 SHORTEST_S = 0.01
+"""Less on a clock is no match."""
 OVERHEAD_S = 0.02
 """Of our player: the paper's times, scaled down, leave no tenth of a second for a move. The clocks of a match allow for
 more (`EngineTimeouts.margin_s`)."""
-"""Less on a clock is no match."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ stands beside its word, in the words of fastchess where that has one (`Entry.par
 
     name=WORDS          what it is called in results and files
     tc=10+0.1, st=5     its clock, or seconds a move (`TimeControl.parse`)
+    overhead=SECONDS    what our search keeps back of each move
     manager=paper       our search thinks 1/20 of its remaining time, instead of what `time_manager.py` deems best
     nodes=N, depth=N    limits of a move
     option.NAME=VALUE   an option of an engine
@@ -22,7 +23,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from zerosum.adjudication import ResignRule
 from zerosum.clock import TimeControl
@@ -95,7 +96,7 @@ class Entered:
     """Who plays, and what is to be said of it."""
 
     contestant: Contestant
-    sentences: tuple[str, ...] = field(default=())
+    sentences: tuple[str, ...] = ()
 
 
 def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int = 1, seed: int = 0) -> Entered:
