@@ -29,22 +29,8 @@ from zerosum.play.player import RANDOM
 from zerosum.report import larger_budget, transcript
 
 COMMANDS = (
-    *(
-        "train",
-        "play",
-        "uci",
-        "usi",
-        "gtp",
-        "match",
-        "ladder",
-        "evaluate",
-        "analyse",
-        "info",
-        "export",
-        "games",
-        "show",
-    ),
-    *("perft", "check-game", "bench"),
+    *("train", "play", "uci", "usi", "gtp", "match", "ladder", "evaluate", "info", "export", "analyse"),
+    *("games", "show", "perft", "check-game", "bench"),
 )
 
 GAMES = """\
@@ -479,6 +465,7 @@ def test_check_game(zero: Command, games: Path) -> None:
             "analyse --json-lines --format json --lines 2",
             "--json-lines has each query say what to analyse: leave out --lines, --format.",
         ),
+        ("analyse --json-lines --player nobody", "unknown player 'nobody'"),
         ("analyse --game connect4 --parallel 3", "only --json-lines has queries side by side"),
         ("match --suite paper --games 3", "--games is 3, expected an even number"),
         ("evaluate nowhere --games 3", "--games is 3, expected an even number: each opening is played from both sides"),

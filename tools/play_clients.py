@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import importlib
 import importlib.util
+import itertools
 import json
 import random
 import sys
@@ -39,6 +40,10 @@ from zerosum.games import Rules, State, make, parse_action
 
 MOST_PLIES = 120
 OPENING_PLIES = 4
+SECONDS_A_MOVE = ("st=1", "2+1x1", "5+5/5", "5+1")
+"""Controls with which a game takes minutes,"""
+QUICK_GAMES = 4
+"""and for one of those so many of the others are played."""
 GAMES_A_SESSION = 5
 """That two processes play, one after the other."""
 PATIENCE_S = 20.0
@@ -60,6 +65,11 @@ class Scenario:
     def name(self) -> str:
         """For people, and in the record."""
         return f"{self.game} {self.control} {self.client}"
+
+    @property
+    def weight(self) -> int:
+        """How often it is played, in relation to others."""
+        return 1 if self.control in SECONDS_A_MOVE else QUICK_GAMES
 
 
 SCENARIOS = tuple(
@@ -399,11 +409,11 @@ def read_record(path: Path) -> list[PlayedGame]:
 def sessions(
     scenarios: Sequence[Scenario], played: Sequence[PlayedGame], num_games: int
 ) -> list[tuple[Scenario, list[int]]]:
-    """What is left to play of so many games, which are spread evenly, a few of each kind at a time."""
-    shares = {
-        scenario: num_games // len(scenarios) + (index < num_games % len(scenarios))
-        for index, scenario in enumerate(scenarios)
-    }
+    """What is left to play of so many games, which are spread by weight, a few of each kind at a time."""
+    ends = list(itertools.accumulate(scenario.weight for scenario in scenarios))
+    # Shares of whole games that add up to all of them.
+    before = [0, *(num_games * end // ends[-1] for end in ends)]
+    shares = {scenario: before[index + 1] - before[index] for index, scenario in enumerate(scenarios)}
     done = {(game.scenario, game.number) for game in played}
     found = list[tuple[int, Scenario, list[int]]]()
     for scenario, share in shares.items():

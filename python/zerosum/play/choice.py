@@ -14,7 +14,7 @@ from pathlib import Path
 from zerosum.checkpoint import CheckpointInfo, list_checkpoints, read_info
 from zerosum.errors import DataError
 from zerosum.evaluator import RolloutEvaluator
-from zerosum.games import NO_PLY_CAP, Rules, without_ply_cap
+from zerosum.games import NO_PLY_CAP, Rules, make, without_ply_cap
 from zerosum.play.player import (
     DEFAULT_ROLLOUTS,
     Player,
@@ -148,8 +148,16 @@ class Players:
             return self._chosen[name]
 
     def own_game(self) -> Rules | None:
-        """The game that the named network has learned; None if no network is named. Raises as `game_at`."""
-        if not self._named or not Path(self._named).exists():
+        """The game that the named network has learned; None if no network is named.
+
+        Raises:
+            SettingsError: nobody who analyses goes by the words.
+            DataError, GameError: as `game_at`.
+        """
+        if not self._named:
+            return None
+        if not Path(self._named).exists():
+            self._in_words(make("go"))  # in any game, whoever is known analyses
             return None
         return game_at(Path(self._named))
 
@@ -160,12 +168,15 @@ class Players:
 
     def _choose(self, game: Rules) -> Player:
         if self._named and not Path(self._named).exists():
-            # Rollouts at any number of simulations, and the error for words that name nobody.
-            return by_people_rules(parse_player(self._named, game).player(game), game)
+            return self._in_words(game)
         path = Path(self._named) if self._named else None
         chosen = choose_player(game, path, runs=self._runs, backend=self._backend)
         self._say(chosen.sentence)
         return chosen.player
+
+    def _in_words(self, game: Rules) -> Player:
+        """Rollouts at any number of simulations, and the error for words that name nobody."""
+        return by_people_rules(parse_player(self._named, game).player(game), game)
 
 
 def newest_run(game: Rules, *, runs: Path = RUNS) -> Path | None:

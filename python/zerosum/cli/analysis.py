@@ -1,0 +1,104 @@
+"""What positions and games are worth: `analyse`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerosum.cli.application import app
+from zerosum.cli.words import Position, refuse, say
+
+
+@app.command(epilog="Example: `zerosum analyse game.pgn --format same --output annotated.pgn --simulations 2000`")
+def analyse(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="A file of games (PGN, SGF, KIF, CSA; `-` is the input), or a position or moves of --game."
+        ),
+    ] = "",
+    player: Annotated[
+        str,
+        typer.Option(help="Who judges: a run, a checkpoint or `rollouts@1000`; the newest run's network if not given."),
+    ] = "",
+    game: Annotated[str, typer.Option(help="The game of a position or of moves.")] = "",
+    position: Position = "",
+    moves: Annotated[str, typer.Option(help="A game's moves, as the game writes them, separated by blanks.")] = "",
+    simulations: Annotated[
+        int | None, typer.Option("--simulations", "-n", min=1, max=1 << 24, help="Simulations a position.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds a position, instead of simulations.")] = None,
+    lines: Annotated[int, typer.Option(min=1, max=1000, help="Best lines of a position.")] = 1,
+    format: Annotated[
+        str,
+        typer.Option(
+            help="`text`, `json`, `same` (the file's own, with comments, evaluations and better lines), `pgn`, `sgf`,"
+            " `kif` or `csa`."
+        ),
+    ] = "text",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write, if not here.", show_default=False)
+    ] = None,
+    last: Annotated[bool, typer.Option("--last", metavar="", help="Only the position after the last move.")] = False,
+    inaccuracy: Annotated[float, typer.Option(help="Win rate lost, in percent, from which a move is marked ?!.")] = 5,
+    mistake: Annotated[float, typer.Option(help="The same for ?.")] = 10,
+    blunder: Annotated[float, typer.Option(help="The same for ??.")] = 15,
+    json_lines: Annotated[
+        bool,
+        typer.Option(
+            "--json-lines",
+            metavar="",
+            help="Answer queries from the input, as KataGo's analysis engine does, until it ends.",
+        ),
+    ] = False,
+    parallel: Annotated[int, typer.Option(min=1, max=64, help="With --json-lines: positions searched at a time.")] = 2,
+) -> None:
+    """Say what positions are worth, and where a game was won and lost; or do so for another program."""
+    from zerosum.analysis.analyst import limits
+    from zerosum.analysis.review import Thresholds
+    from zerosum.analysis.review_command import ReviewCommand
+    from zerosum.play.choice import Players
+    from zerosum.play.engine import Task
+
+    players = Players(player, say=say)
+    if json_lines:
+        refuse(
+            "--json-lines has each query say what to analyse",
+            {
+                "WHAT": what,
+                "--position": position,
+                "--moves": moves,
+                "--output": output,
+                "--last": last,
+                "--lines": lines != 1,
+                "--format": format != "text",
+            },
+        )
+        from zerosum.analysis.server import serve
+
+        serve(players, game=game, max_simulations=simulations, max_seconds=seconds, parallel=parallel)
+        return
+    refuse("only --json-lines has queries side by side", {"--parallel": parallel != 2})
+    if simulations is None and seconds is None:
+        simulations = players.num_simulations
+    num_simulations, seconds = limits(simulations, seconds)
+    command = ReviewCommand(
+        players,
+        Task(simulations=num_simulations, seconds=seconds, num_lines=lines),
+        format=format,
+        output=output,
+        thresholds=Thresholds(inaccuracy / 100, mistake / 100, blunder / 100),
+        last=last,
+        progress=_progress,
+    )
+    command.run(what, game=game, position=position, moves=moves)
+    if command.num_refused:
+        raise typer.Exit(2)
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,68 @@
+"""The application itself: its name, its version, and what a mistake looks like."""
+
+from __future__ import annotations
+
+import faulthandler
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from zerosum.errors import ZerosumError
+
+app = typer.Typer(
+    name="zerosum",
+    help="AlphaZero for any two-player board game: learn it, play it, measure it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the command line."""
+    if sys.__stderr__ is not None:
+        faulthandler.enable(sys.__stderr__)  # a crash in a library says at least where it was called from
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Whoever reads a training through a pipe sees each line at once; what the terminal cannot write is escaped.
+        sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
+    try:
+        app(standalone_mode=True)
+    except ZerosumError as error:
+        print(f"zerosum: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except UnicodeEncodeError as error:
+        if not any(error.object in word for word in sys.argv):
+            raise
+        print(f"zerosum: {error.object!r} is no text in {sys.getfilesystemencoding()}: type it anew.", file=sys.stderr)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        raise SystemExit(1) from None
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"zerosum: {error.filename} cannot be used: {error.strerror}. See that it can be.", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from zerosum._core import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _zerosum(
+    version: Annotated[
+        # Eager: without a command, which is otherwise missed before anything else is looked at.
+        bool,
+        typer.Option(
+            "--version", metavar="", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
+) -> None: ...

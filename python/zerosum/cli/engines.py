@@ -1,0 +1,141 @@
+"""Who plays against people and in their programs: `play`, `uci`, `usi`, `gtp`."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from zerosum.cli.application import app
+from zerosum.cli.words import Position, Simulations
+
+if TYPE_CHECKING:
+    from zerosum.games import Rules
+
+
+EnginePlayer = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[RUN]",
+        help="A run or a checkpoint; if not given the newest run of the game in `runs`, or rollouts.",
+        show_default=False,
+    ),
+]
+EngineGame = Annotated[
+    str, typer.Option(help="The game, if not the network's own, or the protocol's.", show_default=False)
+]
+EngineOverrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A setting as `search.name=value` or `time.name=value`; may be repeated.", show_default=False
+    ),
+]
+
+
+@app.command(
+    epilog="Example: `zerosum play runs/connect4 --simulations 200`, or without a network"
+    " `zerosum play rollouts --game connect4`"
+)
+def play(
+    player: Annotated[
+        str, typer.Argument(help="Who to play: a run, a checkpoint, or `rollouts@1000`.", show_default=False)
+    ],
+    game: Annotated[str, typer.Option(help="The game, where the player does not say it.")] = "",
+    second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
+    simulations: Simulations = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds a move, instead of simulations.")] = None,
+    position: Position = "",
+) -> None:
+    """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
+    from zerosum.play.player import open_player, require_seconds
+    from zerosum.play.terminal import play_in_terminal
+
+    if seconds is not None:
+        require_seconds(seconds)
+    opponent = open_player(player, game=game or None, num_simulations=simulations)
+    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds, position=position)
+
+
+@app.command(epilog="Example: `zerosum uci runs/chess`, as the command of an engine in a program for chess")
+def uci(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
+    """Be an engine that speaks UCI, the protocol of programs for chess."""
+    from zerosum.protocols.line_engine import converse
+    from zerosum.protocols.uci import UciEngine, UciSetup
+
+    rules = _engine_game(run, game or "chess" if run is None else game)
+    setup = UciSetup(rules, weights=run, overrides=set_ or [])
+    converse(UciEngine(setup, write=_say_line), _lines())
+
+
+@app.command(epilog="Example: `zerosum usi runs/shogi`, as the command of an engine in a program for shogi")
+def usi(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
+    """Be an engine that speaks USI, the protocol of programs for shogi."""
+    from zerosum.protocols.line_engine import converse
+    from zerosum.protocols.usi import UsiEngine, UsiSetup
+
+    rules = _engine_game(run, game or "shogi" if run is None else game)
+    setup = UsiSetup(rules, weights=run, overrides=set_ or [])
+    converse(UsiEngine(setup, write=_say_line), _lines())
+
+
+def _engine_game(run: Path | None, name: str) -> Rules:
+    """The game of an engine: the one that is named, else that of its network."""
+    from zerosum.games import make
+    from zerosum.play.choice import game_at
+
+    return make(name) if name or run is None else game_at(run)
+
+
+def _lines() -> TextIO:
+    """What a program says to us, whatever its bytes are."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    return sys.stdin
+
+
+def _say_line(line: str) -> None:
+    print(line, flush=True)
+
+
+@app.command(epilog="Example: `zerosum gtp runs/go9 --seconds 5`; a board program runs this as its engine's command")
+def gtp(
+    player: Annotated[
+        str,
+        typer.Argument(
+            help="Who plays: a run, a checkpoint or `rollouts@1000`; if not given, the newest run that fits the board.",
+            show_default=False,
+        ),
+    ] = "",
+    game: Annotated[
+        str, typer.Option(help="Go with its options, until the client says a size, komi or rules.", show_default=False)
+    ] = "",
+    simulations: Annotated[
+        int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move at most.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds a move at most, whatever the clock says.")] = None,
+    overhead: Annotated[float, typer.Option(help="Seconds that a move is late by at worst.")] = 0.15,
+    time_manager: Annotated[
+        str, typer.Option(help="`adaptive`, or `paper`: 1/20 of the time that is left for each move.")
+    ] = "adaptive",
+    resign: Annotated[
+        float, typer.Option(help="Resign when the win rate is below this for three moves in a row; 0 is never.")
+    ] = 0.05,
+    ponder: Annotated[bool, typer.Option("--ponder", metavar="", help="Think on the opponent's time.")] = False,
+    memory: Annotated[int | None, typer.Option(help="Mebibytes for the search's tree.", show_default=False)] = None,
+) -> None:
+    """Play Go in a board program that speaks GTP 2 (Sabaki, GoGui, Lizzie, KGS), with KataGo's analysis commands."""
+    from zerosum.protocols.gtp import run_gtp
+    from zerosum.protocols.gtp_player import GtpConfig
+    from zerosum.time_manager import TimeConfig
+
+    run_gtp(
+        player,
+        game=game,
+        config=GtpConfig(
+            simulations=simulations, seconds=seconds, resign_below=resign, ponder=ponder, memory_mib=memory
+        ),
+        time_config=TimeConfig(manager=time_manager, overhead_s=overhead),
+    )

@@ -1,0 +1,268 @@
+"""How players compare: `match`, `ladder`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from zerosum.cli.application import app
+from zerosum.cli.words import GAME_HELP, GameArgument, Json, refuse, require_pairs_option, say, seed_option
+
+PlayerSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--each",
+        metavar="NAME=VALUE",
+        help="What both players have, once for each setting: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
+        " second, `nodes=1000` or `depth=5` a move, `'option.Hash=64'` of an engine, `profile=paper`, `sample=30` plies"
+        " by visits, `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=paper`.",
+        show_default=False,
+    ),
+]
+FirstSettings = Annotated[
+    list[str] | None,
+    typer.Option("--first", metavar="NAME=VALUE", help="What the first player has, before that.", show_default=False),
+]
+SecondSettings = Annotated[
+    list[str] | None,
+    typer.Option("--second", metavar="NAME=VALUE", help="What the second player has.", show_default=False),
+]
+
+
+@app.command(
+    epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`; against an engine"
+    " `zerosum match chess runs/chess stockfish@1000 --second 'option.Skill Level=0' --out games.pgn`"
+)
+def match(
+    game: Annotated[
+        str, typer.Argument(help=f"{GAME_HELP} With --suite only if it is to be one game.", show_default=False)
+    ] = "",
+    first: Annotated[
+        str,
+        typer.Argument(
+            help="A run or checkpoint, `rollouts`, `alphabeta`, `random`, an engine by its name (`stockfish`) or by its"
+            " command as `uci:COMMAND`, `usi:…` or `gtp:…`; `@N` behind it sets simulations, nodes or plies a move.",
+            show_default=False,
+        ),
+    ] = "",
+    second: Annotated[str, typer.Argument(help="The same for the opponent.", show_default=False)] = "",
+    games: Annotated[
+        int, typer.Option(min=2, callback=require_pairs_option, help="Games; each opening is played from both sides.")
+    ] = 100,
+    each: PlayerSettings = None,
+    first_: FirstSettings = None,
+    second_: SecondSettings = None,
+    openings: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Begin with these: PGN, EPD, SFEN, SGF, moves (.txt), a Polyglot book (.bin), or `chess-human`,"
+            " `shogi-human`, which come with the program.",
+            show_default=False,
+        ),
+    ] = "",
+    opening_plies: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Random plies that open each pair of games, 2 if not given; with --openings, the most of an opening.",
+            show_default=False,
+        ),
+    ] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", metavar="", help="Take the openings of a file in random order.")
+    ] = False,
+    draw: Annotated[
+        str, typer.Option(help="Agree a draw: `'movenumber=40 movecount=8 score=10'`.", show_default=False)
+    ] = "",
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Games at once: if not given 64 between our own players without clocks, else one a core.",
+            show_default=False,
+        ),
+    ] = None,
+    sprt: Annotated[
+        str,
+        typer.Option(
+            metavar="ELO0,ELO1", help="Stop as soon as one of these differences is accepted.", show_default=False
+        ),
+    ] = "",
+    model: Annotated[
+        str | None,
+        typer.Option(help="Which Elo they are in: `normalized` if not given, `logistic` or `bayesian`."),
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="How often the test may accept ELO1 in error, 0.05 if not given.")
+    ] = None,
+    beta: Annotated[float | None, typer.Option(help="The same for ELO0.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the games as they end: .pgn, .sgf or .csa, or .jsonl for any game; of a suite, a directory. The"
+            " same command goes on with a match that was stopped.",
+            show_default=False,
+        ),
+    ] = None,
+    suite: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Play the matches of the AlphaZero paper, `paper` or `paper-2017`, --games of each.",
+            show_default=False,
+        ),
+    ] = "",
+    time_scale: Annotated[
+        float | None,
+        typer.Option(
+            help="With --suite: its times are multiplied by this, 0.001 if not given (of 3 hours that makes 10.8 s)."
+        ),
+    ] = None,
+    seed: Annotated[int, seed_option("openings, random play and sampled moves")] = 0,
+    json: Json = False,
+) -> None:
+    """Let two players meet, and say how they compare."""
+    from zerosum.adjudication import DrawRule
+    from zerosum.arena.session import plan_match, play_session
+    from zerosum.errors import SettingsError
+    from zerosum.games import make
+    from zerosum.play.contestants import Entry
+    from zerosum.report import score_json
+    from zerosum.sprt import Sprt
+
+    test: dict[str, Any] = {"model": model, "alpha": alpha, "beta": beta}
+    if suite:
+        refuse(
+            "a --suite says how it is played",
+            {
+                "--each": each,
+                "--first": first_,
+                "--second": second_,
+                "--draw": draw,
+                "--sprt": sprt,
+                "--opening-plies": opening_plies,
+                "--shuffle": shuffle,
+                **{f"--{name}": value for name, value in test.items()},
+            },
+        )
+        scale = 0.001 if time_scale is None else time_scale
+        _play_suite(suite, game, first, second, games, scale, openings, concurrency, out, seed, json)
+        return
+    refuse("only a --suite has times to multiply", {"--time-scale": time_scale})
+    if not sprt:
+        refuse("there is no --sprt that it would set", {f"--{name}": value for name, value in test.items()})
+    for name, word in (("GAME", game), ("FIRST", first), ("SECOND", second)):
+        if not word:
+            raise SettingsError(f"Missing argument {name}: a match has a game and two players.")
+    plan = plan_match(
+        make(game),
+        Entry.parse(first, [*(each or []), *(first_ or [])]),
+        Entry.parse(second, [*(each or []), *(second_ or [])]),
+        num_games=games,
+        openings=openings,
+        opening_plies=opening_plies,
+        is_shuffled=shuffle,
+        draw=DrawRule.parse(draw) if draw else None,
+        sprt=Sprt.parse(sprt, **{name: value for name, value in test.items() if value is not None}) if sprt else None,
+        max_games_at_once=concurrency,
+        seed=seed,
+        say=say,
+    )
+    played = play_session(plan, file=out, say=say)
+    print(score_json(played.result) if json else played.result)
+    if played.is_interrupted:
+        say(played.how_to_go_on)
+        raise typer.Exit(130)
+
+
+def _play_suite(
+    suite: str,
+    game: str,
+    first: str,
+    second: str,
+    games: int,
+    time_scale: float,
+    openings: str,
+    concurrency: int | None,
+    out: Path | None,
+    seed: int,
+    json: bool,
+) -> None:
+    from zerosum.report import score_json
+    from zerosum.suite import SuiteWords, play_suite
+
+    words = SuiteWords(suite, games, time_scale, game, first, second, openings, seed, concurrency)
+    for result in play_suite(words, directory=out, say=say):
+        print(
+            score_json(result.played.result, match=result.match.title, paper=result.match.result)
+            if json
+            else f"{result}\n"
+        )
+        if result.played.is_interrupted:
+            say(result.played.how_to_go_on)
+            raise typer.Exit(130)
+
+
+@app.command(
+    epilog="Example: `zerosum ladder connect4 runs/connect4 --games 200 --results ladder.jsonl`, or an engine:"
+    " `zerosum ladder chess 'uci:./my-engine' --player nodes=1000 --within 60`"
+)
+def ladder(
+    game: GameArgument,
+    player: Annotated[
+        str,
+        typer.Argument(help="Who is placed, as `match` takes it; without one the opponents are.", show_default=False),
+    ] = "",
+    has: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--player", metavar="NAME=VALUE", help="What the player has, as in `match --each`.", show_default=False
+        ),
+    ] = None,
+    games: Annotated[
+        int,
+        typer.Option(help="Budget, games for this player in --results included; 0 shows what is known."),
+    ] = 200,
+    within: Annotated[
+        float, typer.Option(metavar="ELO", help="Stop as soon as the rating is known to ± so many Elo (95 %).")
+    ] = 0.0,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Play only this one and `random`; may be repeated.", show_default=False),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the results here (JSON lines) as they come: the same command goes on, and other players are"
+            " placed by them, too.",
+            show_default=False,
+        ),
+    ] = None,
+    opening_plies: Annotated[int, typer.Option(help="Random plies that open each pair of games.")] = 4,
+    seed: Annotated[int, seed_option("openings, random play and sampled moves")] = 0,
+    json: Json = False,
+) -> None:
+    """Place a player on a scale of opponents, by the games that tell most; random play is 0."""
+    from zerosum.ladder.command import place
+    from zerosum.ladder.placement import LadderSettings
+    from zerosum.play.contestants import Entry
+
+    if not player:
+        refuse("there is no PLAYER to have it", {"--player": has})
+    is_interrupted = place(
+        game,
+        Entry.parse(player, has or []) if player else None,
+        LadderSettings(num_games=games, within_elo=within, opening_plies=opening_plies, seed=seed),
+        opponents=opponent or [],
+        results=results,
+        is_json=json,
+        write=print,
+        say=say,
+    )
+    if is_interrupted:
+        raise typer.Exit(130)

@@ -1,0 +1,80 @@
+"""Games as their rules have them: `games`, `show`, `perft`, `check-game`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerosum.cli.application import app
+from zerosum.cli.words import GameArgument, Json, Position, seed_option
+
+
+@app.command(epilog="Example: `zerosum games --json`")
+def games(json: Json = False) -> None:
+    """List the games that come with the program, their sizes and their options."""
+    from zerosum.catalogue import catalogue, print_catalogue
+
+    if json:
+        for entry in catalogue():
+            print(entry.json())
+    else:
+        print_catalogue()
+
+
+@app.command(epilog="Example: `zerosum show connect4 --moves '4 4 3' --svg board.svg`")
+def show(
+    game: GameArgument,
+    position: Position = "",
+    moves: Annotated[str, typer.Option(help="Moves from there, as the game writes them, separated by blanks.")] = "",
+    svg: Annotated[Path | None, typer.Option(help="Draw the board into this file, too.", show_default=False)] = None,
+) -> None:
+    """Show a position: the board, its notation, who is to move or how the game ended."""
+    from zerosum.games import make, state_after
+    from zerosum.picture import describe_position
+    from zerosum.picture import svg as draw_svg
+
+    rules = make(game)
+    state = state_after(rules, moves, position=position)
+    print(describe_position(rules, state))
+    if svg is not None:
+        svg.write_text(draw_svg(rules, state), encoding="utf-8")
+
+
+@app.command(epilog="Example: `zerosum perft connect4 6 --divide`")
+def perft(
+    game: GameArgument,
+    depth: Annotated[int, typer.Argument(min=0, max=255, help="Plies of a line.", show_default=False)],
+    position: Position = "",
+    divide: Annotated[
+        bool, typer.Option("--divide", metavar="", help="Say first how many begin with each move.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Count the lines of play of some length, the field's test of rules; the last line is the count alone."""
+    from zerosum.games import make, state_after
+    from zerosum.perft import perft_lines
+
+    rules = make(game)
+    for line in perft_lines(rules, state_after(rules, "", position=position), depth, divided=divide):
+        print(line.json() if json else line)
+
+
+@app.command(name="check-game", epilog="Example: `zerosum check-game mygame.py:MyGame`")
+def check_game(
+    game: GameArgument,
+    games: Annotated[int, typer.Option(min=1, help="Random games to play.")] = 100,
+    seed: Annotated[int, seed_option("the random moves")] = 0,
+) -> None:
+    """Play random games and hold a game against everything that the program relies on."""
+    from zerosum.game_check import check_game as check
+    from zerosum.games import find_game
+
+    found = find_game(game)
+    report = check(found, num_games=games, seed=seed)
+    results = ", ".join(f"{count} x {result:+g}" for result, count in sorted(report.results.items()))
+    print(
+        f"{game} keeps every promise: {report.num_games} random games, {report.num_positions:,} positions,"
+        f" the longest {report.longest} plies, results for the first player {results}."
+    )

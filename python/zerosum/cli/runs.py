@@ -1,0 +1,61 @@
+"""What a run has learned: `evaluate`, `info`, `export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerosum.cli.application import app
+from zerosum.cli.words import Json, RunArgument, Simulations, require_pairs_option, seed_option
+
+
+@app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")
+def evaluate(
+    run: RunArgument,
+    games: Annotated[
+        int, typer.Option(min=0, callback=require_pairs_option, help="Games against each opponent; 0 for none.")
+    ] = 100,
+    positions: Annotated[
+        int, typer.Option(min=0, help="Positions of each solved set, where the game has them; 0 for none.")
+    ] = 200,
+    simulations: Simulations = None,
+    seed: Annotated[int, seed_option("openings, random play and the choice of positions")] = 0,
+    json: Json = False,
+) -> None:
+    """Measure a run's newest checkpoint against fixed opponents and in solved positions, and show a game."""
+    from zerosum.report import evaluate as evaluate_run
+    from zerosum.report import silent
+
+    evaluate_run(
+        run,
+        num_games=games,
+        num_positions=positions,
+        num_simulations=simulations,
+        seed=seed,
+        write=silent if json else print,
+        write_json=print if json else silent,
+    )
+
+
+@app.command(epilog="Example: `zerosum info runs/connect4`")
+def info(run: RunArgument, json: Json = False) -> None:
+    """Say what a run is, how far it came and how strong its checkpoints are."""
+    from zerosum.report import describe, silent
+
+    describe(run, write=silent if json else print, write_json=print if json else silent)
+
+
+@app.command(epilog="Example: `zerosum export runs/connect4 net.onnx`")
+def export(
+    run: RunArgument,
+    file: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
+) -> None:
+    """Write a network as an ONNX file, for other programs to run; its metadata says what it belongs to."""
+    from zerosum.checkpoint import load_checkpoint
+    from zerosum.onnx_graph import export as export_network
+
+    checkpoint = load_checkpoint(run)
+    export_network(checkpoint, file)
+    print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")

@@ -1,0 +1,50 @@
+"""The arguments and options that several commands take, and what all of them say in the same way."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+GAME_HELP = (
+    "A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as `path.py:Class`."
+)
+GameArgument = Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)]
+Position = Annotated[str, typer.Option(help="A position as people write it, instead of the initial one.")]
+RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpoint's JSON.", show_default=False)]
+Simulations = Annotated[
+    int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; the run's own if not given.")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures alone, one JSON object a line.")]
+
+
+def seed_option(keys: str) -> Any:
+    """Within the bounds of `training.seed`."""
+    return typer.Option(min=0, max=(1 << 63) - 1, help=f"Keys {keys}.")
+
+
+def require_pairs_option(games: int) -> int:
+    """`--games`, where every opening is played from both sides."""
+    from zerosum.arena import require_pairs
+
+    require_pairs("--games", games)
+    return games
+
+
+def say(sentence: str) -> None:
+    """What happens meanwhile, beside the answer."""
+    print(sentence, file=sys.stderr)
+
+
+def refuse(sentence: str, options: dict[str, object]) -> None:
+    """Raise SettingsError, with the sentence, for those options that are given."""
+    from zerosum.errors import SettingsError
+
+    if given := [name for name, value in options.items() if value not in (None, "", []) and value is not False]:
+        raise SettingsError(f"{sentence}: leave out {', '.join(given)}.")
