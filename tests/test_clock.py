@@ -287,6 +287,25 @@ def test_books_are_those_of_a_slow_twin(control: TimeControl, moves_ms: list[int
         )
         assert left.main_s == pytest.approx(expected.main_s, abs=1e-9)
         assert left.period_s == pytest.approx(expected.period_s, abs=1e-9)
+        used_s = before.used_until(left)
+        assert used_s is None or used_s == pytest.approx(move_ms / 1000, abs=1e-9)
+        assert used_s is not None or control.num_periods or control.session_moves
+
+
+@pytest.mark.parametrize(
+    ("control", "expected"),
+    [("10", [1.0] * 4), ("2/10", [1.0, None] * 2), ("2+3/9", [1.0, None, 1.0, 1.0]), ("2+9x3", [1.0, None, None])],
+)
+def test_what_a_turn_took_is_told_by_the_next(control: str, expected: list[float | None]) -> None:
+    """Not where time is given again."""
+    time = FakeTime()
+    clock, used = Clock(parse(control), now=time), []
+    for _ in expected:
+        before = clock.start(0)
+        time.now_s += 1
+        clock.stop()
+        used.append(before.used_until(clock.left(0)))
+    assert used == expected
 
 
 def transcript(control: str, moves_s: list[float]) -> str:

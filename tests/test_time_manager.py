@@ -61,9 +61,18 @@ class Game:
     manager: TimeManager
     draw: random.Random
 
-    def turn(self, num_plies: int, round_s: float, lag_s: float) -> str | None:
-        """Think in rounds and let the clock hear of it; returns the limit, None if the flag fell."""
+    def begin(self, num_plies: int) -> Budget:
+        """Start the clock; returns what may be thought."""
         self.manager.begin(self.clock.start(0), num_plies=num_plies)
+        return self.manager.budget
+
+    def turn(self, num_plies: int, round_s: float, lag_s: float) -> str | None:
+        """As `begin` and `think`."""
+        self.begin(num_plies)
+        return self.think(round_s, lag_s)
+
+    def think(self, round_s: float, lag_s: float) -> str | None:
+        """Think in rounds and let the clock hear of it; returns the limit, None if the flag fell."""
         for progress in random_progress(self.draw):
             self.time.now_s += round_s
             if limit := self.manager.limit(progress):
@@ -114,11 +123,11 @@ def test_no_flag_falls_where_each_move_has_its_overhead(
     game = new_game(control, config, draw, typical_plies=typical_plies)
     for move in range(40):
         left = game.clock.left(0)
-        budget = Budget.of(config, left, num_plies=2 * move, typical_plies=typical_plies)
+        budget = game.begin(2 * move)
         first_s = overhead * draw.random()
         round_s = max(first_s, budget.maximum_s / draw.choice([2, 5]))
         lag_s = overhead - (first_s if budget.maximum_s < round_s else 0.0)
-        assert game.turn(2 * move, round_s, lag_s), f"the flag falls at move {move + 1} with {left}"
+        assert game.think(round_s, lag_s), f"the flag falls at move {move + 1} with {left}"
         assert game.clock.left(0).num_periods == control.num_periods, "a period of byoyomi was lost"
 
 
@@ -133,10 +142,69 @@ def test_sudden_death_falls_only_where_answering_at_once_is_too_slow(
     game = new_game(TimeControl(main_s), config, draw, typical_plies=typical_plies)
     for move in range(100):
         left = game.clock.left(0)
-        budget = Budget.of(config, left, num_plies=2 * move, typical_plies=typical_plies)
-        if game.turn(2 * move, max(budget.maximum_s / 3, 1e-6), (overhead - 1e-6) * draw.random()) is None:
+        budget = game.begin(2 * move)
+        if game.think(max(budget.maximum_s / 3, 1e-6), (overhead - 1e-6) * draw.random()) is None:
             assert left.main_s < overhead
             break
+
+
+@given(
+    st.sampled_from(["1+0.05", "2+0.01", "40/5", "5", "3+10/4"]),
+    st.sampled_from([ADAPTIVE, TimeConfig(overhead_s=0.05, stop_early=False)]),
+    st.floats(0, 0.02),
+    st.integers(1, 40),
+    st.integers(0, 1 << 30),
+)
+@settings(max_examples=300)
+def test_no_flag_falls_where_one_move_is_later_than_all_before(
+    control: str, config: TimeConfig, lag_s: float, late_move: int, seed: int
+) -> None:
+    """By all of the overhead, once, which is more than each of 40 moves has of these times."""
+    draw = random.Random(seed)
+    game = new_game(parse(control), config, draw, typical_plies=60)
+    for move in range(1, 41):
+        budget = game.begin(2 * move)
+        round_s = max(budget.maximum_s / draw.choice([3, 10, 100]), 1e-5)
+        limit = game.think(round_s, config.overhead_s - round_s if move == late_move else lag_s * draw.random())
+        assert limit, f"the flag falls at move {move}"
+
+
+@pytest.mark.parametrize(
+    ("control", "least_s"), [("1+0.05", 2.0), ("40/5", 3.7), ("2", 1.2), ("10+0.1", 10.0), ("3+10/5", 15.0)]
+)
+def test_little_time_is_used_where_moves_are_hardly_late(control: str, least_s: float) -> None:
+    """In 40 moves of which each is late by 5 of at worst 100 milliseconds."""
+    config = TimeConfig(stop_early=False, settling_share=0.0)
+    game, thought_s = new_game(parse(control), config, random.Random(1), typical_plies=80), 0.0
+    for move in range(40):
+        game.begin(2 * move)
+        before_s = game.time.now_s
+        assert game.think(0.001, 0.005)
+        thought_s += game.time.now_s - before_s - 0.005
+    assert thought_s >= least_s
+
+
+def test_what_turns_are_late_by_is_learned_and_forgotten() -> None:
+    game = new_game(parse("10+1"), ADAPTIVE, random.Random(1))
+    learned = []
+    for move, lag_s in enumerate([0.01, 0.03, 0.5, *[0.02] * 9]):
+        game.begin(2 * move)
+        learned.append(game.manager.lag_s)
+        game.think(0.01, lag_s)
+    assert learned[0] is None
+    # The overhead at most, of the last eight turns.
+    assert learned[1:] == pytest.approx([0.01, 0.03, *[0.05] * 8, 0.02])
+
+
+def test_nothing_is_learned_where_clocks_begin_anew_or_nobody_thought() -> None:
+    time = FakeTime()
+    manager = TimeManager(ADAPTIVE, typical_plies=80, now=time)
+    turns = (("10", False), ("60", True), ("30", False), ("30+1", False), ("40/30", False))
+    for num_plies, (control, is_pondering) in enumerate(turns):
+        manager.begin(parse(control).start(), num_plies=num_plies, is_pondering=is_pondering)
+        time.now_s += 0.01
+        manager.limit(replace(AT_START, best_visits=1))
+        assert manager.lag_s is None
 
 
 @pytest.mark.parametrize("config", [PAPER, ADAPTIVE, TimeConfig(stop_early=False)], ids=["paper", "adaptive", "whole"])
@@ -258,11 +326,14 @@ def spread(control: str, config: TimeConfig) -> list[tuple[float, float]]:
     """What is thought at each of 40 moves, and what the clock shows before; each is late by half the overhead."""
     time = FakeTime()
     clock, thought = Clock(parse(control), now=time), []
+    manager = TimeManager(config, typical_plies=80, now=time)
     for move in range(40):
         left = clock.start(0)
-        seconds = Budget.of(config, left, num_plies=2 * move, typical_plies=80).optimum_s
-        thought.append((seconds, left.shown_s))
-        time.now_s += seconds + config.overhead_s / 2
+        manager.begin(left, num_plies=2 * move)
+        thought.append((manager.budget.optimum_s, left.shown_s))
+        time.now_s += manager.budget.optimum_s
+        manager.limit(replace(AT_START, best_visits=1))
+        time.now_s += config.overhead_s / 2
         clock.stop()
         assert clock.flag_fallen is None
     return thought
@@ -284,32 +355,44 @@ TABLES = [
 60             1      5     10     15     20     25     30     35     40
 paper       2.95   2.40   1.85   1.43   1.10   0.84   0.65   0.50   0.38
   of       60.00  48.96  38.00  29.52  22.95  17.87  13.94  10.90   8.55
-adaptive    1.45   1.45   1.46   1.46   1.47   1.47   1.48   0.97   0.56
-  of       60.00  54.10  46.70  39.28  31.84  24.37  16.86  10.16   6.10""",
+adaptive    1.45   1.47   1.47   1.47   1.47   1.47   1.48   0.96   0.56
+  of       60.00  54.02  46.52  39.03  31.53  24.03  16.53   9.87   5.84""",
     """\
 60+1           1      5     10     15     20     25     30     35     40
 paper       3.95   3.40   2.85   2.43   2.10   1.84   1.65   1.50   1.38
   of       60.00  48.96  38.00  29.52  22.95  17.87  13.94  10.90   8.55
-adaptive    2.45   2.45   2.46   2.46   2.47   2.47   2.48   1.97   1.56
-  of       60.00  54.10  46.71  39.30  31.87  24.40  16.90  10.20   6.15""",
+adaptive    2.45   2.47   2.47   2.47   2.47   2.47   2.47   1.96   1.56
+  of       60.00  54.03  46.53  39.03  31.54  24.04  16.54   9.89   5.86""",
     """\
 40/60          1      5     10     15     20     25     30     35     40
 paper       2.95   2.40   1.85   1.43   1.10   0.84   0.65   0.50   0.38
   of       60.00  48.96  38.00  29.52  22.95  17.87  13.94  10.90   8.55
-adaptive    1.45   1.45   1.46   1.46   1.47   1.47   1.48   1.50   1.56
-  of       60.00  54.10  46.70  39.28  31.84  24.37  16.86   9.30   1.61""",
+adaptive    1.45   1.47   1.47   1.47   1.47   1.47   1.48   1.48   1.49
+  of       60.00  54.02  46.52  39.03  31.53  24.03  16.53   9.03   1.54""",
     """\
 60+1x5         1      5     10     15     20     25     30     35     40
 paper       7.95   6.47   5.00   4.95   4.95   4.95   4.95   4.95   4.95
   of       60.00  30.41   1.02   5.00   5.00   5.00   5.00   5.00   5.00
-adaptive    6.45   5.92   5.16   4.95   4.95   4.95   4.95   4.95   4.95
-  of       60.00  34.88   6.62   5.00   5.00   5.00   5.00   5.00   5.00""",
+adaptive    6.45   5.94   5.18   4.95   4.95   4.95   4.95   4.95   4.95
+  of       60.00  34.81   6.44   5.00   5.00   5.00   5.00   5.00   5.00""",
     """\
 60+10/50       1      5     10     15     20     25     30     35     40
 paper       7.95   6.47   5.00   5.08   4.95   4.97   4.95   4.97   4.95
   of       60.00  30.41   1.02  25.63  50.00  25.09  50.00  25.09  50.00
-adaptive    6.45   5.92   5.16   5.12   5.17   4.96   5.02   4.96   5.02
-  of       60.00  34.88   6.62  31.01   5.22  30.08   5.07  30.08   5.07""",
+adaptive    6.45   5.94   5.18   5.11   5.08   4.96   5.00   4.97   4.95
+  of       60.00  34.81   6.44  30.80   5.13  30.08   5.05  30.00   5.00""",
+    """\
+40/5           1      5     10     15     20     25     30     35     40
+paper       0.20   0.16   0.12   0.08   0.06   0.04   0.03   0.01   0.01
+  of        5.00   4.17   3.34   2.69   2.20   1.81   1.52   1.29   1.11
+adaptive    0.08   0.10   0.10   0.10   0.10   0.10   0.10   0.10   0.11
+  of        5.00   4.53   3.90   3.28   2.65   2.03   1.40   0.78   0.16""",
+    """\
+1+0.05         1      5     10     15     20     25     30     35     40
+paper       0.05   0.05   0.04   0.04   0.03   0.03   0.03   0.03   0.03
+  of        1.00   0.91   0.82   0.74   0.69   0.65   0.61   0.59   0.57
+adaptive    0.02   0.05   0.05   0.05   0.05   0.05   0.05   0.04   0.03
+  of        1.00   0.93   0.81   0.68   0.56   0.44   0.32   0.21   0.14""",
 ]
 
 

@@ -93,6 +93,17 @@ class TimeLeft:
         """What the clock shows: main time, or what is left of the period."""
         return self.period_s if self.is_overtime else self.main_s
 
+    def used_until(self, next_turn: TimeLeft) -> float | None:
+        """Seconds that this turn took, by what its player has at the next one; None if that does not tell."""
+        if self.is_overtime or next_turn.is_overtime:
+            used = self.period_s - next_turn.period_s
+            moves, moves_then = (left.period_moves if left.is_overtime else None for left in (self, next_turn))
+        else:
+            used = self.main_s + self.increment_s - next_turn.main_s
+            moves, moves_then = self.moves_to_go, next_turn.moves_to_go
+        follows = moves_then == (None if moves is None else moves - 1) and next_turn.increment_s == self.increment_s
+        return used if follows and 0 <= used < math.inf else None
+
     def gtp_words(self, *, whole_seconds: bool = True) -> str:
         """What stands behind the colour in GTP's `time_left`: "28 0" in main time, "12 3" in overtime.
 

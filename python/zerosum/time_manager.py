@@ -12,6 +12,7 @@ as a `Progress`. Start with `Budget.of`.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,6 +32,9 @@ OVERTAKEN = "overtaken"
 ONLY_MOVE = "only move"
 """There is one legal move."""
 
+LAGS_REMEMBERED = 8
+"""Turns that say how late the next ones may be."""
+
 
 @dataclass(frozen=True)
 class TimeConfig:
@@ -46,8 +50,10 @@ class TimeConfig:
     IEEE TCIAIG 2016), and goes on beyond, at most until `maximum_factor` times as much, while the best move by visits
     is not the one with the best value or has changed in the last `settling_share` of the search (UNST, ibid.).
 
-    Both keep the overhead for this move and each that has to be made before more time comes. Where the number of moves
-    is unknown, that is at most half of the time; so the less is left, the less is thought.
+    Both keep the overhead for this move and once more for one that has to be made before more time comes, and for each
+    of those what turns of this player were late by lately (`TimeManager.lag_s`), which is the overhead, too, until that
+    is known. Where the number of moves is unknown, all this is at most half of the time; so the less is left, the less
+    is thought.
     """
 
     manager: str = setting(
@@ -57,7 +63,7 @@ class TimeConfig:
         choices=("adaptive", "paper"),
     )
     overhead_s: float = setting(
-        0.1, "seconds between the search's end and the clock's, at worst; no turn plans with them", low=0.0, high=60.0
+        0.1, "seconds between the search's end and the clock's, at worst; each turn keeps them", low=0.0, high=60.0
     )
     stop_early: bool = setting(True, "adaptive: stop once the best move cannot be overtaken, or is the only one")
     maximum_factor: float = setting(
@@ -133,7 +139,9 @@ class Budget:
     """At least the optimum; the flag does not fall as long as it and the overhead take."""
 
     @classmethod
-    def of(cls, config: TimeConfig, left: TimeLeft, *, num_plies: int, typical_plies: float) -> Budget:
+    def of(
+        cls, config: TimeConfig, left: TimeLeft, *, num_plies: int, typical_plies: float, lag_s: float | None = None
+    ) -> Budget:
         """What may be thought in a turn, by a manager's rule.
 
         Args:
@@ -141,19 +149,22 @@ class Budget:
             left: What the clock says; it may be below 0.
             num_plies: How many were played in the game.
             typical_plies: How many plies a game lasts (`zerosum.games.measure_game`).
+            lag_s: What a turn is usually late by, the overhead if it is not known.
         """
         if not left.is_limited:
             return cls(math.inf, math.inf)
         main, overhead = max(left.main_s, 0.0), config.overhead_s
+        lag = overhead if lag_s is None else min(lag_s, overhead)
         expected = config.moves_expected(num_plies, typical_plies)
         has_overtime = left.num_periods > 0
         per_move = left.period_s / left.period_moves if has_overtime else left.increment_s
 
-        # Moves that this time has to last for, each of which may be late by the overhead.
+        # Moves that this time has to last for, each of them late by the lag, this one and another by the overhead.
         num_moves = left.period_moves if has_overtime else left.moves_to_go
         time = main + left.period_s if has_overtime else main
-        lags = overhead if has_overtime else max(0.0, overhead - left.increment_s)
-        reserve = overhead + lags * ((num_moves or expected) - 1)
+        num_others = (num_moves or expected) - 1
+        worst, usual = (max(0.0, late - (0.0 if has_overtime else left.increment_s)) for late in (overhead, lag))
+        reserve = overhead + max(usual * num_others, worst * min(num_others, 1))
         available = max(0.0, time - (reserve if num_moves else max(overhead, min(reserve, time / 2))))
 
         if config.manager == "paper":
@@ -161,7 +172,7 @@ class Budget:
             return cls(optimum, optimum)
         spread = main if has_overtime else available
         share = 1 / min(left.moves_to_go or math.inf, expected)
-        optimum = min(spread * share + max(0.0, per_move - overhead), available)
+        optimum = min(spread * share + max(0.0, per_move - lag), available)
         # Half at most for one move, unless it is the last; nothing of what later moves are late by.
         maximum = min(config.maximum_factor * optimum, available / 2, time - reserve)
         return cls(optimum, max(optimum, maximum))
@@ -186,13 +197,18 @@ class TimeManager:
         self._config, self._typical_plies = config, typical_plies
         self._now, self._num_batches = now, num_batches
         self._round_s = 0.0
+        self._num_plies = 0
+        self._left: TimeLeft | None = None
+        self._lags_s = deque[float](maxlen=LAGS_REMEMBERED)
 
     def begin(
         self, left: TimeLeft, *, num_plies: int, is_pondering: bool = False, clock_since_s: float | None = None
     ) -> None:
         """A search begins; unless it ponders, the player's clock has been running since then, by default from now."""
+        if self._left is not None and num_plies > self._num_plies:
+            self._learn_lag(self._left, left)
         self._num_plies = num_plies
-        self.budget = self._budget_of(left)
+        self._left, self.budget = left, self._budget_of(left)
         self._began_s = self._asked_s = self._changed_s = self._now()
         since = self._began_s if clock_since_s is None else clock_since_s
         self._charged_since_s = None if is_pondering else since
@@ -205,7 +221,15 @@ class TimeManager:
         assert self.is_pondering
         self._charged_since_s = self._now()
         if left is not None:
-            self.budget = self._budget_of(left)
+            self._left, self.budget = left, self._budget_of(left)
+
+    @property
+    def lag_s(self) -> float | None:
+        """The most that one of the last few turns was late by, up to the overhead; None if no clock has told yet.
+
+        That is what a turn took of the clock beyond its search, and of one with less time than a round takes, all.
+        """
+        return max(self._lags_s, default=None)
 
     @property
     def is_pondering(self) -> bool:
@@ -259,4 +283,14 @@ class TimeManager:
         return progress.is_best_by_value and since_change >= self._config.settling_share * searched
 
     def _budget_of(self, left: TimeLeft) -> Budget:
-        return Budget.of(self._config, left, num_plies=self._num_plies, typical_plies=self._typical_plies)
+        return Budget.of(
+            self._config, left, num_plies=self._num_plies, typical_plies=self._typical_plies, lag_s=self.lag_s
+        )
+
+    def _learn_lag(self, before: TimeLeft, left: TimeLeft) -> None:
+        """What the turn before was late by, if the clock of this one tells."""
+        used = before.used_until(left)
+        if used is not None and self._charged_since_s is not None:
+            thought = max(self._asked_s - self._charged_since_s, 0.0)
+            planned = thought if thought <= self.budget.maximum_s else 0.0
+            self._lags_s.append(min(max(used - planned, 0.0), self._config.overhead_s))

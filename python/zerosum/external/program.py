@@ -67,7 +67,7 @@ class Terms:
     manager: str = TimeConfig().manager
     """How a search of ours uses its clock, as `TimeConfig.manager`."""
     overhead_s: float = TimeConfig().overhead_s
-    """What it keeps back from each move, as `TimeConfig.overhead_s`."""
+    """What its moves are late by at worst, as `TimeConfig.overhead_s`."""
 
     def __post_init__(self) -> None:
         for name in ("nodes", "depth"):

@@ -9,7 +9,7 @@ stands beside its word, in the words of fastchess where that has one (`Entry.par
 
     name=WORDS          what it is called in results and files
     tc=10+0.1, st=5     its clock, or seconds a move (`TimeControl.parse`)
-    overhead=SECONDS    what our search keeps back of each move
+    overhead=SECONDS    what our moves are late by at worst
     manager=paper       our search thinks 1/20 of its remaining time, instead of what `time_manager.py` deems best
     nodes=N, depth=N    limits of a move
     option.NAME=VALUE   an option of an engine

@@ -200,7 +200,7 @@ class EngineSetup(ABC):
             round(1000 * self._time.overhead_s),
             0,
             MOST_OVERHEAD_MS,
-            "milliseconds of each move that pass outside of the engine",
+            "milliseconds that pass outside of the engine at a move, at worst",
         )
         yield combo("TimeManager", self._time.manager, ("adaptive", "paper"), "how clocks are used, see below")
         yield spin("Simulations", 0, 0, MOST_SIMULATIONS, "the most simulations a move, whatever `go` says; 0 is none")
