@@ -157,13 +157,14 @@ class Budget:
         lag = overhead if lag_s is None else min(lag_s, overhead)
         expected = config.moves_expected(num_plies, typical_plies)
         has_overtime = left.num_periods > 0
-        per_move = left.period_s / left.period_moves if has_overtime else left.increment_s
+        increment = 0.0 if has_overtime else left.increment_s
+        per_move = left.period_s / left.period_moves if has_overtime else increment
 
         # Moves that this time has to last for, each of them late by the lag, this one and another by the overhead.
         num_moves = left.period_moves if has_overtime else left.moves_to_go
         time = main + left.period_s if has_overtime else main
         num_others = (num_moves or expected) - 1
-        worst, usual = (max(0.0, late - (0.0 if has_overtime else left.increment_s)) for late in (overhead, lag))
+        worst, usual = max(0.0, overhead - increment), max(0.0, lag - increment)
         reserve = overhead + max(usual * num_others, worst * min(num_others, 1))
         available = max(0.0, time - (reserve if num_moves else max(overhead, min(reserve, time / 2))))
 

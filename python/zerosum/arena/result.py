@@ -89,8 +89,8 @@ class MatchResult:
             f"{'moving first':<14} {self.tally(player=0)}",
             f"{'moving second':<14} {self.tally(player=1)}",
             *([f"{'failures':<14} {'; '.join(found)}"] if (found := self.failures()) else []),
-            f"{self.num_distinct} different games of {self.mean_plies:.1f} plies, "
-            f"{self.evaluations[0]:,} and {self.evaluations[1]:,} evaluations",
+            f"{self.num_distinct} different games of {self.mean_plies:.1f} plies"
+            + (", {:,} and {:,} evaluations".format(*self.evaluations) if any(self.evaluations) else ""),
         ]
         title = f"{self.first} against {self.second}: {self.score:.1%} of {len(self.games)} games"
         return "\n  ".join([title, *lines])
