@@ -50,10 +50,10 @@ class TimeConfig:
     IEEE TCIAIG 2016), and goes on beyond, at most until `maximum_factor` times as much, while the best move by visits
     is not the one with the best value or has changed in the last `settling_share` of the search (UNST, ibid.).
 
-    Both keep the overhead for this move and once more for one that has to be made before more time comes, and for each
-    of those what turns of this player were late by lately (`TimeManager.lag_s`), which is the overhead, too, until that
-    is known. Where the number of moves is unknown, all this is at most half of the time; so the less is left, the less
-    is thought.
+    Both keep the overhead for this move. For those that have to be made before more time comes they keep what turns of
+    this player were late by lately (`TimeManager.lag_s`; the overhead until that is known), but once the overhead at
+    least. Where the number of moves is unknown, all this is at most half of the time; so the less is left, the less is
+    thought.
     """
 
     manager: str = setting(
@@ -160,7 +160,7 @@ class Budget:
         increment = 0.0 if has_overtime else left.increment_s
         per_move = left.period_s / left.period_moves if has_overtime else increment
 
-        # Moves that this time has to last for, each of them late by the lag, this one and another by the overhead.
+        # Moves that this time has to last for: this one late by the overhead, the others by the lag, or one at worst.
         num_moves = left.period_moves if has_overtime else left.moves_to_go
         time = main + left.period_s if has_overtime else main
         num_others = (num_moves or expected) - 1
