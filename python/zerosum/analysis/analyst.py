@@ -20,7 +20,7 @@ from typing import Any
 from zerosum.errors import GameError, SettingsError
 from zerosum.games import Rules, State, make, state_after
 from zerosum.play.choice import Players
-from zerosum.play.engine import REPORT_SECONDS, Engine, Line, Report, Task
+from zerosum.play.engine import REPORT_SECONDS, Engine, Line, Report, Task, win_rate
 from zerosum.play.player import MOST_SIMULATIONS, Player, require_seconds
 
 MOST_LINES = 1000
@@ -47,7 +47,7 @@ class AnalysisLine:
     @property
     def win_rate(self) -> float:
         """The value as a chance, from 0 (certain loss) to 1 (certain win), half a win for a draw."""
-        return (1 + self.value) / 2
+        return win_rate(self.value)
 
 
 @dataclass(frozen=True)

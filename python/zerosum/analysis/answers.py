@@ -15,7 +15,7 @@ from zerosum.analysis import go_query
 from zerosum.analysis.analyst import move_texts
 from zerosum.analysis.query import Query, Turn
 from zerosum.games import State
-from zerosum.play.engine import Line, Report, lower_win_rate
+from zerosum.play.engine import Line, Report, lower_win_rate, win_rate
 
 DIGITS = 6
 
@@ -68,7 +68,7 @@ class _Seen:
 
     def win_rate(self, value: float) -> float:
         """Of a value for the player to move."""
-        return _rounded((1 + self.sign * value) / 2)
+        return _rounded(win_rate(self.sign * value))
 
     def values(self, value: float, visits: int) -> dict[str, Any]:
         """Of a value for the player to move, what moves and the root have alike."""

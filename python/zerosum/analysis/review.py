@@ -13,7 +13,7 @@ from zerosum.analysis.analyst import AnalysisReport, Analyst, judge
 from zerosum.errors import SettingsError
 from zerosum.games import Rules, State, start_state
 from zerosum.notation.record import Record
-from zerosum.play.engine import Task
+from zerosum.play.engine import Task, win_rate
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ReviewedPosition:
     @property
     def win_rate(self) -> float:
         """The value as the first player's chance, in [0, 1], with half a win for a draw."""
-        return (1 + self.value) / 2
+        return win_rate(self.value)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from zerosum.answering import answered
 from zerosum.arena.played import Thought
 from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
+from zerosum.play.engine import win_rate
 from zerosum.play.player import Contestant
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search
@@ -174,7 +175,7 @@ class SearchSeat:
 
 def thought_of(root: Root) -> Thought:
     """What a search found."""
-    return Thought(Score(win_rate=min(max((root.value + 1) / 2, 0.0), 1.0)), nodes=root.num_simulations)
+    return Thought(Score(win_rate=win_rate(root.value)), nodes=root.num_simulations)
 
 
 class RulesSeat:

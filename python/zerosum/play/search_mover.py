@@ -13,6 +13,7 @@ from zerosum.clock import TimeLeft
 from zerosum.external.engine import EngineFailure, EngineMove
 from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, measure_game, start_state
+from zerosum.play.engine import win_rate
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
 from zerosum.search import new_search
 from zerosum.settings import num_cores
@@ -64,7 +65,7 @@ class SearchMover:
         search = self._searched_to(start, actions)
         state = search.state(0)
         player = self._game.player(state)
-        self._manager.begin(_time_left(limits, player), num_plies=state.plies)
+        self._manager.begin(_time_left(limits, player), num_plies=state.plies, clock_since_s=began)
         search.begin(0, limits.nodes or MOST_SIMULATIONS)
         self._evaluations += answer_all(
             search,
@@ -75,9 +76,11 @@ class SearchMover:
         )
         root = search.root(0)
         action = self._choose(root, ply=state.plies)
-        score = min(max((root.value + 1) / 2, 0.0), 1.0)
         answer = EngineAnswer(
-            self._game.action_text(state, action), self._now() - began, nodes=root.num_simulations, win_rate=score
+            self._game.action_text(state, action),
+            self._now() - began,
+            nodes=root.num_simulations,
+            win_rate=win_rate(root.value),
         )
         return EngineMove(action, "", answer)
 

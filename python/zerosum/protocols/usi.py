@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from zerosum.external.uci_client import USI_GAMES
 from zerosum.games import NO_PLY_CAP, Rules, make, with_options
-from zerosum.play.engine import Report
+from zerosum.play.engine import Report, win_rate
 from zerosum.protocols.engine_options import OfferedOption, combo, spin
 from zerosum.protocols.engine_setup import EngineSetup
 from zerosum.protocols.line_engine import Command, Go, LineEngine
@@ -87,10 +87,9 @@ class UsiEngine(LineEngine):
     def _answer(self, go: Go, report: Report) -> str:
         if "mate" in go.words.numbers:
             return self._checkmate(go, report)
-        if report.lines and not go.is_infinite:
-            chance = (1 + report.lines[0].value) / 2
-            if 1000 * chance < self.setup.number("Resign_Threshold"):
-                return "bestmove resign"
+        is_game = report.lines and not go.is_infinite
+        if is_game and 1000 * win_rate(report.lines[0].value) < self.setup.number("Resign_Threshold"):
+            return "bestmove resign"
         return super()._answer(go, report)
 
     def _answer_anyhow(self, go: Go) -> str:
