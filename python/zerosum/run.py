@@ -199,7 +199,9 @@ class Training:
             require_game(known, game.spec)
         num_positions = self._store.num_positions
         self._window.load(recent, total_positions=num_positions)
-        self._elapsed_before, self._evaluations_before = 0.0, 0  # by earlier processes
+        # By earlier processes.
+        self._elapsed_before, self._evaluations_before, self._simulations_before = 0.0, 0, 0
+        self._learner_cpu_s = 0.0
         self._workers_cpu_s: Callable[[], float] = lambda: 0.0  # of processes that play
         self._saved_step, self._saved_progress = 0, 0.0
         self._go_on_learning(checkpoint, learner_state, learner_info)
@@ -369,6 +371,7 @@ class Training:
 
     def _learn(self) -> None:
         """The steps of one phase, then the new weights for self-play."""
+        started = time.thread_time()
         for _ in range(self._config.training.steps_per_phase):
             if self._is_over():
                 break
@@ -388,6 +391,7 @@ class Training:
             self._steps_seen.append(report)
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
+        self._learner_cpu_s += time.thread_time() - started
         self._evaluator.update(checkpoint)
         self._network_step = self._learner.step_number
         if isinstance(self._selfplay, SelfplayProcesses):
@@ -427,6 +431,8 @@ class Training:
                 learner_info={
                     "elapsed_s": self._elapsed(),
                     "evaluations": self._num_evaluations(),
+                    "simulations": self._simulations_before + self._selfplay.counts.simulations,
+                    "learner_cpu_s": self._learner_cpu_s,
                     "samples": self._num_samples,
                     "samples_per_position": self._config.learner.samples_per_position,
                     "optimizer": self._config.learner.optimizer,
@@ -546,6 +552,8 @@ class Training:
         last = self._metrics.last
         self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
         self._evaluations_before = int(info.get("evaluations", 0))
+        self._simulations_before = int(info.get("simulations", 0))
+        self._learner_cpu_s = float(info.get("learner_cpu_s", 0.0))
         if last and not self._is_deterministic:
             self._evaluations_before = max(self._evaluations_before, last.evaluations)
         self._started = self._clock()
