@@ -160,7 +160,7 @@ def test_a_match_can_be_watched_and_left() -> None:
     while not watched.is_over:
         seen += watched.play_batch()
     assert sorted(seen, key=lambda game: game.index) == list(result.games)
-    match = Match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
+    match = Match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1, max_games_at_once=2)
     assert match.result.games == () and math.isnan(match.result.score)
     while not match.result.games:
         match.play_batch()

@@ -446,7 +446,12 @@ def test_check_game(zero: Command, games: Path) -> None:
         ),
         ("match connect4 random random --each nodes=3", "random has 3 nodes, but random play does not search"),
         ("match connect4 random random --first node=3", "'node=3' says nothing of a player: expected NAME=VALUE"),
-        ("match chess uci:nothere random --first depth=1", "nothere cannot be started: nothere: No such file"),
+        (
+            "match chess uci:nothere random --first depth=1",
+            "uci:nothere: there is no program 'nothere' on the path: install it",
+        ),
+        ("match chess uci:/no/where random", "uci:/no/where: there is no file '/no/where': check the path."),
+        ("match chess uci:./file random", "uci:./file: './file' is not a program that may be run: name the engine"),
         ("match connect4 random random --shuffle", "--shuffle is for the openings of a file"),
         ("match chess random random --openings nowhere", "openings 'nowhere' are no file here"),
         ("match connect4 random random --sprt 5,0", "elo0 is 5.0 and elo1 0.0, expected elo0 below elo1"),

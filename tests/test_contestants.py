@@ -31,6 +31,15 @@ CHEAT = {
 }
 
 
+@pytest.fixture(autouse=True)
+def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Programs that are there, though nothing starts them."""
+    monkeypatch.setattr("zerosum.external.engine.DEBIAN_GAMES", str(tmp_path / "games"))
+    (tmp_path / "games").mkdir()
+    for name in ("x", "strong", "mogo"):
+        (tmp_path / "games" / name).touch(mode=0o755)
+
+
 def fake_word(script: dict[str, list[str]] = CHEAT) -> str:
     return f"uci:{shlex.join([sys.executable, '-I', '-S', str(FAKE), json.dumps(script)])}"
 
@@ -86,7 +95,7 @@ def test_names_say_who_plays_on_what_terms() -> None:
     assert entered("rollouts", "tc=10+0.1", game="connect4") == ("rollouts (10+0.1)", timed)
     limited = Terms(TimeControl.parse("10+0.1"), nodes=5)
     assert entered("rollouts@5", "tc=10+0.1", game="connect4") == ("rollouts (10+0.1, 5 nodes)", limited)
-    assert entered("uci:/opt/x/strong -q", "depth=3", "option.Hash=4") == ("strong (Hash 4, depth 3)", Terms(depth=3))
+    assert entered("uci:strong -q", "depth=3", "option.Hash=4") == ("strong (Hash 4, depth 3)", Terms(depth=3))
     assert entered("uci:strong", "depth=3", "name=Bo")[0] == "Bo"
     assert entered("gtp:mogo", game="go(size=9)") == ("mogo", Terms())
 

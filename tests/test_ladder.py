@@ -501,7 +501,12 @@ def test_the_command_places_a_player(tmp_path: Path) -> None:
     assert line["player"] == "rollouts@20" and line["games"] == 12 and line["error"] > 0
 
 
-def test_results_know_a_player_by_all_that_its_strength_depends_on() -> None:
+def test_results_know_a_player_by_all_that_its_strength_depends_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").touch(mode=0o755)
+
     def identity(word: str, *settings: str) -> str:
         entry = Entry.parse(word, settings)
         return _identity(entry, enter(entry, make("chess")).contestant)

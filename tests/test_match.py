@@ -353,10 +353,37 @@ def test_a_match_goes_on_with_the_games_it_has() -> None:
     assert rest.games == whole.games and sorted(seen) == [1, 4, 5, 9]
 
 
-def test_only_complete_pairs_are_counted() -> None:
-    games = [PlayedGame(index, (index,), 0, index % 2, 1.0, "some way") for index in (0, 1, 2, 5)]
-    result = MatchResult("me", "you", tuple(games), (0, 0))
-    assert result.statistics.counts.pairs == (0, 0, 0, 0, 1) and result.tally() == Tally(4, 0, 0)
+def ended(results: dict[int, float]) -> list[PlayedGame]:
+    return [PlayedGame(index, (index,), 0, index % 2, result, "some way") for index, result in results.items()]
+
+
+def test_complete_pairs_count_in_the_order_in_which_they_were_begun() -> None:
+    """The short games of a program that loses quickly are no more than its long ones, of which some are under way."""
+    played = ended({0: 1.0, 1: -1.0, 2: 1.0, 4: -1.0, 5: -1.0, 6: -1.0, 7: -1.0})
+    with Match(CONNECT4, scripted(Scripted()), RANDOM, num_games=8, seed=1, played=played) as match:
+        result = match.result
+    assert [game.index for game in result.games] == [0, 1] and result.num_others == 5
+    assert result.tally() == Tally(1, 0, 1) and result.statistics.counts.pairs == (0, 0, 1, 0, 0)
+    assert "5 games begun after the first pair that is not complete" in str(result)
+
+
+def test_the_sequential_test_takes_pairs_as_they_were_begun() -> None:
+    """Pairs that are lost stand before those that are won, and some game before each is still to be played."""
+    sprt = Sprt(elo0=0, elo1=200)
+    lost, won = dict.fromkeys(range(2, 40), -1.0), dict.fromkeys(range(40, 1000), 1.0)
+    played = ended({1: 1.0, **lost, **won})
+    player = scripted(Scripted())
+    with Match(CONNECT4, player, RANDOM, num_games=1000, seed=1, sprt=sprt, played=played) as match:
+        assert not match.is_over and not match.result.games
+    whole = Match(CONNECT4, player, RANDOM, num_games=1000, seed=1, sprt=sprt, played=[*ended({0: 1.0}), *played])
+    assert whole.is_over, "by the first pairs, whatever has ended since"
+    test = whole.result.statistics.sprt
+    assert test is not None and test.decision == "H0"
+    assert 2 < len(whole.result.games) <= 40 and len(whole.result.games) + whole.result.num_others == 1000
+    shorter = whole.result.games[:-2]
+    assert not Match(
+        CONNECT4, player, RANDOM, num_games=len(shorter), seed=1, sprt=sprt, played=shorter
+    ).result.statistics.sprt.decision  # type: ignore[union-attr]
 
 
 # Real processes

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -83,6 +83,11 @@ class MatchCounts:
                 f"{sum(self.pairs)} pairs are {2 * sum(self.pairs)} games, but the wins, draws and losses are only "
                 f"{self.num_games}: count the games of complete pairs among them, too."
             )
+
+    def __add__(self, other: MatchCounts) -> MatchCounts:
+        games = Tally(*(sum(counts) for counts in zip(astuple(self.games), astuple(other.games), strict=True)))
+        pairs = [sum(counts) for counts in zip(self.pairs, other.pairs, strict=True)]
+        return MatchCounts(games, (pairs[0], pairs[1], pairs[2], pairs[3], pairs[4]))
 
     @property
     def num_games(self) -> int:

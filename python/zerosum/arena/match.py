@@ -30,7 +30,7 @@ from zerosum.openings import OpeningSource, RandomOpenings
 from zerosum.play.player import Contestant
 from zerosum.play.search_mover import SearchMover
 from zerosum.settings import num_cores
-from zerosum.sprt import Sprt
+from zerosum.sprt import MatchCounts, Sprt, Tally, count_results
 
 GAMES_AT_ONCE = 64
 """Of two searches without a clock, whose positions share batches; of all others, one for each core."""
@@ -87,7 +87,7 @@ class Match:
             opening_plies: Random moves that begin each pair of games; a game of several starts draws one of them, too.
             openings: Where openings come from instead.
             draw: When a draw is agreed; never, if not given.
-            sprt: Ends the match as soon as it is decided.
+            sprt: Ends the match as soon as it is decided by the complete pairs, in the order in which they were begun.
             played: Games that were played before; they count, and are not played again.
             max_games_at_once: `GAMES_AT_ONCE` if not given, or one for each core.
 
@@ -116,7 +116,8 @@ class Match:
         self._boards: dict[int, _Board] = {}
         self._seats: tuple[Seat, ...] = ()
         self._fresh: list[PlayedGame] = []
-        self._is_decided = self._decides()
+        self._num_pairs, self._counts, self._is_decided = 0, MatchCounts(Tally(0, 0, 0)), False
+        self._count_pairs()
         if self.is_over:
             return
         num_boards = min(num_games - len(self._games), max_games_at_once)
@@ -134,17 +135,32 @@ class Match:
         """All games have ended, or the sequential test is decided."""
         return self._is_decided or len(self._games) == self._num_games
 
-    def _decides(self) -> bool:
-        """Whether the sequential test, if there is one, has come to an end by the games so far."""
-        return self._sprt is not None and self._sprt.test(self.result.statistics.counts).decision is not None
+    def _count_pairs(self) -> None:
+        """Count the pairs that are complete, in the order in which they were begun, until the test is decided.
+
+        In the order in which they end short games would come first, which may be mostly one player's wins.
+        """
+        while not self._is_decided and {2 * self._num_pairs, 2 * self._num_pairs + 1} <= self._games.keys():
+            pair = (self._games[2 * self._num_pairs], self._games[2 * self._num_pairs + 1])
+            self._num_pairs += 1
+            if self._sprt is not None:
+                self._counts += count_results({game.index: game.result for game in pair})
+                self._is_decided = self._sprt.test(self._counts).decision is not None
 
     @property
     def result(self) -> MatchResult:
-        """The games that have ended so far."""
-        games = tuple(self._games[index] for index in sorted(self._games))
+        """The games that count so far: see `MatchResult.games`."""
+        games = tuple(self._games[index] for index in range(2 * self._num_pairs))
         evaluations = [seat.evaluations for seat in self._seats] or [0, 0]
         first, second = self._players
-        return MatchResult(first.name, second.name, games, (evaluations[0], evaluations[1]), sprt=self._sprt)
+        return MatchResult(
+            first.name,
+            second.name,
+            games,
+            (evaluations[0], evaluations[1]),
+            sprt=self._sprt,
+            num_others=len(self._games) - len(games),
+        )
 
     def play_batch(self) -> list[PlayedGame]:
         """One batch of evaluations for each contestant, and the moves that are decided. Answers the games that ended.
@@ -335,7 +351,7 @@ class Match:
         )
         self._games[played.index] = played
         self._fresh.append(played)
-        self._is_decided = self._decides()
+        self._count_pairs()
         self._start_next(number)
 
 

@@ -23,19 +23,24 @@ def require_pairs(name: str, num_games: int) -> None:
 
 @dataclass(frozen=True)
 class MatchResult:
-    """The games of a match that have ended, from the view of the contestant named first."""
+    """The games of a match that count, from the view of the contestant named first."""
 
     first: str
     second: str
     games: tuple[PlayedGame, ...]
-    """By `index`."""
+    """The complete pairs in the order in which they were begun, up to the first incomplete one, by `index`.
+
+    After an early stop the other games that have ended are rather short ones, which would bias the result.
+    """
     evaluations: tuple[int, int]
     """Positions that the evaluators of first and second were asked about, unfinished games included."""
     sprt: Sprt | None = None
     """The test that may end it early."""
+    num_others: int = 0
+    """Games that have ended and do not count."""
 
     def tally(self, *, player: int | None = None) -> Tally:
-        """Results of all games, or of those in which the contestant named first was player 0 or 1."""
+        """Results of the games, or of those in which the contestant named first was player 0 or 1."""
         return Tally.of(game.result for game in self.games if player is None or game.first_is_player == player)
 
     @property
@@ -83,12 +88,17 @@ class MatchResult:
         ]
         return [f"{name} lost {count} by {ending}" for name, count, ending in found if count]
 
+    def _others(self) -> str:
+        games = "1 game" if self.num_others == 1 else f"{self.num_others} games"
+        return f"{games} begun after the first pair that is not complete, or after the test was decided"
+
     def __str__(self) -> str:
         lines = [
             *str(self.statistics).splitlines(),
             f"{'moving first':<14} {self.tally(player=0)}",
             f"{'moving second':<14} {self.tally(player=1)}",
             *([f"{'failures':<14} {'; '.join(found)}"] if (found := self.failures()) else []),
+            *([f"{'not counted':<14} {self._others()}"] if self.num_others else []),
             f"{self.num_distinct} different games of {self.mean_plies:.1f} plies"
             + (", {:,} and {:,} evaluations".format(*self.evaluations) if any(self.evaluations) else ""),
         ]

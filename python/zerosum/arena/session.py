@@ -244,7 +244,10 @@ class _Watch:
         self._said_at = time.monotonic()
         result = match.result
         llr = f"; LLR {sprt}" if (sprt := result.statistics.sprt) else ""
-        self._say(f"{len(result.games)} of {self._plan.num_games} games: {result.tally()}{llr}")
+        num_ended = len(result.games) + result.num_others
+        self._say(
+            f"{num_ended} of {self._plan.num_games} games; of the first {len(result.games)}: {result.tally()}{llr}"
+        )
 
 
 def _faults(ended: PlayedGame) -> Iterator[str]:

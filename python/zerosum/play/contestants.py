@@ -119,6 +119,8 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
     resign = _resign_rule(entry.resign, game, is_own=command is None)
     if command is None:
         return Entered(_own_contestant(entry, resign, game, batch_size=batch_size, seed=seed))
+    if command.program is None:
+        raise SettingsError(f"{entry.word}: {_not_there(command.argv[0])}")
     terms = entry.terms if number is None else replace(entry.terms, nodes=number)
     _require_limit(command, terms)
     sentences: tuple[str, ...] = ()
@@ -186,6 +188,15 @@ def _engine_command(word: str, game: Rules) -> EngineCommand | None:
         f" {', '.join(sorted([*known, *names]))}, the path of a run or checkpoint, and engines by their commands as"
         " uci:COMMAND, usi:COMMAND, gtp:COMMAND. All but random take @N behind them: N simulations, nodes or plies."
     )
+
+
+def _not_there(program: str) -> str:
+    """Why a program cannot be started, and what to do."""
+    if not os.path.dirname(program):
+        return f"there is no program {shown(program)} on the path: install it, or name its file as in ./{program}."
+    if not os.path.exists(program):
+        return f"there is no file {shown(program)}: check the path."
+    return f"{shown(program)} is not a program that may be run: name the engine's file, or `chmod +x` it."
 
 
 def _require_limit(command: EngineCommand, terms: Terms) -> None:
