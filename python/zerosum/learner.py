@@ -50,7 +50,13 @@ class LearnerConfig:
         0.02, "share of learning_rate at the end of the budget, for 'cosine'", low=0.0, high=1.0
     )
     momentum: float = setting(0.9, "of SGD (paper: 0.9)", low=0.0, high=0.999)
-    weight_decay: float = setting(1e-4, "L2 for SGD as in the paper (1e-4), decoupled for AdamW", low=0.0, high=1.0)
+    weight_decay: float = setting(
+        1e-4,
+        "L2 of all weights for SGD, as in the paper (1e-4); decoupled, and of kernels but not of biases and norms, for"
+        " AdamW",
+        low=0.0,
+        high=1.0,
+    )
     value_weight: float = setting(
         1.0, "weight of the value loss beside the policy loss (paper: 1)", low=0.0, high=100.0
     )
@@ -269,7 +275,12 @@ class Learner:
         parameters, config = list(self._network.parameters()), self.config
         if config.optimizer == "sgd":
             return torch.optim.SGD(parameters, lr=0.0, momentum=config.momentum, weight_decay=config.weight_decay)
-        return torch.optim.AdamW(parameters, lr=0.0, weight_decay=config.weight_decay)
+        # A bias or a norm's scale has one dimension; its size says nothing of how complicated the function is.
+        groups = [
+            {"params": [tensor for tensor in parameters if tensor.ndim > 1], "weight_decay": config.weight_decay},
+            {"params": [tensor for tensor in parameters if tensor.ndim <= 1], "weight_decay": 0.0},
+        ]
+        return torch.optim.AdamW(groups, lr=0.0)
 
 
 def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -> Tensor:
