@@ -7,12 +7,12 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-from zerosum.checkpoint import list_checkpoints, load_checkpoint
-from zerosum.config import load_config
-from zerosum.games import make
-from zerosum.metrics import read_metrics
-from zerosum.mistakes import Mistakes, mean_rate
-from zerosum.strength import Strength, player_name
+from zerosum.games.rules import make
+from zerosum.network.checkpoint import list_checkpoints, load_checkpoint
+from zerosum.run.config import load_config
+from zerosum.run.metrics import read_metrics
+from zerosum.run.mistakes import Mistakes, mean_rate
+from zerosum.run.strength import Strength, player_name
 
 
 def main() -> None:

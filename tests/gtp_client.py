@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Callable
 
-from zerosum.evaluator import RolloutEvaluator
+from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.play.player import Player, rollouts
 from zerosum.protocols.gtp import GtpEngine

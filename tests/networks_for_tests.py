@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from zerosum.checkpoint import Checkpoint, CheckpointInfo
-from zerosum.network import MOVES_LEFT_SCALE, NetworkConfig, initial_weights
-from zerosum.residual_tower import ResidualTower
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.network.config import MOVES_LEFT_SCALE
+from zerosum.network.residual_tower import ResidualTower
 
 # How far two programs may differ: on values, and on logits in units of their spread (of 1, if that is less). In float32
 # it is the order of the additions, in bfloat16 (8 bits of mantissa) the rounding of every layer's output.

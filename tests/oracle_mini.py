@@ -15,7 +15,7 @@ import numpy as np
 
 from minichess_twin import MinichessTwin
 from minishogi_twin import MinishogiTwin
-from zerosum.errors import GameError
+from zerosum.base.errors import GameError
 from zerosum.games import Rules, State, make
 
 Twin = MinichessTwin | MinishogiTwin

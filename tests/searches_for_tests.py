@@ -10,12 +10,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from games_for_tests import DoubleMove
+from search_twin import Estimate, ReferenceSearch
 from zerosum import _core
-from zerosum.answering import answer
-from zerosum.evaluator import Evaluations
-from zerosum.games import Leaves, Rules, State, adopt, make
-from zerosum.search import Search, SearchConfig
-from zerosum.search_reference import Estimate, ReferenceSearch
+from zerosum.evaluators import Evaluations, answer
+from zerosum.games import Rules, State, adopt, make
+from zerosum.games.rules import Leaves
+from zerosum.search import SearchConfig
+from zerosum.search.config import Search
 
 ALPHA = 1.3
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from zerosum.game_store import GameStore
-from zerosum.journal import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.replay import GameHeader, GameRecord, PlyRecord
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.journal import PlyFlag
 
 
 def ply_of(game_id: int, index: int) -> PlyRecord:

@@ -11,12 +11,12 @@ import pytest
 import ablation
 from ablation import Result, changed, main, mean_difference, mistake_table, rating_table, training_table, variants_of
 from runs_for_tests import train_a_little
-from zerosum.config import RunConfig, new_config
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.contest.sprt import Tally
 from zerosum.games import make
 from zerosum.ladder.ratings import Score, fit_ratings
 from zerosum.ladder.results import PlayedPair, read_pairs
-from zerosum.sprt import Tally
+from zerosum.run.config import RunConfig, new_config
 
 
 def defaults_of(game: str) -> RunConfig:

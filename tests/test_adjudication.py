@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerosum.adjudication import AdjudicationRules, DrawRule, Report, ResignRule, Score, Verdict, adjudicate
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.contest.adjudication import AdjudicationRules, DrawRule, Report, ResignRule, Score, Verdict, adjudicate
 from zerosum.notation.record import ENDINGS
 
 STOCKFISH = ResignRule(centipawns=-650, num_moves=4)

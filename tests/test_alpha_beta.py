@@ -11,7 +11,7 @@ import pytest
 from games_for_tests import DoubleMove
 from zerosum import _core
 from zerosum.arena import play_match
-from zerosum.errors import GameError, SettingsError
+from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, State, adopt, make, state_after
 from zerosum.play.player import RANDOM, alpha_beta, open_player, parse_player
 

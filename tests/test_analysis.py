@@ -11,8 +11,8 @@ import pytest
 import zerosum
 from test_player import save_network
 from zerosum.analysis.analyst import AnalysisReport, analyse
-from zerosum.errors import DataError, GameError, SettingsError
-from zerosum.evaluator import RolloutEvaluator, UniformEvaluator
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.games import make, state_after
 from zerosum.play.choice import Players
 from zerosum.play.player import Player

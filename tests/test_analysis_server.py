@@ -16,8 +16,9 @@ import pytest
 
 from zerosum.analysis import go_query
 from zerosum.analysis.server import AnalysisServer
-from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator
-from zerosum.games import Leaves, make, state_after
+from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator
+from zerosum.games import make, state_after
+from zerosum.games.rules import Leaves
 from zerosum.play.choice import Players
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig

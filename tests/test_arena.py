@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import games_for_tests
 from zerosum._core import Leaves
 from zerosum.arena import Match, MatchResult, PlayedGame, play_match
-from zerosum.elo import PairScore
-from zerosum.errors import SettingsError
-from zerosum.evaluator import Evaluations, UniformEvaluator
+from zerosum.arena.openings import random_opening
+from zerosum.base.errors import SettingsError
+from zerosum.contest.elo import PairScore
+from zerosum.contest.sprt import Tally
+from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
-from zerosum.openings import random_opening
 from zerosum.play.player import RANDOM, Contestant, rollouts
 from zerosum.search import SearchConfig
-from zerosum.sprt import Tally
 
 CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(games_for_tests.DoubleMove())
 

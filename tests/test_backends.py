@@ -9,11 +9,10 @@ import pytest
 import torch
 
 from networks_for_tests import SMALL, make_checkpoint, make_info
-from zerosum import backends, device
-from zerosum.backends import make_evaluator
-from zerosum.errors import SettingsError
-from zerosum.openvino_evaluator import OpenVinoEvaluator
-from zerosum.torch_evaluator import TorchEvaluator
+from zerosum.base.errors import SettingsError
+from zerosum.evaluators import backends, device, make_evaluator
+from zerosum.evaluators.openvino import OpenVinoEvaluator
+from zerosum.evaluators.torch import TorchEvaluator
 
 pytest.importorskip("openvino")
 
@@ -55,14 +54,15 @@ def test_a_choice_that_cannot_be_is_named():
 
 def test_openvino_plays_without_torch(tmp_path):
     """Importing the module imports neither; loading and running a checkpoint on a CPU never imports torch."""
-    from zerosum.checkpoint import save_checkpoint
+    from zerosum.network import save_checkpoint
 
     path = save_checkpoint(tmp_path, make_checkpoint(make_info(SMALL)), learner_state={}, learner_info={})
     program = f"""
 import sys
 from pathlib import Path
-from zerosum import backends, device
-from zerosum.checkpoint import load_checkpoint
+from zerosum.evaluators import backends
+from zerosum.evaluators import device
+from zerosum.network.checkpoint import load_checkpoint
 assert not {{"torch", "openvino", "onnx", "onnxruntime"}} & sys.modules.keys()
 device._has_gpu_driver = lambda: False
 checkpoint = load_checkpoint(Path({str(path)!r}))

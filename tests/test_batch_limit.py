@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from networks_for_tests import F32_TOLERANCE, SMALL, assert_close, make_checkpoint, make_info, make_leaves, plain_answer
-from zerosum.batch_limit import BatchLimit, whole
-from zerosum.errors import SettingsError
-from zerosum.openvino_evaluator import OpenVinoEvaluator, _OpenVinoRequest
-from zerosum.torch_evaluator import TorchEvaluator, _TorchNetwork
+from zerosum.base.errors import SettingsError
+from zerosum.evaluators.batch_limit import BatchLimit, whole
+from zerosum.evaluators.openvino import OpenVinoEvaluator, _OpenVinoRequest
+from zerosum.evaluators.torch import TorchEvaluator, _TorchNetwork
 
 
 class Device:

@@ -12,18 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from zerosum.base.errors import SettingsError
+from zerosum.base.settings import num_cores
 from zerosum.bench import Figure, run_bench
 from zerosum.bench.growth import STATM, growth
 from zerosum.bench.other_process import open_process
 from zerosum.bench.peers import OPENSPIEL_GAMES, PGX_GAMES
 from zerosum.bench.selfplay_slices import Playing
-from zerosum.calibration import BATCH_SIZES
-from zerosum.config import new_config
-from zerosum.errors import SettingsError
 from zerosum.games import make
-from zerosum.network import NetworkConfig, num_operations
-from zerosum.run import network_shape
-from zerosum.settings import num_cores
+from zerosum.network import NetworkConfig
+from zerosum.network.config import num_operations
+from zerosum.run.config import new_config
+from zerosum.run.training import network_shape
+from zerosum.selfplay.calibration import BATCH_SIZES
 
 SPEED_UPS = {"speed_up", "speed_up_two_networks", "speed_up_two_processes"}
 METRICS = {

@@ -12,8 +12,15 @@ from types import SimpleNamespace
 import pytest
 
 from runs_for_tests import SETTINGS
-from zerosum import calibration
-from zerosum.calibration import (
+from zerosum.evaluators import Evaluations, UniformEvaluator
+from zerosum.games import make
+from zerosum.games.random_play import random_leaves
+from zerosum.games.rules import Leaves
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.run.training import train
+from zerosum.search import SearchConfig
+from zerosum.selfplay import SelfplayConfig, calibration
+from zerosum.selfplay.calibration import (
     Busy,
     Calibration,
     Setup,
@@ -24,14 +31,6 @@ from zerosum.calibration import (
     measure_rates,
     playing,
 )
-from zerosum.checkpoint import Checkpoint, CheckpointInfo
-from zerosum.evaluator import Evaluations, UniformEvaluator
-from zerosum.games import Leaves, make
-from zerosum.network import NetworkConfig, initial_weights
-from zerosum.random_play import random_leaves
-from zerosum.run import train
-from zerosum.search import SearchConfig
-from zerosum.selfplay import SelfplayConfig
 
 GAME = make("tictactoe")
 SETUP = Setup(host="here", num_cores=2, num_threads=2, backend="auto", device="auto")

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from zerosum import _core
-from zerosum.catalogue import catalogue, page, plane_table
 from zerosum.games import make
+from zerosum.games.catalogue import catalogue, page, plane_table
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "games.md"
 
 
 def test_the_page_is_what_the_games_say() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "python -m zerosum.catalogue > docs/games.md"
+    assert PAGE.read_text(encoding="utf-8") == page(), "python -m zerosum.games.catalogue > docs/games.md"
 
 
 def test_every_plane_is_there_in_order() -> None:

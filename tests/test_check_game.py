@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from zerosum.errors import GameError
-from zerosum.game_check import _check_texts
+from zerosum.base.errors import GameError
 from zerosum.games import make, state_after
+from zerosum.games.check import _check_texts
 
 
 class Broken:

@@ -11,23 +11,19 @@ import numpy as np
 import pytest
 
 from zerosum import _core
-from zerosum import checkpoint as checkpoint_module
-from zerosum.checkpoint import (
+from zerosum.base.errors import DataError
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, load_checkpoint, save_checkpoint
+from zerosum.network import checkpoint as checkpoint_module
+from zerosum.network.checkpoint import (
     FORMAT_VERSION,
-    Checkpoint,
-    CheckpointInfo,
     DamagedCheckpointError,
     checkpoint_path,
     list_checkpoints,
-    load_checkpoint,
     load_learner_state,
     load_newest,
     require_encoder,
-    save_checkpoint,
     set_aside,
 )
-from zerosum.errors import DataError
-from zerosum.network import NetworkConfig, initial_weights
 
 TINY = NetworkConfig(num_blocks=1, num_filters=2, policy_filters=1, value_filters=1, value_hidden=2)
 LEARNER_STATE = {

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games_for_tests import plane_of
-from zerosum.errors import GameError
-from zerosum.game_check import check_game
-from zerosum.games import Rules, State, make, parse_action, state_after
+from zerosum.base.errors import GameError
+from zerosum.games import Rules, State, check_game, make, parse_action, state_after
 
 CHESS, CHESS960 = make("chess"), make("chess960")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

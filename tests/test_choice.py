@@ -12,9 +12,9 @@ import pytest
 
 import games_for_tests
 from test_player import save_network
-from zerosum.checkpoint import read_info
-from zerosum.errors import DataError
+from zerosum.base.errors import DataError
 from zerosum.games import make
+from zerosum.network.checkpoint import read_info
 from zerosum.play.choice import Players, choose_player, describe_network, game_at, network_at, newest_run
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")

@@ -15,18 +15,17 @@ import pytest
 
 import zerosum
 from runs_for_tests import SETTINGS, train_a_little
-from zerosum import perft
 from zerosum._core import core_game_names
 from zerosum.arena import play_match
-from zerosum.checkpoint import list_checkpoints
+from zerosum.base.errors import GameError, command_text
 from zerosum.cli import app, main
-from zerosum.config import new_config
-from zerosum.errors import GameError, command_text
-from zerosum.games import make, state_after
-from zerosum.metrics import MetricsRow
-from zerosum.picture import svg
+from zerosum.games import make, perft, state_after
+from zerosum.games.picture import svg
+from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.player import RANDOM
-from zerosum.report import larger_budget, transcript
+from zerosum.run.config import new_config
+from zerosum.run.metrics import MetricsRow
+from zerosum.run.report import larger_budget, transcript
 
 COMMANDS = (
     *("train", "play", "uci", "usi", "gtp", "match", "ladder", "evaluate", "info", "export", "analyse"),

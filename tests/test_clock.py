@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerosum.clock import Clock, TimeControl, TimeLeft, pgn_clock
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.contest.clock import Clock, TimeControl, TimeLeft, pgn_clock
 
 parse = TimeControl.parse
 

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from games_for_tests import DoubleMove
-from zerosum.config import (
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.games import adopt, make
+from zerosum.run.config import (
     SECTIONS,
     changed,
     dump_config,
@@ -21,8 +23,6 @@ from zerosum.config import (
     parse_overrides,
     preset_names,
 )
-from zerosum.errors import DataError, SettingsError
-from zerosum.games import adopt, make
 
 
 @pytest.mark.parametrize(

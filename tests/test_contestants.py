@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from zerosum import suite as suites
-from zerosum.clock import TimeControl
-from zerosum.errors import SettingsError
+from zerosum.arena import suite as suites
+from zerosum.arena.suite import SuiteResult, SuiteWords, play_suite
+from zerosum.base.errors import SettingsError
+from zerosum.contest.clock import TimeControl
 from zerosum.external import profiles
 from zerosum.external.engine import EngineCommand
 from zerosum.external.profiles import profile_of
@@ -19,7 +20,6 @@ from zerosum.external.program import Terms
 from zerosum.games import make
 from zerosum.play.contestants import Entry, enter, sharing_evaluator
 from zerosum.play.player import RANDOM
-from zerosum.suite import SuiteResult, SuiteWords, play_suite
 
 FAKE = Path(__file__).parent / "fake_engine.py"
 CHESS, CONNECT4 = make("chess"), make("connect4")

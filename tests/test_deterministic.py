@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from kill_training import result
-from zerosum.checkpoint import list_checkpoints, load_checkpoint
-from zerosum.errors import RunError, SettingsError
+from zerosum.base.errors import RunError, SettingsError
 from zerosum.learner import Learner
-from zerosum.run import Training, train
-from zerosum.selfplay import SelfplayWorker
-from zerosum.strength import Strength
+from zerosum.network import load_checkpoint
+from zerosum.network.checkpoint import list_checkpoints
+from zerosum.run.strength import Strength
+from zerosum.run.training import Training, train
+from zerosum.selfplay.worker import SelfplayWorker
 
 STEPS = 24
 SETTINGS = (
@@ -187,7 +188,7 @@ def test_what_comes_out_different_is_told(tmp_path: Path, kill: Kill, monkeypatc
     die(run, kill, "_save", 6)  # all is done for the fourth checkpoint, which is not there
     before = result(run)
     with monkeypatch.context() as patch:
-        patch.setattr("zerosum.selfplay.choose_action", lambda root, *_, **__: (int(root.actions[0]), False))
+        patch.setattr("zerosum.selfplay.worker.choose_action", lambda root, *_, **__: (int(root.actions[0]), False))
         with pytest.raises(RunError, match=r"Game \d+ was played again and is not the game recorded in .*=false"):
             go_on(run)
     assert result(run) == before

@@ -19,8 +19,8 @@ import zerosum
 from runs_for_tests import train_a_little
 from zerosum._core import core_game_names
 from zerosum.cli import app
-from zerosum.config import load_preset
-from zerosum.games import find_game
+from zerosum.games.rules import find_game
+from zerosum.run.config import load_preset
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerosum.elo import VIRTUAL_DRAWS, PairScore, elo_of_points, fit_elo, is_stronger, win_probability
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.contest.elo import VIRTUAL_DRAWS, PairScore, elo_of_points, fit_elo, is_stronger, win_probability
 
 
 def elo_of_score(score: float) -> float:

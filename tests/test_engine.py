@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from zerosum.errors import GameError
-from zerosum.evaluator import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
-from zerosum.games import Leaves, make, state_after
+from zerosum.base.errors import GameError
+from zerosum.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
+from zerosum.games import make, state_after
+from zerosum.games.rules import Leaves
 from zerosum.play.engine import Engine, Report, Task
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig

@@ -26,12 +26,13 @@ from networks_for_tests import (
     plain_answer,
 )
 from zerosum._core import Game
-from zerosum.checkpoint import Checkpoint, CheckpointInfo
-from zerosum.errors import DataError, SettingsError
-from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator, evaluations_of
-from zerosum.network import MOVES_LEFT_SCALE
-from zerosum.openvino_evaluator import OpenVinoEvaluator
-from zerosum.torch_evaluator import TorchEvaluator
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator
+from zerosum.evaluators.evaluator import evaluations_of
+from zerosum.evaluators.openvino import OpenVinoEvaluator
+from zerosum.evaluators.torch import TorchEvaluator
+from zerosum.network import Checkpoint, CheckpointInfo
+from zerosum.network.config import MOVES_LEFT_SCALE
 
 openvino = pytest.importorskip("openvino")
 

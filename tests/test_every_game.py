@@ -6,9 +6,9 @@ import pytest
 
 from runs_for_tests import train_a_little
 from zerosum import _core
-from zerosum.checkpoint import load_newest
-from zerosum.config import new_config
 from zerosum.games import make
+from zerosum.network.checkpoint import load_newest
+from zerosum.run.config import new_config
 
 NAMES = sorted({make(name).spec.full_name for name in _core.core_game_names()})
 """Each game once, although it may have several names."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from zerosum.errors import GameError, SettingsError, ZerosumError
+from zerosum.base.errors import GameError, SettingsError, ZerosumError
 from zerosum.external.engine import (
     EngineCommand,
     EngineFailure,
@@ -597,7 +597,7 @@ def test_nothing_is_left_of_an_engine_that_does_not_leave(protocol: str, what: l
 
 def test_nothing_is_left_of_an_engine_that_nobody_closed() -> None:
     program = f"""
-from zerosum.games import make
+from zerosum.games.rules import make
 from zerosum.external.engine import EngineCommand, ExternalEngine
 engine = ExternalEngine({fake("uci", {"uci": ["uciok", "!sleep 600"]})!r}, make("chess"))
 print(engine.pid)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from zerosum.errors import DataError, RunError
-from zerosum.files import append_line, copy_aside, read_lines, replace_durably, write_durably, writing
+from zerosum.base.errors import DataError, RunError
+from zerosum.base.files import append_line, copy_aside, read_lines, replace_durably, write_durably, writing
 
 
 class Killed(BaseException):

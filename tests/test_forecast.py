@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 from runs_for_tests import SETTINGS
-from zerosum.config import new_config
-from zerosum.forecast import Forecast, evaluations_per_position
 from zerosum.games import make
-from zerosum.run import train
+from zerosum.run.config import new_config
+from zerosum.run.forecast import Forecast, evaluations_per_position
+from zerosum.run.training import train
 
 ONE_CORE = Forecast(
     steps=100, evaluations=6000.0, samples=400.0, evaluations_per_second=100.0, samples_per_second=10.0, cores=1

@@ -26,9 +26,10 @@ from stores_for_tests import (
     same,
     start,
 )
-from zerosum.errors import DataError, RunError
-from zerosum.journal import GameRecord, parse_journal
-from zerosum.shards import FORMAT, decode_shard, encode_shard, read_manifest, read_shard
+from zerosum.base.errors import DataError, RunError
+from zerosum.replay import GameRecord
+from zerosum.replay.journal import parse_journal
+from zerosum.replay.shards import FORMAT, decode_shard, encode_shard, read_manifest, read_shard
 
 # ---- shards
 

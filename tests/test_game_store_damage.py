@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from stores_for_tests import FILLED, filled, flip, games_in, names_in, opened, play, plies_in, start
-from zerosum.errors import DataError, RunError
-from zerosum.game_store import GameStore
-from zerosum.journal import begin_entry
-from zerosum.shards import FORMAT, MANIFEST
+from zerosum.base.errors import DataError, RunError
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.journal import begin_entry
+from zerosum.replay.shards import FORMAT, MANIFEST
 
 
 @pytest.mark.parametrize("harm", ["flip", "cut"])

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from stores_for_tests import FILLED, filled, flip, games_in, opened, play, plies_in, ply_of
-from zerosum.errors import RunError
-from zerosum.game_store import GameStore
-from zerosum.shards import MANIFEST
+from zerosum.base.errors import RunError
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.shards import MANIFEST
 
 
 class Killed(BaseException):

@@ -14,19 +14,9 @@ import pytest
 from games_for_tests import DoubleMove, Loop
 from small_twins import SMALL_TWINS
 from zerosum import _core
-from zerosum.errors import GameError
-from zerosum.game_check import check_game
-from zerosum.games import (
-    GameSpec,
-    Leaves,
-    Rules,
-    State,
-    adopt,
-    make,
-    measure_game,
-    parse_action,
-    state_after,
-)
+from zerosum.base.errors import GameError
+from zerosum.games import Rules, State, adopt, check_game, make, measure_game, parse_action, state_after
+from zerosum.games.rules import GameSpec, Leaves
 
 KNOWN = ", ".join(_core.core_game_names())
 CORE_GAMES = sorted(_core.core_game_names())

@@ -10,9 +10,8 @@ import pytest
 import oracle_go
 from go_twin import GoTwin
 from oracle_go import EVENTS, random_states
-from zerosum.errors import GameError
-from zerosum.game_check import check_game
-from zerosum.games import make, parse_action, state_after
+from zerosum.base.errors import GameError
+from zerosum.games import check_game, make, parse_action, state_after
 
 
 def test_the_core_plays_as_its_twin() -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from gtp_client import Client, exact
-from zerosum.evaluator import Evaluations, UniformEvaluator
-from zerosum.games import Leaves, Rules
+from zerosum.evaluators import Evaluations, UniformEvaluator
+from zerosum.games import Rules
+from zerosum.games.rules import Leaves
 from zerosum.play.player import Player
 from zerosum.protocols.gtp import COMMANDS
 from zerosum.protocols.gtp_player import GtpConfig

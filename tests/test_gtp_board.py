@@ -12,9 +12,9 @@ import pytest
 
 from gtp_client import Client
 from test_player import save_network
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
 from zerosum.games import make
-from zerosum.go_words import SHORTHANDS
+from zerosum.notation.go_words import SHORTHANDS
 from zerosum.play.choice import Players
 from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.protocols.gtp_player import GtpConfig

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from gtp_client import Client
-from zerosum.clock import Clock, TimeControl
+from zerosum.contest.clock import Clock, TimeControl
 from zerosum.protocols.gtp_player import GtpConfig
 
 SYSTEMS = {

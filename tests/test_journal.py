@@ -10,14 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stores_for_tests import same
-from zerosum.journal import (
+from zerosum.replay import GameHeader, GameRecord, PlyRecord
+from zerosum.replay.journal import (
     SYNC_INTERVAL_S,
-    GameHeader,
-    GameRecord,
     Journal,
     JournalContents,
     PlyFlag,
-    PlyRecord,
     RunningGame,
     begin_entry,
     end_entry,

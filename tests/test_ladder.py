@@ -18,8 +18,9 @@ import package_ladder
 from games_for_tests import DoubleMove
 from zerosum import _core
 from zerosum.arena import PlayedGame
-from zerosum.elo import win_probability
-from zerosum.errors import DataError, SettingsError
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.contest.elo import win_probability
+from zerosum.contest.sprt import Tally
 from zerosum.external.opponents import OPPONENTS
 from zerosum.games import adopt, make
 from zerosum.ladder.command import _identity, place
@@ -37,7 +38,6 @@ from zerosum.ladder.ratings import (
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung, _data, known_scores, rungs_of
 from zerosum.play.contestants import Entry, enter
-from zerosum.sprt import Tally
 
 TICTACTOE = make("tictactoe")
 

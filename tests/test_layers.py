@@ -13,89 +13,32 @@ import zerosum
 
 PACKAGE = Path(zerosum.__file__).parent
 
-# A module imports only what stands before it. A folder counts as one module: its files share the folder's place.
+# A room imports only rooms that stand before it. A room is a folder, or a module beside the folders.
 ORDER = (
     "_core",
-    "errors",
-    "settings",
-    "python_game",
-    "openspiel",
+    "base",
     "games",
-    "random_play",
-    "game_check",
-    "notation",
-    "polyglot",
-    "openings",
-    "adjudication",
-    "picture",
-    "perft",
-    "catalogue",
-    "files",
-    "journal",
-    "shards",
-    "game_store",
-    "replay",
-    "search",
-    "search_reference",
     "network",
-    "residual_tower",
-    "checkpoint",
-    "network_graph",
-    "openvino_graph",
-    "onnx_graph",
-    "device",
-    "evaluator",
-    "answering",
-    "batch_limit",
-    "openvino_evaluator",
-    "torch_evaluator",
-    "onnx_evaluator",
-    "backends",
+    "evaluators",
+    "search",
+    "replay",
     "selfplay",
-    "calibration",
-    "worker_process",
-    "selfplay_processes",
     "learner",
-    "elo",
-    "sprt",
-    "paper",
-    "centipawns",
-    "go_words",
-    "clock",
-    "time_manager",
+    "notation",
+    "contest",
     "external",
     "play",
     "analysis",
     "protocols",
     "arena",
-    "suite",
     "ladder",
-    "solved",
-    "config",
-    "workers",
-    "forecast",
-    "metrics",
-    "strength",
-    "mistakes",
-    "run_directory",
     "run",
-    "report",
     "bench",
-    "web",
     "cli",
     "__main__",
 )
 
-TRAINING_HALF = {
-    "journal",
-    "shards",
-    "game_store",
-    "replay",
-    "selfplay",
-    "worker_process",
-    "selfplay_processes",
-    "learner",
-}
+TRAINING_HALF = {"replay", "selfplay", "learner", "run"}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino", "onnx", "onnxruntime"}
@@ -108,28 +51,28 @@ LIGHT = {
     "replay": NETWORK_LIBRARIES,
     "search": NETWORK_LIBRARIES,
     "network": NETWORK_LIBRARIES,
-    "checkpoint": NETWORK_LIBRARIES,
-    "backends": NETWORK_LIBRARIES,
-    "worker_process": EVERY_LIBRARY,
-    "play": NOT_FOR_ENGINES,
-    "analysis": NOT_FOR_ENGINES,
-    "protocols": NOT_FOR_ENGINES,
+    "evaluators": NETWORK_LIBRARIES,
+    "selfplay.worker_process": EVERY_LIBRARY,
+    "play.player": NOT_FOR_ENGINES,
+    "analysis.analyst": NOT_FOR_ENGINES,
+    "protocols.uci": NOT_FOR_ENGINES,
+    "protocols.gtp": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,
     "cli": EVERY_LIBRARY,
 }
 
 
-def module_of(path: Path) -> str:
-    """The module, or folder of modules, that a file of the package belongs to."""
+def room_of(path: Path) -> str:
+    """The folder of the package, or the module beside the folders, that a file belongs to."""
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem != "__init__"]
-MODULES = {module_of(path) for path in FILES}
+ROOMS = {room_of(path) for path in FILES}
 
 
 def imports_of(path: Path) -> Iterator[str]:
-    """The zerosum modules that a file imports, anywhere in it; "" is the package itself."""
+    """The rooms that a file imports, anywhere in it; "" is the package itself."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -143,28 +86,37 @@ def imports_of(path: Path) -> Iterator[str]:
             continue
         for root, _, rest in (name.partition(".") for name in names):
             if root == "zerosum":
-                module = rest.partition(".")[0]
-                yield module if module in MODULES or module == "_core" else ""
+                room = rest.partition(".")[0]
+                yield room if room in ROOMS or room == "_core" else ""
 
 
-def test_every_module_has_a_place() -> None:
-    unknown = MODULES - set(ORDER)
+def test_every_room_has_a_place() -> None:
+    unknown = ROOMS - set(ORDER)
     assert not unknown, f"{', '.join(sorted(unknown))}: give it a place in ORDER"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_left(path: Path) -> None:
-    module = module_of(path)
+    room = room_of(path)
     for imported in imports_of(path):
-        assert imported, f"{path.name} imports the package itself, which imports everything: name the module"
-        if imported != module:
-            assert ORDER.index(imported) < ORDER.index(module), f"{module} imports {imported}, which stands after it"
+        assert imported, f"{path.name} imports the package itself, which imports everything: name the room"
+        if imported != room:
+            assert ORDER.index(imported) < ORDER.index(room), f"{room} imports {imported}, which stands after it"
 
 
-@pytest.mark.parametrize("module", ["play", "analysis", "protocols", "arena"])
-def test_engine_knows_nothing_of_training(module: str) -> None:
-    graph = {name: {m for path in FILES if module_of(path) == name for m in imports_of(path)} for name in MODULES}
-    reached, ahead = {module}, [module]
+@pytest.mark.parametrize("door", sorted(PACKAGE.glob("*/__init__.py")), ids=lambda door: door.parent.name)
+def test_a_door_has_ten_names_at_the_most(door: Path) -> None:
+    tree = ast.parse(door.read_text(encoding="utf-8"))
+    imported = [alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    names = [alias.name for alias in imported if alias.asname == alias.name]
+    assert ast.get_docstring(tree), f"{door.parent.name}: a door begins with a map of the room"
+    assert len(names) <= 10
+
+
+@pytest.mark.parametrize("room", ["play", "analysis", "protocols", "arena"])
+def test_engine_knows_nothing_of_training(room: str) -> None:
+    graph = {name: {m for path in FILES if room_of(path) == name for m in imports_of(path)} for name in ROOMS}
+    reached, ahead = {room}, [room]
     while ahead:
         found = graph.get(ahead.pop(), set()) - reached
         reached |= found
@@ -172,7 +124,7 @@ def test_engine_knows_nothing_of_training(module: str) -> None:
     assert not reached & TRAINING_HALF
 
 
-@pytest.mark.parametrize("module", [module for module in LIGHT if module in {"", *MODULES}])
+@pytest.mark.parametrize("module", list(LIGHT))
 def test_start_is_light(module: str) -> None:
     """In an interpreter of its own, since this one has long imported everything."""
     name = f"zerosum.{module}".rstrip(".")

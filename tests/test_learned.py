@@ -6,7 +6,7 @@ from pathlib import Path
 
 import zerosum
 from zerosum.games import State
-from zerosum.metrics import read_metrics
+from zerosum.run.metrics import read_metrics
 
 
 def results_against_everything(player: zerosum.Player, *, side: int) -> set[float]:

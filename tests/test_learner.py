@@ -15,9 +15,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerosum import replay
-from zerosum.checkpoint import Checkpoint, CheckpointInfo, load_checkpoint, load_learner_state, save_checkpoint
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
 from zerosum.games import make
 from zerosum.learner import (
     LAST_WEIGHTS,
@@ -28,17 +26,20 @@ from zerosum.learner import (
     policy_loss,
     value_loss,
 )
-from zerosum.network import NetworkConfig, NetworkShape, initial_weights
-from zerosum.replay import (
-    Batch,
-    GameHeader,
-    GameRecord,
-    PlyFlag,
-    PlyRecord,
-    ReplayConfig,
-    ReplayWindow,
+from zerosum.network import (
+    Checkpoint,
+    CheckpointInfo,
+    NetworkConfig,
+    NetworkShape,
+    initial_weights,
+    load_checkpoint,
+    save_checkpoint,
 )
-from zerosum.residual_tower import ResidualTower
+from zerosum.network.checkpoint import load_learner_state
+from zerosum.network.residual_tower import ResidualTower
+from zerosum.replay import Batch, ReplayConfig, ReplayWindow
+from zerosum.replay import window as replay
+from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
 
 GAME = make("connect4")
 SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
@@ -337,7 +338,7 @@ def test_learning_rates_of_the_warmup() -> None:
 
 # ---- settings
 
-# Who draws the batches obeys these two: `zerosum.run`.
+# Who draws the batches obeys these two: `zerosum.run.training`.
 OBEYED_BY_THE_RUN = {"batch_size", "samples_per_position"}
 ABOUT_SPEED = {"num_threads"}
 SETTINGS = [

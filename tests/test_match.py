@@ -10,20 +10,20 @@ import pytest
 
 from programs_for_tests import Endless, Scripted
 from zerosum._core import Leaves
-from zerosum.adjudication import DrawRule, ResignRule
 from zerosum.arena import Match, MatchResult, PlayedGame, play_match
-from zerosum.clock import TimeControl
-from zerosum.errors import SettingsError
-from zerosum.evaluator import Evaluations, UniformEvaluator
+from zerosum.arena.openings import Opening
+from zerosum.base.errors import SettingsError
+from zerosum.contest.adjudication import DrawRule, ResignRule
+from zerosum.contest.clock import TimeControl
+from zerosum.contest.sprt import Sprt, Tally
+from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.external.engine import EngineCommand, EngineFailure, EngineTimeouts
 from zerosum.external.program import Terms
 from zerosum.external.search import EngineLimits
 from zerosum.games import make, start_state
-from zerosum.openings import Opening
 from zerosum.play.player import RANDOM, Contestant, rollouts
 from zerosum.play.search_mover import SearchMover
 from zerosum.search import SearchConfig
-from zerosum.sprt import Sprt, Tally
 
 FAKE = Path(__file__).parent / "fake_engine.py"
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from programs_for_tests import Scripted
-from zerosum.adjudication import Score
 from zerosum.arena import Match, PlayedGame, Thought, play_match
 from zerosum.arena.game_files import GameFile
+from zerosum.arena.openings import RandomOpenings
 from zerosum.arena.session import MatchPlan, play_session
 from zerosum.arena.store import MatchStore, game_line, parse_game
-from zerosum.errors import DataError, RunError
-from zerosum.evaluator import UniformEvaluator
+from zerosum.base.errors import DataError, RunError
+from zerosum.contest.adjudication import Score
+from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, make, state_after
 from zerosum.notation import Record, read_games
-from zerosum.openings import RandomOpenings
 from zerosum.play.player import RANDOM, Contestant
 from zerosum.search import SearchConfig
 

@@ -10,8 +10,8 @@ import pytest
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from tensorboard.compat.proto.event_pb2 import Event
 
-from zerosum.errors import DataError, RunError
-from zerosum.metrics import HEADER, Metrics, MetricsRow, read_metrics
+from zerosum.base.errors import DataError, RunError
+from zerosum.run.metrics import HEADER, Metrics, MetricsRow, read_metrics
 
 ROWS = [MetricsRow(0.5 * step, step, 2, 3, 4, 5.0, elo=1.5 if step else None) for step in range(4)]
 

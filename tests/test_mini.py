@@ -12,10 +12,9 @@ import pytest
 from minichess_twin import MinichessTwin
 from minishogi_twin import MinishogiTwin
 from oracle_mini import compare_game
-from zerosum.errors import GameError
-from zerosum.game_check import check_game
-from zerosum.games import make, parse_action, state_after
-from zerosum.perft import load_perft
+from zerosum.base.errors import GameError
+from zerosum.games import check_game, make, parse_action, state_after
+from zerosum.games.perft import load_perft
 
 NAMES = ("minichess", "minishogi")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from zerosum._core import Leaves
-from zerosum.config import RunConfig, new_config
-from zerosum.evaluator import Evaluations, UniformEvaluator
+from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
-from zerosum.mistakes import FILE_NAME, Mistakes, mean_rate
 from zerosum.play.player import Player
-from zerosum.solved import load_solved, mistake_rates
+from zerosum.run.config import RunConfig, new_config
+from zerosum.run.mistakes import FILE_NAME, Mistakes, mean_rate
+from zerosum.run.solved import load_solved, mistake_rates
 
 GAME = make("connect4")
 SETTINGS = ["training.steps=100", "strength.solved_positions=12", "strength.solved_simulations=8"]

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from zerosum.errors import SettingsError
-from zerosum.network import NORM_EPSILON, NetworkConfig, NetworkShape, initial_weights, num_parameters, weight_shapes
-from zerosum.residual_tower import NetworkOutput, ResidualTower
+from zerosum.base.errors import SettingsError
+from zerosum.network import NetworkConfig, NetworkShape, initial_weights
+from zerosum.network.config import NORM_EPSILON, num_parameters, weight_shapes
+from zerosum.network.residual_tower import NetworkOutput, ResidualTower
 
 SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)

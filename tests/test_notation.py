@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fuzz_notation import DATA, FORMATS, fuzz, parsed, random_record, written
-from zerosum.errors import DataError, ZerosumError
+from zerosum.base.errors import DataError, ZerosumError
 from zerosum.notation import Evaluation, Move, Record, RecordError, game_text, kif, read_games
 from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.record import MAX_DEPTH, clock_text

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fuzz_notation import DATA
-from zerosum.errors import DataError, GameError
+from zerosum.base.errors import DataError, GameError
 from zerosum.games import Rules, State, make, state_after
 from zerosum.notation import (
     Evaluation,

@@ -18,13 +18,13 @@ from networks_for_tests import (
     make_leaves,
     plain_answer,
 )
-from zerosum.backends import make_evaluator
-from zerosum.checkpoint import save_checkpoint
+from zerosum.base.errors import SettingsError
 from zerosum.cli import app
-from zerosum.errors import SettingsError
-from zerosum.onnx_evaluator import OnnxEvaluator
-from zerosum.onnx_graph import export
-from zerosum.residual_tower import ResidualTower
+from zerosum.evaluators import make_evaluator
+from zerosum.evaluators.onnx import OnnxEvaluator
+from zerosum.evaluators.onnx_graph import export
+from zerosum.network import save_checkpoint
+from zerosum.network.residual_tower import ResidualTower
 
 onnx = pytest.importorskip("onnx")
 
@@ -80,7 +80,8 @@ def test_the_command_writes_what_onnx_holds_valid(tmp_path, capsys):
 
 
 def test_a_missing_library_is_named(tmp_path, monkeypatch):
-    from zerosum import onnx_evaluator, onnx_graph
+    from zerosum.evaluators import onnx as onnx_evaluator
+    from zerosum.evaluators import onnx_graph
 
     checkpoint = make_checkpoint(make_info(SMALL))
     with pytest.raises(SettingsError, match="precision of the onnx backend is 'bf16': known are auto, f32"):

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from test_polyglot import PUBLISHED, book_file
-from zerosum.errors import DataError, SettingsError
-from zerosum.games import Rules, make, state_after
-from zerosum.openings import (
+from zerosum.arena.openings import (
     BookOpenings,
     Opening,
     OpeningList,
@@ -22,7 +20,9 @@ from zerosum.openings import (
     random_opening,
     read_openings,
 )
-from zerosum.polyglot import read_book
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.games import Rules, make, state_after
+from zerosum.notation.polyglot import read_book
 
 CHESS, SHOGI, GO9, CONNECT4 = make("chess"), make("shogi"), make("go(size=9)"), make("connect4")
 AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -"

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from runs_for_tests import train_a_little
-from zerosum import openspiel
-from zerosum.checkpoint import load_newest
-from zerosum.errors import GameError
-from zerosum.game_check import check_game
-from zerosum.games import find_game, make, parse_action, state_after
+from zerosum.base.errors import GameError
+from zerosum.games import check_game, make, openspiel, parse_action, state_after
+from zerosum.games.rules import find_game
+from zerosum.network.checkpoint import load_newest
 from zerosum.play.player import load_player
 
 GAMES = (

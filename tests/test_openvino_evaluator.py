@@ -17,9 +17,9 @@ from networks_for_tests import (
     plain_answer,
 )
 from zerosum._core import Game
-from zerosum.checkpoint import Checkpoint, CheckpointInfo
-from zerosum.errors import DataError, SettingsError
-from zerosum.openvino_evaluator import OpenVinoEvaluator
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.evaluators.openvino import OpenVinoEvaluator
+from zerosum.network import Checkpoint, CheckpointInfo
 
 openvino = pytest.importorskip("openvino")
 
@@ -33,7 +33,7 @@ needs_int8 = pytest.mark.skipif(
 
 def test_a_new_network_is_ready_for_every_size_that_the_old_one_was_asked_for(monkeypatch):
     """Or else a thread that evaluates would have to compile it."""
-    from zerosum import openvino_graph
+    from zerosum.evaluators import openvino_graph
 
     compiled, build = [], openvino_graph.build_graph
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
 from zerosum.external import opponents
 from zerosum.external.engine import EngineCommand, EngineLimits, EngineTimeouts, ExternalEngine
 from zerosum.external.opponents import OPPONENTS, Opponent, find_opponent, opponents_of

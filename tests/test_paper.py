@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from zerosum.adjudication import ResignRule
-from zerosum.errors import SettingsError
+from zerosum.arena.openings import packaged_openings
+from zerosum.base.errors import SettingsError
+from zerosum.contest.adjudication import ResignRule
+from zerosum.contest.paper import PaperMatch, paper_matches
 from zerosum.games import make
-from zerosum.openings import packaged_openings
-from zerosum.paper import PaperMatch, paper_matches
 
 MATCHES = [match for suite in ("paper", "paper-2017") for match in paper_matches(suite)]
 

@@ -4,9 +4,9 @@ import pytest
 
 from games_for_tests import DoubleMove
 from zerosum import _core
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
 from zerosum.games import adopt, make
-from zerosum.perft import check_perft, divide, load_perft, perft_games, perft_lines
+from zerosum.games.perft import check_perft, divide, load_perft, perft_games, perft_lines
 
 MAX_NODES = 300_000
 """A fraction of a second; `zerosum bench rules --perft` counts all of a table."""

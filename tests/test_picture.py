@@ -12,7 +12,7 @@ import pytest
 from games_for_tests import DoubleMove
 from zerosum import _core
 from zerosum.games import adopt, make, state_after
-from zerosum.picture import describe_position, picture_svg, svg, text_svg
+from zerosum.games.picture import describe_position, picture_svg, svg, text_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

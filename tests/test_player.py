@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import games_for_tests
-from zerosum.checkpoint import Checkpoint, CheckpointInfo, checkpoint_path, save_checkpoint
-from zerosum.errors import DataError, GameError, SettingsError
-from zerosum.evaluator import UniformEvaluator
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, adopt, make, state_after
-from zerosum.network import NetworkConfig, initial_weights
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
+from zerosum.network.checkpoint import checkpoint_path
 from zerosum.play.player import RANDOM, Analysis, Player, load_player, open_player, parse_player, rollouts
 from zerosum.search import SearchConfig
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from zerosum.errors import DataError
+from zerosum.base.errors import DataError
 from zerosum.games import make, parse_action, state_after
-from zerosum.polyglot import BookMove, position_key, random_numbers, read_book
+from zerosum.notation.polyglot import BookMove, position_key, random_numbers, read_book
 
 GAME = make("chess")
 START = GAME.position_text(GAME.initial_state()) or ""

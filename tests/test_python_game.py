@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from games_for_tests import Box, Boxed, DoubleMove, Loop, Spy
-from zerosum.answering import answer
-from zerosum.errors import GameError
-from zerosum.evaluator import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
-from zerosum.game_check import check_game
-from zerosum.games import Leaves, Rules, make, measure_game
-from zerosum.python_game import ATTRIBUTES, METHODS, adopt
-from zerosum.search import Search, SearchConfig, new_search
+from zerosum.base.errors import GameError
+from zerosum.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator, answer
+from zerosum.games import Rules, check_game, make, measure_game
+from zerosum.games.python_game import ATTRIBUTES, METHODS, adopt
+from zerosum.games.rules import Leaves
+from zerosum.search import SearchConfig, new_search
+from zerosum.search.config import Search
 
 CONFIG = SearchConfig(num_simulations=200, root_noise_alpha=1.0)
 UNIFORM = UniformEvaluator()

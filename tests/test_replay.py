@@ -10,20 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerosum import replay
 from zerosum._core import Game
-from zerosum.errors import DataError, SettingsError
-from zerosum.game_store import GameStore
-from zerosum.replay import (
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.replay import ReplayConfig, ReplayWindow, Samples, make_batch
+from zerosum.replay import window as replay
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.window import (
     GameHeader,
     GameRecord,
     PlyFlag,
     PlyRecord,
-    ReplayConfig,
-    ReplayWindow,
-    Samples,
     lambda_returns,
-    make_batch,
     needed,
     permuted,
     require_game,

@@ -16,8 +16,8 @@ from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thre
 from zerosum.analysis.review_command import ReviewCommand
 from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers, review_text
-from zerosum.errors import SettingsError
-from zerosum.evaluator import UniformEvaluator
+from zerosum.base.errors import SettingsError
+from zerosum.evaluators import UniformEvaluator
 from zerosum.games import adopt, make
 from zerosum.notation import Evaluation, Move, Record, game_text, read_games
 from zerosum.notation.legality import states_of
@@ -299,7 +299,7 @@ def test_the_command_says_what_is_wrong(
     Path("empty.pgn").touch()
     with pytest.raises(Exception, match=sentence) as caught:
         Told().run(*(words or ("",)), **settings)
-    assert "zerosum.errors" in type(caught.value).__mro__[1].__module__
+    assert "zerosum.base.errors" in type(caught.value).__mro__[1].__module__
 
 
 def test_a_format_without_words_is_refused_before_the_work() -> None:

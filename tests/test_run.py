@@ -18,11 +18,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from zerosum.checkpoint import list_checkpoints, load_checkpoint
-from zerosum.errors import DataError, RunError, SettingsError
-from zerosum.game_store import GameStore
-from zerosum.metrics import MetricsRow, read_metrics
-from zerosum.run import progress_line, train
+from zerosum.base.errors import DataError, RunError, SettingsError
+from zerosum.network import load_checkpoint
+from zerosum.network.checkpoint import list_checkpoints
+from zerosum.replay.game_store import GameStore
+from zerosum.run.metrics import MetricsRow, read_metrics
+from zerosum.run.training import progress_line, train
 
 TINY = [
     "network.num_blocks=1",
@@ -131,7 +132,7 @@ def test_two_processes_on_one_run(tmp_path: Path) -> None:
     run = tmp_path / "run"
     run_steps(run, 4)
     code = (
-        "import sys, time; from pathlib import Path; from zerosum.run_directory import hold\n"
+        "import sys, time; from pathlib import Path; from zerosum.run.run_directory import hold\n"
         f"with hold(Path({str(run)!r})):\n    print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as holder:
@@ -217,7 +218,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("zerosum.run.save_checkpoint", full)
+    monkeypatch.setattr("zerosum.run.training.save_checkpoint", full)
     with pytest.raises(RunError, match="No space left on device. What was saved is whole"):
         run_steps(run, 8)
     monkeypatch.undo()
@@ -243,7 +244,7 @@ def test_minutes_are_those_of_the_clock_that_is_set(
     """Time goes a thousand times as fast on one clock or the other: an hour is over in seconds."""
     real = getattr(time, function)
     fast = SimpleNamespace(**vars(time) | {function: lambda: 1000 * real()})
-    monkeypatch.setattr("zerosum.run.time", fast)
+    monkeypatch.setattr("zerosum.run.training.time", fast)
     overrides = [*TINY, f"training.clock={clock}"]
     train("tictactoe", tmp_path / "run", minutes=60, overrides=overrides, report=lambda _: None)
     assert read_metrics(tmp_path / "run" / "metrics.csv")[-1].minutes >= 57

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from games_for_tests import Loop
+from search_twin import ReferenceSearch
 from searches_for_tests import (
     ALPHA,
     GAMES,
@@ -21,12 +22,10 @@ from searches_for_tests import (
     run_twin,
 )
 from zerosum import _core
-from zerosum.answering import answer
-from zerosum.errors import SettingsError
-from zerosum.evaluator import UniformEvaluator
+from zerosum.base.errors import SettingsError
+from zerosum.evaluators import UniformEvaluator, answer
 from zerosum.games import adopt, make, state_after
 from zerosum.search import SearchConfig, new_search
-from zerosum.search_reference import ReferenceSearch
 
 
 def random_config(generator: random.Random) -> SearchConfig:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from search_twin import Node, ReferenceSearch
 from searches_for_tests import (
     ALPHA,
     PLAIN,
@@ -22,12 +23,10 @@ from searches_for_tests import (
     run_twin,
 )
 from zerosum import _core
-from zerosum.answering import answer, answer_all
-from zerosum.errors import SettingsError
-from zerosum.evaluator import UniformEvaluator
+from zerosum.base.errors import SettingsError
+from zerosum.evaluators import UniformEvaluator, answer, answer_all
 from zerosum.games import Rules, State, make, parse_action, state_after
 from zerosum.search import SearchConfig, new_search
-from zerosum.search_reference import Node, ReferenceSearch
 
 
 def test_only_allowed_moves_are_searched_and_played() -> None:

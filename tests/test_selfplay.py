@@ -15,15 +15,17 @@ import numpy as np
 import pytest
 
 from games_for_tests import DoubleMove
-from zerosum.answering import answer
-from zerosum.errors import RunError
-from zerosum.evaluator import Evaluations, RolloutEvaluator, UniformEvaluator
-from zerosum.game_store import GameStore
-from zerosum.games import Leaves, Rules, adopt, make, state_after
-from zerosum.journal import RunningGame
-from zerosum.replay import GameHeader, GameRecord, PlyFlag, PlyRecord
-from zerosum.search import Root, SearchConfig, new_search
-from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayWorker, choose_action, opening_move
+from zerosum.base.errors import RunError
+from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator, answer
+from zerosum.games import Rules, adopt, make, state_after
+from zerosum.games.rules import Leaves
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.journal import RunningGame
+from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.search import SearchConfig, new_search
+from zerosum.search.config import Root
+from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask
+from zerosum.selfplay.worker import SelfplayWorker, choose_action, opening_move
 
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
 SEARCH = SearchConfig(num_simulations=12, root_noise_alpha=1.0)

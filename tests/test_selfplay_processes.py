@@ -18,17 +18,18 @@ import numpy as np
 import pytest
 
 from runs_for_tests import SETTINGS
-from zerosum.checkpoint import Checkpoint, CheckpointInfo
-from zerosum.errors import GameError, RunError, ZerosumError
-from zerosum.evaluator import UniformEvaluator
-from zerosum.game_store import GameStore
+from zerosum.base.errors import GameError, RunError, ZerosumError
+from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
-from zerosum.journal import GameHeader, GameRecord, PlyRecord, RunningGame
-from zerosum.network import NetworkConfig, initial_weights
-from zerosum.run import train
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.replay import GameHeader, GameRecord, PlyRecord
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.journal import RunningGame
+from zerosum.run.training import train
 from zerosum.search import SearchConfig
-from zerosum.selfplay import SelfplayConfig, SelfplayTask, SelfplayWorker
-from zerosum.selfplay_processes import SelfplayProcesses
+from zerosum.selfplay import SelfplayConfig, SelfplayTask
+from zerosum.selfplay.processes import SelfplayProcesses
+from zerosum.selfplay.worker import SelfplayWorker
 
 NETWORK = NetworkConfig(num_blocks=0, num_filters=4)
 
@@ -244,7 +245,7 @@ def test_a_run_trains_in_processes_and_resumes(game: str, tmp_path: Path) -> Non
 def test_a_mistake_in_the_game_ends_the_run_with_its_sentence(game: str, tmp_path: Path) -> None:
     """It is nothing that the check could have found."""
     directory = Path(game.rpartition(":")[0]).parent
-    name = write_game(directory, "if 'zerosum.worker_process' in sys.orig_argv:\n    raise KeyError('late')")
+    name = write_game(directory, "if 'zerosum.selfplay.worker_process' in sys.orig_argv:\n    raise KeyError('late')")
     with pytest.raises(GameError, match=r"double-move: KeyError: 'late' \(mygame.py, line 9, in play\)\nat the"):
         train_a_little(name, tmp_path / "run", steps=100_000)
 

@@ -10,7 +10,7 @@ import pytest
 from games_for_tests import plane_of
 from shogi_scenarios import plays
 from shogi_twin import FLAT, START, Twin
-from zerosum.errors import GameError
+from zerosum.base.errors import GameError
 from zerosum.games import make, parse_action, state_after
 from zerosum.notation.kif import HANDICAPS
 

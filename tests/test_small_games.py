@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from small_twins import SMALL_TWINS, VARIANTS
-from zerosum.errors import GameError
-from zerosum.game_check import check_game
-from zerosum.games import Rules, State, make, parse_action, state_after
+from zerosum.base.errors import GameError
+from zerosum.games import Rules, State, check_game, make, parse_action, state_after
 
 
 def test_the_core_plays_as_openspiel() -> None:

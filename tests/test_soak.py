@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from soak import bytes_per_game, soak
-from zerosum.game_store import GameStore
+from zerosum.replay.game_store import GameStore
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import zerosum.solved
+import zerosum.run.solved
 from runs_for_tests import train_a_little
 from zerosum._core import Leaves
+from zerosum.base.errors import SettingsError
 from zerosum.cli import main
-from zerosum.errors import SettingsError
-from zerosum.evaluator import Evaluations, UniformEvaluator
+from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, State, make, state_after
 from zerosum.play.player import Player
+from zerosum.run.solved import SolvedPosition, SolvedSet, load_solved, mistake_rate, solved_games, wilson_error
 from zerosum.search import SearchConfig
-from zerosum.solved import SolvedPosition, SolvedSet, load_solved, mistake_rate, solved_games, wilson_error
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
 SETS = load_solved("connect4")
@@ -221,7 +221,7 @@ def test_positions_searched_side_by_side_are_searched_as_alone(monkeypatch: pyte
     some = SolvedSet("connect4", "some", tuple(position for position, _ in positions))
     assert mistakes > 0
     for positions_at_once in (1, 7, 64):
-        monkeypatch.setattr(zerosum.solved, "POSITIONS_AT_ONCE", positions_at_once)
+        monkeypatch.setattr(zerosum.run.solved, "POSITIONS_AT_ONCE", positions_at_once)
         assert mistake_rate(player, some).value == mistakes / 40
 
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from zerosum.elo import ELO_PER_LOGIT
-from zerosum.errors import SettingsError
-from zerosum.sprt import (
+from zerosum.base.errors import SettingsError
+from zerosum.contest.elo import ELO_PER_LOGIT
+from zerosum.contest.sprt import (
     NELO_PER_DEVIATION,
     FiveCounts,
     MatchCounts,

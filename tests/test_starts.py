@@ -12,16 +12,19 @@ import pytest
 
 import zerosum
 from runs_for_tests import SETTINGS
-from zerosum import _core, openings, selfplay
-from zerosum.arena import play_match
-from zerosum.errors import DataError, GameError
-from zerosum.evaluator import UniformEvaluator
-from zerosum.game_store import GameStore
-from zerosum.games import drawn_start, make, start_state
+from zerosum import _core
+from zerosum.arena import openings, play_match
+from zerosum.base.errors import DataError, GameError
+from zerosum.evaluators import UniformEvaluator
+from zerosum.games import make, start_state
+from zerosum.games.rules import drawn_start
 from zerosum.play.player import RANDOM
-from zerosum.report import transcript
+from zerosum.replay.game_store import GameStore
+from zerosum.run.report import transcript
 from zerosum.search import SearchConfig
-from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
+from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask
+from zerosum.selfplay import worker as selfplay
+from zerosum.selfplay.worker import SelfplayWorker
 
 GAME = make("connect4")
 TEXTS = (

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from zerosum._core import Leaves
-from zerosum.checkpoint import Checkpoint, CheckpointInfo, save_checkpoint
-from zerosum.config import RunConfig, new_config
-from zerosum.errors import RunError
-from zerosum.evaluator import Evaluations, UniformEvaluator
-from zerosum.games import GameSize, make
-from zerosum.network import initial_weights
-from zerosum.strength import (
+from zerosum.base.errors import RunError
+from zerosum.evaluators import Evaluations, UniformEvaluator
+from zerosum.games import make
+from zerosum.games.rules import GameSize
+from zerosum.network import Checkpoint, CheckpointInfo, initial_weights, save_checkpoint
+from zerosum.run.config import RunConfig, new_config
+from zerosum.run.strength import (
     CHUNK,
     EARLY_SHARE,
     LINK_GAMES,
@@ -150,14 +150,14 @@ def test_without_room_nobody_is_loaded_and_no_link_is_played(tmp_path: Path, mon
     save_steps(tmp_path, 0, 5)
     strength = strength_of(tmp_path, match("step 5", "random", 60), overrides=("search.num_simulations=64",))
     for name in ("rollouts", "load_checkpoint", "play_match"):
-        monkeypatch.setattr(f"zerosum.strength.{name}", None)
+        monkeypatch.setattr(f"zerosum.run.strength.{name}", None)
     strength.rate(7, UniformEvaluator(), num_evaluations=2000, elapsed_s=1e6)
     strength.rate(7, UniformEvaluator(), num_evaluations=10**7, elapsed_s=0.0)
 
 
 def test_links_of_slow_games_keep_the_time_and_go_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(step=10.0)
-    monkeypatch.setattr("zerosum.strength.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("zerosum.run.strength.time.monotonic", lambda: next(clock))
     strength = strength_of(tmp_path)
     share = 2 * config_with().strength.budget_share * EARLY_SHARE
     strength.rate(5, UniformEvaluator(), num_evaluations=10**7, elapsed_s=25 / share)
@@ -184,7 +184,8 @@ def test_the_first_games_are_as_many_as_random_games_are_short(tmp_path: Path, m
     numbers = []
     for plies in (4, 4000):
         monkeypatch.setattr(
-            "zerosum.strength.measure_game", lambda game, num_games, plies=plies: GameSize(legal_actions=5, plies=plies)
+            "zerosum.run.strength.measure_game",
+            lambda game, num_games, plies=plies: GameSize(legal_actions=5, plies=plies),
         )
         (run := tmp_path / str(plies)).mkdir()
         strength = strength_of(run)

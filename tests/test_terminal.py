@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 import games_for_tests
-from zerosum.evaluator import UniformEvaluator
+from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, adopt, make
 from zerosum.play.player import Player
 from zerosum.play.terminal import COMMANDS, play_in_terminal

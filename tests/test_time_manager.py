@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerosum.clock import Clock, TimeControl, TimeLeft
-from zerosum.errors import SettingsError
-from zerosum.time_manager import MAXIMUM, ONLY_MOVE, OVERTAKEN, TIME, Budget, Progress, TimeConfig, TimeManager
+from zerosum.base.errors import SettingsError
+from zerosum.contest.clock import Clock, TimeControl, TimeLeft
+from zerosum.contest.time_manager import MAXIMUM, ONLY_MOVE, OVERTAKEN, TIME, Budget, Progress, TimeConfig, TimeManager
 
 PAPER, ADAPTIVE = TimeConfig(manager="paper", overhead_s=0.05), TimeConfig(overhead_s=0.05)
 parse = TimeControl.parse

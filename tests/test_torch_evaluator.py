@@ -20,10 +20,10 @@ from networks_for_tests import (
     make_leaves,
     plain_answer,
 )
-from zerosum import torch_evaluator
-from zerosum.device import torch_device, torch_devices, uses_gpu
-from zerosum.errors import SettingsError
-from zerosum.torch_evaluator import TorchEvaluator, _TorchNetwork, padded_size
+from zerosum.base.errors import SettingsError
+from zerosum.evaluators import torch as torch_evaluator
+from zerosum.evaluators.device import torch_device, torch_devices, uses_gpu
+from zerosum.evaluators.torch import TorchEvaluator, _TorchNetwork, padded_size
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 

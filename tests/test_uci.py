@@ -13,10 +13,11 @@ import pytest
 
 from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, noise, strings, value_of
 from test_player import save_network
-from zerosum.errors import DataError, SettingsError
-from zerosum.evaluator import Evaluations
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.evaluators import Evaluations
 from zerosum.external.uci_client import EngineOption
-from zerosum.games import Leaves, make
+from zerosum.games import make
+from zerosum.games.rules import Leaves
 from zerosum.protocols.engine_options import option_table
 from zerosum.protocols.line_words import Position
 

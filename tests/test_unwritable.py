@@ -16,9 +16,10 @@ import pytest
 
 import zerosum
 from runs_for_tests import train_a_little
-from zerosum.checkpoint import Checkpoint, list_checkpoints, load_checkpoint, save_checkpoint
+from zerosum.base.errors import RunError
 from zerosum.cli import main
-from zerosum.errors import RunError
+from zerosum.network import Checkpoint, load_checkpoint, save_checkpoint
+from zerosum.network.checkpoint import list_checkpoints
 
 READERS = (
     ("info", "{run}"),

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, noise, strings, value_of
-from zerosum.clock import TimeControl
-from zerosum.evaluator import Evaluations
+from zerosum.contest.clock import TimeControl
+from zerosum.evaluators import Evaluations
 from zerosum.external.uci_client import EngineOption
-from zerosum.games import Leaves
+from zerosum.games.rules import Leaves
 from zerosum.protocols.engine_options import option_table
 from zerosum.protocols.line_words import Position
 

@@ -39,19 +39,19 @@ from pathlib import Path
 import numpy as np
 
 from zerosum.arena import PlayedGame, play_match
-from zerosum.checkpoint import list_checkpoints, load_learner_state
-from zerosum.config import RunConfig, new_config
-from zerosum.elo import NORMAL_95, Rating
-from zerosum.errors import SettingsError
-from zerosum.game_store import GameStore
+from zerosum.base.errors import SettingsError
+from zerosum.contest.elo import NORMAL_95, Rating
+from zerosum.contest.sprt import Tally
 from zerosum.games import Rules, make
 from zerosum.ladder.ratings import Prior, Ratings, fit_ratings
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung, known_scores, rungs_of
-from zerosum.metrics import read_metrics
+from zerosum.network.checkpoint import list_checkpoints, load_learner_state
 from zerosum.play.player import RANDOM, Contestant, load_player, parse_player
-from zerosum.solved import SolvedSet, mistake_rates, parse_solved, solved_sets
-from zerosum.sprt import Tally
+from zerosum.replay.game_store import GameStore
+from zerosum.run.config import RunConfig, new_config
+from zerosum.run.metrics import read_metrics
+from zerosum.run.solved import SolvedSet, mistake_rates, parse_solved, solved_sets
 
 # One thread of self-play beside the learner's: two trainings share two cores. Rating games would only take time, and
 # games in flight that are measured anew each time would be one more difference.

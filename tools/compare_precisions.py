@@ -17,15 +17,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.checkpoint import load_checkpoint
-from zerosum.evaluator import Evaluations, Evaluator
-from zerosum.games import Leaves, Rules, make
-from zerosum.mistakes import mean_rate
-from zerosum.openvino_evaluator import OpenVinoEvaluator
+from zerosum.evaluators import Evaluations, Evaluator
+from zerosum.evaluators.openvino import OpenVinoEvaluator
+from zerosum.games import Rules, make
+from zerosum.games.random_play import random_lines, state_of
+from zerosum.games.rules import Leaves
+from zerosum.network import load_checkpoint
 from zerosum.play.player import Player
-from zerosum.random_play import random_lines, state_of
+from zerosum.run.mistakes import mean_rate
+from zerosum.run.solved import mistake_rates, solved_sets
 from zerosum.search import SearchConfig
-from zerosum.solved import mistake_rates, solved_sets
 
 PRECISIONS = ("f32", "bf16", "int8")
 

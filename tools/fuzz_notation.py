@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from zerosum.errors import ZerosumError
+from zerosum.base.errors import ZerosumError
 from zerosum.notation import Evaluation, Move, Record, csa, game_text, kif, pgn, read_games, sgf
 from zerosum.notation.record import result_of
 from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, START, ShogiPosition

@@ -41,18 +41,14 @@ from typing import Any
 
 import numpy as np
 
-from zerosum.checkpoint import (
-    Checkpoint,
-    list_checkpoints,
-    load_checkpoint,
-    load_learner_state,
-    save_checkpoint,
-)
-from zerosum.errors import DataError
-from zerosum.game_store import GameStore
+from zerosum.base.errors import DataError
 from zerosum.games import Rules, make, start_state
-from zerosum.journal import GameRecord, parse_journal
-from zerosum.metrics import MetricsRow, read_metrics
+from zerosum.network import Checkpoint, load_checkpoint, save_checkpoint
+from zerosum.network.checkpoint import list_checkpoints, load_learner_state
+from zerosum.replay import GameRecord
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.journal import parse_journal
+from zerosum.run.metrics import MetricsRow, read_metrics
 
 GAME = "tictactoe"
 SETTINGS = (
@@ -133,10 +129,10 @@ class Marks:
 def train_marked(path: Path, words: Sequence[str]) -> None:
     """`zerosum` with these words, marking in the file at `path` what it does."""
     import zerosum.cli
-    import zerosum.run
+    import zerosum.run.training
     from zerosum.learner import Learner
-    from zerosum.selfplay import SelfplayWorker
-    from zerosum.strength import Strength
+    from zerosum.run.strength import Strength
+    from zerosum.selfplay.worker import SelfplayWorker
 
     marks = Marks(path)
 
@@ -171,9 +167,9 @@ def train_marked(path: Path, words: Sequence[str]) -> None:
         setattr(GameStore, name, function)
     changes = {"save_checkpoint": save_and_tell, "REPORT_SECONDS": REPORT_SECONDS}
     for name, value in changes.items():
-        setattr(zerosum.run, name, value)
-    mark(zerosum.run, "save_checkpoint", "checkpointing")
-    mark(zerosum.run.Training, "__init__", "opening")
+        setattr(zerosum.run.training, name, value)
+    mark(zerosum.run.training, "save_checkpoint", "checkpointing")
+    mark(zerosum.run.training.Training, "__init__", "opening")
     mark(SelfplayWorker, "play_batch", "self-play")
     mark(Learner, "step", "learner step")
     mark(Strength, "_play", "rating")

@@ -33,7 +33,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from zerosum.clock import TimeControl, TimeLeft
+from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.external.engine import EngineCommand, EngineFailure, EngineLimits, EngineTimeouts, ExternalEngine
 from zerosum.external.process import EngineProcess, Line
 from zerosum.games import Rules, State, make, parse_action

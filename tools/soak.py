@@ -22,10 +22,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from zerosum.config import new_config
 from zerosum.games import make
-from zerosum.metrics import Metrics, MetricsRow
-from zerosum.run import Training
+from zerosum.run.config import new_config
+from zerosum.run.metrics import Metrics, MetricsRow
+from zerosum.run.training import Training
 
 GAME = "tictactoe"
 SETTINGS = (
@@ -78,9 +78,9 @@ def soak(
     config = new_config(game, GAME, overrides=[*SETTINGS, *overrides])
     run.mkdir()
     with (
-        patch("zerosum.run.Metrics", MeasuredMetrics),
-        patch("zerosum.run.REPORT_SECONDS", REPORT_SECONDS),
-        patch("zerosum.replay._BLOCK_POSITIONS", BLOCK_POSITIONS),
+        patch("zerosum.run.training.Metrics", MeasuredMetrics),
+        patch("zerosum.run.training.REPORT_SECONDS", REPORT_SECONDS),
+        patch("zerosum.replay.window._BLOCK_POSITIONS", BLOCK_POSITIONS),
     ):
         Training(run, game, config, report, stop).run()
     return samples

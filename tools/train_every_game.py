@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 from zerosum import _core
-from zerosum.metrics import MetricsRow, read_metrics
-from zerosum.run import train
+from zerosum.run.metrics import MetricsRow, read_metrics
+from zerosum.run.training import train
 
 SETTINGS = (
     "network.num_blocks=2",

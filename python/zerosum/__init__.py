@@ -11,19 +11,19 @@ What is named here is public; everything else may change without notice.
 from typing import TYPE_CHECKING, Any
 
 from zerosum._core import __version__ as __version__
-from zerosum.errors import DataError as DataError
-from zerosum.errors import GameError as GameError
-from zerosum.errors import RunError as RunError
-from zerosum.errors import SettingsError as SettingsError
-from zerosum.errors import ZerosumError as ZerosumError
-from zerosum.game_check import check_game as check_game
-from zerosum.games import State as State
-from zerosum.games import make as make
-from zerosum.games import parse_action as parse_action
-from zerosum.games import state_after as state_after
-from zerosum.picture import svg as svg
-from zerosum.python_game import Game as Game
-from zerosum.search import SearchConfig as SearchConfig
+from zerosum.base.errors import DataError as DataError
+from zerosum.base.errors import GameError as GameError
+from zerosum.base.errors import RunError as RunError
+from zerosum.base.errors import SettingsError as SettingsError
+from zerosum.base.errors import ZerosumError as ZerosumError
+from zerosum.games.check import check_game as check_game
+from zerosum.games.picture import svg as svg
+from zerosum.games.python_game import Game as Game
+from zerosum.games.rules import State as State
+from zerosum.games.rules import make as make
+from zerosum.games.rules import parse_action as parse_action
+from zerosum.games.rules import state_after as state_after
+from zerosum.search.config import SearchConfig as SearchConfig
 
 if TYPE_CHECKING:
     from zerosum.analysis.analyst import AnalysisReport as AnalysisReport
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from zerosum.play.player import Analysis as Analysis
     from zerosum.play.player import Player as Player
     from zerosum.play.player import load_player as load
-    from zerosum.run import train as train
+    from zerosum.run.training import train as train
 
 __all__ = [
     "Analysis",
@@ -63,7 +63,7 @@ _LAZY = {
     "Player": ("zerosum.play.player", "Player"),
     "analyse": ("zerosum.analysis.analyst", "analyse"),
     "load": ("zerosum.play.player", "load_player"),
-    "train": ("zerosum.run", "train"),
+    "train": ("zerosum.run.training", "train"),
 }
 
 

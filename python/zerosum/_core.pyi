@@ -220,7 +220,7 @@ class Game:
         symmetries: Sequence[Sequence[int]],
         has_action_planes: bool,
     ) -> Game:
-        """See a Python object that keeps the `zerosum.python_game.Game` protocol as a game of the core.
+        """See a Python object that keeps the `zerosum.games.Game` protocol as a game of the core.
 
         `planes` is (name, is_constant) in channel order.
         """
@@ -368,7 +368,7 @@ class Leaves:
 
 @final
 class Search:
-    """Searches of many positions of one game side by side. `zerosum.search.Search` makes it from a `SearchConfig`.
+    """Searches of many positions of one game side by side. `zerosum.search.new_search` makes one from a `SearchConfig`.
 
     Each tree runs `reset` or `advance`, then `begin`; all trees share `gather` and `apply`. Calls from several
     threads wait for one another.

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.device import torch_device
-from zerosum.network import MOVES_LEFT_SCALE, NetworkConfig, NetworkShape
+from zerosum.base.settings import check, setting
+from zerosum.evaluators.device import torch_device
+from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.config import MOVES_LEFT_SCALE
 from zerosum.replay import Batch
-from zerosum.settings import check, setting
 
 if TYPE_CHECKING:
     import torch
@@ -155,7 +156,7 @@ class Learner:
         """Training of these weights on a device ("auto" is a GPU if there is one)."""
         import torch
 
-        from zerosum.residual_tower import ResidualTower
+        from zerosum.network.residual_tower import ResidualTower
 
         self.config, self.step_number = config, 0
         self._device = torch_device(device)

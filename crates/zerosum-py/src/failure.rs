@@ -26,11 +26,11 @@ pub fn catch<T>(function: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
-/// `zerosum.errors.GameError` with this message.
+/// `zerosum.base.errors.GameError` with this message.
 pub fn game_error(py: Python<'_>, message: String) -> PyErr {
     static GAME_ERROR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let class =
-        GAME_ERROR.get_or_try_init(py, || Ok::<_, PyErr>(py.import("zerosum.errors")?.getattr("GameError")?.unbind()));
+    let class = GAME_ERROR
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("zerosum.base.errors")?.getattr("GameError")?.unbind()));
     match class.and_then(|class| class.bind(py).call1((message,))) {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,

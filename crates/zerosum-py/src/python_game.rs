@@ -62,7 +62,7 @@ pub struct PythonGame {
 
 impl PythonGame {
     pub fn new(game: &Bound<'_, PyAny>, spec: GameSpec) -> PyResult<Self> {
-        let seen = game.py().import("zerosum.python_game")?;
+        let seen = game.py().import("zerosum.games.python_game")?;
         let method = |name: &str| Ok::<_, PyErr>(game.getattr(name)?.unbind());
         Ok(Self {
             spec,
@@ -93,7 +93,7 @@ impl PythonGame {
             .unwrap_or_else(|| Python::attach(|py| answer.get_or_init_py_attached(py, || self.with(node, call))))
     }
 
-    /// `zerosum.python_game.place_error` says in which game and position it happened.
+    /// `zerosum.games.python_game.place_error` says in which game and position it happened.
     fn place(&self, py: Python<'_>, node: &Node, error: PyErr) -> PyErr {
         if error.is_instance_of::<PyKeyboardInterrupt>(py) {
             return error; // Ctrl-C is no mistake of the game

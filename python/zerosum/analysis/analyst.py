@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from zerosum.errors import GameError, SettingsError
+from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, State, make, state_after
 from zerosum.play.choice import Players
 from zerosum.play.engine import REPORT_SECONDS, Engine, Line, Report, Task, win_rate

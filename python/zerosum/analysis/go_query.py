@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from zerosum._core import Root
 from zerosum.analysis.query_fields import Fields, Line, QueryError, make_cached
-from zerosum.errors import GameError, SettingsError, shown
+from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
-from zerosum.go_words import COLUMNS, FIELDS, LETTERS, OTHER_NAMES, PLAYERS, GoRules, text_of
+from zerosum.notation.go_words import COLUMNS, FIELDS, LETTERS, OTHER_NAMES, PLAYERS, GoRules, text_of
 from zerosum.notation.legality import options_of
 
 MIN_SIZE, MAX_SIZE = 5, 25

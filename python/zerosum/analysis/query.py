@@ -13,7 +13,7 @@ from typing import Any
 
 from zerosum.analysis import go_query
 from zerosum.analysis.query_fields import MOST, Fields, Line, QueryError, make_cached
-from zerosum.errors import GameError, nearest, shown
+from zerosum.base.errors import GameError, nearest, shown
 from zerosum.games import Rules, State
 
 MOST_SECONDS = 1e6

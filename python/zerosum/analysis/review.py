@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 from zerosum.analysis.analyst import AnalysisReport, Analyst, judge
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, State, start_state
 from zerosum.notation.record import Record
 from zerosum.play.engine import Task, win_rate

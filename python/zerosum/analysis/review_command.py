@@ -18,11 +18,11 @@ from zerosum.analysis.analyst import AnalysisReport, Analyst, position_of
 from zerosum.analysis.review import Review, Thresholds, review
 from zerosum.analysis.review_record import annotated, require_words
 from zerosum.analysis.review_text import review_numbers, review_text
-from zerosum.errors import DataError, GameError, SettingsError, nearest
+from zerosum.base.errors import DataError, GameError, SettingsError, nearest
 from zerosum.games import Rules, State, make, parse_action, start_state
+from zerosum.games.picture import describe_position
 from zerosum.notation.game_files import GAMES, SUFFIXES, read_games, write_games
 from zerosum.notation.record import Move, Record
-from zerosum.picture import describe_position
 from zerosum.play.choice import Players
 from zerosum.play.engine import Task
 from zerosum.play.player import Player

@@ -18,8 +18,8 @@ from collections.abc import Callable
 
 from zerosum.analysis.analyst import AnalysisLine
 from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
-from zerosum.centipawns import centipawns, coefficient_of
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.contest.centipawns import centipawns, coefficient_of
 from zerosum.games import Rules
 from zerosum.notation.game_files import GAMES, game_text, read_games
 from zerosum.notation.legality import NOTATIONS

@@ -22,7 +22,7 @@ from zerosum.analysis.analyst import Analyst, limits
 from zerosum.analysis.answers import answer, answer_without_search, no_results
 from zerosum.analysis.query import Query, Turn, read_query
 from zerosum.analysis.query_fields import QueryError
-from zerosum.errors import ZerosumError
+from zerosum.base.errors import ZerosumError
 from zerosum.games import Rules, make
 from zerosum.play.choice import Players
 from zerosum.play.engine import REPORT_SECONDS, Task

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from zerosum.adjudication import Score
 from zerosum.arena.played import PlayedGame, Thought
 from zerosum.arena.store import SUFFIX
-from zerosum.errors import DataError
+from zerosum.base.errors import DataError
+from zerosum.contest.adjudication import Score
 from zerosum.games import Rules, start_state
 from zerosum.notation import Evaluation, Move, Record, append_game
 from zerosum.notation.game_files import GAMES, SUFFIXES

@@ -2,7 +2,7 @@
 
 `play_match` plays games in pairs: each opening twice, with colours changed. All games advance together, so the
 positions of many games share a batch of our own searches, and engines think side by side. This file knows players as
-`Contestant`s, and nothing of training; `zerosum.sprt` says what the results are worth.
+`Contestant`s, and nothing of training; `zerosum.contest.sprt` says what the results are worth.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
-from zerosum.adjudication import AdjudicationRules, DrawRule, Report, adjudicate
+from zerosum.arena.openings import OpeningSource, RandomOpenings
 from zerosum.arena.played import FAILURES, PlayedGame, Thought
 from zerosum.arena.program_seat import ProgramSeat
 from zerosum.arena.result import MatchResult, require_pairs
 from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Seat, Turn
-from zerosum.clock import Clock
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.base.settings import num_cores
+from zerosum.contest.adjudication import AdjudicationRules, DrawRule, Report, adjudicate
+from zerosum.contest.clock import Clock
+from zerosum.contest.sprt import MatchCounts, Sprt, Tally, count_results
 from zerosum.external.process import EngineTimeouts
 from zerosum.external.program import Mover
 from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
-from zerosum.openings import OpeningSource, RandomOpenings
 from zerosum.play.player import Contestant
 from zerosum.play.search_mover import SearchMover
-from zerosum.settings import num_cores
-from zerosum.sprt import MatchCounts, Sprt, Tally, count_results
 
 GAMES_AT_ONCE = 64
 """Of two searches without a clock, whose positions share batches; of all others, one for each core."""

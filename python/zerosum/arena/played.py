@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from zerosum.adjudication import Score
+from zerosum.contest.adjudication import Score
 
 FAILURES = ("time", "illegal move", "forfeit")
 """Endings that are the loser's fault alone, in the words of `zerosum.notation.record.ENDINGS`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from zerosum.adjudication import Score
 from zerosum.arena.played import Thought
 from zerosum.arena.seats import Decision, Inbox, Turn
+from zerosum.contest.adjudication import Score
 from zerosum.external.engine import EngineFailure, EngineMove, ExternalEngine
 from zerosum.external.program import Mover
 from zerosum.games import State

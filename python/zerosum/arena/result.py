@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 from zerosum.arena.played import FAILURES, PlayedGame
-from zerosum.elo import PairScore
-from zerosum.errors import SettingsError
-from zerosum.sprt import MatchStatistics, Sprt, Tally, count_results, match_statistics
+from zerosum.base.errors import SettingsError
+from zerosum.contest.elo import PairScore
+from zerosum.contest.sprt import MatchStatistics, Sprt, Tally, count_results, match_statistics
 
 
 def require_pairs(name: str, num_games: int) -> None:

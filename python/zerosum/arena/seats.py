@@ -12,9 +12,9 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from zerosum._core import Root, uniform
-from zerosum.adjudication import Score
-from zerosum.answering import answered
 from zerosum.arena.played import Thought
+from zerosum.contest.adjudication import Score
+from zerosum.evaluators.answering import answered
 from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
 from zerosum.play.engine import win_rate

@@ -11,19 +11,19 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from zerosum.adjudication import DrawRule
 from zerosum.arena.game_files import GameFile, require_suffix, store_path
 from zerosum.arena.match import GAMES_AT_ONCE, Match
+from zerosum.arena.openings import OpeningSource, RandomOpenings, find_openings
 from zerosum.arena.played import PlayedGame
 from zerosum.arena.result import MatchResult
 from zerosum.arena.store import MatchStore
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.base.settings import num_cores
+from zerosum.contest.adjudication import DrawRule
+from zerosum.contest.sprt import Sprt
 from zerosum.games import Rules
-from zerosum.openings import OpeningSource, RandomOpenings, find_openings
 from zerosum.play.contestants import Entry, enter, sharing_evaluator
 from zerosum.play.player import Contestant
-from zerosum.settings import num_cores
-from zerosum.sprt import Sprt
 
 RANDOM_PLIES = 2
 """That open each pair of games where nobody says anything of openings."""

@@ -14,10 +14,10 @@ from typing import Any
 
 import filelock
 
-from zerosum.adjudication import Score
 from zerosum.arena.played import PlayedGame, Thought
-from zerosum.errors import DataError, RunError, shown
-from zerosum.files import append_line, read_lines, repair_lines
+from zerosum.base.errors import DataError, RunError, shown
+from zerosum.base.files import append_line, read_lines, repair_lines
+from zerosum.contest.adjudication import Score
 from zerosum.games import Rules, start_state
 
 SUFFIX = ".jsonl"

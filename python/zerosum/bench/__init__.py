@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 
+from zerosum.base.errors import SettingsError, nearest
 from zerosum.bench.analyse import bench_analyse
 from zerosum.bench.evaluator import bench_evaluator
 from zerosum.bench.figure import Figure as Figure
@@ -24,7 +25,6 @@ from zerosum.bench.rules import bench_rules
 from zerosum.bench.search import bench_search
 from zerosum.bench.selfplay import bench_selfplay
 from zerosum.bench.train import bench_train
-from zerosum.errors import SettingsError, nearest
 from zerosum.games import make
 
 BENCHES = {

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.untrained import evaluator_alone, network_settings, untrained_evaluator
-from zerosum.calibration import Busy, Rate
-from zerosum.config import new_config
-from zerosum.evaluator import Evaluations, Evaluator
-from zerosum.games import Leaves, Rules, State
+from zerosum.evaluators import Evaluations, Evaluator
+from zerosum.games import Rules, State
+from zerosum.games.random_play import random_lines, state_of
+from zerosum.games.rules import Leaves
 from zerosum.play.player import LEAVES_A_BATCH, Analysis, Player
-from zerosum.random_play import random_lines, state_of
-from zerosum.workers import num_selfplay_workers
+from zerosum.run.config import new_config
+from zerosum.run.workers import num_selfplay_workers
+from zerosum.selfplay.calibration import Busy, Rate
 
 
 def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:

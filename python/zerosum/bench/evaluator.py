@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.roofline import multiplying
 from zerosum.bench.untrained import network_settings, on_gpu, untrained_evaluator
-from zerosum.calibration import Busy, batch_sizes, evaluating
-from zerosum.config import new_config
 from zerosum.games import Rules
-from zerosum.network import num_operations
-from zerosum.random_play import random_leaves
-from zerosum.run import network_shape
-from zerosum.workers import num_selfplay_workers
+from zerosum.games.random_play import random_leaves
+from zerosum.network.config import num_operations
+from zerosum.run.config import new_config
+from zerosum.run.training import network_shape
+from zerosum.run.workers import num_selfplay_workers
+from zerosum.selfplay.calibration import Busy, batch_sizes, evaluating
 
 
 def bench_evaluator(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:

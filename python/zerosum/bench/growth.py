@@ -13,12 +13,11 @@ import sys
 import time
 from pathlib import Path
 
-from zerosum.answering import answer
-from zerosum.config import new_config
-from zerosum.errors import ZerosumError
-from zerosum.evaluator import UniformEvaluator
+from zerosum.base.errors import ZerosumError
+from zerosum.evaluators import UniformEvaluator, answer
 from zerosum.games import make
 from zerosum.play.player import LEAVES_A_BATCH
+from zerosum.run.config import new_config
 from zerosum.search import new_search
 
 MOST_SIMULATIONS = 1_000_000

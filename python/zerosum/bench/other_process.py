@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import IO, Any
 
-from zerosum.calibration import Rate
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.selfplay.calibration import Rate
 
 GRACE_S = 10
 """Within which a process that is told to end has done so, or else is killed."""

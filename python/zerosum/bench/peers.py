@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zerosum import openspiel
+from zerosum.base.errors import SettingsError
 from zerosum.bench.other_process import OtherProcess, open_process
-from zerosum.errors import SettingsError
-from zerosum.games import Rules
-from zerosum.random_play import state_of
+from zerosum.games import Rules, openspiel
+from zerosum.games.random_play import state_of
 
 PEERS = {"openspiel": "OpenSpiel", "mctx": "mctx"}
 """By the word after `--vs`, what they are called."""

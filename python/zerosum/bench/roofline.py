@@ -14,7 +14,7 @@ from contextlib import nullcontext
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.calibration import Busy, Work
+from zerosum.selfplay.calibration import Busy, Work
 
 CHAIN = 8
 """Products in a row, each the left factor of the next."""

@@ -7,10 +7,10 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from zerosum.base.errors import SettingsError
 from zerosum.bench.figure import ROUNDS, Figure
-from zerosum.errors import SettingsError
 from zerosum.games import Rules
-from zerosum.random_play import random_lines, state_of
+from zerosum.games.random_play import random_lines, state_of
 
 
 def bench_rules(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:

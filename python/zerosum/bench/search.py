@@ -8,17 +8,16 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
-from zerosum.answering import answer
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.growth import STATM
 from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.bench.peers import SearchWork, open_peer
-from zerosum.calibration import Rate
-from zerosum.config import new_config
-from zerosum.evaluator import UniformEvaluator
+from zerosum.evaluators import UniformEvaluator, answer
 from zerosum.games import Rules
-from zerosum.random_play import random_lines, state_of
+from zerosum.games.random_play import random_lines, state_of
+from zerosum.run.config import new_config
 from zerosum.search import SearchConfig, new_search
+from zerosum.selfplay.calibration import Rate
 
 NUM_TREES = 256
 PEER_BATCH_SIZES = {"openspiel": (1,), "mctx": (1, 128)}

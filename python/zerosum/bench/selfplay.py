@@ -12,10 +12,10 @@ from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.speed_up import speed_ups
 from zerosum.bench.untrained import evaluator_alone, network_settings, on_gpu, untrained_checkpoint
-from zerosum.calibration import Busy
-from zerosum.config import changed, game_name, new_config
 from zerosum.games import Rules, measure_game
-from zerosum.workers import choose_games, num_selfplay_workers, plays_in_processes
+from zerosum.run.config import changed, game_name, new_config
+from zerosum.run.workers import choose_games, num_selfplay_workers, plays_in_processes
+from zerosum.selfplay.calibration import Busy
 
 SIMULATIONS_A_MOVE = 800
 """Of the game whose seconds are worked out: the paper's."""

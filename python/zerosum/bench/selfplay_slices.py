@@ -20,17 +20,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.bench.untrained import untrained_checkpoint, untrained_evaluator
-from zerosum.calibration import Rate
-from zerosum.config import RunConfig, game_name, new_config
-from zerosum.errors import SettingsError, ZerosumError
-from zerosum.evaluator import Evaluations, Evaluator
-from zerosum.game_store import GameStore
-from zerosum.games import Leaves, Rules, make
+from zerosum.evaluators import Evaluations, Evaluator
+from zerosum.games import Rules, make
+from zerosum.games.rules import Leaves
+from zerosum.replay.game_store import GameStore
+from zerosum.run.config import RunConfig, game_name, new_config
+from zerosum.run.workers import new_selfplay, num_selfplay_workers
 from zerosum.selfplay import SelfplayTask
-from zerosum.selfplay_processes import SelfplayProcesses
-from zerosum.workers import new_selfplay, num_selfplay_workers
+from zerosum.selfplay.calibration import Rate
+from zerosum.selfplay.processes import SelfplayProcesses
 
 
 @dataclass(frozen=True)

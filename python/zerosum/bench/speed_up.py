@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from zerosum.bench.figure import ROUNDS, median_ratio
 from zerosum.bench.other_process import OtherProcess
 from zerosum.bench.selfplay_slices import Playing, selfplay_process
-from zerosum.config import RunConfig, changed
 from zerosum.games import Rules
+from zerosum.run.config import RunConfig, changed
 
 Play = Callable[[float], float]
 """Plays for so many seconds, and answers how many evaluations a second that were."""

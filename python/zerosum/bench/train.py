@@ -8,10 +8,10 @@ from pathlib import Path
 
 from zerosum.bench.figure import Figure
 from zerosum.bench.untrained import network_settings
-from zerosum.config import new_config
 from zerosum.games import Rules
-from zerosum.metrics import read_metrics
-from zerosum.run import train
+from zerosum.run.config import new_config
+from zerosum.run.metrics import read_metrics
+from zerosum.run.training import train
 
 
 def bench_train(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerosum.backends import evaluates_on_gpu, make_evaluator
-from zerosum.calibration import Work, batch_sizes, evaluating, measure_rates
-from zerosum.checkpoint import Checkpoint, CheckpointInfo
-from zerosum.config import RunConfig
-from zerosum.evaluator import NetworkEvaluator
+from zerosum.base.settings import num_cores
+from zerosum.evaluators import NetworkEvaluator, make_evaluator
+from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.games import Rules
-from zerosum.network import initial_weights
-from zerosum.random_play import random_leaves
-from zerosum.run import network_shape
-from zerosum.settings import num_cores
-from zerosum.workers import num_selfplay_workers
+from zerosum.games.random_play import random_leaves
+from zerosum.network import Checkpoint, CheckpointInfo, initial_weights
+from zerosum.run.config import RunConfig
+from zerosum.run.training import network_shape
+from zerosum.run.workers import num_selfplay_workers
+from zerosum.selfplay.calibration import Work, batch_sizes, evaluating, measure_rates
 
 
 def untrained_checkpoint(game: Rules, config: RunConfig, *, seed: int = 0) -> Checkpoint:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from zerosum.errors import ZerosumError
+from zerosum.base.errors import ZerosumError
 
 app = typer.Typer(
     name="zerosum",

@@ -53,9 +53,9 @@ def bench(
 
 
 def _check_perft(bench: str, game: str, json: bool) -> None:
-    from zerosum.errors import SettingsError
+    from zerosum.base.errors import SettingsError
     from zerosum.games import make
-    from zerosum.perft import check_perft
+    from zerosum.games.perft import check_perft
 
     if bench != "rules":
         raise SettingsError(f"--perft goes with the bench 'rules', not {bench!r}.")

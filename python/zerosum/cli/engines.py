@@ -127,9 +127,9 @@ def gtp(
     memory: Annotated[int | None, typer.Option(help="Mebibytes for the search's tree.", show_default=False)] = None,
 ) -> None:
     """Play Go in a board program that speaks GTP 2 (Sabaki, GoGui, Lizzie, KGS), with KataGo's analysis commands."""
+    from zerosum.contest.time_manager import TimeConfig
     from zerosum.protocols.gtp import run_gtp
     from zerosum.protocols.gtp_player import GtpConfig
-    from zerosum.time_manager import TimeConfig
 
     run_gtp(
         player,

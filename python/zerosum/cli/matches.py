@@ -126,13 +126,13 @@ def match(
     json: Json = False,
 ) -> None:
     """Let two players meet, and say how they compare."""
-    from zerosum.adjudication import DrawRule
     from zerosum.arena.session import plan_match, play_session
-    from zerosum.errors import SettingsError
+    from zerosum.base.errors import SettingsError
+    from zerosum.contest.adjudication import DrawRule
+    from zerosum.contest.sprt import Sprt
     from zerosum.games import make
     from zerosum.play.contestants import Entry
-    from zerosum.report import score_json
-    from zerosum.sprt import Sprt
+    from zerosum.run.report import score_json
 
     test: dict[str, Any] = {"model": model, "alpha": alpha, "beta": beta}
     if suite:
@@ -192,8 +192,8 @@ def _play_suite(
     seed: int,
     json: bool,
 ) -> None:
-    from zerosum.report import score_json
-    from zerosum.suite import SuiteWords, play_suite
+    from zerosum.arena.suite import SuiteWords, play_suite
+    from zerosum.run.report import score_json
 
     words = SuiteWords(suite, games, time_scale, game, first, second, openings, seed, concurrency)
     for result in play_suite(words, directory=out, say=say):

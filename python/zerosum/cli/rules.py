@@ -14,7 +14,7 @@ from zerosum.cli.words import GameArgument, Json, Position, seed_option
 @app.command(epilog="Example: `zerosum games --json`")
 def games(json: Json = False) -> None:
     """List the games that come with the program, their sizes and their options."""
-    from zerosum.catalogue import catalogue, print_catalogue
+    from zerosum.games.catalogue import catalogue, print_catalogue
 
     if json:
         for entry in catalogue():
@@ -32,8 +32,8 @@ def show(
 ) -> None:
     """Show a position: the board, its notation, who is to move or how the game ended."""
     from zerosum.games import make, state_after
-    from zerosum.picture import describe_position
-    from zerosum.picture import svg as draw_svg
+    from zerosum.games.picture import describe_position
+    from zerosum.games.picture import svg as draw_svg
 
     rules = make(game)
     state = state_after(rules, moves, position=position)
@@ -54,7 +54,7 @@ def perft(
 ) -> None:
     """Count the lines of play of some length, the field's test of rules; the last line is the count alone."""
     from zerosum.games import make, state_after
-    from zerosum.perft import perft_lines
+    from zerosum.games.perft import perft_lines
 
     rules = make(game)
     for line in perft_lines(rules, state_after(rules, "", position=position), depth, divided=divide):
@@ -68,8 +68,8 @@ def check_game(
     seed: Annotated[int, seed_option("the random moves")] = 0,
 ) -> None:
     """Play random games and hold a game against everything that the program relies on."""
-    from zerosum.game_check import check_game as check
-    from zerosum.games import find_game
+    from zerosum.games import check_game as check
+    from zerosum.games.rules import find_game
 
     found = find_game(game)
     report = check(found, num_games=games, seed=seed)

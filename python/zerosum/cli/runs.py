@@ -25,8 +25,8 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure a run's newest checkpoint against fixed opponents and in solved positions, and show a game."""
-    from zerosum.report import evaluate as evaluate_run
-    from zerosum.report import silent
+    from zerosum.run.report import evaluate as evaluate_run
+    from zerosum.run.report import silent
 
     evaluate_run(
         run,
@@ -42,7 +42,7 @@ def evaluate(
 @app.command(epilog="Example: `zerosum info runs/connect4`")
 def info(run: RunArgument, json: Json = False) -> None:
     """Say what a run is, how far it came and how strong its checkpoints are."""
-    from zerosum.report import describe, silent
+    from zerosum.run.report import describe, silent
 
     describe(run, write=silent if json else print, write_json=print if json else silent)
 
@@ -53,8 +53,8 @@ def export(
     file: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
 ) -> None:
     """Write a network as an ONNX file, for other programs to run; its metadata says what it belongs to."""
-    from zerosum.checkpoint import load_checkpoint
-    from zerosum.onnx_graph import export as export_network
+    from zerosum.evaluators.onnx_graph import export as export_network
+    from zerosum.network import load_checkpoint
 
     checkpoint = load_checkpoint(run)
     export_network(checkpoint, file)

@@ -36,8 +36,8 @@ def train(
     set_: Overrides = None,
 ) -> None:
     """Learn a game from its rules alone, or go on with a run that stopped."""
-    from zerosum.config import directory_name
-    from zerosum.run import train as train_run
+    from zerosum.run.config import directory_name
+    from zerosum.run.training import train as train_run
 
     directory = run or Path("runs") / directory_name(game)
     overrides = [

@@ -44,7 +44,7 @@ def say(sentence: str) -> None:
 
 def refuse(sentence: str, options: dict[str, object]) -> None:
     """Raise SettingsError, with the sentence, for those options that are given."""
-    from zerosum.errors import SettingsError
+    from zerosum.base.errors import SettingsError
 
     if given := [name for name, value in options.items() if value not in (None, "", []) and value is not False]:
         raise SettingsError(f"{sentence}: leave out {', '.join(given)}.")

@@ -20,13 +20,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from zerosum.errors import SettingsError, shown
+from zerosum.base.errors import SettingsError, shown
+from zerosum.base.settings import require_known
 from zerosum.external.gtp_client import GtpClient
 from zerosum.external.process import EngineFailure, EngineProcess, EngineTimeouts
 from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
 from zerosum.external.uci_client import UciClient
-from zerosum.games import Rules, near_moves
-from zerosum.settings import require_known
+from zerosum.games import Rules
+from zerosum.games.rules import near_moves
 
 __all__ = ["EngineCommand", "EngineFailure", "EngineLimits", "EngineMove", "EngineTimeouts", "ExternalEngine"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
 from zerosum.external.process import EngineProcess, EngineTimeouts
 from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
 from zerosum.games import Rules, start_state
-from zerosum.go_words import stones_of
+from zerosum.notation.go_words import stones_of
 from zerosum.notation.legality import options_of
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zerosum.errors import SettingsError, nearest
+from zerosum.base.errors import SettingsError, nearest
 from zerosum.external.engine import EngineCommand
 from zerosum.games import Rules
 

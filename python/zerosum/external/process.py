@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from zerosum.errors import ZerosumError, shown
-from zerosum.settings import check, setting
+from zerosum.base.errors import ZerosumError, shown
+from zerosum.base.settings import check, setting
 
 MAX_LINE = 1 << 16
 """Bytes: a program that says so many without ending the line is not heard any further."""

@@ -7,11 +7,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerosum.errors import SettingsError, nearest
+from zerosum.base.errors import SettingsError, nearest
+from zerosum.base.settings import num_cores
+from zerosum.contest.paper import PaperOpponent, paper_matches
 from zerosum.external.engine import EngineCommand, ExternalEngine
 from zerosum.games import Rules
-from zerosum.paper import PaperOpponent, paper_matches
-from zerosum.settings import num_cores
 
 MEMORY_SHARE = 0.25
 """Of the memory that we may use, what the hash tables of all games take at most."""
@@ -33,7 +33,7 @@ def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: 
     """The options of the paper's opponent at a game, scaled down to the cores and the memory that there are.
 
     Args:
-        suite: As `zerosum.paper.paper_matches` takes it.
+        suite: As `zerosum.contest.paper.paper_matches` takes it.
         command: The engine, which is started to learn what options it has.
         game: To be played.
         num_engines: How many of it share the machine.

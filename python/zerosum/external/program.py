@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from zerosum.clock import TimeControl
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.contest.clock import TimeControl
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.external.engine import EngineMove
 from zerosum.external.search import EngineLimits
 from zerosum.games import Rules
-from zerosum.time_manager import TimeConfig
 
 
 class Mover(Protocol):

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerosum.clock import TimeLeft
-from zerosum.errors import GameError, SettingsError
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.contest.clock import TimeLeft
 from zerosum.games import Rules, State, start_state
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from zerosum.errors import SettingsError, nearest, shown
+from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.external.process import EngineProcess, EngineTimeouts, Line
 from zerosum.external.search import UNKNOWN_MATE, EngineAnswer, EngineLimits, EnginePosition
 from zerosum.games import Rules

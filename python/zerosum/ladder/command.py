@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from zerosum.errors import SettingsError, nearest
+from zerosum.base.errors import SettingsError, nearest
+from zerosum.base.settings import num_cores
 from zerosum.external.engine import PROTOCOLS, EngineCommand
 from zerosum.games import Rules, make
 from zerosum.ladder.placement import MOST_AT_ONCE, LadderSettings, Placement, arena_play
@@ -14,7 +15,6 @@ from zerosum.ladder.results import Results
 from zerosum.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.play.contestants import Entry, enter
 from zerosum.play.player import RANDOM, Contestant
-from zerosum.settings import num_cores
 
 Write = Callable[[str], None]
 

@@ -17,14 +17,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from zerosum.arena import PlayedGame, play_match
-from zerosum.elo import Rating
-from zerosum.errors import SettingsError
+from zerosum.base.errors import SettingsError
+from zerosum.contest.elo import Rating
+from zerosum.contest.sprt import Tally
 from zerosum.games import Rules
 from zerosum.ladder.ratings import DRAWS, Prior, Ratings, Score, fit_ratings, most_telling_pair
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung
 from zerosum.play.player import RANDOM, Contestant
-from zerosum.sprt import Tally
 
 MOST_AT_ONCE = 16
 """Games of one pair before the next is chosen."""

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.elo import ELO_PER_LOGIT, NORMAL_95, Rating
-from zerosum.sprt import Tally
+from zerosum.contest.elo import ELO_PER_LOGIT, NORMAL_95, Rating
+from zerosum.contest.sprt import Tally
 
 _Array = NDArray[np.float64]
 

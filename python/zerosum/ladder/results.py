@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from zerosum.errors import DataError
-from zerosum.files import Lines, append_line, read_lines, repair_lines
+from zerosum.base.errors import DataError
+from zerosum.base.files import Lines, append_line, read_lines, repair_lines
+from zerosum.contest.sprt import Tally
 from zerosum.ladder.ratings import Score
-from zerosum.sprt import Tally
 
 
 @dataclass(frozen=True)

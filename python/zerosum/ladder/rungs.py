@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
+from zerosum.contest.sprt import Tally
 from zerosum.external.opponents import Opponent, opponents_of
 from zerosum.external.program import Terms
 from zerosum.games import Rules, measure_game
 from zerosum.ladder.ratings import Prior, Score
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
-from zerosum.sprt import Tally
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8)
 """Of alpha-beta, as far as a move takes no more than about `MOST_NODES`,"""

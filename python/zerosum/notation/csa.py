@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from zerosum.errors import shown
+from zerosum.base.errors import shown
 from zerosum.notation.record import (
     Draft,
     Record,

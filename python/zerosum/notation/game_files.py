@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from zerosum.errors import DataError
+from zerosum.base.errors import DataError
 from zerosum.notation import csa, kif, legality, pgn, sgf
 from zerosum.notation.record import Record, RecordError
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from zerosum.errors import shown
+from zerosum.base.errors import shown
 from zerosum.notation.record import (
     MAX_DEPTH,
     Draft,

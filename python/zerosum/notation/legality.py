@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 
-from zerosum.errors import GameError, shown
-from zerosum.games import Rules, State, given_options, make, near_moves, start_state
+from zerosum.base.errors import GameError, shown
+from zerosum.games import Rules, State, make, start_state
+from zerosum.games.rules import given_options, near_moves
 from zerosum.notation.record import Move, Record, RecordError
 
 NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from zerosum.errors import shown
+from zerosum.base.errors import shown
 from zerosum.notation.record import (
     MAX_DEPTH,
     Draft,

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from zerosum.errors import GameError
+from zerosum.base.errors import GameError
 
 MAX_DEPTH = 60
 """How deep variations may lie in variations: what is made of a record may walk it by recursion."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from zerosum.errors import DataError, shown
+from zerosum.base.errors import DataError, shown
 from zerosum.notation.record import MAX_DEPTH, Draft, Move, Record, RecordError, headers_in, refuse
 
 COLUMNS = "abcdefghijklmnopqrstuvwxyz"

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerosum.checkpoint import CheckpointInfo, list_checkpoints, read_info
-from zerosum.errors import DataError
-from zerosum.evaluator import RolloutEvaluator
-from zerosum.games import NO_PLY_CAP, Rules, make, without_ply_cap
+from zerosum.base.errors import DataError
+from zerosum.evaluators import RolloutEvaluator
+from zerosum.games import Rules, make
+from zerosum.games.rules import NO_PLY_CAP, without_ply_cap
+from zerosum.network import CheckpointInfo
+from zerosum.network.checkpoint import list_checkpoints, read_info
 from zerosum.play.player import (
     DEFAULT_ROLLOUTS,
     Player,

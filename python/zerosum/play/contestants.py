@@ -25,17 +25,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from zerosum.adjudication import ResignRule
-from zerosum.clock import TimeControl
-from zerosum.errors import SettingsError, near, nearest, shown
+from zerosum.base.errors import SettingsError, near, nearest, shown
+from zerosum.base.settings import num_cores
+from zerosum.contest.adjudication import ResignRule
+from zerosum.contest.clock import TimeControl
+from zerosum.contest.paper import paper_matches
 from zerosum.external.engine import PROTOCOLS, EngineCommand
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.external.profiles import profile_of
 from zerosum.external.program import Terms
 from zerosum.games import Rules
-from zerosum.paper import paper_matches
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
-from zerosum.settings import num_cores
 
 NAMES = ("name", "tc", "st", "manager", "overhead", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
 

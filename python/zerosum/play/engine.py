@@ -22,8 +22,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from zerosum._core import Root
-from zerosum.answering import answer_all
-from zerosum.errors import GameError
+from zerosum.base.errors import GameError
+from zerosum.evaluators import answer_all
 from zerosum.games import State
 from zerosum.play.player import MOST_SIMULATIONS, Player
 from zerosum.search import SearchConfig, new_search

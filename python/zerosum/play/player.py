@@ -18,18 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum import openspiel
 from zerosum._core import MAX_ALPHA_BETA_DEPTH, Search, core_game_names
-from zerosum.adjudication import ResignRule
-from zerosum.answering import answer_all
-from zerosum.backends import evaluates_on_gpu, make_evaluator
-from zerosum.checkpoint import Checkpoint, CheckpointInfo, load_checkpoint, require_encoder
-from zerosum.errors import DataError, GameError, SettingsError, nearest
-from zerosum.evaluator import Evaluator, RolloutEvaluator
+from zerosum.base.errors import DataError, GameError, SettingsError, nearest
+from zerosum.base.settings import from_mapping, num_cores, read_settings
+from zerosum.contest.adjudication import ResignRule
+from zerosum.evaluators import Evaluator, RolloutEvaluator, answer_all, make_evaluator
+from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.external.program import Program, Terms
-from zerosum.games import Rules, State, make, measure_game, state_after
+from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
+from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
+from zerosum.network.checkpoint import require_encoder
 from zerosum.search import SearchConfig, new_search
-from zerosum.settings import from_mapping, num_cores, read_settings
 
 ROLLOUTS = "rollouts"
 DEFAULT_ROLLOUTS = 1000

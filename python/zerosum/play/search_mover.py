@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from zerosum._core import Root, Search, uniform
-from zerosum.answering import answer_all
-from zerosum.clock import TimeLeft
+from zerosum.base.settings import num_cores
+from zerosum.contest.clock import TimeLeft
+from zerosum.contest.time_manager import Progress, TimeManager
+from zerosum.evaluators import answer_all
 from zerosum.external.engine import EngineFailure, EngineMove
 from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, measure_game, start_state
 from zerosum.play.engine import win_rate
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
 from zerosum.search import new_search
-from zerosum.settings import num_cores
-from zerosum.time_manager import Progress, TimeManager
 
 
 class SearchMover:

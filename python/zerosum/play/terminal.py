@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from zerosum.errors import GameError, SettingsError
+from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import State, parse_action, state_after
+from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.play.player import Analysis, Player, require_seconds
-from zerosum.python_game import ENDING_OF_PYTHON_GAMES
 
 ORDINALS = ("first", "second")
 BOTH = frozenset({0, 1})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from zerosum.errors import SettingsError, shown
+from zerosum.base.errors import SettingsError, shown
 from zerosum.external.uci_client import EngineOption
 
 EMPTY = "<empty>"

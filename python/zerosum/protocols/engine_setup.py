@@ -13,16 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from zerosum.backends import BACKENDS
-from zerosum.centipawns import coefficient_of
-from zerosum.errors import SettingsError, ZerosumError, nearest, shown
-from zerosum.games import Rules, without_ply_cap
+from zerosum.base.errors import SettingsError, ZerosumError, nearest, shown
+from zerosum.base.settings import parse_value
+from zerosum.contest.centipawns import coefficient_of
+from zerosum.contest.time_manager import TimeConfig
+from zerosum.evaluators.backends import BACKENDS
+from zerosum.games import Rules
+from zerosum.games.rules import without_ply_cap
 from zerosum.play.choice import ChosenPlayer, choose_player, describe_network, usual_rollouts
 from zerosum.play.player import LEAVES_A_BATCH, MOST_SIMULATIONS, Player
 from zerosum.protocols.engine_options import OfferedOption, check, combo, spin, text
 from zerosum.search import SearchConfig
-from zerosum.settings import parse_value
-from zerosum.time_manager import TimeConfig
 
 OpenPlayer = Callable[..., ChosenPlayer]
 """As `zerosum.play.choice.choose_player`."""

@@ -24,19 +24,19 @@ from pathlib import Path
 from typing import Any
 
 from zerosum._core import __version__
-from zerosum.checkpoint import require_encoder
-from zerosum.clock import KATA_TIME_SYSTEMS, TimeControl
-from zerosum.errors import DataError, GameError, SettingsError, ZerosumError
+from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumError
+from zerosum.contest.clock import KATA_TIME_SYSTEMS, TimeControl
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules, make
-from zerosum.go_words import GoRules
+from zerosum.network.checkpoint import require_encoder
 from zerosum.notation.game_files import read_raw_games
+from zerosum.notation.go_words import GoRules
 from zerosum.play.choice import Players, network_at
 from zerosum.play.engine import Line, Report, win_rate
 from zerosum.play.player import Player
 from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player
 from zerosum.protocols.gtp_board import BLACK, GtpBoard
 from zerosum.protocols.gtp_player import GtpConfig, GtpPlayer, Teller
-from zerosum.time_manager import TimeConfig
 
 CLEANUP_WINRATE = 0.75
 """`kgs-genmove_cleanup` attacks stones that look dead as long as the win rate stays as high (not measured)."""

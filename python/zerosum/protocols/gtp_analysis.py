@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from zerosum.errors import GameError
-from zerosum.go_words import PLAYERS
+from zerosum.base.errors import GameError
+from zerosum.notation.go_words import PLAYERS
 from zerosum.play.engine import Report, lower_win_rate, win_rate
 from zerosum.protocols.gtp_board import GtpBoard
 

@@ -15,9 +15,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from zerosum.errors import GameError, SettingsError
-from zerosum.games import NO_PLY_CAP, Rules, State, given_options
-from zerosum.go_words import COLUMNS, GoRules, stones_of, text_of
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.games import Rules, State
+from zerosum.games.rules import NO_PLY_CAP, given_options
+from zerosum.notation.go_words import COLUMNS, GoRules, stones_of, text_of
 from zerosum.notation.legality import game_of, options_of
 from zerosum.notation.record import Record
 

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from zerosum._core import Root
-from zerosum.clock import TimeControl, TimeLeft
-from zerosum.errors import GameError
+from zerosum.base.errors import GameError
+from zerosum.base.settings import check, setting
+from zerosum.contest.clock import TimeControl, TimeLeft
+from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.games import Rules, measure_game
 from zerosum.notation.legality import game_of, options_of
 from zerosum.play.engine import Engine, Report, Task, win_rate
 from zerosum.play.player import Player
 from zerosum.protocols.gtp_analysis import AnalysisOptions
 from zerosum.protocols.gtp_board import GtpBoard
-from zerosum.settings import check, setting
-from zerosum.time_manager import Progress, TimeConfig, TimeManager
 
 Teller = Callable[[Report], None]
 """Hears what a search has found so far, in the search's thread."""

@@ -24,15 +24,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from zerosum._core import Root, __version__
-from zerosum.centipawns import centipawns
-from zerosum.clock import TimeLeft
-from zerosum.errors import SettingsError, ZerosumError, nearest, shown
+from zerosum.base.errors import SettingsError, ZerosumError, nearest, shown
+from zerosum.contest.centipawns import centipawns
+from zerosum.contest.clock import TimeLeft
+from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.games import measure_game
 from zerosum.play.engine import Engine, Line, Report, Task
 from zerosum.protocols.engine_setup import EngineSetup, failure_text
 from zerosum.protocols.line_words import GoWords, Position, read_go, read_position
 from zerosum.search import SearchConfig
-from zerosum.time_manager import Progress, TimeConfig, TimeManager
 
 Command = Callable[[str], None]
 """Obeys a line, told what stands behind its first word."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from zerosum.errors import GameError, SettingsError, shown
-from zerosum.games import Rules, State, near_moves, parse_action, start_state
+from zerosum.base.errors import GameError, SettingsError, shown
+from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.games.rules import near_moves
 
 NUMBERS = frozenset(("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate", "byoyomi"))
 """Words of `go` with a number behind them,"""

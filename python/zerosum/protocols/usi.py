@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from zerosum.external.uci_client import USI_GAMES
-from zerosum.games import NO_PLY_CAP, Rules, make, with_options
+from zerosum.games import Rules, make
+from zerosum.games.rules import NO_PLY_CAP, with_options
 from zerosum.play.engine import Report, win_rate
 from zerosum.protocols.engine_options import OfferedOption, combo, spin
 from zerosum.protocols.engine_setup import EngineSetup

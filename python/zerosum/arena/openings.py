@@ -1,0 +1,392 @@
+"""Openings: what the games of a match begin with.
+
+A match asks an `OpeningSource` for the opening of each of its pairs of games. `read_openings` reads those of a file,
+`OpeningList` puts them in order; `BookOpenings` draws from a Polyglot book, `RandomOpenings` draws random moves. Which
+players begin with them, and how often, is the match's affair.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+
+from zerosum._core import uniform
+from zerosum.base.errors import DataError, GameError, SettingsError, nearest, shown
+from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.games.rules import drawn_start
+from zerosum.notation import Record, read_games
+from zerosum.notation.legality import game_of
+from zerosum.notation.polyglot import SUFFIX as BOOK_SUFFIX
+from zerosum.notation.polyglot import BookMove, PolyglotBook, read_book
+
+RECORD_SUFFIXES = (".pgn", ".sgf", ".kif", ".kifu", ".csa")
+POSITION_SUFFIXES = (".epd", ".fen", ".sfen")
+"""Files with a position a line."""
+LINE_SUFFIXES = (*POSITION_SUFFIXES, ".txt")
+
+NAME_HEADERS = {"pgn": ("ECO", "Opening", "Variation"), "sgf": ("GN",), "kif": ("戦型",), "csa": ("OPENING",)}
+"""Where each format of records says what the opening is called."""
+
+EPD_GAMES = ("chess", "chess960", "minichess")
+EPD = re.compile(r"(\S+ \S+ \S+ \S+)(?: (\d+) (\d+))?((?: [A-Za-z]\w*(?: (?:\"[^\"]*\"|[^\s;\"]+))*\s?;)*)")
+"""Four fields, the counts that make a FEN of them, and operations."""
+OPERATION = re.compile(r" ([A-Za-z]\w*)((?: (?:\"[^\"]*\"|[^\s;\"]+))*)\s?;")
+
+MOVE_NUMBER = re.compile(r"\d+\.+")
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A position that a game of a match begins with, and the moves that are made there before the players think."""
+
+    name: str
+    """What its file calls it; "" if it does not."""
+    start: str
+    """The position before the moves, as `zerosum.games.start_state` takes it; "" is the game's own."""
+    actions: tuple[int, ...]
+    """Legal ones, after which the game goes on."""
+    file: str = ""
+    """Where it stands; "" if it was drawn."""
+    line: int = 0
+    """Of the file, counted from 1; 0 if it was drawn."""
+
+    def state(self, game: Rules) -> State:
+        """The position from which the players think, with its history."""
+        state = start_state(game, self.start)
+        for action in self.actions:
+            state = game.play(state, action)
+        return state
+
+
+OpeningSource = Callable[[int], Opening]
+"""The opening of a pair of games by the pair's number from 0: equal numbers, equal openings."""
+
+
+# ---- where openings come from
+
+
+@dataclass(frozen=True)
+class OpeningList:
+    """Openings one after the other, over and over."""
+
+    openings: tuple[Opening, ...]
+    shuffle_seed: int | None = None
+    """None keeps their order; a number shuffles them, the same number the same way."""
+    first: int = 1
+    """Which one of this order pair 0 has, counted from 1."""
+
+    def __post_init__(self) -> None:
+        if not self.openings:
+            raise SettingsError("the list of openings is empty: expected at least one.")
+        if not 1 <= self.first <= len(self.openings):
+            raise SettingsError(
+                f"the first opening is number {self.first}, allowed is 1 to {len(self.openings)}: there are no more."
+            )
+
+    def __call__(self, number: int) -> Opening:
+        """See `OpeningSource`."""
+        return self._ordered[(self.first - 1 + number) % len(self.openings)]
+
+    @property
+    def num_duplicates(self) -> int:
+        """How many are the same as an earlier one: same start, same moves."""
+        return len(self.openings) - len({(opening.start, opening.actions) for opening in self.openings})
+
+    @functools.cached_property
+    def _ordered(self) -> tuple[Opening, ...]:
+        if self.shuffle_seed is None:
+            return self.openings
+        return tuple(random.Random(self.shuffle_seed).sample(self.openings, len(self.openings)))
+
+
+@dataclass(frozen=True)
+class RandomOpenings:
+    """Uniformly random legal moves, from a start that is drawn where a game has several."""
+
+    game: Rules
+    num_plies: int
+    """At most: an opening is shorter where every move would end the game."""
+    seed: int
+
+    def __post_init__(self) -> None:
+        _require_plies("num_plies", self.num_plies)
+
+    def __call__(self, number: int) -> Opening:
+        """See `OpeningSource`."""
+        start = drawn_start(self.game, seed=self.seed, number=number)
+        actions = random_opening(self.game, num_plies=self.num_plies, seed=self.seed, pair=number, start=start)
+        return Opening("", start, actions)
+
+
+def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int, start: str = "") -> tuple[int, ...]:
+    """Uniformly random legal moves, none of which ends the game; shorter where every move would."""
+    state = start_state(game, start)
+    opening: list[int] = []
+    for ply in range(num_plies):
+        ahead = {action: game.play(state, action) for action in game.legal_actions(state)}
+        open_actions = [action for action, after in ahead.items() if game.outcome(after) is None]
+        if not open_actions:
+            break
+        opening.append(open_actions[int(uniform(seed, pair, ply, "opening") * len(open_actions))])
+        state = ahead[opening[-1]]
+    return tuple(opening)
+
+
+@dataclass(frozen=True)
+class BookOpenings:
+    """Lines of a Polyglot book from the initial position, each move drawn by its weight."""
+
+    game: Rules
+    book: PolyglotBook
+    num_plies: int
+    """At most: an opening is shorter where the book ends, or the game would."""
+    seed: int
+
+    def __post_init__(self) -> None:
+        _require_plies("num_plies", self.num_plies)
+        if self.game.spec.name != "chess":
+            raise SettingsError(f"{self.book.name} is a Polyglot book, of chess: {self.game.spec.name} has none.")
+        if not self._moves(self.game.initial_state(), ""):
+            raise DataError(f"{self.book.name} has no move to play in the initial position: expected a book that does.")
+
+    def __call__(self, number: int) -> Opening:
+        """See `OpeningSource`.
+
+        Raises:
+            DataError: a move of the book is illegal.
+        """
+        state, last_move = self.game.initial_state(), ""
+        actions: list[int] = []
+        for ply in range(self.num_plies):
+            moves = self._moves(state, last_move)
+            if not moves:
+                break
+            move = _drawn_by_weight(moves, uniform(self.seed, number, ply, "book"))
+            action = self._action(state, move)
+            state, last_move = self.game.play(state, action), move.text
+            if self.game.outcome(state) is not None:
+                break
+            actions.append(action)
+        return Opening("", "", tuple(actions), file=self.book.name)
+
+    def _moves(self, state: State, last_move: str) -> list[BookMove]:
+        fen = self.game.position_text(state)
+        assert fen is not None, "chess has a notation for positions"
+        return [move for move in self.book.moves(fen, last_move=last_move) if move.weight]
+
+    def _action(self, state: State, move: BookMove) -> int:
+        try:
+            return parse_action(self.game, state, move.text)
+        except GameError as error:
+            raise DataError(f"{self.book.name}, entry {move.entry}: {error}") from error
+
+
+def _drawn_by_weight(moves: list[BookMove], number: float) -> BookMove:
+    """One of the moves, by a number in [0, 1)."""
+    ticket = int(number * sum(move.weight for move in moves))
+    for move in moves:
+        ticket -= move.weight
+        if ticket < 0:
+            return move
+    raise AssertionError("the ticket is below the sum of the weights")
+
+
+# ---- files
+
+
+def read_openings(path: str | Path, game: Rules, *, plies: int | None = None) -> tuple[Opening, ...]:
+    """The openings of a file, in its order.
+
+    What the file is, its suffix says:
+
+    - .pgn, .sgf, .kif, .kifu, .csa: the main lines of records. A record of Go may have another komi or other rules,
+      but the same board.
+    - .epd, .fen, .sfen: a position a line, as the game writes it. In chess it may be EPD, whose operations `id`
+      (the name), `hmvc` and `fmvn` count and others say nothing of the position.
+    - .txt: moves as people write them, separated by blanks, with or without move numbers.
+
+    In files of lines a line may also be `startpos`, `fen POSITION` or `sfen POSITION` (`position` may stand before it),
+    and after any position may stand `moves` and moves; empty lines and those that begin with # are left out.
+
+    Args:
+        path: Of the file.
+        game: That the openings are for.
+        plies: How many moves an opening has at most; the rest is left out.
+
+    Raises:
+        DataError: the file cannot be read or has no opening, or one is illegal or over: the message names the line.
+        SettingsError: `plies` is negative.
+    """
+    _require_plies("plies", plies or 0)
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix in RECORD_SUFFIXES:
+        openings = tuple(_record_opening(record, game, plies) for record in read_games(path))
+    elif suffix in LINE_SUFFIXES:
+        is_position = suffix in POSITION_SUFFIXES
+        openings = tuple(_line_opening(*line, game, plies, is_position=is_position) for line in _lines(path))
+    else:
+        kinds = ", ".join((*RECORD_SUFFIXES, *LINE_SUFFIXES))
+        book = " It looks like a Polyglot book, which is drawn from, not listed." if suffix == BOOK_SUFFIX else ""
+        raise DataError(f"{path} does not say by its name what it holds: expected one of {kinds}.{book}")
+    if not openings:
+        raise DataError(f"{path} holds no opening: expected at least one.")
+    return openings
+
+
+PACKAGED = resources.files("zerosum") / "data" / "openings"
+
+
+def packaged_openings(name: str, game: Rules) -> tuple[Opening, ...]:
+    """Openings that come with the package: "chess-human" or "shogi-human", those of the AlphaZero paper.
+
+    Raises:
+        DataError: there are none of this name, or they are of another game.
+    """
+    known = {file.name.rpartition(".")[0]: file for file in PACKAGED.iterdir()}
+    if name not in known:
+        raise DataError(f"the package has no openings {shown(name)}: {nearest(name, known)}.")
+    with resources.as_file(known[name]) as path:
+        return read_openings(path, game)
+
+
+BOOK_PLIES = 8
+"""Of an opening from a Polyglot book, where nobody says how many: the lines of many books do not end by themselves."""
+
+
+def find_openings(word: str, game: Rules, *, plies: int | None = None, seed: int, is_shuffled: bool) -> OpeningSource:
+    """The openings that somebody names: a file, a Polyglot book (.bin), or a name of `packaged_openings`.
+
+    Args:
+        word: The path or name.
+        game: That they are for.
+        plies: How many moves an opening has at most; all of a file's if not given, and `BOOK_PLIES` of a book.
+        seed: Keys what is drawn from a book, and the order of a list.
+        is_shuffled: Whether a list is in another order than its file's.
+
+    Raises:
+        DataError, SettingsError: as `read_openings` and `BookOpenings`; or it is neither a file nor a name.
+    """
+    path = Path(word)
+    if path.suffix.lower() == BOOK_SUFFIX:
+        return BookOpenings(game, read_book(path), BOOK_PLIES if plies is None else plies, seed)
+    names = [file.name.rpartition(".")[0] for file in PACKAGED.iterdir()]
+    if word not in names and not path.exists():
+        raise DataError(
+            f"openings {shown(word)} are no file here, and of those that come with the package {nearest(word, names)}."
+        )
+    listed = packaged_openings(word, game) if word in names else read_openings(path, game)
+    if plies is not None:
+        listed = tuple(replace(opening, actions=opening.actions[:plies]) for opening in listed)
+    return OpeningList(listed, shuffle_seed=seed if is_shuffled else None)
+
+
+def _require_plies(name: str, plies: int) -> None:
+    if plies < 0:
+        raise SettingsError(f"{name} is {plies}, allowed is at least 0.")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where in a file an opening stands."""
+
+    file: str
+    line: int
+
+    def refuse(self, why: object) -> DataError:
+        return DataError(f"{self.file}, line {self.line}: {str(why).rstrip('.')}.")
+
+
+def _record_opening(record: Record, game: Rules, plies: int | None) -> Opening:
+    if record.errors:
+        raise DataError(f"{record.errors[0]}.")
+    place = _Place(record.file, record.line)
+    _require_game(record, game, place)
+    name = " ".join(filter(None, map(record.header, NAME_HEADERS[record.format])))
+    return _opening(name, record.start, (move.text for move in record.moves), game, plies, place)
+
+
+def _require_game(record: Record, game: Rules, place: _Place) -> None:
+    """Hold a record's game against the match's: options may differ, but not those that change the actions."""
+    own, expected = game_of(record.game).spec, game.spec
+    if (own.name, own.num_actions, own.board_shape) != (expected.name, expected.num_actions, expected.board_shape):
+        raise place.refuse(f"a game of {own.full_name}, expected one of {expected.full_name}")
+
+
+def _lines(path: Path) -> Iterator[tuple[_Place, list[str]]]:
+    """The lines of a file that say something, as words."""
+    try:
+        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+    for number, line in enumerate(content.splitlines(), start=1):
+        place = _Place(str(path), number)
+        try:
+            words = line.decode("utf-8").split()
+        except UnicodeDecodeError:
+            raise place.refuse("the text is not UTF-8: save the file as UTF-8") from None
+        if words and not words[0].startswith("#"):
+            yield place, words
+
+
+def _line_opening(place: _Place, words: list[str], game: Rules, plies: int | None, *, is_position: bool) -> Opening:
+    if words[0] == "position":
+        words, is_position = words[1:], True
+    before, moves = words, []
+    if "moves" in words and not any('"' in word for word in words):  # a quoted text of EPD may have the word, too
+        at = words.index("moves")
+        before, moves = words[:at], words[at + 1 :]
+    elif not is_position and words[0] not in ("startpos", "fen", "sfen"):
+        before, moves = ["startpos"], [move for word in words if (move := MOVE_NUMBER.sub("", word, count=1))]
+    if before == ["startpos"]:
+        return _opening("", "", moves, game, plies, place)
+    if before[:1] in (["fen"], ["sfen"]):
+        before = before[1:]
+    name, position = _epd(" ".join(before), place) if game.spec.name in EPD_GAMES else ("", " ".join(before))
+    return _opening(name, position, moves, game, plies, place)
+
+
+def _epd(text: str, place: _Place) -> tuple[str, str]:
+    """(name, FEN) of a line that is FEN or EPD."""
+    found = EPD.fullmatch(text)
+    if found is None:
+        expected = 'four fields, then two counts or operations such as id "B30";'
+        raise place.refuse(f"{shown(text)} is neither FEN nor EPD: expected {expected}")
+    position, halfmoves, number, rest = found.groups()
+    operations = {opcode: operand.strip().strip('"') for opcode, operand in OPERATION.findall(rest)}
+    halfmoves, number = operations.get("hmvc", halfmoves or "0"), operations.get("fmvn", number or "1")
+    return operations.get("id", ""), f"{position} {halfmoves} {number}"
+
+
+def _opening(name: str, position: str, moves: Iterable[str], game: Rules, plies: int | None, place: _Place) -> Opening:
+    actions: list[int] = []
+    try:
+        state = start_state(game, position)
+        start = (game.position_text(state) or "") if position else ""
+        if start == game.position_text(game.initial_state()):
+            start = ""
+        _require_open(game, state)
+        for number, text in enumerate(itertools.islice(moves, plies), start=1):
+            try:
+                actions.append(parse_action(game, state, text))
+            except GameError as error:
+                raise GameError(f"move {number}: {error}") from error
+            state = game.play(state, actions[-1])
+            _require_open(game, state)
+    except GameError as error:
+        raise place.refuse(error) from error
+    return Opening(name, start, tuple(actions), file=place.file, line=place.line)
+
+
+def _require_open(game: Rules, state: State) -> None:
+    ending = game.ending(state)
+    if ending is not None:
+        raise GameError(
+            f"the game is over after {state.plies} moves ({ending}): expected an opening that leaves it open"
+        )

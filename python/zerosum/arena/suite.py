@@ -1,0 +1,210 @@
+"""The matches of the AlphaZero paper, played again as far as a machine goes: scaled down in time and in games.
+
+Who stands in for whom, what is left out, and what is taken where the paper is silent, is said in sentences. Start with
+`play_suite`; `zerosum.contest.paper` has the matches as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from zerosum.arena.session import MatchPlan, Played, Say, plan_match, play_session
+from zerosum.base.errors import SettingsError, ZerosumError
+from zerosum.contest.clock import TimeControl
+from zerosum.contest.paper import PaperMatch, paper_matches
+from zerosum.external.opponents import opponents_of
+from zerosum.external.program import Terms
+from zerosum.games import Rules, make
+from zerosum.play.choice import newest_run
+from zerosum.play.contestants import Entry
+from zerosum.play.player import ROLLOUTS
+
+SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
+"""Of the files of games."""
+SHORTEST_S = 0.01
+"""Less on a clock is no match."""
+OVERHEAD_S = 0.02
+"""Of our player: the paper's times, scaled down, leave no tenth of a second for a move. The clocks of a match allow for
+more (`EngineTimeouts.margin_s`)."""
+
+
+@dataclass(frozen=True)
+class SuiteWords:
+    """How a suite is to be played, in the words of a command."""
+
+    suite: str
+    """As `paper_matches` takes it."""
+    num_games: int
+    """Of each match, even."""
+    time_scale: float
+    """All times are multiplied by it."""
+    game: str = ""
+    """Of whose matches alone, with options if wanted (`go(size=9)`); "" for all games."""
+    player: str = ""
+    """Who plays AlphaZero's part; "" for the newest run's network of each game, or rollouts."""
+    opponent: str = ""
+    """Who plays the opponents' part; "" for the strongest engine that is known and installed."""
+    positions: str = ""
+    """A file of openings, for the matches whose openings do not come with the package."""
+    seed: int = 0
+    max_games_at_once: int | None = None
+    """One if not given: whoever thinks has the machine."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.time_scale <= 1000:
+            raise SettingsError(f"--time-scale is {self.time_scale:g}, allowed is more than 0 and at most 1000.")
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """A match of the suite, here and there."""
+
+    match: PaperMatch
+    played: Played
+
+    def __str__(self) -> str:
+        games = "" if self.match.num_games is None else f" of {self.match.num_games:,} games"
+        paper = f"{self.match.result}{games}" if self.match.result else f"a figure{games}, no counts"
+        here = self.played.result
+        rows = {"paper": paper, "here": f"{here.tally()} of {len(here.games)} games"}
+        lines = [self.match.title, *(f"{name:<14} {row}" for name, row in rows.items())]
+        return "\n  ".join(lines) + f"\n{here}"
+
+
+def play_suite(words: SuiteWords, *, directory: Path | None = None, say: Say) -> Iterator[SuiteResult]:
+    """Play the matches of a suite one after the other, each answered as it ends.
+
+    Args:
+        words: The suite, and how to play it.
+        directory: Where the games go, a file for each match; the same words go on with those that are there.
+        say: Gets sentences: what each match is, who plays, and why a match is left out.
+
+    Raises:
+        SettingsError: there is no such suite, or it has no match of this game; a word is wrong.
+        DataError, RunError: a file cannot be used.
+    """
+    asked = make(words.game) if words.game else None
+    matches = paper_matches(words.suite)
+    games = list(dict.fromkeys(match.game for match in matches))
+    if asked is not None and asked.spec.name not in games:
+        raise SettingsError(f"suite {words.suite!r} has matches of {', '.join(games)}, not of {asked.spec.name}.")
+    if asked is None and (words.player or words.opponent):
+        raise SettingsError("a player of a suite plays one game: name the game first, such as chess.")
+    for number, match in enumerate(matches, start=1):
+        if asked is not None and asked.spec.name != match.game:
+            continue
+        say(f"Match {number} of {len(matches)}: {match}")
+        try:
+            plan = _plan(words, match, asked or make(match.game), say)
+        except _LeftOutError as error:
+            say(f"Left out: {error}")
+            continue
+        file = None if directory is None else _file(directory, number, match)
+        played = play_session(plan, file=file, say=say)
+        yield SuiteResult(match, played)
+        if played.is_interrupted:
+            return
+
+
+class _LeftOutError(ZerosumError):
+    """A match cannot be played with what there is."""
+
+
+def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchPlan:
+    if (openings := _openings(words, match)) is None:
+        raise _LeftOutError(
+            f"the openings {match.openings} do not come with the package: give a file of them with --openings."
+        )
+    control = _time_control(words, match, say)
+    resign = "paper" if match.resign is not None else ""
+    opponent = Entry(
+        _opponent_word(words, match, game, say),
+        Terms(control),
+        profile=words.suite if match.opponent.threads is not None else "",
+        resign=resign if match.opponent.resign is not None else "",
+    )
+    player = Entry(
+        _player_word(words, game, say),
+        Terms(_divided(control, match.time_divisor), manager="paper", overhead_s=OVERHEAD_S),
+        resign=resign,
+    )
+    plan = plan_match(
+        game,
+        player,
+        opponent,
+        num_games=words.num_games,
+        seed=words.seed,
+        openings=openings,
+        opening_plies=None if openings else 0,
+        max_games_at_once=words.max_games_at_once or 1,
+        say=say,
+    )
+    _require_time(plan, control)
+    return replace(plan, openings_name=openings or "the initial position")
+
+
+def _openings(words: SuiteWords, match: PaperMatch) -> str | None:
+    """What a match begins with; None if that is not here."""
+    return (words.positions or None) if match.openings == "TCEC" else match.openings
+
+
+def _time_control(words: SuiteWords, match: PaperMatch, say: Say) -> TimeControl:
+    if match.main_s is None and match.move_s is None:
+        timed = next(other for other in paper_matches(words.suite) if (other.main_s or other.move_s) is not None)
+        say("The data have no time for this match: that of the others is taken.")
+        match = replace(match, main_s=timed.main_s, increment_s=timed.increment_s, move_s=timed.move_s)
+    if match.move_s is not None:
+        return _divided(
+            TimeControl(main_s=0.0, period_s=match.move_s, period_moves=1, num_periods=1), 1 / words.time_scale
+        )
+    assert match.main_s is not None
+    return _divided(TimeControl(main_s=match.main_s, increment_s=match.increment_s or 0.0), 1 / words.time_scale)
+
+
+def _divided(control: TimeControl, divisor: float) -> TimeControl:
+    return replace(
+        control,
+        main_s=round(control.main_s / divisor, 3),
+        increment_s=round(control.increment_s / divisor, 3),
+        period_s=round(control.period_s / divisor, 3),
+    )
+
+
+def _player_word(words: SuiteWords, game: Rules, say: Say) -> str:
+    if words.player:
+        return words.player
+    run = newest_run(game)
+    if run is None:
+        say(f"No run here has learned {game.spec.full_name}: rollouts play.")
+        return ROLLOUTS
+    say(f"{run}, the newest run of {game.spec.full_name}, plays.")
+    return str(run)
+
+
+def _opponent_word(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> str:
+    word, known = words.opponent, opponents_of(game)
+    if not word:
+        installed = [opponent.name for opponent in known if opponent.is_installed]
+        if not installed:
+            how = " ".join(opponent.how_to_install for opponent in known[:1])
+            raise _LeftOutError(f"no known engine for {game.spec.name} is installed. {how}")
+        word = installed[0]
+    say(f"{word} plays the part of {match.opponent.name}.")
+    return word
+
+
+def _require_time(plan: MatchPlan, control: TimeControl) -> None:
+    """Hold what is left of the times against what can be played."""
+    shortest = min(control.main_s or control.period_s for control in (plan.first.terms.time, plan.second.terms.time))
+    if shortest < SHORTEST_S:
+        raise _LeftOutError(f"its clocks would show {shortest:g} s: a larger --time-scale plays it.")
+    is_gtp = getattr(plan.second.program, "protocol", "") == "gtp"
+    if is_gtp and (control.main_s or control.period_s) < 1:
+        raise _LeftOutError("GTP counts in whole seconds, and it would have less than one: take a larger --time-scale.")
+
+
+def _file(directory: Path, number: int, match: PaperMatch) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory / f"{number:02}-{match.game}{SUFFIXES[match.game]}"

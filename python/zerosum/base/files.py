@@ -1,0 +1,170 @@
+"""Files that outlive a kill and a power cut: durable writes, and tables of lines of which damage costs only its lines.
+
+A *table* here is a text file that is appended to, a line an entry. A kill can cut its last line short; a disk can do
+worse. `read_lines` leaves out what is not whole and changes nothing, `repair_lines` takes it out of the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from zerosum.base.errors import DataError, RunError
+
+UNFINISHED = ".unfinished"
+"""What the name of a file ends in while `write_durably` writes it; it begins with a dot."""
+
+T = TypeVar("T")
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file that is there completely, or as it was before, whenever the power goes. Raises OSError."""
+    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
+    with synced(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
+        write_all(file, content)
+    os.replace(unfinished, path)
+    sync_directory(path.parent)
+
+
+def replace_durably(path: Path, text: str) -> None:
+    """`write_durably` of text, as UTF-8 with line ends as they are. Raises OSError."""
+    write_durably(path, text.encode())
+
+
+def sync_directory(directory: Path) -> None:
+    """Make new names in a directory durable. Windows has no such call and does it by itself. Raises OSError."""
+    if os.name != "nt":
+        with synced(directory, os.O_RDONLY):
+            pass
+
+
+@contextlib.contextmanager
+def synced(path: Path, flags: int) -> Iterator[int]:
+    """A file descriptor of what is on the disk when the block has ended. Raises OSError."""
+    file = open_binary(path, flags)
+    try:
+        yield file
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def open_binary(path: Path, flags: int) -> int:
+    """A file descriptor for bytes as they are (Windows would translate line ends). Raises OSError."""
+    return os.open(path, flags | getattr(os, "O_BINARY", 0), 0o644)
+
+
+def write_all(file: int, data: bytes) -> None:
+    """Write all of `data`, as one write where the system takes it whole. Raises OSError."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def copy_aside(path: Path, content: bytes) -> Path:
+    """Keep `content`, which `path` has, under a name of its own that ends in `.damaged`. Raises OSError."""
+    aside = path.with_name(f"{path.name}.{zlib.crc32(content):08x}.damaged")
+    write_durably(aside, content)
+    return aside
+
+
+@contextlib.contextmanager
+def writing(directory: Path) -> Iterator[None]:
+    """A write into a run that may fail for reasons of the disk.
+
+    Raises:
+        RunError: naming the directory, in place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"{directory} cannot be written: {error.strerror or error}. What was saved is whole. Free space there or"
+            " make it writable, then start again to go on."
+        ) from error
+
+
+@dataclass(frozen=True)
+class Lines(Generic[T]):
+    """A table as `read_lines` found it."""
+
+    content: bytes
+    """All of the file; nothing if there is none."""
+    entries: list[T]
+    """Of the whole lines."""
+    texts: list[str]
+    """The whole lines that `entries` come from, without their ends."""
+    header: str
+    """The first line as it was found; "" where the table has no header."""
+    damaged: list[int]
+    """Numbers of the lines that are not whole, counted from 1."""
+    is_torn: bool
+    """The last line was cut short."""
+
+
+def read_lines(path: Path, parse: Callable[[str], T], *, header: str = "") -> Lines[T]:
+    """Read a table, changing nothing; a file that is not there has no lines.
+
+    Args:
+        path: The table.
+        parse: Makes a line an entry; a TypeError or ValueError says that it is damaged.
+        header: The first line of the table, if it has one.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        content = b""
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Check that it is a file and may be read.") from error
+    *whole, torn = content.split(b"\n")
+    found = Lines[T](content, [], [], whole[0].decode(errors="replace") if header and whole else "", [], bool(torn))
+    for number, line in enumerate(whole, start=1):
+        if header and number == 1:
+            found.damaged.extend([] if found.header == header else [1])
+            continue
+        try:
+            text = line.decode()
+            found.entries.append(parse(text))
+            found.texts.append(text)
+        except (TypeError, ValueError):  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+            found.damaged.append(number)
+    return found
+
+
+def repair_lines(path: Path, found: Lines[T], *, report: Callable[[str], None], header: str = "") -> None:
+    """Take what is damaged out of a table that is ours alone, and say so; a copy of damaged lines is kept.
+
+    Raises:
+        RunError: the directory cannot be written.
+    """
+    if not found.damaged and not found.is_torn:
+        return
+    with writing(path.parent):
+        if found.damaged:
+            aside = copy_aside(path, found.content)
+            one = len(found.damaged) == 1
+            report(
+                f"{path} is damaged in line{'' if one else 's'} {', '.join(map(str, found.damaged))}: "
+                f"{'it is' if one else 'they are'} taken out, the other lines count. It is kept as {aside.name}."
+            )
+        else:
+            report(f"The last line of {path} was cut off while it was written, and is taken out.")
+        replace_durably(path, "".join(f"{line}\n" for line in ([header] if header else []) + found.texts))
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append a line, without its end, to a table.
+
+    Raises:
+        RunError: the directory cannot be written.
+    """
+    with writing(path.parent), path.open("ab") as file:
+        file.write(f"{line}\n".encode())

@@ -1,0 +1,186 @@
+"""Frozen dataclasses as settings: checked, written as TOML, read back, changed by `section.name=value`.
+
+A setting lives with the code that obeys it: each module has a frozen `XConfig` whose fields carry a sentence of
+documentation in `field(metadata={"help": ...})` through `setting()`. This file knows no setting by name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from zerosum._core import __version__
+from zerosum.base.errors import DataError, SettingsError, nearest
+
+FORMAT_VERSION = 1
+"""Of the `config.toml` in a run directory."""
+
+ConfigT = TypeVar("ConfigT")
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
+    """A dataclass field with one sentence of help and the values it allows (`low` and `high` are inclusive)."""
+    return dataclasses.field(default=default, metadata={"help": help, "low": low, "high": high, "choices": choices})
+
+
+def check(config: Any, section: str) -> None:
+    """Hold every field of a config dataclass against its type and range; to be called from `__post_init__`.
+
+    Raises:
+        SettingsError: naming the setting, its value and what is allowed.
+    """
+    hints = typing.get_type_hints(type(config))
+    for field in dataclasses.fields(config):
+        value, name, allowed = getattr(config, field.name), f"{section}.{field.name}", field.metadata
+        expected = hints[field.name]
+        if not _is_of_type(value, expected):
+            raise SettingsError(f"{name} is {value!r}, expected {_type_name(expected)}.")
+        if value is None:
+            continue
+        choices, low, high = allowed.get("choices"), allowed.get("low"), allowed.get("high")
+        if choices is not None:
+            require_known(name, value, choices)
+        if (low is not None and value < low) or (high is not None and value > high) or value != value:
+            raise SettingsError(f"{name} is {value!r}, allowed is {_range_text(low, high)}.")
+
+
+def require_known(name: str, value: Any, known: tuple[str, ...]) -> None:
+    """Raise SettingsError, naming what is near, unless the value is one of these."""
+    if value not in known:
+        raise SettingsError(f"{name} is {value!r}: {nearest(str(value), known)}.")
+
+
+def from_mapping(config_type: type[ConfigT], values: Mapping[str, Any], section: str) -> ConfigT:
+    """Build a config from plain values (as read from TOML); unknown names are an error with the nearest ones."""
+    hints = typing.get_type_hints(config_type)
+    known = {field.name for field in dataclasses.fields(typing.cast(Any, config_type))}
+    for name in values:
+        if name not in known:
+            raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, known)}.")
+    return config_type(**{name: _coerce(value, hints[name]) for name, value in values.items()})
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The values of a run's `config.toml`, its format version taken off.
+
+    Raises:
+        DataError: it is damaged, or of a newer format, or cannot be read.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Check that it is a file and may be read.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}. Mend it by hand, or start a new run.") from error
+    version = values.pop("format_version", None)
+    if not isinstance(version, int):
+        raise DataError(f"{path} has no format version, so it is no run's. Mend it by hand: format_version = 1.")
+    if version > FORMAT_VERSION:
+        raise DataError(
+            f"{path} has format version {version}, this zerosum {__version__} reads up to {FORMAT_VERSION}:"
+            " use a newer one."
+        )
+    return values
+
+
+def to_mapping(config: Any) -> dict[str, Any]:
+    """Plain values of a config, ready for TOML, which has no null: a field that is None is left out."""
+    values = dataclasses.asdict(config)
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in values.items() if value is not None
+    }
+
+
+def parse_value(config_type: type, name: str, text: str, section: str) -> Any:
+    """The value of `section.name` written as text on the command line, by the field's type."""
+    hints = typing.get_type_hints(config_type)
+    if name not in hints:
+        raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, hints)}.")
+    options = typing.get_args(hints[name]) if _is_union(hints[name]) else (hints[name],)
+    for option in options:
+        parsed = _parse(option, text)
+        if parsed is not _UNPARSED:
+            return parsed
+    raise SettingsError(f"{section}.{name} is {text!r}, expected {_type_name(hints[name])}.")
+
+
+_UNPARSED = object()
+
+
+def _parse(option: Any, text: str) -> Any:
+    if option is types.NoneType:
+        return None if text.lower() == "none" else _UNPARSED
+    if option is bool:
+        return {"true": True, "false": False}.get(text.lower(), _UNPARSED)
+    if option in (int, float):
+        try:
+            return option(text)
+        except ValueError:
+            return _UNPARSED
+    if option is str:
+        return text
+    if typing.get_origin(option) is tuple:
+        inner = typing.get_args(option)[0]
+        parts = [_parse(inner, part.strip()) for part in text.split(",") if part.strip()]
+        return _UNPARSED if _UNPARSED in parts else tuple(parts)
+    return _UNPARSED
+
+
+def _coerce(value: Any, expected: Any) -> Any:
+    """TOML has lists for tuples and writes 1.0 as 1 by hand."""
+    options = typing.get_args(expected) if _is_union(expected) else (expected,)
+    if isinstance(value, list) and any(typing.get_origin(option) is tuple for option in options):
+        return tuple(value)
+    if isinstance(value, int) and not isinstance(value, bool) and float in options and int not in options:
+        return float(value)
+    return value
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def _is_of_type(value: Any, expected: Any) -> bool:
+    if _is_union(expected):
+        return any(_is_of_type(value, option) for option in typing.get_args(expected))
+    if typing.get_origin(expected) is tuple:
+        inner = typing.get_args(expected)[0]
+        return isinstance(value, tuple) and all(_is_of_type(item, inner) for item in value)
+    if expected in (int, float) and isinstance(value, bool):
+        return False
+    if expected is float:
+        return isinstance(value, int | float)
+    return isinstance(value, expected)
+
+
+def _type_name(expected: Any) -> str:
+    if _is_union(expected):
+        return " or ".join(_type_name(option) for option in typing.get_args(expected))
+    if typing.get_origin(expected) is tuple:
+        return f"{_type_name(typing.get_args(expected)[0]).removeprefix('a ')}s separated by commas"
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", types.NoneType: "none"}
+    return names.get(expected, str(expected))
+
+
+def _range_text(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"at most {high}"
+    return f"at least {low}" if high is None else f"{low} to {high}"
+
+
+def num_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

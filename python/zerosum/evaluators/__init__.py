@@ -1,0 +1,25 @@
+"""Answers to the search's leaves: uniform, rollouts, and networks on whatever the machine has.
+
+`evaluator.py` has the protocol, `answering.py` the loop between search and evaluator, `backends.py` the choice of a
+library. Start with `Evaluator`.
+"""
+
+from zerosum.evaluators.answering import answer as answer
+from zerosum.evaluators.answering import answer_all as answer_all
+from zerosum.evaluators.backends import make_evaluator as make_evaluator
+from zerosum.evaluators.evaluator import Evaluations as Evaluations
+from zerosum.evaluators.evaluator import Evaluator as Evaluator
+from zerosum.evaluators.evaluator import NetworkEvaluator as NetworkEvaluator
+from zerosum.evaluators.evaluator import RolloutEvaluator as RolloutEvaluator
+from zerosum.evaluators.evaluator import UniformEvaluator as UniformEvaluator
+
+__all__ = [
+    "Evaluations",
+    "Evaluator",
+    "NetworkEvaluator",
+    "RolloutEvaluator",
+    "UniformEvaluator",
+    "answer",
+    "answer_all",
+    "make_evaluator",
+]

@@ -1,0 +1,53 @@
+"""Which library runs a network, and on what: the choice between the evaluators."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from zerosum.base.errors import SettingsError
+from zerosum.base.settings import require_known
+from zerosum.evaluators.device import uses_gpu
+from zerosum.evaluators.evaluator import NetworkEvaluator
+from zerosum.evaluators.onnx import OnnxEvaluator
+from zerosum.evaluators.openvino import OpenVinoEvaluator
+from zerosum.evaluators.torch import TorchEvaluator
+from zerosum.network import Checkpoint
+
+BACKENDS = ("auto", "openvino", "torch", "onnx")
+PRECISIONS = ("auto", "f32", "bf16", "f16", "int8")
+"""Of a network's arithmetic; each backend says which of them it has."""
+
+
+def evaluates_on_gpu(backend: str, device: str) -> bool:
+    """Whether the evaluator of these two runs on a GPU."""
+    return backend in ("auto", "torch") and uses_gpu(device)
+
+
+def make_evaluator(
+    checkpoint: Checkpoint,
+    *,
+    backend: str = "auto",
+    device: str = "auto",
+    precision: str = "auto",
+    num_threads: int = 1,
+    batch_size: int,
+) -> NetworkEvaluator:
+    """The evaluator that suits the machine: torch if it finds a GPU, else OpenVINO if installed, else torch on the CPU.
+
+    `num_threads` is how many threads will evaluate at once, and `batch_size` the most leaves they usually ask for (both
+    matter to OpenVINO only). Torch is imported only where it is used, or where the machine seems to have a GPU.
+
+    Raises:
+        SettingsError: unknown backend or precision, or a backend, device or precision that cannot be used.
+    """
+    require_known("backend", backend, BACKENDS)
+    require_known("precision", precision, PRECISIONS)
+    if backend == "auto":
+        backend = "torch" if uses_gpu(device) or importlib.util.find_spec("openvino") is None else "openvino"
+    if backend == "torch":
+        return TorchEvaluator(checkpoint, device=device, precision=precision)
+    if device not in ("auto", "cpu"):
+        raise SettingsError(f"device is {device!r}, but the {backend} backend runs on 'cpu': use the torch backend.")
+    if backend == "onnx":
+        return OnnxEvaluator(checkpoint, precision=precision)
+    return OpenVinoEvaluator(checkpoint, num_streams=num_threads, batch_size=batch_size, precision=precision)

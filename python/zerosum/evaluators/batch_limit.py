@@ -1,0 +1,77 @@
+"""How many positions a device takes at once: as many as it is given, until its memory does not hold them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import SettingsError
+
+ResultT = TypeVar("ResultT")
+
+# How the libraries say it where they have no exception of its own for it, in small letters: torch, CUDA's libraries,
+# oneDNN under OpenVINO, the C++ library under all of them.
+_OUT_OF_MEMORY = ("out of memory", "_alloc_failed", "can't allocate memory", "not enough memory", "bad_alloc")
+
+
+class BatchLimit:
+    """Of one device or of several alike; threads may share it."""
+
+    def __init__(self, device: str, *, most: int = sys.maxsize) -> None:
+        """`device` is what warnings call it; `most` positions are given to it at once at first."""
+        self.most = most
+        self._device = device
+
+    def in_parts(self, num: int, evaluate: Callable[[int, int], ResultT]) -> list[ResultT]:
+        """Answers of `evaluate(start, stop)` for parts of `num` positions in their order; of no positions, one.
+
+        A part for which the memory does not suffice is tried again by halves, and from then on none is larger: the
+        first time with a RuntimeWarning that says so.
+
+        Raises:
+            SettingsError: the memory does not suffice for a single position.
+        """
+        results: list[ResultT] = []
+        start = 0
+        while start < num or not results:
+            size = min(num - start, self.most)
+            try:
+                results.append(evaluate(start, start + size))
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if size <= 1:
+                    raise SettingsError(
+                        f"The memory of {self._device} does not suffice for one position: use a smaller network,"
+                        " another device, or end what else runs on it."
+                    ) from error
+                self._lower(size // 2, size)
+            else:
+                start += size
+        return results
+
+    def _lower(self, most: int, tried: int) -> None:
+        if most < self.most:  # or else another thread was first
+            self.most = most
+            warnings.warn(
+                f"The memory of {self._device} does not suffice for {tried} positions at once: from now on it gets at"
+                f" most {most}. Set selfplay.games_per_worker to that, or use a smaller network.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+def whole(parts: list[list[NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+    """A network's outputs, [B, ...] each, from those of the parts."""
+    return parts[0] if len(parts) == 1 else [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether the memory did not suffice, of the device or the host."""
+    message = str(error).lower()
+    return isinstance(error, MemoryError) or any(sign in message for sign in _OUT_OF_MEMORY)

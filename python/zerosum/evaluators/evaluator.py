@@ -1,0 +1,151 @@
+"""Who answers the search: positions in, a logit for each legal action and a value for the player to move out.
+
+Start with `Evaluations` (what an answer is) and `Evaluator` (who gives one). Two that need no network are here:
+`UniformEvaluator` (no opinion) and `RolloutEvaluator` (random games). Those that run one are in `openvino_evaluator.py`
+(CPUs), `torch_evaluator.py` (GPUs, and any other device) and `onnx_evaluator.py`; `backends.py` chooses between them.
+None of these files knows of search or training, and none imports its library before an evaluator that needs it is made.
+
+Shape suffixes: B positions, V value logits.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import InitVar, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.network import Checkpoint
+from zerosum.network.config import MOVES_LEFT_SCALE
+
+if TYPE_CHECKING:
+    from zerosum._core import Leaves
+
+
+@dataclass(frozen=True)
+class Evaluations:
+    """Answers for the B positions of `leaves`; none exists with a wrong shape or a number that is not finite."""
+
+    leaves: InitVar[Leaves]
+    logits: NDArray[np.float32]
+    """[sum L] float32, unnormalised, in the order of `leaves.legal_actions`."""
+    values: NDArray[np.float32]
+    """[B] float32 in [-1, 1], the expected result for the player to move."""
+    wdl: NDArray[np.float32] | None = None
+    """[B, 3] float32, how likely win, draw and loss are for the player to move, if the evaluator says so."""
+    moves_left: NDArray[np.float32] | None = None
+    """[B] float32, at least 0: plies of both sides until the game ends, if the evaluator says so."""
+
+    def __post_init__(self, leaves: Leaves) -> None:
+        """Raises ValueError for a wrong shape or dtype, and DataError naming the leaf for a number out of range."""
+        size, offsets = len(leaves), leaves.legal_offsets
+        _require_array("logits", self.logits, (int(offsets[-1]),))
+        _require_array("values", self.values, (size,))
+        if (bad := _first_false(np.isfinite(self.logits))) is not None:
+            leaf = int(np.searchsorted(offsets, bad, side="right")) - 1
+            raise _refusal(leaf, size, f"a logit of {self.logits[bad]} for action {leaves.legal_actions[bad]}")
+        if (bad := _first_false(np.abs(self.values) <= 1)) is not None:  # NaN is not <= 1 either
+            raise _refusal(bad, size, f"a value of {self.values[bad]}")
+        if self.wdl is not None:
+            _require_array("wdl", self.wdl, (size, 3))
+            if (bad := _first_false(np.isfinite(self.wdl))) is not None:
+                raise _refusal(bad // 3, size, f"win, draw and loss of {self.wdl[bad // 3].tolist()}")
+        if self.moves_left is not None:
+            _require_array("moves_left", self.moves_left, (size,))
+            if (bad := _first_false((self.moves_left >= 0) & (self.moves_left < np.inf))) is not None:
+                raise _refusal(bad, size, f"{self.moves_left[bad]} moves left")
+
+
+class Evaluator(Protocol):
+    """Anything that answers leaves. May be called from several threads at once."""
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """Answer all of `leaves`, in their order."""
+
+
+class NetworkEvaluator(Evaluator, Protocol):
+    """An evaluator that runs a network, which can be replaced while other threads are evaluating."""
+
+    @property
+    def description(self) -> str:
+        """What runs the network, where, and in which precision, with ", " between them: "OpenVINO, CPU, bf16"."""
+
+    def update(self, checkpoint: Checkpoint) -> None:
+        """Go over to the network of `checkpoint`, made ready in the calling thread.
+
+        Evaluations under way end with the network they began with.
+        """
+
+
+class UniformEvaluator:
+    """Every action equally likely, every position even: what is known of a game before any learning."""
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """Logits and values of 0."""
+        return Evaluations(leaves, _no_preference(leaves), np.zeros(len(leaves), np.float32))
+
+
+class RolloutEvaluator:
+    """Every action equally likely, and the mean result of uniformly random games as the value: plain Monte Carlo.
+
+    Each call draws new games, from a generator keyed by (seed, number of the call): the same calls in the same order
+    give the same values.
+    """
+
+    def __init__(self, num_rollouts: int = 1, *, seed: int = 0) -> None:
+        """`num_rollouts` random games from each position, at least 1 (SettingsError); `seed` is not negative."""
+        if num_rollouts < 1:
+            raise SettingsError(f"num_rollouts is {num_rollouts}, allowed is at least 1.")
+        self._num_rollouts = num_rollouts
+        self._seed = seed
+        self._calls = itertools.count()
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """Logits of 0, values from random games."""
+        call_seed = int(np.random.SeedSequence((self._seed, next(self._calls))).generate_state(1, np.uint64)[0])
+        values = leaves.rollout_values(self._num_rollouts, call_seed)
+        return Evaluations(leaves, _no_preference(leaves), values)
+
+
+def _no_preference(leaves: Leaves) -> NDArray[np.float32]:
+    """A logit of 0 for every legal action, [sum L]."""
+    return np.zeros(int(leaves.legal_offsets[-1]), np.float32)
+
+
+def evaluations_of(
+    leaves: Leaves,
+    logits: NDArray[np.float32],
+    value_logits_BV: NDArray[np.float32],
+    moves_left_logits_B1: NDArray[np.float32] | None = None,
+) -> Evaluations:
+    """Turn a network's outputs into answers, for every backend alike; a value is a tanh, or P(win) - P(loss)."""
+    moves_left_B = None
+    if moves_left_logits_B1 is not None:
+        with np.errstate(invalid="ignore"):
+            moves_left_B = np.float32(MOVES_LEFT_SCALE) * np.logaddexp(moves_left_logits_B1[:, 0], np.float32(0))
+    if value_logits_BV.shape[1] == 1:
+        return Evaluations(leaves, logits, np.tanh(value_logits_BV[:, 0]), moves_left=moves_left_B)
+    with np.errstate(invalid="ignore"):  # what is not finite becomes NaN here, and Evaluations refuses it
+        weights_B3 = np.exp(value_logits_BV - value_logits_BV.max(axis=1, keepdims=True))
+        wdl_B3 = weights_B3 / weights_B3.sum(axis=1, keepdims=True)
+    return Evaluations(leaves, logits, wdl_B3[:, 0] - wdl_B3[:, 2], wdl_B3, moves_left_B)
+
+
+def _require_array(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if array.shape != shape or array.dtype != np.float32:
+        raise ValueError(f"{name} are {array.dtype} {list(array.shape)}, expected is float32 {list(shape)}.")
+
+
+def _first_false(is_good: NDArray[np.bool_]) -> int | None:
+    """Where the first False is, in row-major order; None if there is none."""
+    return None if is_good.all() else int(is_good.argmin())
+
+
+def _refusal(leaf: int, size: int, what: str) -> DataError:
+    return DataError(
+        f"Leaf {leaf} of {size} was evaluated with {what}: finite logits and values from -1 to 1 are expected. "
+        f"The network's weights have diverged or are damaged: go back to an earlier checkpoint."
+    )

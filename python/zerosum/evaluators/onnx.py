@@ -1,0 +1,64 @@
+"""A network run by ONNX Runtime on the CPU, in float32: the reader that an exported file is tested with.
+
+Its libraries, `onnx` and `onnxruntime`, are imported when an evaluator is made.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from zerosum.base.errors import SettingsError
+from zerosum.base.settings import require_known
+from zerosum.evaluators.batch_limit import BatchLimit, whole
+from zerosum.evaluators.evaluator import Evaluations, evaluations_of
+from zerosum.network import Checkpoint
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from zerosum._core import Leaves
+
+
+class OnnxEvaluator:
+    """For any number of threads at once, a core each."""
+
+    def __init__(self, checkpoint: Checkpoint, *, precision: str = "auto") -> None:
+        """`precision` is "auto" or "f32", which are the same.
+
+        Raises:
+            SettingsError: a library is not installed, or an unknown precision.
+        """
+        require_known("precision of the onnx backend", precision, ("auto", "f32"))
+        if importlib.util.find_spec("onnxruntime") is None:
+            raise SettingsError("ONNX Runtime is not installed: 'pip install onnx onnxruntime'.")
+        self._limit = BatchLimit("this machine")
+        self.update(checkpoint)
+
+    @property
+    def description(self) -> str:
+        """As `NetworkEvaluator.description`."""
+        return "ONNX Runtime, CPU, f32"
+
+    def update(self, checkpoint: Checkpoint) -> None:
+        """As `NetworkEvaluator.update`."""
+        import onnxruntime
+
+        from zerosum.evaluators.onnx_graph import onnx_model
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        model = onnx_model(checkpoint).SerializeToString()
+        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """As `Evaluator.evaluate`."""
+        session, planes_BCHW = self._session, leaves.planes()
+
+        def evaluate_part(start: int, stop: int) -> list[NDArray[np.float32]]:
+            outputs: list[NDArray[np.float32]] = session.run(None, {"planes": planes_BCHW[start:stop]})
+            return outputs
+
+        policy_logits_BA, *others = whole(self._limit.in_parts(len(leaves), evaluate_part))
+        return evaluations_of(leaves, leaves.select_legal(policy_logits_BA), *others)

@@ -1,0 +1,135 @@
+"""The network as an ONNX file, which runs wherever there is something that runs ONNX. Needs the package `onnx`.
+
+    zerosum export runs/connect4 net.onnx
+
+Input `planes`, [B, C, H, W] float32 for any B, seen from the player to move. Outputs, float32, for the player to move:
+`policy_logits` [B, A], unnormalised and over all actions (mask the illegal before a softmax), and `value_logits`,
+[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss; with a moves-left head also
+`moves_left_logits` [B, 1], before their softplus. Norms are folded. The file's metadata says
+what the planes and actions belong to: the game and its options, its version, the encoding's id, the names of the
+planes, and the checkpoint's step.
+
+Put together from the weights operation by operation (https://onnx.ai/onnx/operators/): no torch, and no converter whose
+version would have to match.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import SettingsError
+from zerosum.base.files import write_durably
+from zerosum.network import Checkpoint
+from zerosum.network.graph import connect
+
+if TYPE_CHECKING:
+    import onnx
+
+OPSET, IR_VERSION = 13, 7
+"""Of March 2021 (ONNX 1.8), so that programs of any age since then read the file."""
+
+
+def export(checkpoint: Checkpoint, path: Path) -> None:
+    """Write the network into a file, in one piece.
+
+    Raises:
+        SettingsError: the package `onnx` is not installed.
+        OSError: the file cannot be written.
+    """
+    write_durably(path, onnx_model(checkpoint).SerializeToString())
+
+
+def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
+    """The network as the file holds it. Raises SettingsError if the package `onnx` is not installed."""
+    if importlib.util.find_spec("onnx") is None:
+        raise SettingsError("ONNX is not installed: 'pip install onnx onnxruntime'.")
+    import onnx
+    from onnx import TensorProto, helper
+
+    info, operations = checkpoint.info, _Operations()
+    outputs = connect(operations, "planes", info.network, info.shape, checkpoint.weights)
+    for name, node in outputs.items():
+        operations.compute("Identity", [node], name)
+    widths = {"policy_logits": info.num_actions, "value_logits": info.network.num_value_logits, "moves_left_logits": 1}
+
+    def array(name: str, *shape: int) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
+
+    graph = helper.make_graph(
+        operations.nodes,
+        "zerosum",
+        [array("planes", len(info.planes), *info.board_shape)],
+        [array(name, widths[name]) for name in outputs],
+        operations.weights,
+    )
+    model = helper.make_model(
+        graph,
+        producer_name="zerosum",
+        producer_version=info.code_version,
+        ir_version=IR_VERSION,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+    )
+    helper.set_model_props(
+        model,
+        {
+            "game": info.game,
+            "game_options": info.game_options,
+            "game_version": str(info.game_version),
+            "encoder_id": info.encoder_id,
+            "planes": json.dumps([name for name, _ in info.planes]),
+            "step": str(info.step),
+        },
+    )
+    onnx.checker.check_model(model)
+    return model
+
+
+class _Operations:
+    """`network_graph.Operations` by the names of their results."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+
+    def compute(self, operation: str, inputs: list[str], name: str = "", **attributes: Any) -> str:
+        """Add an operation; its result is called `name`, or numbered."""
+        from onnx import helper
+
+        name = name or f"{operation.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operation, inputs, [name], name=name, **attributes))
+        return name
+
+    def _weight(self, name: str, array: NDArray[np.float32]) -> str:
+        from onnx import numpy_helper
+
+        self.weights.append(numpy_helper.from_array(array, name))
+        return name
+
+    def convolve(self, x: str, name: str, kernel: NDArray[np.float32], shift: NDArray[np.float32]) -> str:
+        inputs = [x, self._weight(f"{name}.weight", kernel), self._weight(f"{name}.bias", shift)]
+        return self.compute("Conv", inputs, name, pads=[kernel.shape[2] // 2] * 4)
+
+    def linear(self, x: str, name: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
+        inputs = [x, self._weight(f"{name}.weight", weight), self._weight(f"{name}.bias", bias)]
+        return self.compute("Gemm", inputs, name, transB=1)
+
+    def relu(self, x: str) -> str:
+        return self.compute("Relu", [x])
+
+    def add(self, x: str, y: str) -> str:
+        return self.compute("Add", [x, y])
+
+    def flatten(self, x: str) -> str:
+        return self.compute("Flatten", [x], axis=1)
+
+    def mean_of_squares(self, x: str) -> str:
+        return self.compute("ReduceMean", [x], axes=[2, 3], keepdims=0)
+
+    def join(self, x: str, y: str) -> str:
+        return self.compute("Concat", [x, y], axis=1)

@@ -1,0 +1,191 @@
+"""A network run by OpenVINO on the CPU, without torch. OpenVINO is imported when an evaluator is made.
+
+Shape suffixes: B positions, C planes, H height, W width, A actions, V value logits.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.base.settings import require_known
+from zerosum.evaluators.batch_limit import BatchLimit, whole
+from zerosum.evaluators.evaluator import Evaluations, evaluations_of
+from zerosum.games import make
+from zerosum.games.random_play import random_leaves
+from zerosum.network import Checkpoint, CheckpointInfo
+
+if TYPE_CHECKING:
+    import openvino
+
+    from zerosum._core import Leaves
+
+_CAPABILITIES = {"f32": "FP32", "bf16": "BF16", "int8": "INT8"}
+"""The precisions, by OpenVINO's names of what a CPU computes in."""
+
+NUM_POSITIONS = 256
+"""Of random play, on which a network in int8 is measured if no others are given."""
+
+
+class OpenVinoEvaluator:
+    """For up to `num_streams` threads at once, a core each.
+
+    A compiled network takes a fixed number of positions and costs the same for fewer. So there is one for `batch_size`
+    and, made when first needed, one for a quarter of it, a sixteenth and so on; leaves go to the smallest that holds
+    them, and more than `batch_size` are evaluated in several runs. Each calling thread has its own requests and input
+    buffers. A new network is compiled in the thread that brings it, on one core and without the interpreter lock, and
+    for all sizes that the one before was asked for, so that threads which evaluate never wait for it.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        *,
+        num_streams: int = 1,
+        batch_size: int,
+        precision: str = "auto",
+        planes_BCHW: NDArray[np.float32] | None = None,
+    ) -> None:
+        """`precision` is "auto" (bf16 where the CPU computes in it, else f32), "f32", "bf16" or "int8".
+
+        With int8 the blocks compute in 8-bit integers, and the rest as with "auto" (`openvino_graph.py`). How large
+        their inputs become is measured on `planes_BCHW`, positions like those that will be evaluated, or else on
+        positions of random play.
+
+        Raises:
+            SettingsError: OpenVINO is not installed, a number below 1, an unknown precision, one that the CPU does not
+                compute in, or int8 without positions for a game that does not come with the program.
+        """
+        require_known("precision of the openvino backend", precision, ("auto", *_CAPABILITIES))
+        for name, value in {"num_streams": num_streams, "batch_size": batch_size}.items():
+            if value < 1:
+                raise SettingsError(f"{name} is {value}, allowed is at least 1.")
+        if importlib.util.find_spec("openvino") is None:
+            raise SettingsError("OpenVINO is not installed: 'pip install openvino', or use the torch backend.")
+        import openvino
+
+        self._core = openvino.Core()
+        capabilities = self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        if precision != "auto" and _CAPABILITIES[precision] not in capabilities:
+            raise SettingsError(f"precision is {precision!r}, which this CPU does not compute in: use 'auto' or 'f32'.")
+        fast = "bf16" if "BF16" in capabilities else "f32"
+        self._precision = fast if precision == "auto" else precision
+        self._int8_planes_BCHW = None
+        if precision == "int8":
+            self._int8_planes_BCHW = _random_planes(checkpoint.info) if planes_BCHW is None else planes_BCHW
+        self._limit = BatchLimit("this machine", most=batch_size)
+        self._options = {
+            "NUM_STREAMS": num_streams,
+            "INFERENCE_NUM_THREADS": num_streams,
+            # With pinning, several models or processes would all pin themselves to the first core.
+            "ENABLE_CPU_PINNING": False,
+            "INFERENCE_PRECISION_HINT": fast if precision == "int8" else self._precision,
+        }
+        self._of_thread = threading.local()
+        self._compiled = self._compile(checkpoint, set())
+
+    @property
+    def description(self) -> str:
+        """As `NetworkEvaluator.description`."""
+        return f"OpenVINO, CPU, {self._precision}"
+
+    def update(self, checkpoint: Checkpoint) -> None:
+        """As `NetworkEvaluator.update`."""
+        self._compiled = self._compile(checkpoint, self._compiled.asked_for)
+
+    def _compile(self, checkpoint: Checkpoint, sizes: set[int]) -> _CompiledSizes:
+        from zerosum.evaluators.openvino_graph import build_graph, largest_inputs
+
+        network = (checkpoint.info.network, checkpoint.info.shape, checkpoint.weights)
+        int8 = None if self._int8_planes_BCHW is None else largest_inputs(*network, self._int8_planes_BCHW)
+
+        def compile_for(size: int) -> openvino.CompiledModel:
+            return self._core.compile_model(build_graph(*network, batch_size=size, int8=int8), "CPU", self._options)
+
+        return _CompiledSizes(self._limit.most, compile_for, sizes)
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """As `Evaluator.evaluate`."""
+        planes = functools.cache(leaves.planes)
+
+        def evaluate_part(start: int, stop: int) -> list[NDArray[np.float32]]:
+            request = self._request(stop - start)
+            if stop - start == len(leaves):
+                leaves.write_planes(request.planes_BCHW)  # rows beyond keep an earlier call's; nobody reads them
+                return request.infer()
+            request.planes_BCHW[: stop - start] = planes()[start:stop]
+            return [output[: stop - start].copy() for output in request.infer()]
+
+        policy_logits_BA, *others = whole(self._limit.in_parts(len(leaves), evaluate_part))
+        others = [logits[: len(leaves)] for logits in others]
+        return evaluations_of(leaves, leaves.select_legal(policy_logits_BA), *others)
+
+    def _request(self, size: int) -> _OpenVinoRequest:
+        """The calling thread's request to the newest network; it keeps its network alive, so a swap harms nothing."""
+        compiled = self._compiled
+        requests: dict[int, _OpenVinoRequest] = getattr(self._of_thread, "requests", {})
+        if getattr(self._of_thread, "compiled", None) is not compiled:
+            requests = {}
+            self._of_thread.compiled, self._of_thread.requests = compiled, requests
+        size = compiled.size_for(size)
+        if size not in requests:
+            requests[size] = _OpenVinoRequest(compiled.of(size))
+        return requests[size]
+
+
+def _random_planes(info: CheckpointInfo) -> NDArray[np.float32]:
+    try:
+        game = make(info.full_name)
+    except GameError as error:
+        raise SettingsError(
+            f"precision is 'int8', which is measured on positions of the game, and {info.full_name} does not come with"
+            " the program: give it planes of positions, or use 'auto'."
+        ) from error
+    return random_leaves(game, NUM_POSITIONS).planes()
+
+
+class _CompiledSizes:
+    """One network compiled for `largest` positions, a quarter of that and so on down to 1.
+
+    For `largest` and `at_once` it is compiled now, for the others when first needed.
+    """
+
+    def __init__(self, largest: int, compile_for: Callable[[int], openvino.CompiledModel], at_once: set[int]) -> None:
+        self.asked_for: set[int] = set()
+        self._sizes = [largest]
+        while self._sizes[-1] > 1:
+            self._sizes.append(max(self._sizes[-1] // 4, 1))
+        self._compile_for, self._lock = compile_for, threading.Lock()
+        self._compiled = {size: compile_for(size) for size in {largest} | (at_once & set(self._sizes))}
+
+    def size_for(self, num_leaves: int) -> int:
+        """The smallest that holds so many leaves, at most `largest`."""
+        return min(size for size in self._sizes if size >= num_leaves)
+
+    def of(self, size: int) -> openvino.CompiledModel:
+        with self._lock:
+            self.asked_for.add(size)
+            if size not in self._compiled:
+                self._compiled[size] = self._compile_for(size)
+            return self._compiled[size]
+
+
+class _OpenVinoRequest:
+    """One thread's way into a compiled network: an input buffer that OpenVINO reads in place, and its outputs."""
+
+    def __init__(self, compiled: openvino.CompiledModel) -> None:
+        self._request, self._num_outputs = compiled.create_infer_request(), len(compiled.outputs)
+        self.planes_BCHW: NDArray[np.float32] = self._request.get_input_tensor().data
+        self.planes_BCHW[:] = 0
+
+    def infer(self) -> list[NDArray[np.float32]]:
+        """The outputs of `build_graph`, [batch_size, ...], valid until the next call."""
+        self._request.infer(share_outputs=True)
+        return [self._request.get_output_tensor(index).data for index in range(self._num_outputs)]

@@ -1,0 +1,148 @@
+"""The network as an OpenVINO graph, in floating point or in 8-bit integers, built without torch.
+
+Imports openvino, so it is imported only by the evaluator that runs it.
+
+In int8 the blocks' convolutions compute in 8-bit integers: before each stands what rounds its input to one of 256
+numbers from 0 to the largest one that was measured, and its kernel is rounded to 255 numbers a filter, symmetric about
+0 (Jacob et al. 2018, arXiv 1712.05877, sections 2 and 3). OpenVINO's compiler turns these `FakeQuantize` operations
+into integer arithmetic. What is added to a block's output, the stem and the heads stay in floating point: that costs
+next to no time, and the outputs err less (figures: `benches/RESULTS.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import openvino
+from numpy.typing import NDArray
+from openvino import Node, opset13
+
+from zerosum.base.errors import DataError
+from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.config import Weights
+from zerosum.network.graph import connect
+
+LargestInputs = Mapping[str, float]
+"""The largest number that goes into each convolution of the blocks, by its name."""
+
+
+def build_graph(
+    config: NetworkConfig,
+    shape: NetworkShape,
+    weights: Weights,
+    *,
+    batch_size: int,
+    int8: LargestInputs | None = None,
+) -> openvino.Model:
+    """The network for batches of exactly `batch_size` positions; with `int8` the layers that it names in int8.
+
+    Input: planes [B, C, H, W] float32. Outputs, float32: those of `network_graph.connect`, in their order.
+    """
+    planes = _planes(shape, batch_size)
+    operations = _Operations(batch_size) if int8 is None else _Int8Operations(batch_size, int8)
+    return openvino.Model(list(connect(operations, planes, config, shape, weights).values()), [planes], "zerosum")
+
+
+def largest_inputs(
+    config: NetworkConfig, shape: NetworkShape, weights: Weights, planes_BCHW: NDArray[np.float32]
+) -> dict[str, float]:
+    """What `build_graph` wants to know for int8, measured in float32 on B positions.
+
+    Raises:
+        DataError: one is not finite, or a weight, which rounding would hide.
+    """
+    planes = _planes(shape, len(planes_BCHW))
+    operations = _WatchedOperations(len(planes_BCHW))
+    connect(operations, planes, config, shape, weights)
+    if not operations.largest:
+        return {}
+    model = openvino.Model(list(operations.largest.values()), [planes], "largest inputs")
+    found = openvino.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(planes_BCHW)
+    largest = {name: float(found[number]) for number, name in enumerate(operations.largest)}
+    numbers: dict[str, Any] = {**weights, **largest}
+    bad = [name for name, number in numbers.items() if not np.isfinite(number).all()]
+    if bad:
+        raise DataError(
+            f"The network's numbers are not finite at {bad[0]}, so it cannot be rounded to int8: its weights have"
+            " diverged or are damaged, go back to an earlier checkpoint."
+        )
+    return largest
+
+
+def _planes(shape: NetworkShape, batch_size: int) -> Node:
+    return opset13.parameter([batch_size, shape.num_planes, shape.height, shape.width], np.float32, name="planes")
+
+
+class _Operations:
+    """`network_graph.Operations` in floating point, for batches of one size."""
+
+    def __init__(self, batch_size: int) -> None:
+        self._batch_size = batch_size
+
+    def convolve(self, x: Node, name: str, kernel: NDArray[np.float32], shift: NDArray[np.float32]) -> Node:
+        pads = [kernel.shape[2] // 2] * 2
+        x, weight = self.operands(x, name, kernel)
+        y = opset13.convolution(x, weight, strides=[1, 1], pads_begin=pads, pads_end=pads, dilations=[1, 1], name=name)
+        return opset13.add(y, opset13.constant(shift.reshape(1, -1, 1, 1)))
+
+    def linear(self, x: Node, name: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Node:
+        x, kernel = self.operands(x, name, weight)
+        y = opset13.matmul(x, kernel, transpose_a=False, transpose_b=True, name=name)
+        return opset13.add(y, opset13.constant(bias.reshape(1, -1)))
+
+    def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
+        """What the layer multiplies."""
+        return x, opset13.constant(weight)
+
+    def relu(self, x: Node) -> Node:
+        return opset13.relu(x)
+
+    def add(self, x: Node, y: Node) -> Node:
+        return opset13.add(x, y)
+
+    def flatten(self, x: Node) -> Node:
+        return opset13.reshape(x, opset13.constant(np.array([self._batch_size, -1])), special_zero=False)
+
+    def mean_of_squares(self, x: Node) -> Node:
+        return opset13.reduce_mean(x, opset13.constant(np.array([2, 3])), keep_dims=False)
+
+    def join(self, x: Node, y: Node) -> Node:
+        return opset13.concat([x, y], axis=1)
+
+
+class _Int8Operations(_Operations):
+    """With the layers that `largest` names in int8."""
+
+    def __init__(self, batch_size: int, largest: LargestInputs) -> None:
+        super().__init__(batch_size)
+        self._largest = largest
+
+    def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
+        if name not in self._largest:
+            return super().operands(x, name, weight)
+        return _rounded(x, 0, self._largest[name], levels=256), _rounded_weight(weight)
+
+
+class _WatchedOperations(_Operations):
+    """That watches the largest number that goes into each layer that will be in int8."""
+
+    def __init__(self, batch_size: int) -> None:
+        super().__init__(batch_size)
+        self.largest: dict[str, Node] = {}
+
+    def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
+        if name.startswith("blocks."):
+            self.largest[name] = opset13.reduce_max(x, opset13.constant(np.arange(4)), keep_dims=False)
+        return super().operands(x, name, weight)
+
+
+def _rounded_weight(weight: NDArray[np.float32]) -> Node:
+    largest = np.abs(weight).max(axis=tuple(range(1, weight.ndim)), keepdims=True)
+    return _rounded(opset13.constant(weight), -largest, largest, levels=255)
+
+
+def _rounded(x: Node, low: float | NDArray[np.float32], high: float | NDArray[np.float32], *, levels: int) -> Node:
+    bounds = [opset13.constant(np.asarray(bound, np.float32)) for bound in (low, high)]
+    return opset13.fake_quantize(x, *bounds, *bounds, levels)

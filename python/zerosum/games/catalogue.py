@@ -1,0 +1,230 @@
+"""What the program is told about each game, for people: the table of `zerosum games` and the page `docs/games.md`.
+
+All of it comes from the games themselves (`GameSpec`, `Description`) and from random games. `python -m
+zerosum.games.catalogue` prints the page.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+
+from zerosum._core import PlaneSpec, core_game_names
+from zerosum.games.rules import GameSize, make, measure_game
+
+MEASURED_GAMES = 20
+"""Random games that say how many legal moves a game typically has."""
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """A game of the core in a line of a table."""
+
+    name: str
+    same_as: str
+    """The game with options that the name is short for; "" if it is a game of its own."""
+    board: str
+    """Rows x columns."""
+    actions: int
+    planes: int
+    max_plies: int
+    legal_moves: float
+    """Mean number of legal moves in random games, to one decimal."""
+    plies: float
+    """Mean length of random games."""
+    starts: int
+    """Positions that a game may begin with."""
+    notations: tuple[str, ...]
+    """Of moves, besides the game's own."""
+    options: tuple[tuple[str, str, str], ...]
+    """(name, default, expected) of each option."""
+
+    def json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self))
+
+
+@functools.cache
+def measured(name: str) -> GameSize:
+    """What random games say about a game, the same every time."""
+    return measure_game(make(name), num_games=MEASURED_GAMES, seed=0)
+
+
+def entry_of(name: str) -> CatalogueEntry:
+    """A game of the core."""
+    game, size = make(name), measured(name)
+    spec = game.spec
+    return CatalogueEntry(
+        name=name,
+        same_as="" if spec.full_name == name else spec.full_name,
+        board="{} x {}".format(*spec.board_shape),
+        actions=spec.num_actions,
+        planes=len(spec.planes),
+        max_plies=spec.max_plies,
+        legal_moves=round(size.legal_actions, 1),
+        plies=round(size.plies, 1),
+        starts=game.num_starts,
+        notations=tuple(game.notations),
+        options=tuple((option.name, option.default, option.expected) for option in spec.known_options),
+    )
+
+
+def catalogue() -> Iterator[CatalogueEntry]:
+    """All games of the core, by name."""
+    yield from map(entry_of, sorted(core_game_names()))
+
+
+COLUMNS = ("game", "board", "actions", "planes", "ply cap", "legal moves", "notations")
+
+
+def columns_of(entry: CatalogueEntry) -> tuple[str, ...]:
+    """An entry as the words under `COLUMNS`."""
+    return (
+        entry.name,
+        entry.board,
+        f"{entry.actions:,}",
+        str(entry.planes),
+        str(entry.max_plies),
+        f"{entry.legal_moves:g}",
+        ", ".join(entry.notations) or "its own",
+    )
+
+
+def options_of(entry: CatalogueEntry) -> str:
+    """The options with their defaults, or what the name is short for."""
+    if entry.same_as:
+        return f"short for {entry.same_as}"
+    return ", ".join(f"{name}={default}" for name, default, _ in entry.options)
+
+
+def print_catalogue() -> None:
+    """The table of `zerosum games`: sizes, then options; as wide as the terminal, 80 columns are enough."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    sizes = Table(*COLUMNS, box=None, pad_edge=False)
+    options = Table("game", "options and defaults", box=None, pad_edge=False)
+    for entry in catalogue():
+        sizes.add_row(*columns_of(entry))
+        options.add_row(entry.name, options_of(entry))
+    console.print(sizes)
+    console.print()
+    console.print(options)
+    console.print("\nOptions stand in brackets: 'go(size=7, komi=7.5)'; --json has their values.")
+
+
+PAGE_HEAD = """\
+# What the program is told about each game
+
+Written by `python -m zerosum.games.catalogue` from the games themselves; do not edit it.
+
+Beyond the search and the network, the AlphaZero paper (arXiv 1712.01815, *Domain Knowledge*) lists five things that its
+program is told: how input and output are laid out on the board, the rules, what of the rules is in the input and output
+planes (castling, repetition, no progress; how pieces move, promotions, drops), the typical number of legal moves, by
+which the exploration noise is scaled, and the number of plies after which a game is ended. Here they are for every game
+of the core. Nothing else of this program knows which game it plays: a test holds that. The one thing more is for an
+opponent that learns nothing: the material that the player `alphabeta` counts.
+
+Planes are in the order of the network's input, row by row from the top left; "own" is the player to move. A plane is
+bits (0 or 1 on each square) or one number on all squares. The numbers of legal moves and of plies are means of {games}
+uniformly random games.
+"""
+
+
+def page() -> str:
+    """The text of `docs/games.md`."""
+    entries = list(catalogue())
+    parts = [PAGE_HEAD.format(games=MEASURED_GAMES), *_table((*COLUMNS, "options"), map(_row, entries)), ""]
+    for entry in entries:
+        parts += [*_section(entry), ""]
+    return "\n".join(parts)
+
+
+def _row(entry: CatalogueEntry) -> tuple[str, ...]:
+    return *columns_of(entry), options_of(entry)
+
+
+def _section(entry: CatalogueEntry) -> Iterator[str]:
+    yield f"## {entry.name}\n"
+    if entry.same_as:
+        yield f"Short for `{entry.same_as}`; `zerosum games` has its sizes."
+        return
+    game = make(entry.name)
+    description = game.description
+    yield f"**Board.** {description.board} Planes are {entry.board}."
+    yield f"\n**Rules.** {description.rules}"
+    if entry.starts > 1:
+        yield f"\n{entry.starts:,} positions that a game may begin with."
+    if entry.options:
+        yield "\nOptions, in brackets behind the name:\n"
+        yield from _table(("option", "default", "values"), entry.options)
+    yield f"\n**Planes.** {description.planes}\n"
+    yield from plane_table(game.spec.planes)
+    yield f"\n**Actions.** {description.actions} {entry.actions:,} actions."
+    if entry.notations:
+        yield f"Moves are also read and written as {', '.join(entry.notations)}."
+    if description.material:
+        yield f"\n**Material.** {description.material}"
+    yield (
+        f"\n**Size.** {entry.legal_moves:g} legal moves, {entry.plies:g} plies; a game is ended after"
+        f" {entry.max_plies:,} plies. Version {game.spec.version}."
+    )
+
+
+def plane_table(planes: Sequence[PlaneSpec]) -> Iterator[str]:
+    """Index, meaning and kind of each plane; in one line those of an earlier position that are as the later one's."""
+    yield from _table(("plane", "meaning", "holds"), _plane_rows(planes))
+
+
+def _plane_rows(planes: Sequence[PlaneSpec]) -> Iterator[tuple[str, str, str]]:
+    # Of each plane: what it says, the position's age in plies, and the kind.
+    parsed = [(_AGE.sub("", plane.name), _age(plane.name), plane.is_constant) for plane in planes]
+    first, newest = 0, (0, 0)  # of the frame that others are as: where it begins, and where the last of those ends
+    for age, group in groupby(parsed, key=lambda plane: plane[1]):
+        size = len(list(group))
+        frame, before = ([(what, kind) for what, _, kind in parsed[i : i + size]] for i in (first, first - size))
+        if age and first >= size and frame == before:
+            newest = newest if newest[1] == first else (first - size, first)
+            newest = (newest[0], first + size)
+            what = f"as plane{'s' * (size > 1)} {_span(newest[0], size)}, {_ago(age)}"
+            yield _span(first, size), what, "as there"
+        else:
+            for index in range(first, first + size):
+                yield str(index), planes[index].name, "one number" if planes[index].is_constant else "bits"
+        first += size
+
+
+def _span(first: int, size: int) -> str:
+    return f"{first} to {first + size - 1}" if size > 1 else str(first)
+
+
+_AGE = re.compile(r",? *(\d+) (?:ply|plies) ago")
+
+
+def _age(name: str) -> int:
+    """In plies, of the position that a plane tells of."""
+    found = _AGE.search(name)
+    return int(found[1]) if found else 0
+
+
+def _ago(age: int) -> str:
+    return "1 ply ago" if age == 1 else f"{age} plies ago"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+    head = list(head)
+    yield line(head)
+    yield "|" + "---|" * len(head)
+    yield from map(line, rows)
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,149 @@
+"""Perft: lines of play counted from a position, the field's test of rules, held against what others have counted.
+
+`data/perft/GAME.txt` has a position a line: `name | position | d1 d2 d3 ...`, the numbers of lines of 1, 2, 3 ...
+plies; an empty position is the initial one, and a line that begins with # says where the figures come from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+
+from zerosum.base.errors import SettingsError, nearest
+from zerosum.games.rules import Rules, State
+
+FILE_ENDING = ".txt"
+
+
+@dataclass(frozen=True)
+class PerftRow:
+    """A position and the numbers of lines from it."""
+
+    name: str
+    position: str
+    """As people write it, "" for the initial one."""
+    counts: tuple[int, ...]
+    """Of lines of 1, 2, 3 ... plies."""
+
+
+@dataclass(frozen=True)
+class PerftLine:
+    """How many lines of play there are, all of them or those that begin with a move."""
+
+    game: str
+    position: str | None
+    """As people write it, None if the game has no notation."""
+    depth: int
+    """Plies of a line, the move included."""
+    move: str | None
+    """None for all lines."""
+    count: int
+
+    def json(self) -> str:
+        """One line."""
+        return json.dumps(dataclasses.asdict(self))
+
+    def __str__(self) -> str:
+        return str(self.count) if self.move is None else f"{self.move}: {self.count}"
+
+
+@dataclass(frozen=True)
+class PerftCheck:
+    """One number of a table, counted again."""
+
+    game: str
+    name: str
+    """Of the position."""
+    position: str
+    depth: int
+    count: int
+    expected: int
+    cpu_seconds: float
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the count is the table's."""
+        return self.count == self.expected
+
+    def json(self) -> str:
+        """One line."""
+        return json.dumps({**dataclasses.asdict(self), "is_right": self.is_right})
+
+    def __str__(self) -> str:
+        verdict = "OK" if self.is_right else f"WRONG by {self.count - self.expected:+,}"
+        return (
+            f"{self.game}, {self.name}, depth {self.depth}: {self.count:,}, expected {self.expected:,}: {verdict}"
+            f" ({self.cpu_seconds:.2f} CPU-seconds)"
+        )
+
+
+def perft_games() -> list[str]:
+    """The games that have a table, ascending."""
+    files = resources.files("zerosum").joinpath("data", "perft").iterdir()
+    return sorted(file.name.removesuffix(FILE_ENDING) for file in files if file.name.endswith(FILE_ENDING))
+
+
+def load_perft(game: str) -> list[PerftRow]:
+    """The table of a game, named with its options if it has any.
+
+    Raises:
+        SettingsError: there is none.
+    """
+    if game not in perft_games():
+        raise SettingsError(f"{game!r} has no perft table: {nearest(game, perft_games())}.")
+    file = resources.files("zerosum").joinpath("data", "perft", f"{game}{FILE_ENDING}")
+    return parse_perft(file.read_text(encoding="utf-8"))
+
+
+def parse_perft(text: str) -> list[PerftRow]:
+    r"""The rows in the text of a file like those in `data/perft/`.
+
+    >>> parse_perft("# by hand\nstart | | 9 72 504")
+    [PerftRow(name='start', position='', counts=(9, 72, 504))]
+    """
+    rows = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, position, counts = (part.strip() for part in line.split("|"))
+            rows.append(PerftRow(name, position, tuple(map(int, counts.split()))))
+    return rows
+
+
+def divide(game: Rules, state: State, depth: int) -> Iterator[tuple[int, int]]:
+    """Each legal action and how many lines of `depth` plies, 1 or more, begin with it. Soft endings do not stop a line.
+
+    They sum to `game.perft(state, depth)`, and come one after the other, so that Ctrl-C is heard between them.
+    """
+    for action in game.legal_actions(state, past_soft_endings=True):
+        yield action, game.perft(game.play(state, action), depth - 1)
+
+
+def perft_lines(game: Rules, state: State, depth: int, *, divided: bool) -> Iterator[PerftLine]:
+    """The number of lines of `depth` plies, at the end; with `divided`, those that begin with each move before it."""
+    name, position, total = game.spec.full_name, game.position_text(state), 0
+    for action, count in divide(game, state, depth) if depth else ():
+        total += count
+        if divided:
+            yield PerftLine(name, position, depth, game.action_text(state, action), count)
+    yield PerftLine(name, position, depth, None, total if depth else 1)
+
+
+def check_perft(game: Rules, *, max_nodes: int | None = None) -> Iterator[PerftCheck]:
+    """Count each number of a game's table again, or those up to `max_nodes`.
+
+    Raises:
+        SettingsError: the game has no table.
+    """
+    name = game.spec.full_name
+    for row in load_perft(name):
+        state = game.parse_position(row.position) if row.position else game.initial_state()
+        for depth, expected in enumerate(row.counts, start=1):
+            if max_nodes is None or expected <= max_nodes:
+                started = time.process_time()
+                count = sum(count for _, count in divide(game, state, depth))
+                elapsed = time.process_time() - started
+                yield PerftCheck(name, row.name, row.position, depth, count, expected, elapsed)

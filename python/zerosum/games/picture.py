@@ -1,0 +1,295 @@
+"""A position for people: in the terminal, and as an SVG drawing without scripts, images or links.
+
+`svg(game, state)` draws what the game says of its board (`Game.picture`); a game that has only text is shown as that.
+Everything is drawn from a `Picture`: this file knows kinds of boards, and no game.
+
+    ┌─────────────────┐  columns are CELL wide, rows as high (a hexagon's rows overlap);
+    │ 3 ┌──┬──┬──┐    │  labels stand left of the rows and below the columns,
+    │ 2 ├──┼──┼──┤    │  captions below everything
+    │ 1 └──┴──┴──┘    │
+    │    a  b  c      │
+    │ captions        │
+    └─────────────────┘
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from zerosum._core import Picture
+from zerosum.games.rules import Rules, State
+
+__all__ = ["describe_position", "picture_svg", "svg", "text_svg"]
+
+CELL = 48.0
+MARGIN = 14.0
+LABEL = 22.0
+"""Room for a row of labels."""
+LINE = 22.0
+"""Height of a caption."""
+
+PAPER, INK = "#faf5ea", "#4a3b2a"
+LIGHT, DARK, WOOD, RIM = "#f0dcb8", "#b88a60", "#e3bd7c", "#8a6238"
+MARK = "#ffe14d"
+SIDES = ("first", "second")
+STONES = (("#5a5a60", "#16161a", "#000000"), ("#ffffff", "#e4ddd0", "#6b6459"))
+"""Of each side: the shine, the body and the edge of a stone."""
+PIECES = (("#fffdf6", "#1c1712"), ("#1c1712", "#1c1712"))
+"""Of each side: the inside and the outline of a glyph."""
+SYMBOLS = "'DejaVu Sans','Segoe UI Symbol','Noto Sans Symbols 2','Noto Sans Symbols','Arial Unicode MS',sans-serif"
+CHARACTERS = "'Noto Serif CJK JP','Hiragino Mincho ProN','Yu Mincho','MS Mincho','Noto Sans CJK JP',serif"
+LETTERS = "'DejaVu Sans',Verdana,Arial,sans-serif"
+FIXED = "'DejaVu Sans Mono',Menlo,Consolas,monospace"
+
+
+def svg(game: Rules, state: State) -> str:
+    """A position as the text of an SVG file.
+
+    >>> from zerosum.games.rules import make
+    >>> svg(make("connect4"), make("connect4").initial_state()).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    True
+    """
+    picture, title = game.picture(state), game.spec.full_name
+    return text_svg(game.draw(state), title=title) if picture is None else picture_svg(picture, title=title)
+
+
+def describe_position(game: Rules, state: State) -> str:
+    """The board as text, then the position as people write it, if the game has a notation, and who is to move.
+
+    >>> from zerosum.games.rules import make, state_after
+    >>> print(describe_position(make("tictactoe"), state_after(make("tictactoe"), "b2 a1")))
+    3  . . .
+    2  . X .
+    1  O . .
+       a b c
+    Position: 3/1X1/O2 X
+    The first player is to move, with 7 legal moves.
+    """
+    lines = [game.draw(state).rstrip("\n")]
+    if (text := game.position_text(state)) is not None:
+        lines.append(f"Position: {text}")
+    legal = game.legal_actions(state, past_soft_endings=True)
+    outcome, mover = game.outcome(state), SIDES[game.player(state)]
+    if outcome is not None:
+        result = "a draw" if outcome == 0 else f"the {SIDES[outcome < 0]} player wins"
+        lines.append(f"The game is over: {result} ({game.ending(state)}).")
+    if legal:
+        end = "" if outcome is None else ", if the game went on"
+        lines.append(f"The {mover} player is to move, with {len(legal)} legal move{'s' * (len(legal) != 1)}{end}.")
+    return "\n".join(lines)
+
+
+def text_svg(text: str, *, title: str) -> str:
+    """Lines of text in letters of one width."""
+    lines = text.rstrip("\n").expandtabs().split("\n")
+    width = 2 * MARGIN + 9.9 * max(map(len, lines))
+    body = [
+        f'<text x="{MARGIN:g}" y="{MARGIN + LINE * (row + 0.7):g}" font-family="{FIXED}" font-size="16"'
+        f' fill="{INK}" xml:space="preserve">{_text(line)}</text>'
+        for row, line in enumerate(lines)
+    ]
+    return _document(width, 2 * MARGIN + LINE * len(lines), title, body)
+
+
+def picture_svg(picture: Picture, *, title: str) -> str:
+    """A board, what stands on it, its labels, the last move and the captions."""
+    board = _Board(picture)
+    body = [*_DEFINITIONS, *board.ground(), *board.marks(), *board.pieces(), *board.labels()]
+    bottom = board.bottom + (LABEL if any(picture.column_labels) else 0) + (4 if picture.captions else 0)
+    for caption in picture.captions:
+        bottom += LINE
+        body.append(_letters(caption, MARGIN, bottom - 6, size=15, anchor="start"))
+    longest = max((len(caption) for caption in picture.captions), default=0)
+    width = max(board.right + MARGIN, 2 * MARGIN + 8.8 * longest)
+    return _document(width, bottom + MARGIN, title, body)
+
+
+@dataclass
+class _Board:
+    """Where the cells of a picture are, and what is drawn there."""
+
+    picture: Picture
+
+    def __post_init__(self) -> None:
+        picture = self.picture
+        self.num_columns, self.num_rows = len(picture.column_labels), len(picture.row_labels)
+        self.is_hexagonal = picture.grid == "hexagons"
+        self.row_height = CELL * math.sqrt(3) / 2 if self.is_hexagonal else CELL
+        self.left = MARGIN + (LABEL if any(picture.row_labels) else 0)
+        slant = (self.num_rows - 1) / 2 if self.is_hexagonal else 0
+        self.right = self.left + CELL * (self.num_columns + slant)
+        # The lowest hexagons reach below their row.
+        self.bottom = MARGIN + self.row_height * self.num_rows + (CELL / math.sqrt(12) if self.is_hexagonal else 0)
+
+    def centre(self, cell: int) -> tuple[float, float]:
+        """Of a cell, counted row by row from the top left."""
+        row, column = divmod(cell, self.num_columns)
+        if self.is_hexagonal:
+            return self.left + CELL * (column + (row + 1) / 2), MARGIN + CELL / math.sqrt(3) + self.row_height * row
+        return self.left + CELL * (column + 0.5), MARGIN + CELL * (row + 0.5)
+
+    @property
+    def _cells(self) -> range:
+        return range(self.num_columns * self.num_rows)
+
+    def ground(self) -> Iterator[str]:
+        """The board without anything on it."""
+        if self.is_hexagonal:
+            for cell in self._cells:
+                yield f'<path d="{self._hexagon(cell)}" fill="{WOOD}" stroke="{RIM}" stroke-width="1.2"/>'
+            return
+        width, height = CELL * self.num_columns, CELL * self.num_rows
+        edge = f'stroke="{RIM}" stroke-width="3"'
+        place = f'x="{self.left:g}" y="{MARGIN:g}" width="{width:g}" height="{height:g}"'
+        ground = LIGHT if self.picture.grid == "chequered" else WOOD
+        yield f'<rect {place} fill="{ground}" {edge}/>'
+        if self.picture.grid == "chequered":
+            dark = [cell for cell in self._cells if sum(divmod(cell, self.num_columns)) % 2]
+            yield f'<path d="{"".join(map(self._square, dark))}" fill="{DARK}"/>'
+        elif self.picture.grid == "points":
+            yield self._lines(inset=CELL / 2)
+            yield from (_circle(*self.centre(cell), 4, INK) for cell in self._star_points())
+        else:
+            yield self._lines(inset=0)
+
+    def _lines(self, *, inset: float) -> str:
+        """Lines between squares (inset 0), or through points."""
+        left, top, right, bottom = self.left + inset, MARGIN + inset, self.right - inset, self.bottom - inset
+        # Between n squares there are n - 1 lines, the edge left out; through n points n.
+        count = (self.num_columns, self.num_rows) if inset else (self.num_columns - 1, self.num_rows - 1)
+        first = 0 if inset else 1
+        upright = "".join(f"M{left + CELL * (i + first):g} {top:g}V{bottom:g}" for i in range(count[0]))
+        level = "".join(f"M{left:g} {top + CELL * (i + first):g}H{right:g}" for i in range(count[1]))
+        return f'<path d="{upright}{level}" fill="none" stroke="{INK}" stroke-width="1.1"/>'
+
+    def _star_points(self) -> Iterator[int]:
+        """The points that boards of crossing lines have dots on: corners and centre, from 13 on the sides' middles."""
+        side = self.num_columns
+        if side != self.num_rows or side % 2 == 0 or side < 7:
+            return
+        edge, middle = 2 if side < 13 else 3, side // 2
+        for row in (edge, middle, side - 1 - edge):
+            for column in (edge, middle, side - 1 - edge):
+                if side >= 13 or (row == middle) == (column == middle):
+                    yield row * side + column
+
+    def marks(self) -> Iterator[str]:
+        """The last move's cells, under what stands there."""
+        for cell in self.picture.last_move if self.picture.grid != "points" else ():
+            path = self._hexagon(cell) if self.is_hexagonal else self._square(cell)
+            yield f'<path d="{path}" fill="{MARK}" fill-opacity="0.55"/>'
+
+    def pieces(self) -> Iterator[str]:
+        """What stands on the cells; on points the last move's stone has a ring."""
+        for cell, piece in enumerate(self.picture.cells):
+            if piece is None:
+                continue
+            x, y = self.centre(cell)
+            owner, text, glyph = piece
+            if not glyph:
+                yield _stone(owner, x, y)
+            elif _is_ideograph(glyph[-1]):
+                yield _tile(owner, glyph, x, y, is_promoted=text.startswith("+"))
+            else:
+                yield _glyph(owner, glyph, x, y)
+        for cell in self.picture.last_move if self.picture.grid == "points" else ():
+            piece, (x, y) = self.picture.cells[cell], self.centre(cell)
+            colour = INK if piece is None else STONES[1 - piece[0]][1]
+            yield f'<circle cx="{x:g}" cy="{y:g}" r="9" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+
+    def labels(self) -> Iterator[str]:
+        """Of rows and columns."""
+        for row, label in enumerate(self.picture.row_labels):
+            if label:
+                x, y = self.centre(row * self.num_columns)
+                yield _letters(label, x - CELL / 2 - 8, y + 5, anchor="end")
+        for column, label in enumerate(self.picture.column_labels):
+            if label:
+                x, _ = self.centre((self.num_rows - 1) * self.num_columns + column)
+                yield _letters(label, x, self.bottom + 17)
+
+    def _square(self, cell: int) -> str:
+        x, y = self.centre(cell)
+        return f"M{x - CELL / 2:g} {y - CELL / 2:g}h{CELL:g}v{CELL:g}h{-CELL:g}z"
+
+    def _hexagon(self, cell: int) -> str:
+        x, y = self.centre(cell)
+        radius = CELL / math.sqrt(3)
+        corners = [math.radians(60 * corner + 30) for corner in range(6)]
+        return "M" + "L".join(f"{x + radius * math.cos(a):.1f} {y + radius * math.sin(a):.1f}" for a in corners) + "z"
+
+
+_DEFINITIONS = [
+    "<defs>",
+    *(
+        f'<radialGradient id="zerosum-{side}" cx="0.38" cy="0.32" r="0.75"><stop offset="0" stop-color="{shine}"/>'
+        f'<stop offset="0.85" stop-color="{body}"/></radialGradient>'
+        for side, (shine, body, _) in zip(SIDES, STONES, strict=True)
+    ),
+    "</defs>",
+]
+
+
+def _stone(owner: int, x: float, y: float) -> str:
+    fill, edge = f"url(#zerosum-{SIDES[owner]})", STONES[owner][2]
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{CELL * 0.43:g}" fill="{fill}" stroke="{edge}" stroke-width="1"/>'
+
+
+def _circle(x: float, y: float, radius: float, fill: str) -> str:
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}"/>'
+
+
+def _glyph(owner: int, glyph: str, x: float, y: float) -> str:
+    """A symbol, filled with its owner's colour: chess men are outlined or solid by colour, not by character."""
+    solid = "".join(chr(ord(c) + 6) if "♔" <= c <= "♙" else c for c in glyph)  # ♔ to ♚ and so on
+    # The selector says: a sign, not a picture, which some of them are otherwise.
+    signs = _text("".join(f"{c}\ufe0e" if "♚" <= c <= "♟" else c for c in solid))
+    inside, outline = PIECES[owner]
+    size = CELL * 0.82 / max(1.0, 0.62 * len(solid))
+    return (
+        f'<text x="{x:g}" y="{y + size * 0.36:g}" font-family="{SYMBOLS}" font-size="{size:g}" text-anchor="middle"'
+        f' fill="{inside}" stroke="{outline}" stroke-width="1.1" paint-order="stroke">{signs}</text>'
+    )
+
+
+def _tile(owner: int, glyph: str, x: float, y: float, *, is_promoted: bool) -> str:
+    """A wedge that points to the opponent, with its character, red if it is promoted; the second player's is turned."""
+    turn = "" if owner == 0 else f' transform="rotate(180 {x:g} {y:g})"'
+    corners = [(0, -0.44), (0.32, -0.3), (0.39, 0.42), (-0.39, 0.42), (-0.32, -0.3)]
+    path = "L".join(f"{x + CELL * right:g} {y + CELL * down:g}" for right, down in corners)
+    size = CELL * (0.56 if len(glyph) == 1 else 0.34)
+    return (
+        f'<g{turn}><path d="M{path}z" fill="#f8e3b4" stroke="{RIM}" stroke-width="1.2"/>'
+        f'<text x="{x:g}" y="{y + size * 0.45:g}" font-family="{CHARACTERS}" font-size="{size:g}"'
+        f' text-anchor="middle" fill="{"#b3261e" if is_promoted else "#1c1712"}">{_text(glyph)}</text></g>'
+    )
+
+
+def _is_ideograph(character: str) -> bool:
+    return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff"
+
+
+def _letters(text: str, x: float, y: float, *, size: float = 14, anchor: str = "middle") -> str:
+    place = f'x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
+    return f'<text {place} font-family="{LETTERS}" fill="{INK}" xml:space="preserve">{_text(text)}</text>'
+
+
+def _text(text: str) -> str:
+    """Escaped; characters that no XML may have, such as those that colour a terminal, are shown as �."""
+    return escape(re.sub(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", "�", text), quote=False)
+
+
+def _document(width: float, height: float, title: str, body: list[str]) -> str:
+    size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
+        f"<title>{_text(title)}</title>",
+        f'<rect width="100%" height="100%" rx="6" fill="{PAPER}"/>',
+        *body,
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"

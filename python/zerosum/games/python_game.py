@@ -1,0 +1,291 @@
+"""A game written in Python: what it provides, how it is found in a file, and how the program sees it.
+
+To write one, read the `Game` protocol here, then `docs/own-game.md`; the smallest complete example is in the README.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import operator
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zerosum import _core
+from zerosum.base.errors import GameError, nearest
+
+__all__ = [
+    "Game",
+    "adopt",
+    "as_planes",
+    "load",
+    "place_error",
+    "split_name",
+    "start_error",
+]
+
+MAX_ACTIONS = (1 << 16) - 1
+"""Actions that can be numbered."""
+DEFAULT_MAX_PLIES = 512
+
+StateT = TypeVar("StateT")
+ValueT = TypeVar("ValueT")
+
+
+class Game(Protocol[StateT]):
+    """What a game written in Python provides: four attributes and eight methods.
+
+    A state is any immutable value that says everything about a position, who is to move and what the rules need to
+    remember included. Optional attributes: `version` (int, 1; raise it when rules, actions or planes change),
+    `max_plies` (int, 512; a longer game is a draw), `constant_planes` (names of planes that hold one number
+    everywhere), `symmetries` (permutations of the actions under which the game is the same, such as the mirror of a
+    board: the learner then learns from each game's images, too) and `has_action_planes` (bool, False; True if action
+    k * rows * columns + square stands for a square of the board as `planes` shows it: a network's policy may then be a
+    convolution). An optional method: `material(state)` (a number: the first player's pieces, discs or the like less
+    the second's; only the player `alphabeta` asks for it).
+
+    Finished positions are asked about, too, all but `play` and `action_text`; `player` may then say either.
+
+    For every reachable state s, and each legal action a:
+        legal_actions(s) is empty   if and only if   outcome(s) is not None
+        play(s, a) leaves s as it was, and gives the same state each time
+        planes(s) is seen from player(s): "own" is the player to move, whoever that is
+    """
+
+    # Asked for as read-only: a plain attribute of the class provides each of them.
+
+    @property
+    def name(self) -> str:
+        """What the game is called; with the version it names the networks that fit."""
+        ...
+
+    @property
+    def num_actions(self) -> int:
+        """How many different actions the game has, at most 65535."""
+        ...
+
+    @property
+    def board_shape(self) -> tuple[int, int]:
+        """(rows, columns) of every plane."""
+        ...
+
+    @property
+    def plane_names(self) -> Sequence[str]:
+        """What each plane means, seen from the player to move; in their order."""
+        ...
+
+    def initial_state(self) -> StateT:
+        """The position before the first move."""
+        ...
+
+    def player(self, state: StateT) -> int:
+        """Who is to move: 0 (the first player) or 1. A side may move several times in a row."""
+        ...
+
+    def legal_actions(self, state: StateT) -> Sequence[int]:
+        """Different numbers in [0, num_actions); an action keeps its number all game long."""
+        ...
+
+    def play(self, state: StateT, action: int) -> StateT:
+        """The position after a legal action: a new value, `state` is not touched."""
+        ...
+
+    def outcome(self, state: StateT) -> float | None:
+        """The first player's result in [-1, 1] (1 a win, 0 a draw), or None while the game goes on."""
+        ...
+
+    def planes(self, state: StateT) -> ArrayLike:
+        """[number of planes, height, width] of zeros and ones, seen from the player to move."""
+        ...
+
+    def action_text(self, state: StateT, action: int) -> str:
+        """A legal action as people write it: without blanks, different for different actions."""
+        ...
+
+    def draw(self, state: StateT) -> str:
+        """The board as text."""
+        ...
+
+
+METHODS = ("initial_state", "player", "legal_actions", "play", "outcome", "planes", "action_text", "draw")
+ATTRIBUTES = ("name", "num_actions", "board_shape", "plane_names")
+
+ENDING_OF_PYTHON_GAMES = "by the rules"
+"""The core's word for how a game written in Python ended: it does not say more."""
+
+MISTAKES = (Exception, SystemExit)
+"""What a user's code may raise that is a mistake of the game: all but Ctrl-C."""
+
+
+def split_name(name: str) -> tuple[str, str] | None:
+    """The file and the class of `path.py:Class`; the class is "" where none is named, and None is any other name.
+
+    >>> split_name("games/mine.py:MyGame"), split_name("mine.py"), split_name("openspiel:y")
+    (('games/mine.py', 'MyGame'), ('mine.py', ''), None)
+    """
+    path, _, class_name = (name, "", "") if name.endswith(".py") else name.rpartition(":")
+    return (path, class_name) if path.endswith(".py") else None
+
+
+def load(path: Path, class_name: str) -> Game[Any]:
+    """Run a user's file and make an object of the class in it.
+
+    Raises:
+        GameError: the file or the class is not there, or its code fails.
+    """
+    if not path.is_file():
+        raise GameError(f"there is no file {str(path)!r}; a game of your own is given as path.py:Class.")
+    # Under a name of its own: a game in json.py must not become everybody's json.
+    spec = importlib.util.spec_from_file_location(f"zerosum_game_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses and pickles of the user's classes look their module up.
+    sys.modules[spec.name] = module
+    # The file's neighbours come first while it is read, as for a program, and stay for imports inside its methods.
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.append(folder)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+        return _class_of(module, path, class_name)()  # type: ignore[no-any-return]
+    except GameError:
+        raise
+    except MISTAKES as error:
+        raise GameError(f"{path} could not be run: {_describe(error)}") from error
+    finally:
+        sys.path.remove(folder)
+
+
+def _class_of(module: ModuleType, path: Path, class_name: str) -> Callable[[], Any]:
+    classes = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    own = [name for name, value in classes.items() if value.__module__ == module.__name__]
+    if not class_name and own:
+        options = " or ".join(f"{path}:{name}" for name in own)
+        raise GameError(f"{path} is a file, and a game is a class in it. Name the class: {options}.")
+    if not class_name:
+        raise GameError(f"{path} has no class: a game is one that keeps the Game protocol.")
+    if class_name not in classes:
+        raise GameError(f"{path} has no class {class_name!r}: {nearest(class_name, own)}.")
+    return classes[class_name]
+
+
+def adopt(game: Game[Any]) -> _core.Game:
+    """See a Python object that keeps the `Game` protocol as the program sees games.
+
+    Raises:
+        GameError: an attribute or method is missing or of the wrong kind.
+    """
+    if isinstance(game, type):
+        raise GameError(f"{game.__name__} is a class, expected an object of it: {game.__name__}().")
+    for attribute in (*ATTRIBUTES, *METHODS):
+        if not hasattr(game, attribute):
+            kind = "attribute" if attribute in ATTRIBUTES else "method"
+            raise GameError(f"{type(game).__name__} has no {kind} {attribute!r}: the Game protocol asks for it.")
+
+    def read(name: str, reader: Callable[[Any], ValueT], expected: str, default: Any = None) -> ValueT:
+        value = getattr(game, name, default)
+        try:
+            return reader(value)
+        except (TypeError, ValueError):
+            raise GameError(f"{type(game).__name__}: {name} is {value!r}, expected {expected}.") from None
+
+    def read_number(name: str, low: int, high: int, default: int | None = None) -> int:
+        return read(name, lambda value: _whole(value, low, high), f"a whole number, {low} to {high}", default)
+
+    names = read("plane_names", _texts, "a sequence of texts")
+    constant = read("constant_planes", _texts, "a sequence of texts", ())
+    if unknown := sorted(set(constant) - set(names)):
+        raise GameError(f"{type(game).__name__}: constant_planes names {unknown}, not in plane_names {names}.")
+    return _core.Game.adopt(
+        game,
+        read("name", _word, "a word: it names the game's networks"),
+        read_number("version", 0, (1 << 32) - 1, 1),
+        read_number("num_actions", 1, MAX_ACTIONS),
+        read("board_shape", _sides, "two whole numbers, 1 to 255: rows and columns"),
+        [(name, name in constant) for name in names],
+        read_number("max_plies", 1, 65535, DEFAULT_MAX_PLIES),
+        read("symmetries", _permutations, "a sequence of permutations of the actions", ()),
+        read("has_action_planes", _flag, "True or False", False),
+    )
+
+
+# An attribute of a user's game as the core wants it; TypeError or ValueError if it is of another kind.
+
+
+def _whole(value: Any, low: int, high: int) -> int:
+    if not low <= (number := operator.index(value)) <= high:
+        raise ValueError
+    return number
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError
+    return value
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):  # a sequence of letters, which nobody means
+        raise ValueError
+    return [_word(text) for text in value]
+
+
+def _sides(value: Any) -> tuple[int, int]:
+    rows, columns = value
+    return _whole(rows, 1, 255), _whole(columns, 1, 255)
+
+
+def _permutations(value: Any) -> list[list[int]]:
+    return [[_whole(action, 0, MAX_ACTIONS - 1) for action in permutation] for permutation in value]
+
+
+def as_planes(planes: ArrayLike) -> NDArray[np.float32]:
+    """What a user's `planes(state)` returned as the array that the core reads: float32, three dimensions."""
+    try:
+        array = np.ascontiguousarray(planes, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise GameError(f"planes(state) is no array of numbers: {error}") from error
+    if array.ndim != 3:
+        raise GameError(f"planes(state) has {array.ndim} dimensions, expected 3: plane, row, column")
+    return array
+
+
+def place_error(name: str, draw: Callable[[Any], object], state: object, error: BaseException) -> GameError:
+    """What went wrong in a user's game, with the position in which it did."""
+    try:
+        board = f"\n{draw(state)}"
+    except MISTAKES:  # the board is a courtesy: a broken draw() must not hide the error that is being told
+        board = f" {state!r}"
+    what = str(error) if isinstance(error, GameError) else _describe(error)
+    placed = GameError(f"{name}: {what}\nat the position{board}")
+    placed.__cause__ = error
+    return placed
+
+
+def start_error(name: str, error: BaseException) -> GameError:
+    """What went wrong in a user's game before there was a position."""
+    placed = GameError(f"{name}: initial_state() failed: {_describe(error)}")
+    placed.__cause__ = error
+    return placed
+
+
+def _describe(error: BaseException) -> str:
+    """An exception of the user's code in one line, with where in that code it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = str(Path(__file__).parent)
+    is_theirs = frames and not frames[-1].filename.startswith((ours, "<frozen "))
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, in {frames[-1].name})" if is_theirs else ""
+    return f"{type(error).__name__}: {error}{where}"

@@ -1,0 +1,259 @@
+"""Games: make one by name or bring your own; positions and moves as people write them.
+
+`make("connect4")` gives a game of the core; `make("mygame.py:MyGame")` a game written in Python, as `python_game.py`
+has it. Both are seen through the same methods afterwards: nothing above this file knows the difference.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zerosum import _core
+from zerosum._core import GameSpec, Leaves, PlaneSpec, State
+from zerosum.base.errors import GameError, near, nearest, shown
+from zerosum.games import openspiel
+from zerosum.games.python_game import Game as Game
+from zerosum.games.python_game import adopt as adopt
+from zerosum.games.python_game import load, place_error, split_name
+
+__all__ = [
+    "GameSpec",
+    "Leaves",
+    "PlaneSpec",
+    "Rules",
+    "State",
+    "drawn_start",
+    "given_options",
+    "make",
+    "measure_game",
+    "near_moves",
+    "parse_action",
+    "start_state",
+    "state_after",
+    "with_options",
+    "without_ply_cap",
+]
+
+Rules = _core.Game
+"""A game as the program sees it, of the core or of the user."""
+NO_PLY_CAP = 65535
+"""The most plies that a game's option `max_plies` takes."""
+
+
+def make(name: str) -> Rules:
+    """A game by its name, or a game written in Python as `path/to/file.py:Class`.
+
+    Options stand in brackets behind a name of the core; `openspiel:NAME` is a game of OpenSpiel (`openspiel.py`).
+
+    >>> make("connect4").spec.num_actions
+    7
+    >>> make("connect4(max_plies=20)").spec.max_plies
+    20
+
+    Raises:
+        GameError: the name or an option is unknown (with the nearest ones), the file or class is not there, the class
+            lacks something that the `Game` protocol asks for, or the game is over before the first move.
+    """
+    game = find_game(name)
+    if isinstance(game, Rules):
+        return game
+    rules = adopt(game)
+    require_a_move(rules)
+    return rules
+
+
+def find_game(name: str) -> Rules | Game[Any]:
+    """As `make`, but a game written in Python comes as the object of its class: what `check_game` wants to see."""
+    if name.startswith(openspiel.PREFIX):
+        return openspiel.load(name.removeprefix(openspiel.PREFIX))
+    if own := split_name(name):
+        return load(Path(own[0]), own[1])
+    base = name.partition("(")[0].strip()
+    if base not in _core.core_game_names():
+        raise GameError(
+            f"unknown game {shown(base)}: {nearest(base, _core.core_game_names())}."
+            " A game of your own is path.py:Class."
+        )
+    return Rules(name)
+
+
+def given_options(game: Rules) -> dict[str, str]:
+    """The options that are not the default's, by name, with their values."""
+    return dict(option.split("=") for option in game.spec.options.split(", ") if option)
+
+
+def with_options(game: Rules, **options: str) -> Rules:
+    """The same game with these options, as far as it has them.
+
+    >>> with_options(make("go(size=9, komi=5.5)"), komi="7", entering_king="none").spec.full_name
+    'go(size=9)'
+
+    Raises:
+        GameError: a value is out of range.
+    """
+    spec = game.spec
+    known = {option.name for option in spec.known_options} & set(options)
+    if not known:
+        return game
+    values = given_options(game) | {name: options[name] for name in known}
+    return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in values.items())})")
+
+
+def without_ply_cap(game: Rules, *, most_plies: int = NO_PLY_CAP) -> Rules:
+    """The game as people play it: no draw for its length alone before `most_plies`, unless a cap was asked for.
+
+    >>> without_ply_cap(make("connect4")).spec.max_plies, without_ply_cap(make("connect4(max_plies=20)")).spec.max_plies
+    (65535, 20)
+    """
+    return game if "max_plies" in given_options(game) else with_options(game, max_plies=str(most_plies))
+
+
+def require_a_move(game: Rules) -> None:
+    """Refuse a game that is over before the first move.
+
+    Raises:
+        GameError: it is, with its start.
+    """
+    start = game.initial_state()
+    if game.outcome(start) is not None:
+        raise place_error(game.spec.name, game.draw, start, GameError("the game is over before the first move"))
+
+
+def parse_action(game: Rules, state: State, text: str) -> int:
+    """The legal action that people write like this, in any of the game's notations.
+
+    >>> game = make("connect4")
+    >>> parse_action(game, game.initial_state(), "4")
+    3
+
+    Raises:
+        GameError: no legal action is written so; the message lists those that are near.
+    """
+    action = game.parse_action(state, text)
+    if action is not None:
+        return action
+    raise GameError(f"{shown(text)} is not a legal move here: {near_moves(game, state, text)}.")
+
+
+_FEW_MOVES = 20
+
+
+def near_moves(game: Rules, state: State, text: str, *, notation: str | None = None) -> str:
+    """What helps after a move that is not legal and a colon: legal ones that are written nearly so, else some or all.
+
+    They are in the game's own way of writing or in `notation`; without it those that are near may be in any.
+    """
+    legal = game.legal_actions(state, past_soft_endings=True)
+    if not legal:
+        return f"the game is over ({game.ending(state)})"
+    texts = sorted(game.action_text(state, action, notation) for action in legal)
+    others = game.notations if notation is None else []
+    found = near(
+        text, [*texts, *(game.action_text(state, action, other) for other in others for action in legal)], most=5
+    )
+    if found:
+        return f"near are {', '.join(found)}, of {len(legal)} that are legal"
+    if len(legal) <= _FEW_MOVES:
+        return f"legal are {', '.join(texts)}"
+    return f"legal are {', '.join(texts[:5])} and {len(legal) - 5} more"
+
+
+def state_after(game: Rules, moves: str, *, position: str = "") -> State:
+    """The position after moves as people write them, separated by blanks, from the initial state or another position.
+
+    >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "b2 a1")), end="")
+    3  . . .
+    2  . X .
+    1  O . .
+       a b c
+    >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "c3", position="3/3/OX1 X")), end="")
+    3  . . X
+    2  . . .
+    1  O X .
+       a b c
+
+    Raises:
+        GameError: a move is illegal or the position is none that the game can read, with what was expected.
+    """
+    state = game.parse_position(position) if position else game.initial_state()
+    for number, text in enumerate(moves.split(), start=1):
+        try:
+            state = game.play(state, parse_action(game, state, text))
+        except GameError as error:
+            raise GameError(f"move {number}: {error}") from error
+    return state
+
+
+def start_state(game: Rules, text: str) -> State:
+    """The position that a game which was recorded with this start begins with; "" is the initial one.
+
+    One that the rules let a game begin with is found by its text, so that its history is empty; of any other position
+    the game says what the moves are that led there.
+
+    Raises:
+        GameError: the text is no position of the game.
+    """
+    # The initial state is made anew: a state of a game in Python remembers what was played from it.
+    return _position(game, text) if text else game.initial_state()
+
+
+@functools.lru_cache(maxsize=4096)
+def _position(game: Rules, text: str) -> State:
+    number = _start_numbers(game).get(text)
+    return game.parse_position(text) if number is None else game.start(number)
+
+
+@functools.lru_cache(maxsize=8)
+def _start_numbers(game: Rules) -> dict[str, int]:
+    if game.num_starts == 1:
+        return {}
+    texts = {number: game.position_text(game.start(number)) for number in range(game.num_starts)}
+    return {text: number for number, text in texts.items() if text is not None}
+
+
+def drawn_start(game: Rules, *, seed: int, number: int) -> str:
+    """One of the positions that a game may begin with, as `start_state` takes it: a pure function of seed and number.
+
+    Raises:
+        GameError: the game has several starts and no notation for them.
+    """
+    if game.num_starts == 1:
+        return ""
+    start = game.start(int(_core.uniform(seed, number, 0, "start") * game.num_starts))
+    text = game.position_text(start)
+    if text is None:
+        raise GameError(f"{game.spec.full_name} has {game.num_starts} starts, and records need a text for each: none.")
+    return "" if text == game.position_text(game.initial_state()) else text
+
+
+@dataclass(frozen=True)
+class GameSize:
+    """What random games say about a game: the base of default settings."""
+
+    legal_actions: float
+    """Mean number of legal actions."""
+    plies: float
+    """Mean length of a game."""
+
+
+@functools.lru_cache(maxsize=32)
+def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize:
+    """Play uniformly random games and measure them; what was found is kept: many ask, and a game in Python is slow.
+
+    Raises:
+        GameError: the game is over before the first move.
+    """
+    require_a_move(game)
+    generator = random.Random(seed)
+    num_legal = num_plies = 0
+    for _ in range(num_games):
+        state = game.initial_state()
+        while legal := game.legal_actions(state):
+            num_legal += len(legal)
+            num_plies += 1
+            state = game.play(state, generator.choice(legal))
+    return GameSize(legal_actions=num_legal / num_plies, plies=num_plies / num_games)

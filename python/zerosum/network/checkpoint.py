@@ -1,0 +1,376 @@
+"""A network on disk: weights and what they belong to, and beside them what the learner needs to go on. No pickle.
+
+A checkpoint of step 1000 is three files:
+
+    step-00001000.safetensors           weights, float32
+    step-00001000.learner.safetensors   optimiser state: for training only; playing works without it
+    step-00001000.json                  what it is, with size and SHA-256 of the other two
+
+The JSON is written last and is the commit: without it the other two are not a checkpoint. Each file is written under a
+temporary name, synced, and renamed to its final name, so a file of that name is complete; the checksums, of which the
+JSON holds its own, too, find what the disk did to it later. Only `load_newest` and `set_aside` rename what is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import DataError
+from zerosum.base.files import sync_directory, write_durably
+from zerosum.base.settings import from_mapping
+from zerosum.network.config import NetworkConfig, NetworkShape, weight_shapes
+
+if TYPE_CHECKING:
+    from zerosum._core import GameSpec
+
+FORMAT_VERSION = 1
+"""Raised whenever older programs could not read what this one writes."""
+
+_FILE_NAME = re.compile(r"step-\d{8,}\.json")
+
+
+class DamagedCheckpointError(DataError):
+    """A checkpoint's files are missing, cut short or altered. `set_aside` takes it out of the way."""
+
+
+@dataclass(frozen=True)
+class CheckpointInfo:
+    """What a network's weights are and belong to: everything in a checkpoint's JSON except the checksums."""
+
+    game: str
+    """The game's name, as `GameSpec.name` has it."""
+    game_options: str
+    """The options that the game was made with, as text; empty if it has none."""
+    game_version: int
+    encoder_id: str
+    """Names the encoding (`GameSpec.encoder_id`); a network fits every game of the same one."""
+    planes: tuple[tuple[str, bool], ...]
+    """Name of each input plane, and whether it holds one number everywhere, in channel order."""
+    board_shape: tuple[int, int]
+    """Height and width of every plane."""
+    num_actions: int
+    max_plies: int
+    network: NetworkConfig
+    step: int
+    """Optimiser steps behind these weights."""
+    code_version: str
+    """The version of zerosum that wrote it."""
+    created_at: str
+    """ISO 8601, UTC."""
+    training: dict[str, Any] = field(default_factory=dict)
+    """What the training had seen (games, positions, evaluations, minutes): told to people, read by no code."""
+    format_version: int = FORMAT_VERSION
+
+    @classmethod
+    def describe(
+        cls,
+        spec: GameSpec,
+        network: NetworkConfig,
+        *,
+        step: int,
+        training: Mapping[str, Any] | None = None,
+    ) -> CheckpointInfo:
+        """The description of weights of `network` for the game of `spec`, made now by this version of zerosum."""
+        from zerosum._core import __version__
+
+        return cls(
+            game=spec.name,
+            game_options=spec.options,
+            game_version=spec.version,
+            encoder_id=spec.encoder_id,
+            planes=tuple((plane.name, plane.is_constant) for plane in spec.planes),
+            board_shape=spec.board_shape,
+            num_actions=spec.num_actions,
+            max_plies=spec.max_plies,
+            network=network,
+            step=step,
+            code_version=__version__,
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            training=dict(training or {}),
+        )
+
+    @property
+    def full_name(self) -> str:
+        """The game as commands take it: `go(size=9, komi=5.5)`."""
+        return f"{self.game}({self.game_options})" if self.game_options else self.game
+
+    @property
+    def shape(self) -> NetworkShape:
+        """What the game asks of the network."""
+        height, width = self.board_shape
+        return NetworkShape(num_planes=len(self.planes), height=height, width=width, num_actions=self.num_actions)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A network: what it is, and its weights, float32, with the names and shapes of `network.weight_shapes`."""
+
+    info: CheckpointInfo
+    weights: dict[str, NDArray[np.float32]]
+
+    def __post_init__(self) -> None:
+        """Raises DataError when the weights are not those of the network that `info` describes."""
+        expected = weight_shapes(self.info.network, self.info.shape)
+        if missing := expected.keys() - self.weights.keys():
+            raise DataError(f"The network has no weights named {', '.join(sorted(missing))}.")
+        if surplus := self.weights.keys() - expected.keys():
+            raise DataError(f"The network has weights it has no use for: {', '.join(sorted(surplus))}.")
+        for name, shape in expected.items():
+            weight = self.weights[name]
+            if weight.shape != shape or weight.dtype != np.float32:
+                raise DataError(
+                    f"The weights {name} are {weight.dtype} {list(weight.shape)}, expected is float32 {list(shape)}."
+                )
+
+
+def require_encoder(info: CheckpointInfo, spec: GameSpec) -> None:
+    """Refuse a network whose encoding is not the game's.
+
+    Raises:
+        DataError: naming what differs: game, version, board, planes, actions.
+    """
+    if info.encoder_id == spec.encoder_id:
+        return
+    spec_planes = [(plane.name, plane.is_constant) for plane in spec.planes]
+    compared: list[tuple[str, object, object]] = [
+        ("the game", info.game, spec.name),
+        ("the game's version", info.game_version, spec.version),
+        ("the board", "{}x{}".format(*info.board_shape), "{}x{}".format(*spec.board_shape)),
+        ("the number of planes", len(info.planes), len(spec_planes)),
+        ("the number of actions", info.num_actions, spec.num_actions),
+    ]
+    if len(info.planes) == len(spec_planes):
+        for channel, (theirs, ours) in enumerate(zip(info.planes, spec_planes, strict=True)):
+            compared.append((f"plane {channel}", _plane_text(*theirs), _plane_text(*ours)))
+    differences = [f"{what} is {theirs}, not {ours}" for what, theirs, ours in compared if theirs != ours]
+    raise DataError(
+        f"The network of step {info.step} for {info.full_name} does not fit {spec.full_name}: in the network, "
+        f"{'; '.join(differences) or f'the encoding is {info.encoder_id}, not {spec.encoder_id}'}. "
+        f"Use a network trained for {spec.full_name} version {spec.version}."
+    )
+
+
+def save_checkpoint(
+    directory: Path,
+    checkpoint: Checkpoint,
+    *,
+    learner_state: Mapping[str, NDArray[Any]],
+    learner_info: Mapping[str, Any],
+) -> Path:
+    """Write a checkpoint that survives a power cut once this returns, and return the path of its JSON.
+
+    `learner_state` is arrays by name, of any dtype that safetensors knows; `learner_info` is what JSON can hold.
+    `directory` is made if need be.
+
+    Raises:
+        FileExistsError: the directory already has a checkpoint of this step.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    path = checkpoint_path(directory, checkpoint.info.step)
+    if path.exists():
+        raise FileExistsError(f"There is a checkpoint of this step already: {path}.")
+    import safetensors.numpy as safetensors
+
+    files = {}
+    for part, arrays in {"weights": checkpoint.weights, "learner": learner_state}.items():
+        content = safetensors.save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+        write_durably(_part_path(path, part), content)
+        files[part] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    body = {**asdict(checkpoint.info), "learner": dict(learner_info), "files": files}
+    body = json.loads(json.dumps(body, allow_nan=False))  # as it will be read: the checksum is of that
+    body["sha256"] = _body_checksum(body)
+    write_durably(path, json.dumps(body, indent=2).encode())
+    return path
+
+
+def checkpoint_path(directory: Path, step: int) -> Path:
+    """Where the JSON of the checkpoint of `step` is, or would be."""
+    return directory / f"step-{step:08d}.json"
+
+
+def list_checkpoints(directory: Path) -> list[Path]:
+    """The JSON files of a directory's checkpoints, by ascending step; whether they are whole is found on loading.
+
+    Raises:
+        DataError: the directory is there and cannot be read.
+    """
+    try:
+        paths = list(directory.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise DataError(
+            f"The checkpoints in {directory} cannot be read: {error.strerror}. Check that it is a directory and may be"
+            " read."
+        ) from error
+    return sorted((path for path in paths if _FILE_NAME.fullmatch(path.name)), key=_step)
+
+
+def _print_error(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error) -> Checkpoint:
+    """Read a network from a checkpoint's JSON, or the newest whole one of a directory or of a run directory.
+
+    Only the JSON and the weights need to be there. A directory's damaged checkpoints are passed over; `report` gets a
+    sentence for each.
+
+    Raises:
+        DataError: nothing there, damaged, or of a newer format.
+    """
+    if not path.exists():
+        raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
+    if not path.is_dir():
+        if path.suffix != ".json":
+            raise DataError(f"{path} is no checkpoint: name its .json file, or the directory that holds it.")
+        return _read_checkpoint(path)
+    directory = path / "checkpoints" if (path / "checkpoints").is_dir() else path
+    for candidate in reversed(list_checkpoints(directory)):
+        try:
+            return _read_checkpoint(candidate)
+        except DamagedCheckpointError as error:
+            report(f"{error} The checkpoint before it is used instead.")
+    raise DataError(f"There is no whole checkpoint in {directory}: train first, or name a directory that holds one.")
+
+
+def read_info(path: Path) -> CheckpointInfo:
+    """What the checkpoint whose JSON is `path` says of its network, without a look at the weights.
+
+    Raises:
+        DataError: not there, damaged, or of a newer format.
+    """
+    return _info_of(_read_body(path))
+
+
+def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The `learner_state` and `learner_info` that were saved with the checkpoint whose JSON is `path`.
+
+    Raises:
+        DataError: not there, damaged, or of a newer format.
+    """
+    body = _read_body(path)
+    learner_info: dict[str, Any] = body["learner"]
+    return _read_arrays(path, body, "learner"), learner_info
+
+
+def load_newest(directory: Path) -> tuple[Checkpoint | None, list[str]]:
+    """The newest checkpoint of a directory to go on training from, and what was found damaged on the way to it.
+
+    Weights and learner state of the returned one are both whole. Newer ones that are not are set aside, with a message
+    each. None if there is no whole one.
+
+    Raises:
+        DataError: the newest is of a newer format; nothing was touched.
+    """
+    messages: list[str] = []
+    for path in reversed(list_checkpoints(directory)):
+        try:
+            checkpoint = _read_checkpoint(path)
+            load_learner_state(path)
+            return checkpoint, messages
+        except DamagedCheckpointError as error:
+            messages.append(set_aside(path, str(error)))
+    return None, messages
+
+
+def set_aside(path: Path, reason: str) -> str:
+    """Rename the files of the checkpoint whose JSON is `path` to `*.damaged`; return `reason` and what was done."""
+    renamed = []
+    for file in (path, _part_path(path, "weights"), _part_path(path, "learner")):
+        if file.exists():
+            os.replace(file, f"{file}.damaged")
+            renamed.append(f"{file.name}.damaged")
+    sync_directory(path.parent)
+    return f"{reason} It was set aside as {', '.join(renamed)}."
+
+
+def _read_checkpoint(path: Path) -> Checkpoint:
+    body = _read_body(path)
+    return Checkpoint(info=_info_of(body), weights=_read_arrays(path, body, "weights"))
+
+
+def _info_of(body: dict[str, Any]) -> CheckpointInfo:
+    values = {name: value for name, value in body.items() if name not in ("learner", "files", "sha256")}
+    values["network"] = from_mapping(NetworkConfig, body["network"], "network")
+    values["planes"] = tuple((str(name), bool(is_constant)) for name, is_constant in body["planes"])
+    values["board_shape"] = tuple(body["board_shape"])
+    return CheckpointInfo(**values)
+
+
+def _read_body(path: Path) -> dict[str, Any]:
+    """The content of a checkpoint's JSON, its format known and its own checksum held."""
+    content = _read_bytes(path, path)
+    try:
+        body = json.loads(content)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {path.name} is not whole JSON.")
+    version = body.get("format_version")
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise DataError(
+            f"The checkpoint {path} has format {version}, which is newer than this version of zerosum reads "
+            f"({FORMAT_VERSION}). Update zerosum; nothing was changed."
+        )
+    checksum = body.get("sha256")
+    if checksum != _body_checksum(body):
+        raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {path.name} does not match its own checksum.")
+    return body
+
+
+def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArray[Any]]:
+    """The arrays of one of a checkpoint's two safetensors files, held against size and checksum."""
+    import safetensors.numpy as safetensors
+
+    expected = body["files"][part]
+    file = _part_path(path, part)
+    content = _read_bytes(path, file)
+    if len(content) != expected["bytes"]:
+        raise DamagedCheckpointError(
+            f"The checkpoint {path} is damaged: {file.name} has {len(content)} bytes, expected are {expected['bytes']}."
+        )
+    if hashlib.sha256(content).hexdigest() != expected["sha256"]:
+        raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {file.name} does not match its checksum.")
+    return safetensors.load(content)
+
+
+def _read_bytes(path: Path, file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        if file == path:
+            raise DataError(f"There is no checkpoint {path}.") from None
+        raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {file.name} is missing.") from None
+    except OSError as error:
+        raise DataError(f"The checkpoint {path} cannot be read: {file.name}: {error.strerror}.") from error
+
+
+def _step(path: Path) -> int:
+    return int(path.stem.removeprefix("step-"))
+
+
+def _part_path(path: Path, part: str) -> Path:
+    return path.with_suffix(".safetensors" if part == "weights" else f".{part}.safetensors")
+
+
+def _body_checksum(body: Mapping[str, Any]) -> str:
+    """SHA-256 of the content of a checkpoint's JSON, however it is laid out, without the checksum itself."""
+    content = {name: value for name, value in body.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _plane_text(name: str, is_constant: bool) -> str:
+    return f"'{name}' (one number)" if is_constant else f"'{name}'"

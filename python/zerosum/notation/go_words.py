@@ -1,0 +1,133 @@
+"""Go as programs speak of it: points, players, and rules in KataGo's words (docs/GTP_Extensions.md, kata-set-rules).
+
+Played here is area scoring, without tax and button; what else is asked for is `GoRules.unsupported`, and for the caller
+to refuse or to warn of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from zerosum.base.errors import SettingsError, nearest, shown
+
+COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+PLAYERS = {"b": 0, "black": 0, "w": 1, "white": 1}
+LETTERS = "XO"
+"""Of the players in a position's text."""
+
+
+def stones_of(text: str) -> Iterator[tuple[str, int]]:
+    """(point, whose stone) of a position's text, row by row from the top.
+
+    >>> list(stones_of("5/2X2/5/5/O4 X"))
+    [('C4', 0), ('A1', 1)]
+    """
+    rows = text.split(" ", 1)[0].split("/")
+    for number, row in zip(range(len(rows), 0, -1), rows, strict=True):
+        cells = re.sub(r"\d+", lambda found: "." * int(found[0]), row)
+        yield from ((f"{COLUMNS[at]}{number}", LETTERS.index(cell)) for at, cell in enumerate(cells) if cell != ".")
+
+
+def text_of(size: int, stones: Mapping[str, int], player: int) -> str:
+    """The text of a position with these stones and this player to move.
+
+    >>> text_of(5, {"C4": 0, "A1": 1}, 0)
+    '5/2X2/5/5/O4 X'
+    """
+    rows = []
+    for row in range(size, 0, -1):
+        points = (stones.get(f"{column}{row}") for column in COLUMNS[:size])
+        letters = "".join("." if point is None else LETTERS[point] for point in points)
+        rows.append(re.sub(r"\.+", lambda found: str(len(found[0])), letters))
+    return f"{'/'.join(rows)} {LETTERS[player]}"
+
+
+@dataclass(frozen=True)
+class GoRules:
+    """Rules in KataGo's words."""
+
+    ko: str = "POSITIONAL"
+    suicide: bool = False
+    """Of more than one stone, or of any with simple ko."""
+    handicap_bonus: str = "0"
+    """Points that White gets for N handicap stones: "0", "N-1" or "N"."""
+    scoring: str = "AREA"
+    tax: str = "NONE"
+    has_button: bool = False
+
+    @classmethod
+    def named(cls, name: str) -> GoRules:
+        """The rules that KataGo knows by this name.
+
+        Raises:
+            SettingsError: it knows none.
+        """
+        key = name.strip().lower().replace("_", "-")
+        if key not in SHORTHANDS:
+            raise SettingsError(f"{shown(name)}, known are {', '.join(SHORTHANDS)}")
+        return SHORTHANDS[key]
+
+    def with_fields(self, values: Mapping[str, Any]) -> GoRules:
+        """The rules with fields of KataGo's JSON changed.
+
+        Raises:
+            SettingsError: there is no such field, or no such value of it.
+        """
+        rules = self
+        for said, value in values.items():
+            name = OTHER_NAMES.get(said, said)
+            if name not in FIELDS:
+                raise SettingsError(f"no field {shown(said)}, {nearest(said[:40], FIELDS)}")
+            field, choices = FIELDS[name]
+            meant: Any = value.upper() if isinstance(value, str) else value
+            if not any(type(meant) is type(choice) and meant == choice for choice in choices):
+                raise SettingsError(f"{said} must be one of {', '.join(map(str, choices))}, not {shown(str(value))}")
+            rules = replace(rules, **{field: meant})
+        return rules
+
+    def fields(self) -> dict[str, Any]:
+        """As KataGo's JSON has them."""
+        return {name: getattr(self, field) for name, (field, _) in FIELDS.items()}
+
+    @property
+    def unsupported(self) -> list[str]:
+        """What of them is not played here."""
+        found = [] if self.scoring == "AREA" else ["territory scoring"]
+        found += [] if self.tax == "NONE" or self.scoring != "AREA" else ["a group tax"]
+        return found + (["a button"] if self.has_button else [])
+
+
+FIELDS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "ko": ("ko", ("SIMPLE", "POSITIONAL", "SITUATIONAL")),
+    "suicide": ("suicide", (False, True)),
+    "whiteHandicapBonus": ("handicap_bonus", ("0", "N-1", "N")),
+    "scoring": ("scoring", ("AREA", "TERRITORY")),
+    "tax": ("tax", ("NONE", "SEKI", "ALL")),
+    "hasButton": ("has_button", (False, True)),
+}
+"""Fields of KataGo's JSON, with ours and their values."""
+OTHER_NAMES = {"koRule": "ko", "scoringRule": "scoring", "taxRule": "tax", "multiStoneSuicideLegal": "suicide"}
+_JAPANESE = GoRules("SIMPLE", scoring="TERRITORY", tax="SEKI")
+_AGA = GoRules("SITUATIONAL", handicap_bonus="N-1")
+_NEW_ZEALAND = GoRules("SITUATIONAL", suicide=True)
+SHORTHANDS = {
+    "tromp-taylor": GoRules(suicide=True),
+    "chinese": GoRules("SIMPLE", handicap_bonus="N"),
+    "chinese-ogs": GoRules(handicap_bonus="N"),
+    "chinese-kgs": GoRules(handicap_bonus="N"),
+    "japanese": _JAPANESE,
+    "korean": _JAPANESE,
+    "stone-scoring": GoRules("SIMPLE", tax="ALL"),
+    "aga": _AGA,
+    "bga": _AGA,
+    "french": _AGA,
+    "aga-button": replace(_AGA, has_button=True),
+    "new-zealand": _NEW_ZEALAND,
+    "nz": _NEW_ZEALAND,
+    "goe": _NEW_ZEALAND,
+    "ing": _NEW_ZEALAND,
+}
+"""KataGo's names for rules."""

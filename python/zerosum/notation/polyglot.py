@@ -1,0 +1,150 @@
+"""Polyglot opening books (.bin): chess positions by their 64-bit keys, and the moves that the book plays there.
+
+After M. Van den Bergh's description of the format, http://hgm.nubati.net/book_format.html. An entry has 16 bytes, the
+highest byte of each number first, and entries stand by ascending key:
+
+    key 8 | move 2 | weight 2 | learn 4        move: 0 ppp rrr fff RRR FFF, from rank r and file f to R and F
+                                                     promoting to nothing, knight, bishop, rook, queen (0 to 4)
+
+It knows positions as FEN and moves as UCI writes them; `zerosum.arena.openings` plays through a book.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import DataError
+
+SUFFIX = ".bin"
+PIECES = "pPnNbBrRqQkK"
+"""In the order of their numbers: 64 to a piece, rank by rank from White's side; then castling, en passant, turn."""
+CASTLING = {"K": 768, "Q": 769, "k": 770, "q": 771}
+EN_PASSANT = 772
+"""Of the file a, seven more after it."""
+WHITE_TO_MOVE = 780
+
+ENTRY = np.dtype([("key", ">u8"), ("move", ">u2"), ("weight", ">u2"), ("learn", ">u4")])
+
+
+@dataclass(frozen=True)
+class BookMove:
+    """A move that a book has for a position."""
+
+    text: str
+    """As UCI writes it; castling is the king's move to its own rook's square."""
+    weight: int
+    """How often it is played, relative to the other moves of the position; 0 is never."""
+    entry: int
+    """Its number in the book, counted from 1."""
+
+
+@functools.cache
+def random_numbers() -> tuple[int, ...]:
+    """[781], the format's."""
+    path = resources.files("zerosum") / "data" / "polyglot-random.txt"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return tuple(int(word, 16) for line in lines if not line.startswith("#") for word in line.split())
+
+
+def position_key(fen: str, *, last_move: str = "") -> int:
+    """The key of a chess position.
+
+    Args:
+        fen: Its first four fields count.
+        last_move: As UCI writes it. A FEN may name an en passant square only where taking there is legal, but the key
+            has its file wherever a pawn stands ready, a pinned one, too.
+    """
+    placement, turn, castling, en_passant = fen.split()[:4]
+    board = dict(_pieces(placement))
+    numbers = random_numbers()
+    key = numbers[WHITE_TO_MOVE] if turn == "w" else 0
+    for square, piece in board.items():
+        key ^= numbers[64 * PIECES.index(piece) + square]
+    for right in castling.strip("-"):
+        key ^= numbers[CASTLING[right]]
+    own, rank = ("P", 4) if turn == "w" else ("p", 3)
+    pushed = _double_step(last_move, board) if en_passant == "-" else 8 * rank + "abcdefgh".index(en_passant[0])
+    if pushed is not None:
+        file = pushed % 8
+        if any(board.get(8 * rank + beside) == own for beside in (file - 1, file + 1) if 0 <= beside < 8):
+            key ^= numbers[EN_PASSANT + file]
+    return key
+
+
+def _pieces(placement: str) -> Iterator[tuple[int, str]]:
+    """(8 * rank + file, piece) of a FEN's first field."""
+    for rank, row in zip(range(7, -1, -1), placement.split("/"), strict=True):
+        file = 0
+        for character in row:
+            if character.isdigit():
+                file += int(character)
+            else:
+                yield 8 * rank + file, character
+                file += 1
+
+
+def _double_step(move: str, board: dict[int, str]) -> int | None:
+    """The square on which a move put a pawn by a double step."""
+    if (move[1:2] + move[3:4]) not in ("24", "75"):
+        return None
+    square = 8 * (int(move[3]) - 1) + "abcdefgh".index(move[2])
+    return square if board.get(square) in ("P", "p") else None
+
+
+class PolyglotBook:
+    """A book in memory."""
+
+    def __init__(self, name: str, entries: NDArray[Any]) -> None:
+        """`entries` is [N] of `ENTRY`, by ascending key; `name` is the file's, for what is said of it."""
+        self.name, self._entries = name, entries
+
+    def __len__(self) -> int:
+        """Its entries."""
+        return len(self._entries)
+
+    def moves(self, fen: str, *, last_move: str = "") -> tuple[BookMove, ...]:
+        """What it has for a position (see `position_key`), in its order; () if it does not know it."""
+        key = np.uint64(position_key(fen, last_move=last_move))
+        first, last = (int(np.searchsorted(self._entries["key"], key, side)) for side in ("left", "right"))
+        return tuple(
+            BookMove(_move_text(int(entry["move"])), weight=int(entry["weight"]), entry=number)
+            for number, entry in enumerate(self._entries[first:last], start=first + 1)
+        )
+
+
+def _move_text(code: int) -> str:
+    to_file, to_rank, file, rank, promotion = ((code >> 3 * digit) & 7 for digit in range(5))
+    return f"{'abcdefgh'[file]}{rank + 1}{'abcdefgh'[to_file]}{to_rank + 1}{' nbrq???'[promotion].strip()}"
+
+
+def read_book(path: str | os.PathLike[str]) -> PolyglotBook:
+    """A book from its file.
+
+    Raises:
+        DataError: the file cannot be read, or is no Polyglot book.
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if not content or len(content) % ENTRY.itemsize:
+        raise DataError(
+            f"{path} has {len(content):,} bytes: a Polyglot book has 16 for each entry. Copy the file again."
+        )
+    entries = np.frombuffer(content, ENTRY).astype(ENTRY.newbyteorder("="))
+    falls = np.flatnonzero(entries["key"][1:] < entries["key"][:-1])
+    if len(falls):
+        raise DataError(
+            f"{path}, entry {falls[0] + 2}: its key is smaller than the one before, and a Polyglot book is sorted by"
+            " key. It is damaged, or in another format."
+        )
+    return PolyglotBook(str(path), entries)

@@ -1,0 +1,25 @@
+"""Game records: on disk and in the window that is learned from.
+
+`journal.py` and `shards.py` are the files, `game_store.py` keeps both, `window.py` makes batches. Start with
+`GameRecord`.
+"""
+
+from zerosum.replay.journal import GameHeader as GameHeader
+from zerosum.replay.journal import GameRecord as GameRecord
+from zerosum.replay.journal import PlyRecord as PlyRecord
+from zerosum.replay.window import Batch as Batch
+from zerosum.replay.window import ReplayConfig as ReplayConfig
+from zerosum.replay.window import ReplayWindow as ReplayWindow
+from zerosum.replay.window import Samples as Samples
+from zerosum.replay.window import make_batch as make_batch
+
+__all__ = [
+    "Batch",
+    "GameHeader",
+    "GameRecord",
+    "PlyRecord",
+    "ReplayConfig",
+    "ReplayWindow",
+    "Samples",
+    "make_batch",
+]

@@ -1,0 +1,243 @@
+"""Sealed games as Parquet files, and the manifest that makes them count.
+
+    manifest.jsonl                      one line a commit, each with its checksum; the only file that says what counts
+    games-000001-5d41402abc4b.parquet   sealed games; the name ends in the first 12 hex digits of the file's SHA-256
+
+This file turns records into bytes and lines into seals, and back. When a shard is sealed, and what is made of what a
+kill leaves, is the matter of `zerosum.replay.game_store`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zerosum.base.errors import DataError
+from zerosum.replay.journal import PLY_COLUMNS, TARGET_COLUMNS, GameRecord
+
+FORMAT = 1
+"""Version of the directory: manifest, journal and shards. A newer one is refused."""
+
+MANIFEST = "manifest.jsonl"
+SHARD_NAME = re.compile(r"games-(\d{6,})-([0-9a-f]{12})\.parquet")
+JOURNAL_NAME = re.compile(r"journal-(\d{6,})\.bin")
+
+
+# ---- shards
+
+
+def encode_shard(records: Sequence[GameRecord]) -> bytes:
+    """A Parquet file (zstd) with one row a game. Its schema's metadata has `zerosum.format`.
+
+    | column | type | what it is |
+    |---|---|---|
+    | game_id, seed | int64, uint64 | unique in the run; the run's seed |
+    | game, game_version, options, start, settings_hash | string, int32, string ... | see `GameHeader` |
+    | actions, players, checkpoint_steps, search_values, net_values, num_simulations, flags | list | one a ply, see `PlyRecord` |
+    | target_actions, target_probabilities, target_visits | list of lists | the policy target of each ply; the shares are 16-bit floats written as 32-bit ones, which every tool reads |
+    | outcome, ending | float, string | for the first player, in [-1, 1]; how it ended |
+    """  # noqa: E501 - a table
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    def lists(sizes: Sequence[int], values: Any) -> Any:
+        return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int32()), values)
+
+    def joined(name: str) -> Any:
+        values = np.concatenate([getattr(record, name) for record in records])
+        return pa.array(values.astype(np.float32) if values.dtype == np.float16 else values)
+
+    plies = [record.num_plies for record in records]
+    targets = np.concatenate([np.diff(record.target_offsets) for record in records]).tolist()
+    columns = {name: pa.array([getattr(record, name) for record in records], type) for name, type in _scalars().items()}
+    columns |= {name: lists(plies, joined(name)) for name in PLY_COLUMNS}
+    columns |= {name: lists(plies, lists(targets, joined(name))) for name in TARGET_COLUMNS}
+    table = pa.table(columns).replace_schema_metadata({"zerosum.format": str(FORMAT)})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def decode_shard(data: bytes) -> list[GameRecord]:
+    """The games of a shard, in the order they ended."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(pa.BufferReader(data))
+    scalars = {name: table[name].to_pylist() for name in _scalars()}
+    columns = {name: table[name].combine_chunks() for name in (*PLY_COLUMNS, *TARGET_COLUMNS)}
+    plies = columns["actions"].offsets.to_numpy().astype(np.int64)
+    targets = columns["target_actions"].values.offsets.to_numpy().astype(np.int64)
+    by_ply = {name: columns[name].values.to_numpy().astype(dtype) for name, (_, dtype) in PLY_COLUMNS.items()}
+    by_target = {name: columns[name].values.values.to_numpy().astype(dtype) for name, dtype in TARGET_COLUMNS.items()}
+    records = []
+    for row, (first, last) in enumerate(itertools.pairwise(plies)):
+        start, end = targets[first], targets[last]
+        records.append(
+            GameRecord(
+                **{name: values[row] for name, values in scalars.items()},
+                **{name: values[first:last] for name, values in by_ply.items()},
+                **{name: values[start:end] for name, values in by_target.items()},
+                target_offsets=targets[first : last + 1] - start,
+            )
+        )
+    return records
+
+
+def read_shard(path: Path) -> list[GameRecord]:
+    """The games of one shard, for tools.
+
+    Raises:
+        DataError: the file cannot be read or its content is not what its name says.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Check that it exists and may be read.") from error
+    if not is_named_by(path.name, data):
+        raise DataError(f"{path} is damaged: its checksum is not the one in its name. Restore it from a copy.")
+    return decode_shard(data)
+
+
+def is_named_by(name: str, data: bytes) -> bool:
+    """Whether `name` is that of a shard with this content."""
+    match = SHARD_NAME.fullmatch(name)
+    return match is not None and match[2] == hashlib.sha256(data).hexdigest()[:12]
+
+
+def _scalars() -> dict[str, Any]:
+    import pyarrow as pa
+
+    text = dict.fromkeys(("game", "options", "start", "settings_hash", "ending"), pa.string())
+    numbers = {"game_id": pa.int64(), "game_version": pa.int32(), "seed": pa.uint64(), "outcome": pa.float32()}
+    return numbers | text
+
+
+# ---- the manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seal:
+    """One commit: the shard it added, and the journal that holds what came after."""
+
+    number: int
+    shard: str | None
+    """File name, or None if no game was finished (a damaged journal was replaced)."""
+    sha256: str
+    num_bytes: int
+    num_games: int
+    num_positions: int
+    first_game_id: int
+    last_game_id: int
+    next_game_id: int
+    """Above every game_id that had been used by then."""
+    journal: str
+    """File name."""
+
+
+@dataclass(kw_only=True)
+class Manifest:
+    """What a manifest says, and what is wrong with it."""
+
+    has_format: bool = False
+    """The first line, with the format's version, is whole."""
+    seals: list[Seal] = field(default_factory=list)
+    """By number."""
+    aside: set[str] = field(default_factory=set)
+    """Shards that count no longer."""
+    damaged_lines: list[int] = field(default_factory=list)
+    """Counted from 1."""
+    whole_size: int = 0
+    """Bytes up to the end of the last full line. What lies behind it is a write that was cut off."""
+
+    @property
+    def shards(self) -> list[Seal]:
+        """The seals whose shards count, oldest first."""
+        return [seal for seal in self.seals if seal.shard is not None and seal.shard not in self.aside]
+
+    @property
+    def journal(self) -> str:
+        """The journal that counts."""
+        return self.seals[-1].journal if self.seals else journal_name(1)
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read the manifest of a games directory, changing nothing; a missing file is an empty manifest.
+
+    The first line keeps its form in every format, {"kind":"format","format":1,"crc":"..."}.
+
+    Raises:
+        DataError: the format is newer than this version of zerosum knows, or the file cannot be read.
+    """
+    path = directory / MANIFEST
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        data = b""
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Check that it is a file and may be read.") from error
+    manifest = Manifest(whole_size=data.rfind(b"\n") + 1)
+    for number, line in enumerate(data[: manifest.whole_size].split(b"\n")[:-1], start=1):
+        entry = _parse_line(line)
+        kind = entry.pop("kind") if entry else None
+        if kind == "format":
+            manifest.has_format = True
+            if entry["format"] > FORMAT:
+                raise DataError(
+                    f"{directory} has format {entry['format']}, and this version of zerosum reads up to {FORMAT}. "
+                    "Nothing was changed. Install a newer zerosum to go on with this run."
+                )
+        elif kind == "seal":
+            manifest.seals.append(Seal(**entry))
+        elif kind == "aside":
+            manifest.aside.add(entry["shard"])
+        else:
+            manifest.damaged_lines.append(number)
+    manifest.seals.sort(key=lambda seal: seal.number)
+    return manifest
+
+
+def manifest_line(kind: str, entry: dict[str, Any]) -> bytes:
+    """A line of the manifest, with its checksum and its end."""
+    text = json.dumps({"kind": kind, **entry}, separators=(",", ":"))[:-1].encode()
+    return text + b',"crc":"%08x"}\n' % zlib.crc32(text)
+
+
+def _parse_line(line: bytes) -> dict[str, Any]:
+    """The entry of a line without its newline, or {} if it is damaged."""
+    text, _, crc = line.rpartition(b',"crc":"')
+    if not text or crc != b'%08x"}' % zlib.crc32(text):
+        return {}
+    entry: dict[str, Any] = json.loads(text + b"}")
+    return entry
+
+
+def seal_of(records: Sequence[GameRecord], number: int, shard: str | None, data: bytes, next_game_id: int) -> Seal:
+    """The commit of a shard with these games, or of none (`shard` is None, `data` empty)."""
+    ids = [record.game_id for record in records]
+    return Seal(
+        number=number,
+        shard=shard,
+        sha256=hashlib.sha256(data).hexdigest(),
+        num_bytes=len(data),
+        num_games=len(records),
+        num_positions=sum(record.num_positions for record in records),
+        first_game_id=min(ids, default=next_game_id),
+        last_game_id=max(ids, default=next_game_id),
+        next_game_id=next_game_id,
+        journal=journal_name(number + 1),
+    )
+
+
+def journal_name(number: int) -> str:
+    """File name of a journal."""
+    return f"journal-{number:06d}.bin"

@@ -1,0 +1,482 @@
+"""What the learner learns from: the window of the newest positions, and batches drawn from it.
+
+The window keeps moves and search statistics, as a `GameRecord` does, not planes. This file knows nothing of disks
+(`journal.py` and `game_store.py` do), of rules (the game encodes) or of networks. Start with `ReplayWindow`.
+
+A *position* is a ply with a policy target: one the learner can learn from. Letters: B samples of a batch, C planes of
+H x W squares, A actions of the game, N entries of a sparse policy target.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import DataError, GameError
+from zerosum.base.settings import check, setting
+from zerosum.games import start_state
+from zerosum.replay.journal import GameHeader as GameHeader
+from zerosum.replay.journal import GameRecord as GameRecord
+from zerosum.replay.journal import PlyFlag as PlyFlag
+from zerosum.replay.journal import PlyRecord as PlyRecord
+
+if TYPE_CHECKING:
+    from zerosum._core import Game, GameSpec, State
+
+
+@dataclass(frozen=True)
+class ReplayConfig:
+    """How games are kept and which of their positions the learner draws from."""
+
+    games_per_shard: int = setting(1024, "Finished games that are sealed into one Parquet file.", low=1, high=16384)
+    window_min_positions: int = setting(
+        20_000, "The window's size c until that many positions are recorded (KataGo: 250,000).", low=1
+    )
+    window_growth_exponent: float = setting(
+        0.75, "Past that the window grows as this power of all positions recorded (KataGo: 0.75).", low=0.1, high=1.0
+    )
+    window_growth_factor: float = setting(
+        0.4,
+        "By how much the window grows a position at first; 0 keeps its size fixed, as the paper (KataGo: 0.4).",
+        low=0.0,
+        high=1.0,
+    )
+    window_games: int | None = setting(
+        None,
+        "The window as a number of games, instead of positions by the three settings above (the paper's pseudocode:"
+        " 1,000,000).",
+        low=1,
+    )
+    search_value_weight: float = setting(
+        0.5,
+        "Share of the search's value, instead of the game's outcome, in the value target (the paper: 0).",
+        low=0.0,
+        high=1.0,
+    )
+
+    value_lambda: float = setting(
+        1.0,
+        "How far the outcome reaches back: a ply's target is (1 - lambda) times the search's value and lambda times the"
+        " next ply's target, at the end the outcome (TD(lambda); the paper: 1).",
+        low=0.0,
+        high=1.0,
+    )
+    use_symmetries: bool = setting(
+        True,
+        "Learn from a random image of each sample, where the game has symmetries (AlphaGo Zero; AlphaZero: false).",
+    )
+
+    def __post_init__(self) -> None:
+        check(self, "replay")
+
+
+def window_size(total_positions: int, config: ReplayConfig) -> int:
+    """How many of the newest of `total_positions` positions recorded so far the window holds.
+
+    KataGo's curve (Wu, arXiv 1902.10565, appendix on training details): with c = `window_min_positions`,
+    α = `window_growth_exponent` and β = `window_growth_factor`, of n > c positions it holds
+
+        c * (1 + β * ((n / c) ** α - 1) / α)
+
+    which is n ** α scaled so that at n = c it has the value c and the slope β. β = 0 is a fixed window, α = β = 1 all
+    positions. The slope never exceeds 1, so a position that has left the window never comes back.
+
+    >>> katago = ReplayConfig(window_min_positions=250_000)
+    >>> window_size(200_000, katago), window_size(4_000_000, katago)
+    (200000, 1183333)
+    """
+    smallest, exponent, factor = config.window_min_positions, config.window_growth_exponent, config.window_growth_factor
+    if total_positions <= smallest:
+        return total_positions
+    growth = ((total_positions / smallest) ** exponent - 1) / exponent
+    return int(smallest * (1 + factor * growth) + 0.5)
+
+
+def needed(total_positions: int, config: ReplayConfig) -> dict[str, int]:
+    """What `GameStore.recent` is to be asked for to fill the window."""
+    if config.window_games is not None:
+        return {"num_games": config.window_games}
+    return {"num_positions": window_size(total_positions, config)}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Samples:
+    """Positions drawn from the window, not encoded yet: the moves that led to each, and what is to be learned."""
+
+    game_ids: NDArray[np.int64]
+    """[B]."""
+    starts: tuple[str, ...]
+    """[B], the position that each sample's game began with, as `zerosum.games.start_state` takes it."""
+    actions: NDArray[np.uint16]
+    """[sum of plies], the moves from the start to each position, one position after the other."""
+    action_offsets: NDArray[np.int64]
+    """[B + 1], sample b's moves are actions[action_offsets[b]:action_offsets[b + 1]]."""
+    returns: NDArray[np.float32]
+    """[B], `lambda_returns` for the mover, in [-1, 1]: with lambda 1 the game's result, unless the ply was proven."""
+    search_values: NDArray[np.float32]
+    """[B], for the mover, in [-1, 1]."""
+    draws: NDArray[np.float32]
+    """[B], in [0, 1]: 1 for a draw, by the next proven value from the position on or, without one, by the outcome."""
+    plies_left: NDArray[np.float32]
+    """[B], moves of both sides from the position to the game's end, be it the ply cap; at least 1."""
+    target_actions: NDArray[np.uint16]
+    """[sum N]."""
+    target_probabilities: NDArray[np.float16]
+    """[sum N]."""
+    target_offsets: NDArray[np.int64]
+    """[B + 1], sample b's policy target is entries target_offsets[b] to target_offsets[b + 1]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Batch:
+    """What one step of the learner learns from. All values are for the player to move."""
+
+    planes: NDArray[np.float32]
+    """[B, C, H, W]."""
+    policy_target: NDArray[np.float32]
+    """[B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal."""
+    value_target: NDArray[np.float32]
+    """[B], in [-1, 1]."""
+    draws: NDArray[np.float32]
+    """[B], as `Samples.draws`."""
+    plies_left: NDArray[np.float32]
+    """[B], as `Samples.plies_left`."""
+    legal_mask: NDArray[np.bool_]
+    """[B, A]."""
+    weight: NDArray[np.float32]
+    """[B], the sample's weight in the loss; `make_batch` gives every sample 1."""
+
+    def __post_init__(self) -> None:
+        size = len(self.planes)
+        assert self.planes.ndim == 4, self.planes.shape
+        assert self.policy_target.shape == self.legal_mask.shape == (size, self.legal_mask.shape[1])
+        for array in (self.value_target, self.draws, self.plies_left, self.weight):
+            assert array.shape == (size,), array.shape
+            assert array.dtype == np.float32, array.dtype
+        assert self.planes.dtype == self.policy_target.dtype == np.float32, (
+            self.planes.dtype,
+            self.policy_target.dtype,
+        )
+        assert self.legal_mask.dtype == np.bool_, self.legal_mask.dtype
+
+
+def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
+    """Each sample or one of its images, with equal chances: the same game with its actions permuted.
+
+    A game that began elsewhere than at the initial position stays as it is: the image of its start is not known. The
+    draw is a pure function of `seed` and `step`. Without symmetries the samples are returned as they are.
+    """
+    if not symmetries:
+        return samples
+    permutations = np.array([range(len(symmetries[0])), *symmetries], np.uint16)
+    # The draw of the samples themselves has the key (seed, step).
+    generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)).jumped())
+    chosen = generator.integers(len(permutations), size=len(samples.game_ids))
+    chosen[[start != "" for start in samples.starts]] = 0
+    image_of_moves = np.repeat(chosen, np.diff(samples.action_offsets))
+    image_of_targets = np.repeat(chosen, np.diff(samples.target_offsets))
+    return replace(
+        samples,
+        actions=permutations[image_of_moves, samples.actions],
+        target_actions=permutations[image_of_targets, samples.target_actions],
+    )
+
+
+def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:
+    """Encode samples with the game's rules.
+
+    The value target is (1 - q) * return + q * search value with q = `search_value_weight` in [0, 1]; 0 is the paper's.
+
+    Raises:
+        GameError: a recorded move is illegal.
+        DataError: a policy target has a share for an illegal move, or a start is no position of the game; naming it.
+    """
+    batch_size = len(samples.game_ids)
+    leaves = game.encode_plies(
+        samples.actions,
+        samples.action_offsets,
+        np.arange(batch_size, dtype=np.int64),
+        np.diff(samples.action_offsets),
+        starts=_start_states(game, samples),
+    )
+    legal_mask_BA = leaves.legal_mask()
+    sample_of = np.repeat(np.arange(batch_size), np.diff(samples.target_offsets))
+    _check_targets(samples, sample_of, legal_mask_BA)
+    policy_target_BA = np.zeros(legal_mask_BA.shape, np.float32)
+    policy_target_BA[sample_of, samples.target_actions] = samples.target_probabilities
+    q = np.float32(search_value_weight)
+    return Batch(
+        planes=leaves.planes(),
+        policy_target=policy_target_BA,
+        value_target=(1 - q) * samples.returns + q * samples.search_values,
+        draws=samples.draws,
+        plies_left=samples.plies_left,
+        legal_mask=legal_mask_BA,
+        weight=np.ones(batch_size, np.float32),
+    )
+
+
+def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
+    """Where each sample's game began, None for the initial state; None for all of them together."""
+    if not any(samples.starts):
+        return None
+    states: list[State | None] = []
+    for game_id, start in zip(samples.game_ids.tolist(), samples.starts, strict=True):
+        try:
+            states.append(start_state(game, start) if start else None)
+        except GameError as error:
+            raise DataError(
+                f"Game {game_id} begins with {start!r}, which is no position of {game.spec.full_name}: {error}. Set its"
+                " file aside to train on the others."
+            ) from error
+    return states
+
+
+def require_game(header: GameHeader, spec: GameSpec) -> None:
+    """Refuse a game that was played by other rules than those of `spec`.
+
+    Raises:
+        DataError: naming both.
+    """
+    recorded = (header.game, header.options, header.game_version)
+    if recorded != (spec.name, spec.options, spec.version):
+        name = f"{header.game}({header.options})" if header.options else header.game
+        raise DataError(
+            f"Game {header.game_id} was recorded as {name}, version {header.game_version}, and this run plays"
+            f" {spec.full_name}, version {spec.version}. Go on with the version of zerosum that recorded it, or start a"
+            " new run."
+        )
+
+
+def _check_targets(samples: Samples, sample_of: NDArray[np.int64], legal_mask_BA: NDArray[np.bool_]) -> None:
+    num_actions = legal_mask_BA.shape[1]
+    actions = samples.target_actions
+    is_legal = (actions < num_actions) & legal_mask_BA[sample_of, np.minimum(actions, num_actions - 1)]
+    if not is_legal.all():
+        entry = int(np.argmin(is_legal))
+        sample = sample_of[entry]
+        raise DataError(
+            f"Game {samples.game_ids[sample]} has action {actions[entry]} in the policy target of ply "
+            f"{samples.action_offsets[sample + 1] - samples.action_offsets[sample]}, where it is illegal: the game was "
+            "recorded by other rules. Train in the run directory of the version that recorded it, or start a new run."
+        )
+
+
+class ReplayWindow:
+    """The newest positions of a run, as many as `window_size` or `window_games` says. Safe to use from several threads.
+
+    Which positions it holds follows from the order of the games and their number alone, so that
+    `window.load(store.recent(**needed(store.num_positions, config)), total_positions=store.num_positions)`
+    restores it. Positions live in blocks of columns; a block is dropped when all of it has left the window, so at most
+    one block of positions is held in vain.
+    """
+
+    def __init__(self, config: ReplayConfig) -> None:
+        self._config = config
+        self._blocks = [_Block()]
+        self._num_positions = 0
+        self._total_positions = 0
+        self._game_sizes: deque[int] = deque()  # positions of the newest games, where these are counted
+        self._lock = threading.Lock()
+
+    @property
+    def num_positions(self) -> int:
+        """Positions in the window."""
+        return self._num_positions
+
+    @property
+    def total_positions(self) -> int:
+        """Positions recorded in the whole run, those that have left the window included."""
+        return self._total_positions
+
+    def add(self, record: GameRecord) -> None:
+        """Take in a finished game."""
+        with self._lock:
+            self._total_positions += self._append(record)
+            self._shrink()
+
+    def load(self, records: Iterable[GameRecord], *, total_positions: int) -> None:
+        """Fill an empty window with the run's newest games, oldest first.
+
+        `total_positions` counts all positions of the run, of `records` and of older games.
+        """
+        assert not self._total_positions, "only an empty window is loaded"
+        with self._lock:
+            self._total_positions = total_positions
+            for record in records:
+                self._append(record)
+                self._shrink()
+
+    def sample(self, batch_size: int, *, seed: int, step: int) -> Samples:
+        """Draw uniformly, with replacement, from the positions in the window, which must not be empty.
+
+        The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
+        """
+        generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
+        with self._lock:
+            assert self._num_positions, "the window is empty"
+            ends = np.cumsum([len(block) for block in self._blocks])
+            drawn = ends[-1] - self._num_positions + generator.integers(self._num_positions, size=batch_size)
+            block_of = np.searchsorted(ends, drawn, side="right")
+            rows = np.empty(batch_size, _ROW)
+            for index in np.unique(block_of):
+                chosen = block_of == index
+                block = self._blocks[index]
+                rows[chosen] = block.rows.values[drawn[chosen] - (ends[index] - len(block))]
+            blocks = [self._blocks[index] for index in block_of.tolist()]
+            starts = zip(blocks, rows["start"].tolist(), strict=True)
+            return Samples(
+                game_ids=rows["game_id"],
+                starts=tuple(block.starts[index] for block, index in starts),
+                actions=_gather([block.actions.values for block in blocks], rows["first_action"], rows["ply"]),
+                action_offsets=_offsets(rows["ply"]),
+                returns=rows["return"],
+                search_values=rows["search_value"],
+                draws=rows["draw"],
+                plies_left=rows["plies_left"],
+                target_actions=_gather(
+                    [block.target_actions.values for block in blocks], rows["first_target"], rows["num_targets"]
+                ),
+                target_probabilities=_gather(
+                    [block.target_probabilities.values for block in blocks], rows["first_target"], rows["num_targets"]
+                ),
+                target_offsets=_offsets(rows["num_targets"]),
+            )
+
+    def _append(self, record: GameRecord) -> int:
+        if len(self._blocks[-1]) >= _BLOCK_POSITIONS:
+            self._blocks[-1].close()
+            self._blocks.append(_Block())
+        num_added = self._blocks[-1].append(record, value_lambda=self._config.value_lambda)
+        self._num_positions += num_added
+        if self._config.window_games is not None:
+            self._game_sizes.append(num_added)
+        return num_added
+
+    def _shrink(self) -> None:
+        if self._config.window_games is None:
+            self._num_positions = min(self._num_positions, window_size(self._total_positions, self._config))
+        elif len(self._game_sizes) > self._config.window_games:
+            self._num_positions -= self._game_sizes.popleft()
+        num_outside = sum(len(block) for block in self._blocks) - self._num_positions
+        while len(self._blocks) > 1 and len(self._blocks[0]) <= num_outside:
+            num_outside -= len(self._blocks.pop(0))
+
+
+def lambda_returns(record: GameRecord, *, value_lambda: float) -> NDArray[np.float32]:
+    """[P], the value target of each ply, for the first player: what the search found there and later, and the outcome.
+
+    G(t) = (1 - lambda) * v(t) + lambda * G(t + 1), with the outcome behind the last ply (Sutton and Barto,
+    Reinforcement Learning, section 12.1). A proven value is exact, so nothing that was played later changes it.
+    """
+    values = np.where(record.players == 0, record.search_values, -record.search_values).tolist()
+    is_proven = (record.flags & int(PlyFlag.PROVEN)).tolist()
+    following = record.outcome
+    for ply in range(len(values) - 1, -1, -1):
+        weight = 0.0 if is_proven[ply] else value_lambda
+        following = values[ply] = (1 - weight) * values[ply] + weight * following
+    return np.array(values, np.float32)
+
+
+_BLOCK_POSITIONS = 65_536  # some 10 MB in chess: small beside a window, and few enough blocks to find one's way
+
+_ROW = np.dtype(
+    [
+        ("game_id", np.int64),
+        ("start", np.int64),  # in the block's `starts`
+        ("first_action", np.int64),  # of the game, in the block's `actions`
+        ("ply", np.int64),
+        ("return", np.float32),  # for the mover
+        ("search_value", np.float32),  # for the mover
+        ("draw", np.float32),
+        ("plies_left", np.float32),
+        ("first_target", np.int64),  # in the block's target columns
+        ("num_targets", np.int64),
+    ]
+)
+
+
+class _Block:
+    """Positions of consecutive games; no game is split between blocks."""
+
+    def __init__(self) -> None:
+        self.starts = [""]
+        self.rows = _Column(_ROW)
+        self.actions = _Column(np.dtype(np.uint16))
+        self.target_actions = _Column(np.dtype(np.uint16))
+        self.target_probabilities = _Column(np.dtype(np.float16))
+
+    def __len__(self) -> int:
+        return self.rows.size
+
+    def append(self, record: GameRecord, *, value_lambda: float) -> int:
+        """Take in a game; returns how many positions it has."""
+        sizes = np.diff(record.target_offsets)
+        plies = np.flatnonzero(sizes)
+        rows = np.empty(len(plies), _ROW)
+        rows["game_id"] = record.game_id
+        if record.start != self.starts[-1]:
+            self.starts.append(record.start)
+        rows["start"] = len(self.starts) - 1
+        rows["first_action"] = self.actions.size
+        rows["ply"] = plies
+        returns = lambda_returns(record, value_lambda=value_lambda)[plies]
+        rows["return"] = np.where(record.players[plies] == 0, returns, -returns)
+        rows["search_value"] = record.search_values[plies]
+        rows["draw"] = 1 - np.abs(lambda_returns(record, value_lambda=1.0)[plies])
+        rows["plies_left"] = record.num_plies - plies
+        rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
+        rows["num_targets"] = sizes[plies]
+        self.rows.extend(rows)
+        self.actions.extend(record.actions)
+        self.target_actions.extend(record.target_actions)
+        self.target_probabilities.extend(record.target_probabilities)
+        return len(plies)
+
+    def close(self) -> None:
+        """Give back the room that was kept to grow into."""
+        for column in (self.rows, self.actions, self.target_actions, self.target_probabilities):
+            column.trim()
+
+
+class _Column:
+    """An array that grows at its end, in constant time an entry on average."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._buffer: NDArray[Any] = np.empty(0, dtype)
+        self.size = 0
+
+    @property
+    def values(self) -> NDArray[Any]:
+        return self._buffer[: self.size]
+
+    def extend(self, values: NDArray[Any]) -> None:
+        end = self.size + len(values)
+        if end > len(self._buffer):
+            grown = np.empty(max(end, 2 * len(self._buffer)), self._buffer.dtype)
+            grown[: self.size] = self.values
+            self._buffer = grown
+        self._buffer[self.size : end] = values
+        self.size = end
+
+    def trim(self) -> None:
+        self._buffer = self.values.copy()
+
+
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where ragged rows of these sizes begin, and where the last ends: [n] -> [n + 1]."""
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def _gather(columns: Sequence[NDArray[Any]], starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[Any]:
+    """Of each column the run that begins at its start, one after the other."""
+    runs = zip(columns, starts.tolist(), (starts + sizes).tolist(), strict=True)
+    return np.concatenate([column[start:end] for column, start, end in runs])

@@ -1,0 +1,4 @@
+"""A run: its settings, its directory, the schedule of self-play and learning, and what is said of it.
+
+`training.py` is the loop, `config.py` the settings and presets, `report.py` the words. Start with `train`.
+"""

@@ -1,0 +1,131 @@
+"""How long a budget in learner steps will take here, from a short measurement.
+
+Self-play and learning are timed for a moment each, with the run's own network on the run's own machine, and multiplied
+by what the budget asks of them. Evaluations that terminal positions, proven results and the cache save are not known
+in advance, so it is the longest that it should take; what else the machine does makes it longer.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from zerosum.base.settings import num_cores
+from zerosum.evaluators import Evaluator
+from zerosum.evaluators.device import uses_gpu
+from zerosum.games import Rules
+from zerosum.games.random_play import random_leaves
+from zerosum.learner import Learner
+from zerosum.network import Checkpoint
+from zerosum.replay import Batch
+from zerosum.run.config import RunConfig
+from zerosum.run.workers import num_selfplay_workers, plays_in_processes
+from zerosum.selfplay.calibration import Busy, evaluating
+
+_SECONDS = 0.5
+_SAMPLES = 32
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a budget in steps asks for, and how fast it goes here."""
+
+    steps: int
+    evaluations: float
+    """Of self-play, at most."""
+    samples: float
+    """Of the learner."""
+    evaluations_per_second: float
+    """All workers together."""
+    samples_per_second: float
+    cores: int
+    """That self-play can use while the learner uses one; 1 where both share one GPU."""
+
+    @property
+    def seconds(self) -> float:
+        """Learning takes one core's time from self-play, and the run takes at least as long as learning alone."""
+        learning = self.samples / self.samples_per_second
+        return max(learning, self.evaluations / self.evaluations_per_second + learning / self.cores)
+
+    def __str__(self) -> str:
+        return (
+            f"at what was measured here, {self.evaluations_per_second:,.0f} evaluations and"
+            f" {self.samples_per_second:,.0f} samples a second, {self.steps:,} learner steps take at most"
+            f" {duration(self.seconds)} ({self.evaluations:.2g} evaluations, {self.samples:.2g} samples)"
+        )
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration(20), duration(90), duration(7200), duration(8.64e6), duration(1e9)
+    ('1 minute', '2 minutes', '2.0 hours', '100 days', '32 years')
+    """
+    if seconds < 3600:
+        minutes = max(round(seconds / 60), 1)
+        return f"{minutes} minute{'s' * (minutes != 1)}"
+    if seconds < 48 * 3600:
+        return f"{seconds / 3600:.1f} hours"
+    days = seconds / 86400
+    return f"{days:,.0f} days" if days < 1000 else f"{days / 365.25:,.0f} years"
+
+
+def evaluations_per_position(config: RunConfig) -> float:
+    """Evaluations that self-play makes, at most, for each position that is learned from."""
+    share = config.selfplay.full_search_share
+    fast = (1 - share) * (config.selfplay.fast_simulations + 1)
+    return (share * (config.search.num_simulations + 1) + fast) / share
+
+
+def forecast(
+    config: RunConfig, game: Rules, checkpoint: Checkpoint, evaluator: Evaluator, *, num_games: int
+) -> Forecast:
+    """Measure for some seconds, and say how long `config.training.steps`, which must be given, will take.
+
+    Args:
+        config: The run's settings.
+        game: The game.
+        checkpoint: The network; it is not changed.
+        evaluator: Evaluates it.
+        num_games: Games that a worker plays at a time.
+    """
+    assert config.training.steps is not None
+    samples = float(config.training.steps) * config.learner.batch_size
+    return Forecast(
+        steps=config.training.steps,
+        evaluations=samples / config.learner.samples_per_position * evaluations_per_position(config),
+        samples=samples,
+        evaluations_per_second=_evaluations_per_second(config, game, evaluator, num_games),
+        samples_per_second=_samples_per_second(config, game, checkpoint),
+        cores=1 if uses_gpu(config.training.device) else num_cores(),
+    )
+
+
+def _evaluations_per_second(config: RunConfig, game: Rules, evaluator: Evaluator, num_games: int) -> float:
+    work, num_workers = evaluating(evaluator, random_leaves(game, num_games)), num_selfplay_workers(config)
+    num_processes = num_workers if plays_in_processes(config, game) else 1
+    with Busy(num_workers // num_processes) as busy:
+        busy.rate(work, seconds=0)  # the first evaluation of a thread makes what it needs
+        return busy.rate(work, seconds=_SECONDS).per_second * num_processes
+
+
+def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) -> float:
+    """Of a learner of its own, on batches that are small enough to be quick."""
+    info, size = checkpoint.info, min(_SAMPLES, config.learner.batch_size)
+    learner = Learner(config.learner, info.network, info.shape, checkpoint.weights, device=config.training.device)
+    mask_BA = np.ones((size, info.num_actions), np.bool_)
+    batch = Batch(
+        planes=random_leaves(game, size).planes(),
+        policy_target=mask_BA.astype(np.float32) / np.float32(info.num_actions),
+        value_target=np.zeros(size, np.float32),
+        draws=np.ones(size, np.float32),
+        plies_left=np.ones(size, np.float32),
+        legal_mask=mask_BA,
+        weight=np.ones(size, np.float32),
+    )
+    learner.step(batch, progress=0.0)  # the first one makes what it needs
+    started = time.perf_counter()
+    learner.step(batch, progress=0.0)
+    return size / (time.perf_counter() - started)

@@ -1,0 +1,278 @@
+"""What a run is and how strong its player is, told to a person: the words of `zerosum info` and `zerosum evaluate`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
+from zerosum.base.errors import DataError, command_text
+from zerosum.base.settings import num_cores
+from zerosum.contest.elo import Rating, fit_elo
+from zerosum.games import Rules, make, start_state
+from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.network import load_checkpoint
+from zerosum.network.checkpoint import list_checkpoints
+from zerosum.network.config import num_parameters
+from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
+from zerosum.run.config import RunConfig, load_config
+from zerosum.run.metrics import MetricsRow, read_metrics
+from zerosum.run.mistakes import Mistakes, mean_rate
+from zerosum.run.solved import MistakeRate, mistake_rates, solved_sets, wilson_error
+from zerosum.run.strength import Strength, player_name
+from zerosum.run.training import network_shape
+
+Write = Callable[[str], None]
+
+GAMES_AT_ONCE = 64
+
+OTHERS = ("minimax", "untrained", "a third", "its best")
+MISTAKES_OF_OTHERS = {
+    "end-easy": (1.4, 1.0, 0.0, 0.0),
+    "middle-easy": (0.7, 1.3, 0.1, 0.0),
+    "begin-easy": (1.7, 3.7, 0.0, 0.0),
+    "middle-medium": (9.2, 11.0, 3.8, 1.7),
+    "begin-medium": (7.3, 12.0, 2.9, 1.5),
+    "begin-hard": (23.5, 36.0, 11.0, 6.3),
+}
+"""In %, in Connect Four, as AlphaZero.jl published them: of a depth-5 minimax, and of its network at 600 simulations a
+move before training, after a third of it and at its best, on Pascal Pons' sets. Ours are drawn to be as hard."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` measured."""
+
+    matches: list[MatchResult]
+    mistakes: list[MistakeRate]
+    """A set of solved positions each; none where the game has none."""
+
+
+def silent(line: str) -> None:
+    """A `Write` that writes nothing."""
+
+
+def evaluate(
+    run: Path,
+    *,
+    num_games: int = 100,
+    num_positions: int = 200,
+    num_simulations: int | None = None,
+    seed: int = 0,
+    write: Write = print,
+    write_json: Write = silent,
+) -> Evaluation:
+    """Measure a run's newest checkpoint: against fixed opponents, and in solved positions where the game has them.
+
+    The opponents are random play and pure MCTS with rollouts, at as many simulations as the player has and at ten
+    times as many. Those draw at random, so games differ without random openings.
+
+    Args:
+        run: A run directory, a directory of checkpoints, or a checkpoint's JSON.
+        num_games: Against each opponent, an even number; 0 for no matches.
+        num_positions: Of each solved set, at random where it has more; 0 for none.
+        num_simulations: A move; the run's own if not given.
+        seed: Keys games and the choice of positions.
+        write: Gets the words.
+        write_json: Gets each figure, as JSON.
+
+    Raises:
+        DataError: there is no whole checkpoint.
+        SettingsError: the number of games is odd.
+    """
+    require_pairs("num_games", num_games)
+    player = load_player(run, num_simulations=num_simulations, batch_size=GAMES_AT_ONCE)
+    write(f"{run}: {player.config.num_simulations} simulations a move.")
+    matches = _play_matches(player, num_games, seed, write, write_json) if num_games else []
+    mistakes = _count_mistakes(player, num_positions, seed, write, write_json) if num_positions else []
+    if matches:
+        write("")
+        write(transcript(player.game, matches[-1].games[0], matches[-1]))
+    write(f"Play it yourself: {command_text('play', run)}")
+    return Evaluation(matches, mistakes)
+
+
+def _play_matches(player: Player, num_games: int, seed: int, write: Write, write_json: Write) -> list[MatchResult]:
+    simulations = player.config.num_simulations
+    contestant = Contestant(f"{player.name}@{simulations}", player.evaluator, player.config)
+
+    def meet(first: Contestant, second: Contestant) -> MatchResult:
+        return play_match(player.game, first, second, num_games=num_games, opening_plies=0, seed=seed)
+
+    def anchor(count: int) -> Contestant:
+        return rollouts(player.game, count, seed=seed)
+
+    write(f"{num_games} games against each opponent, both colours:")
+    results = []
+    for opponent in (RANDOM, anchor(simulations), anchor(10 * simulations)):
+        results.append(meet(contestant, opponent))
+        write(str(results[-1]))
+        write_json(score_json(results[-1]))
+    # The anchors' own games tie the ratings together where the player wins everything.
+    links = [meet(anchor(simulations), RANDOM), meet(anchor(10 * simulations), anchor(simulations))]
+    ratings = fit_elo([result.pair_score for result in (*results, *links)], anchor=RANDOM.name)
+    write("Elo, with random play at 0:")
+    width = max(map(len, ratings))
+    for name, rating in sorted(ratings.items(), key=lambda item: -item[1].elo):
+        write(f"  {name:<{width}}  {rating}")
+        write_json(_elo_json(name, rating))
+    return results
+
+
+def _count_mistakes(
+    player: Player, num_positions: int, seed: int, write: Write, write_json: Write
+) -> list[MistakeRate]:
+    sets = solved_sets(player.game)
+    if not sets:
+        return []
+    rates = mistake_rates(player, sets, max_positions=num_positions, seed=seed, num_threads=num_cores())
+    for rate in rates:
+        write_json(_figure_json("mistake_rate", player=player.name, **asdict(rate)))
+    write(mistake_table(rates))
+    return rates
+
+
+def mistake_table(rates: Iterable[MistakeRate]) -> str:
+    """How often a player erred in each set of solved positions, beside what others published."""
+    lines = [
+        "Mistakes in solved positions, which are moves that give away a win or a draw; beside them those of others",
+        "on Pascal Pons' sets, which are as hard: a depth-5 minimax, and AlphaZero.jl (600 simulations a move)",
+        "untrained, after a third of its 15 to 30 GPU-hours, and at its best.",
+        f"  {'set':<14} {'positions':>9}  {'mistakes':<15}" + "".join(f"{other:>11}" for other in OTHERS),
+    ]
+    for rate in rates:
+        published = "".join(f"{percent:>10.1f}%" for percent in MISTAKES_OF_OTHERS[rate.set])
+        lines.append(f"  {rate.set:<14} {rate.positions:>9}  {rate!s:<15}{published}")
+    return "\n".join(lines)
+
+
+def score_json(result: MatchResult, **more: object) -> str:
+    """A match as one line of JSON: the score of the player named first, in [0, 1], and all of its statistics."""
+    return _figure_json(
+        "score",
+        player=result.first,
+        opponent=result.second,
+        value=result.score,
+        error=wilson_error(result.score, len(result.games)),
+        games=len(result.games),
+        **result.statistics.numbers(),
+        distinct=result.num_distinct,
+        failures={ending: result.num_failures(ending) for ending in FAILURES},
+        evaluations=result.evaluations,
+        **more,
+    )
+
+
+def _elo_json(player: str, rating: Rating) -> str:
+    return _figure_json("elo", player=player, value=rating.elo, error=rating.error, anchor=RANDOM.name)
+
+
+def _figure_json(metric: str, **values: object) -> str:
+    return json.dumps({"metric": metric, **values})
+
+
+def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
+    """A game of a match as text: moves, the last position, how it ended."""
+    names = (match.first, match.second) if played.first_is_player == 0 else (match.second, match.first)
+    state, moves = start_state(game, played.start), []
+    for ply, action in enumerate(played.actions):
+        moves.append(game.action_text(state, action) + (")" if ply + 1 == played.opening_plies else ""))
+        state = game.play(state, action)
+    result = played.result if played.first_is_player == 0 else -played.result
+    word = "drawn" if result == 0 else f"{names[0] if result > 0 else names[1]} won"
+    opening = "(" if played.opening_plies else ""
+    ending = "" if played.ending == ENDING_OF_PYTHON_GAMES else f": {played.ending}"
+    start = f"\n  from {played.start}" if played.start else ""
+    return (
+        f"A game: {names[0]} moved first against {names[1]}.{start}\n"
+        f"  {opening}{' '.join(moves)}\n"
+        f"{game.draw(state)}{word}{ending}."
+    )
+
+
+def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> None:
+    """Say what a run (or a checkpoint) is, how far it came and how strong its checkpoints are.
+
+    Args:
+        run: A run directory, or a checkpoint's JSON.
+        write: Gets the words.
+        write_json: Gets each figure, as JSON.
+
+    Raises:
+        DataError: it is neither, or it is damaged.
+    """
+    if not (run / "config.toml").is_file():
+        if not run.exists():
+            raise DataError(f"{run} is not there: name a run directory or a checkpoint's JSON.")
+        _describe_checkpoint(run, write, write_json)
+        return
+    config = load_config(run / "config.toml")
+    game = make(config.game)
+    rows = read_metrics(run / "metrics.csv")
+    budget = (
+        f"{config.training.minutes:g} minutes"
+        if config.training.minutes is not None
+        else f"{config.training.steps} steps"
+    )
+    write(f"{run}: learning {config.game}, budget {budget}" + (f", preset {config.preset}" if config.preset else ""))
+    if rows:
+        last = rows[-1]
+        write(
+            f"  so far {last.minutes:.1f} minutes, {last.games:,} games, {last.positions:,} positions,"
+            f" {last.evaluations:,} evaluations, learner step {last.step:,}"
+        )
+        for metric in ("minutes", "games", "positions", "evaluations", "step"):
+            write_json(_figure_json(metric, run=str(run), value=getattr(last, metric)))
+    network = config.network
+    parameters = num_parameters(network, network_shape(game))
+    write(f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
+    write_json(_figure_json("parameters", run=str(run), value=parameters))
+    strength = Strength(run, game, config)
+    write("  learning? " + strength.verdict())
+    mistakes = Mistakes(run, game, config)
+    write("  checkpoints, Elo with random play at 0" + (", mistakes in solved positions:" if mistakes.rates else ":"))
+    for path in list_checkpoints(run / "checkpoints"):
+        step = int(path.stem.partition("-")[2])
+        rating, rates = strength.ratings.get(player_name(step)), mistakes.of_step(step)
+        line = f"    {path.name}  {'not rated' if rating is None else str(rating)}"
+        if rating is not None:
+            write_json(_elo_json(str(path), rating))
+        if rates:
+            mean, error = mean_rate(rates)
+            line += f"  {mean:.1%} ± {error:.1%} at {rates[0].num_simulations} simulations"
+        write(line)
+        for rate in rates:
+            write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
+    if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
+        write(mistake_table(rates))
+    write(
+        f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
+        f" `{command_text('train', config.game, '--run', run, *larger_budget(config, rows))}` goes on."
+    )
+
+
+def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> list[str]:
+    """What a training has to be told to go on: twice the budget, if it is used up."""
+    minutes, seconds, steps = config.training.minutes, config.learning_seconds, config.training.steps
+    if rows and minutes is not None and seconds is not None and 60 * rows[-1].minutes >= seconds:
+        return ["--minutes", f"{2 * minutes:g}"]
+    if rows and steps is not None and rows[-1].step >= steps:
+        return ["--steps", f"{2 * steps}"]
+    return []
+
+
+def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:
+    info = load_checkpoint(path).info
+    network = info.network
+    write(
+        f"{path}: a network for {info.full_name}, version {info.game_version}, learner step {info.step:,},"
+        f" {info.created_at}"
+    )
+    parameters = num_parameters(network, info.shape)
+    write(f"  {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
+    for metric, value in (("step", info.step), ("parameters", parameters)):
+        write_json(_figure_json(metric, checkpoint=str(path), value=value))
+    for name, value in info.training.items():
+        write(f"  {name}: {value}")

@@ -1,0 +1,181 @@
+"""A run's directory before any training: whose it is, whether it can be used, and the settings it is trained with.
+
+Everything that can be refused is looked at before anything is written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from zerosum.base.errors import RunError, SettingsError
+from zerosum.base.files import UNFINISHED, replace_durably, writing
+from zerosum.evaluators.device import torch_device
+from zerosum.games import Rules
+from zerosum.games.python_game import split_name
+from zerosum.network import load_checkpoint
+from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_encoder
+from zerosum.replay.shards import read_manifest
+from zerosum.run.config import RunConfig, asked_settings, changed, dump_config, load_config, new_config
+
+# What a kill in the first moments can leave of a run that has no settings yet.
+_BEFORE_SETTINGS = {"holder.lock", "holder.json", f".config.toml{UNFINISHED}"}
+
+
+_PARTS = ("games", "checkpoints", "tensorboard")
+
+
+@contextlib.contextmanager
+def hold(directory: Path) -> Iterator[None]:
+    """Make the directory ours while we train, or say whose it is.
+
+    Raises:
+        RunError: another process holds it, it is no run's, or it cannot be written.
+    """
+    import filelock
+
+    note, lock = directory / "holder.json", filelock.FileLock(directory / "holder.lock", timeout=0)
+    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+        # A file of its own, which whoever is turned away can read.
+        note.write_text(json.dumps(holder))
+    except filelock.Timeout:
+        raise RunError(
+            f"{directory} is held by {_holder(directory)}: stop it first, or name another directory."
+        ) from None
+    except OSError as error:
+        raise RunError(
+            f"{directory} cannot be written ({error.strerror}): name another directory with --run."
+        ) from error
+    try:
+        for part in _PARTS:
+            _require_writable(directory / part)
+        yield
+    finally:
+        note.unlink(missing_ok=True)
+        lock.release()
+
+
+def _require_writable(directory: Path) -> None:
+    """Refuse at once what would end the training later, when it seals or saves there for the first time."""
+    try:
+        if directory.exists():
+            tempfile.TemporaryFile(dir=directory).close()
+    except OSError as error:
+        raise RunError(
+            f"{directory} cannot be written ({error.strerror}): make it writable, or name another run with --run."
+        ) from error
+
+
+def _holder(directory: Path) -> str:
+    try:
+        holder = json.loads((directory / "holder.json").read_text())
+        return f"process {holder['pid']} on {holder['host']} since {holder['since']}"
+    except (OSError, ValueError, KeyError):
+        return "another process"
+
+
+def plan(
+    directory: Path,
+    game: Rules,
+    name: str,
+    *,
+    preset: str = "",
+    minutes: float | None = None,
+    seed: int | None = None,
+    overrides: Sequence[str] = (),
+) -> RunConfig:
+    """The settings that a training would have: the run's own, changed as asked, or new ones. Writes nothing.
+
+    Raises:
+        RunError: the directory is no run's, or a run of another game.
+        SettingsError: something is asked that is unknown, out of range, or fixed since the run began.
+        DataError: something in the run is of a newer format, or its network does not fit the game.
+    """
+    if (directory / "config.toml").exists():
+        asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
+        config = _changed_config(directory, game, name, preset=preset, asked=asked)
+    else:
+        _require_no_strangers(directory)
+        config = new_config(game, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+    if config.training.device != "auto":
+        torch_device(config.training.device)
+    return config
+
+
+def write_config(directory: Path, config: RunConfig) -> None:
+    """Write `config.toml` in one piece, unless it says the same already."""
+    path, text = directory / "config.toml", dump_config(config)
+    with writing(directory):
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            replace_durably(path, text)
+
+
+def _require_no_strangers(directory: Path) -> None:
+    try:
+        strangers = {path.name for path in directory.iterdir()} - _BEFORE_SETTINGS if directory.exists() else set()
+    except OSError as error:
+        raise RunError(f"{directory} cannot be read ({error.strerror}): name a directory with --run.") from error
+    if strangers:
+        raise RunError(f"{directory} is there already and is no run: name another directory with --run.")
+
+
+def _changed_config(
+    directory: Path, game: Rules, name: str, *, preset: str, asked: dict[str, dict[str, Any]]
+) -> RunConfig:
+    """The settings of a run that is there, changed as asked."""
+    before = load_config(directory / "config.toml")
+    if before.game != name:
+        # A game's file may have moved with its project: that it is the same game, the network's encoding tells.
+        own, theirs = split_name(name), split_name(before.game)
+        if own is None or theirs is None or own[1] != theirs[1]:
+            raise RunError(f"{directory} is a run of {before.game}, not of {name}: name another directory with --run.")
+    read_manifest(directory / "games")  # refuses a newer format
+    _require_fit(directory, game)
+    if preset not in ("", before.preset):
+        began = f"with the preset {before.preset!r}" if before.preset else "without a preset"
+        raise SettingsError(f"{directory} began {began}, which stays: start a new run for {preset!r}.")
+    after = dataclasses.replace(changed(before, asked), game=name)
+    if after.network != before.network or after.training.seed != before.training.seed:
+        raise SettingsError(f"{directory}: the network's settings and the seed stay as the run began; start a new run.")
+    _require_repeatable(directory, before, after)
+    return after
+
+
+def _require_repeatable(directory: Path, before: RunConfig, after: RunConfig) -> None:
+    """Refuse changes after which a deterministic run would not be what it is without an interruption."""
+    if not after.training.deterministic or dataclasses.replace(before, game=after.game) == after:
+        return
+    if not before.training.deterministic:
+        raise SettingsError(f"{directory} began without training.deterministic: start a new run for it.")
+    checkpoints = list_checkpoints(directory / "checkpoints")
+    if checkpoints and checkpoints[-1] != checkpoint_path(directory / "checkpoints", before.training.steps or 0):
+        raise SettingsError(
+            f"{directory} is deterministic: its settings stay until its budget of {before.training.steps} steps is used"
+            " up. Go on without repeating, --set training.deterministic=false, or start a new run."
+        )
+
+
+def _require_fit(directory: Path, game: Rules) -> None:
+    """Refuse a run whose newest whole checkpoint is of a newer format, or of another encoding than the game's.
+
+    Raises:
+        DataError: it is.
+    """
+    checkpoints = directory / "checkpoints"
+    for path in reversed(list_checkpoints(checkpoints)):
+        try:
+            return require_encoder(load_checkpoint(path).info, game.spec)
+        except DamagedCheckpointError:
+            continue  # the training sets it aside and says so
+    return None

@@ -1,0 +1,364 @@
+"""How strong a run's checkpoints are while it trains: rating games in a small share of the run, and "is it learning?".
+
+A checkpoint meets, as far as the budget goes: the weakest anchor (pure MCTS with rollouts) that is not beaten yet, the
+rated checkpoint before it, the untrained network until one is stronger, and random play until it is beaten. All results
+of the run together give the ratings; random play is 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from zerosum.arena import play_match
+from zerosum.base.errors import DataError, RunError
+from zerosum.base.files import append_line, read_lines, repair_lines
+from zerosum.contest.elo import PairScore, Rating, fit_elo, is_stronger
+from zerosum.evaluators import Evaluator, make_evaluator
+from zerosum.games import Rules, measure_game
+from zerosum.network import load_checkpoint
+from zerosum.network.checkpoint import checkpoint_path
+from zerosum.play.player import RANDOM, Contestant, rollouts
+from zerosum.run.config import RunConfig
+from zerosum.search import SearchConfig
+
+GAMES_AT_ONCE = 32
+LINK_GAMES = 96
+"""Of an anchor against the next weaker one: ties the ratings together."""
+REFERENCE_GAMES = 32
+"""Of the untrained network, which learning is measured against."""
+CHUNK = 8
+"""Games of a link that are played before the time is looked at again."""
+LEVEL_CHECKPOINTS = 4
+"""That show no difference, before they are called level."""
+EARLY_SHARE = 0.75
+"""Of the budget, until the last checkpoint."""
+
+_NAME = re.compile(r"random|rollouts@[1-9]\d*|step \d+")
+
+
+@dataclass(frozen=True)
+class RatingMatch:
+    """One line of `strength.jsonl`."""
+
+    player: str
+    """A checkpoint, as `player_name` has it, or an anchor."""
+    opponent: str
+    points: float
+    """Of the player: 1 a win, half a draw, (result + 1) / 2 in general."""
+    num_games: int
+    evaluations: int
+    """That networks made for it, on both sides."""
+    seconds: float
+
+
+def player_name(step: int) -> str:
+    """A checkpoint's name in the ratings."""
+    return f"step {step}"
+
+
+class Strength:
+    """The ratings of a run's checkpoints."""
+
+    def __init__(
+        self,
+        directory: Path,
+        game: Rules,
+        config: RunConfig,
+        *,
+        report: Callable[[str], None] | None = None,
+        num_matches: int | None = None,
+    ) -> None:
+        """Read what was played so far.
+
+        With `report` it is the trainer's: damaged lines are taken out of the file, and `report` gets a sentence of it.
+        Without, nothing is ever written; damaged lines are left out of what is read.
+
+        With `num_matches` only so many count. The others are those that are to be played again: when their turn comes
+        they are taken from the file.
+
+        Raises:
+            RunError: the directory cannot be written.
+        """
+        self._path, self._directory = directory / "strength.jsonl", directory
+        self._game, self._config, self._report = game, config, report
+        found = read_lines(self._path, _parse_match)
+        if report is not None:
+            repair_lines(self._path, found, report=report)
+        self.matches, self._recorded = found.entries[:num_matches], found.entries[len(found.entries[:num_matches]) :]
+        self._verdict = ""
+        self._fit()
+
+    @property
+    def ratings(self) -> dict[str, Rating]:
+        """Of every player whom a chain of results connects with random play, which is 0."""
+        return self._ratings
+
+    @property
+    def rated_steps(self) -> list[int]:
+        """The checkpoints that have a rating, ascending."""
+        return sorted(int(name.removeprefix("step ")) for name in self._ratings if name.startswith("step "))
+
+    @property
+    def newest(self) -> Rating | None:
+        """Of the newest rated checkpoint."""
+        steps = self.rated_steps
+        return self._ratings[player_name(steps[-1])] if steps else None
+
+    def rate(
+        self, step: int, evaluator: Evaluator, *, num_evaluations: int, elapsed_s: float, is_last: bool = False
+    ) -> None:
+        """Let the checkpoint of this step, which `evaluator` runs, play as many rating games as its budget allows.
+
+        The budget is a share of the run's evaluations so far, less what rating has used already; twice that share of
+        its time, where rollouts are slow. A part of it is kept for the last checkpoint of the run (`is_last`), which
+        plays on where it was rated already.
+
+        Raises:
+            RunError: the directory cannot be written.
+        """
+        if any(match.player == player_name(step) for match in self.matches) and not is_last:
+            return
+        share = self._config.strength.budget_share * (1.0 if is_last else EARLY_SHARE)
+        most_evaluations, until_s = share * num_evaluations, 2 * share * elapsed_s
+        if step > 0:
+            self._rate_untrained(most_evaluations / 2, until_s)
+        names = self._opponents(step)
+        num_pairs = int(self._num_games(most_evaluations) / (2 * len(names)))
+        if num_pairs > 0 and self._has_time(until_s):
+            player = Contestant(player_name(step), evaluator, self._search())
+            for name in names:
+                opponent = self._contestant(name, until_s) if self._has_time(until_s) else None
+                if opponent is not None and self._has_time(until_s):
+                    self._play(player, opponent, num_games=2 * min(num_pairs, GAMES_AT_ONCE // 2))
+        self._fit()
+
+    def verdict(self) -> str:
+        """A plain answer to "is it learning?", from the rating games; a number only where they tell a difference."""
+        if not self._verdict:
+            self._verdict = self._judge()
+        return self._verdict
+
+    def _judge(self) -> str:
+        steps = self.rated_steps
+        if len(steps) < 2:
+            return "too early to tell"
+        last, first = player_name(steps[-1]), player_name(steps[0])
+        best = max((player_name(step) for step in steps[:-1]), key=lambda name: self._ratings[name].elo)
+        if self._is_stronger(best, last):
+            lead = f"{best} is stronger by {self._ratings[best].elo - self._ratings[last].elo:.0f} Elo"
+            return f"it did, but {lead}" if self._is_stronger(best, first) else f"not now, {lead}"
+        if self._is_stronger(last, first):
+            gain = self._ratings[last].elo - self._ratings[first].elo
+            return f"yes, {gain:+.0f} Elo since {first}"
+        if level := self._level_since(steps):
+            return f"level since {level}, stronger than every anchor it met"
+        return f"not visibly yet: {last} has {self._known(last) or 'no games of its own'}"
+
+    def _level_since(self, steps: list[int]) -> str:
+        """The first of the checkpoints up to the last that show no difference to it, if it is strong and they are many.
+
+        Strong is: stronger than random play and each anchor that has a rating.
+        """
+        last = player_name(steps[-1])
+        others = [name for name in self._ratings if not name.startswith("step ")]
+        if len(steps) < LEVEL_CHECKPOINTS or not all(self._is_stronger(last, name) for name in others):
+            return ""
+        level = [last]
+        for name in (player_name(step) for step in reversed(steps[:-1])):
+            if self._is_stronger(last, name) or self._is_stronger(name, last):
+                break
+            level.append(name)
+        return level[-1] if len(level) >= LEVEL_CHECKPOINTS else ""
+
+    def _known(self, player: str) -> str:
+        """A player's results, in words."""
+        results: dict[str, tuple[float, int]] = {}
+        for match in self.matches:
+            if match.player == player:
+                points, games = results.get(match.opponent, (0.0, 0))
+                results[match.opponent] = points + match.points, games + match.num_games
+        return ", ".join(f"{points:g} of {games} points against {name}" for name, (points, games) in results.items())
+
+    def _is_stronger(self, one: str, other: str) -> bool:
+        return is_stronger(self._connected, one, other)
+
+    def _opponents(self, step: int) -> list[str]:
+        """Who would tell most, first: the weakest anchor that is not beaten yet, the checkpoint before, ..."""
+        counts = sorted(self._config.strength.rollout_simulations)
+        unbeaten = [count for count in counts if not self._is_beaten(f"rollouts@{count}")]
+        names = [f"rollouts@{count}" for count in unbeaten[:1] or counts[-1:]]
+        earlier = [rated for rated in self.rated_steps if rated < step]
+        names += [
+            player_name(before) for before in [max(earlier, default=0)] if self._is_there(before) and before < step
+        ]
+        untrained = player_name(0)
+        if untrained in self._ratings and untrained not in names and step > 0 and self._is_there(0):
+            names += [] if self._is_stronger(player_name(max(earlier)), untrained) else [untrained]
+        return names if self._is_beaten(RANDOM.name) else [*names, RANDOM.name]
+
+    def _is_beaten(self, opponent: str) -> bool:
+        """The newest checkpoint that met this opponent won nearly all games."""
+        met = [match for match in self.matches if match.opponent == opponent and match.player.startswith("step ")]
+        return bool(met) and met[-1].points >= 0.95 * met[-1].num_games
+
+    def _is_there(self, step: int) -> bool:
+        return checkpoint_path(self._directory / "checkpoints", step).exists()
+
+    def _contestant(self, name: str, until_s: float) -> Contestant | None:
+        """The player of this name; None if it is a checkpoint that is damaged."""
+        if name == RANDOM.name:
+            return RANDOM
+        kind, number = re.split("[ @]", name)
+        return self._anchor(int(number), until_s) if kind == "rollouts" else self._load(int(number))
+
+    def _anchor(self, count: int, until_s: float) -> Contestant:
+        """Pure MCTS with so many simulations. It meets the next weaker anchor, which ties the ratings together."""
+        weaker = [other for other in self._config.strength.rollout_simulations if other < count]
+        num_played = sum(match.num_games for match in self.matches if match.player == f"rollouts@{count}")
+        while num_played < LINK_GAMES and (num_played == 0 or self._has_time(until_s)):
+            opponent = self._anchor(max(weaker), until_s) if weaker else RANDOM
+            self._play(self._rollouts(count), opponent, num_games=CHUNK)
+            num_played += CHUNK
+        return self._rollouts(count)
+
+    def _rollouts(self, count: int) -> Contestant:
+        # Rollouts draw on with every call, so each match has its own: it is the same whatever was played before it.
+        return rollouts(self._game, count, seed=self._config.training.seed + len(self.matches))
+
+    def _load(self, step: int) -> Contestant | None:
+        """The checkpoint of this step; None, and a sentence, if it cannot be read."""
+        training = self._config.training
+        try:
+            checkpoint = load_checkpoint(checkpoint_path(self._directory / "checkpoints", step))
+        except DataError as error:
+            if self._report is not None:
+                self._report(f"{error} It plays no rating games.")
+            return None
+        evaluator = make_evaluator(
+            checkpoint,
+            backend=training.backend,
+            device=training.device,
+            precision=training.precision,
+            batch_size=GAMES_AT_ONCE,
+        )
+        return Contestant(player_name(step), evaluator, self._search())
+
+    def _rate_untrained(self, most_evaluations: float, until_s: float) -> None:
+        """Let the untrained network meet random play and the weakest anchor, if it has not had its games yet."""
+        name = player_name(0)
+        num_played = sum(match.num_games for match in self.matches if match.player == name)
+        num_games = min(REFERENCE_GAMES - num_played, int(self._num_games(most_evaluations)))
+        if num_games < 4 or not self._has_time(until_s) or not self._is_there(0):
+            return
+        untrained = self._load(0)
+        for opponent in (RANDOM.name, f"rollouts@{min(self._config.strength.rollout_simulations)}"):
+            if untrained is not None and self._has_time(until_s):
+                met = self._contestant(opponent, until_s)
+                assert met is not None, "it is no checkpoint"
+                self._play(untrained, met, num_games=num_games // 4 * 2)
+        self._fit()
+
+    def _has_time(self, until_s: float) -> bool:
+        return sum(match.seconds for match in self.matches) < until_s
+
+    def _num_games(self, most_evaluations: float) -> float:
+        """How many games of one network fit into what is left of so many evaluations for rating."""
+        return (most_evaluations - sum(match.evaluations for match in self.matches)) / self._evaluations_per_game()
+
+    def _search(self) -> SearchConfig:
+        config = self._config
+        return replace(
+            config.search,
+            num_simulations=config.strength.num_simulations or config.search.num_simulations,
+            root_noise_fraction=0.0,
+        )
+
+    def _evaluations_per_game(self) -> float:
+        """Of networks, from the games so far; for the first ones, from how long random games are."""
+        met = [match for match in self.matches if match.evaluations]
+        if met:
+            return sum(match.evaluations for match in met) / sum(match.num_games for match in met)
+        return self._search().num_simulations * self._random_plies / 2
+
+    @functools.cached_property
+    def _random_plies(self) -> float:
+        return measure_game(self._game, num_games=10).plies
+
+    def _play(self, player: Contestant, opponent: Contestant, *, num_games: int) -> None:
+        if self._recorded:
+            match = self._recorded.pop(0)
+            if (match.player, match.opponent) != (player.name, opponent.name):
+                raise RunError(
+                    f"{player.name} is to meet {opponent.name} again, and in {self._path} {match.player} met"
+                    f" {match.opponent}: the machine, a version or a file has changed. Go on as it was then, or"
+                    " without repeating: --set training.deterministic=false."
+                )
+            self.matches.append(match)
+            return
+        started = time.monotonic()
+        result = play_match(
+            self._game,
+            player,
+            opponent,
+            num_games=num_games,
+            opening_plies=self._config.strength.opening_plies,
+            seed=self._config.training.seed + len(self.matches),
+            max_games_at_once=GAMES_AT_ONCE,
+        )
+        are_networks = [contestant.name.startswith("step ") for contestant in (player, opponent)]
+        points = result.points
+        if all(are_networks):
+            # Two networks repeat a game wherever an opening comes again, which says nothing new.
+            points = list({game.actions: (game.result + 1) / 2 for game in result.games}.values())
+        match = RatingMatch(
+            player=player.name,
+            opponent=opponent.name,
+            points=sum(points),
+            num_games=len(points),
+            evaluations=sum(
+                count for count, is_network in zip(result.evaluations, are_networks, strict=True) if is_network
+            ),
+            seconds=time.monotonic() - started,
+        )
+        self.matches.append(match)
+        append_line(self._path, json.dumps(asdict(match)))
+
+    def _fit(self) -> None:
+        """Rate all whom results connect with random play: without a damaged line somebody may hang in the air."""
+        scores = [PairScore(match.player, match.opponent, match.points, match.num_games) for match in self.matches]
+        reached = {RANDOM.name}
+        while (
+            ahead := {name for s in scores if {s.first, s.second} & reached for name in (s.first, s.second)} - reached
+        ):
+            reached |= ahead
+        self._connected = [score for score in scores if score.first in reached]
+        self._ratings = fit_elo(self._connected, anchor=RANDOM.name) if self._connected else {}
+        self._verdict = ""
+
+
+def read_matches(path: Path) -> list[RatingMatch]:
+    """The rating games of a run, without lines that are damaged or cut short. Nothing is written.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    return read_lines(path, _parse_match).entries
+
+
+def _parse_match(line: str) -> RatingMatch:
+    """A line as a match. Raises ValueError or TypeError if it is none."""
+    match = RatingMatch(**json.loads(line))
+    if not (_NAME.fullmatch(match.player) and _NAME.fullmatch(match.opponent)) or match.player == match.opponent:
+        raise ValueError("no match of two players")
+    if not isinstance(match.num_games, int) or match.num_games < 1 or not 0 <= match.points <= match.num_games:
+        raise ValueError("no points of so many games")
+    if not isinstance(match.evaluations, int) or not 0 <= min(match.evaluations, match.seconds) < math.inf:
+        raise ValueError("nothing that was measured")
+    return match

@@ -1,0 +1,571 @@
+"""A run: a directory that holds all of a training, and `train`, which fills it and goes on where it stopped.
+
+    runs/connect4/
+        config.toml      what was asked and every default
+        calibration.json how many games a worker plays at a time, as measured
+        games/           finished games in Parquet shards, running ones in a journal
+        checkpoints/     networks, with what the learner needs to go on
+        metrics.csv      a row every few seconds; tensorboard/ has the same as events
+        strength.jsonl   rating games of the checkpoints
+        holder.lock      held by the process that trains
+
+Self-play has its threads (or processes, for a game in Python), and learning one of its own beside them. Everything that
+counts is on disk when it counts, so a kill at any moment costs at most the learner steps since the last checkpoint,
+which are made up for.
+
+A deterministic run (`training.deterministic`) does one thing after the other on one thread, and what comes next follows
+from counts alone. Before each checkpoint the games under way are played to their ends, so that a checkpoint and the
+games before it are all there is to the run. After a kill it begins again there: the games since are played once more,
+come out the same, and nothing is written twice. On the same machine with the same versions, two such runs have the same
+games, networks, optimiser states, rating games and rows of metrics, bit for bit, but for what tells time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zerosum.base.errors import RunError, command_text
+from zerosum.base.files import writing
+from zerosum.evaluators import make_evaluator
+from zerosum.games import Rules, check_game
+from zerosum.games.python_game import adopt
+from zerosum.games.rules import find_game
+from zerosum.learner import Learner, StepReport
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
+from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
+from zerosum.network.config import num_parameters
+from zerosum.replay import ReplayWindow, make_batch
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.window import needed, permuted, require_game
+from zerosum.run.config import RunConfig, game_name
+from zerosum.run.forecast import forecast
+from zerosum.run.metrics import Metrics, MetricsRow
+from zerosum.run.mistakes import Mistakes
+from zerosum.run.run_directory import hold, plan, write_config
+from zerosum.run.strength import Strength
+from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
+from zerosum.selfplay import Selfplay, SelfplayTask
+from zerosum.selfplay.processes import SelfplayProcesses
+
+REPORT_SECONDS = 10.0
+REPORTS = 100
+"""Over the budget, of a deterministic run."""
+
+Report = Callable[[str], None]
+
+
+def train(
+    game: str,
+    run: str | Path,
+    *,
+    preset: str = "",
+    minutes: float | None = None,
+    seed: int | None = None,
+    overrides: Sequence[str] = (),
+    report: Report = print,
+) -> None:
+    """Train an agent for a game in a run directory, from nothing or from where the run stopped.
+
+    Args:
+        game: A game's name, with options in brackets if any, or `path.py:Class`.
+        run: The run directory; made if it is not there.
+        preset: A preset's name, for a new run.
+        minutes: The budget; a run that has used it up goes on if it gets a larger one.
+        seed: Keys every draw of a new run.
+        overrides: `section.name=value`.
+        report: Gets a line at a time of what is going on.
+
+    Raises:
+        ZerosumError: whatever the user can mend, in a sentence.
+    """
+    directory, name = Path(run), game_name(game)
+    found = find_game(name)
+    if not isinstance(found, Rules):
+        check_game(found, num_games=10)
+    rules = found if isinstance(found, Rules) else adopt(found)
+    if not rules.is_python:
+        name = rules.spec.full_name  # one name for `go9` and `go( size=9 )`
+
+    def planned() -> RunConfig:
+        return plan(directory, rules, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+
+    planned()  # refuses what can be refused before the directory is made
+    with hold(directory), _stop_on_signals() as stop:
+        config = planned()  # what another process left, now that none can change it
+        write_config(directory, config)
+        _describe(config, rules, directory, report)
+        with _repeatable_torch() if config.training.deterministic else contextlib.nullcontext():
+            Training(directory, rules, config, report, stop).run()
+
+
+def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
+    """Say what was chosen."""
+    network, training = config.network, config.training
+    parameters = num_parameters(network, network_shape(game))
+    budget = f"{training.minutes:g} minutes" if training.minutes is not None else f"{training.steps} learner steps"
+    report(
+        f"Learning {game.spec.full_name} in {directory} for {budget}"
+        + (f", preset {config.preset}" if config.preset else "")
+        + (", deterministic." if training.deterministic else ".")
+    )
+    report(
+        f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters;"
+        f" {config.search.num_simulations} simulations a move;"
+        f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
+    )
+    report(f"  Every setting is in {directory / 'config.toml'}.")
+
+
+def network_shape(game: Rules) -> NetworkShape:
+    """What a game asks of a network."""
+    spec = game.spec
+    height, width = spec.board_shape
+    return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
+
+
+@contextlib.contextmanager
+def _repeatable_torch() -> Iterator[None]:
+    """Have torch take algorithms that give the same bits each time; on GPUs it has quicker ones that do not."""
+    import torch
+
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS does not repeat, and torch refuses
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+
+
+@contextlib.contextmanager
+def _stop_on_signals() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and a polite kill set, to end the training cleanly; a second Ctrl-C ends it at once."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def set_stop(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, previous[signal.SIGINT])
+        stop.set()
+
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for number in previous:
+            signal.signal(number, set_stop)
+        yield stop
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+class Training:
+    """One process's part in a run."""
+
+    def __init__(self, directory: Path, game: Rules, config: RunConfig, report: Report, stop: threading.Event) -> None:
+        """Open what is there of the run and go on from it. Whoever sets `stop` ends it soon and cleanly."""
+        self._directory, self._game, self._config, self._report = directory, game, config, report
+        self._stop = stop
+        self._metrics = Metrics(directory, report=report)
+        self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
+        checkpoint, learner_state, learner_info = self._open_checkpoint()
+        first_game_id, num_matches = self._store.next_game_id, None
+        if self._is_deterministic:
+            first_game_id, num_matches = learner_info.get("games", 0), learner_info.get("rating_matches", 0)
+            self._replay_from(first_game_id, checkpoint.info.step)
+        self._window = ReplayWindow(config.replay)
+        # First the games, then their number: reading a damaged shard sets it aside.
+        recent = list(self._store.recent(**needed(self._store.num_positions, config.replay)))
+        for known in (*recent, *(running.header for running in self._store.running.values())):
+            require_game(known, game.spec)
+        num_positions = self._store.num_positions
+        self._window.load(recent, total_positions=num_positions)
+        # By earlier processes.
+        self._elapsed_before, self._evaluations_before, self._simulations_before = 0.0, 0, 0
+        self._learner_cpu_s = 0.0
+        self._workers_cpu_s: Callable[[], float] = lambda: 0.0  # of processes that play
+        self._saved_step, self._saved_progress = 0, 0.0
+        self._go_on_learning(checkpoint, learner_state, learner_info)
+        self._strength = Strength(directory, game, config, report=report, num_matches=num_matches)
+        self._mistakes = Mistakes(directory, game, config, report=report)
+        num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
+        num_games, why = choose_games(directory, game, checkpoint, config, report=report)
+        self._evaluator = make_evaluator(
+            checkpoint,
+            backend=config.training.backend,
+            device=config.training.device,
+            precision=config.training.precision,
+            num_threads=1 if in_processes else num_workers,
+            batch_size=num_games,
+        )
+        self._network_step = checkpoint.info.step
+        # A deterministic run begins them anew.
+        running = {} if self._is_deterministic else self._store.running
+        task = SelfplayTask(
+            game=game,
+            search=config.search,
+            config=dataclasses.replace(config.selfplay, games_per_worker=num_games),
+            evaluator=self._evaluator,
+            log=self._store,
+            seed=config.training.seed,
+            settings_hash=config.selfplay_hash,
+            game_ids=itertools.count(first_game_id),
+            network_step=lambda: self._network_step,
+        )
+        self._selfplay = new_selfplay(task, checkpoint, config, running=running.values())
+        if isinstance(processes := self._selfplay, SelfplayProcesses):
+            self._workers_cpu_s = lambda: processes.cpu_s
+        if num_positions:
+            report(
+                f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
+                f" {len(running)} games under way, learner step {self._learner.step_number:,},"
+                f" {self._elapsed_before / 60:.1f} minutes used."
+            )
+        kind = "process" if in_processes else "thread"
+        report(
+            f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
+            f" {self._evaluator.description}."
+        )
+        if config.training.steps is not None and not self._is_deterministic:
+            report(f"  {forecast(config, game, checkpoint, self._evaluator, num_games=num_games)}.")
+        self._started = self._clock()
+        self._reported = time.monotonic()
+        self._reported_evaluations = 0
+        self._reported_progress = self._progress()
+        self._steps_seen: list[StepReport] = []
+
+    @property
+    def _is_deterministic(self) -> bool:
+        return self._config.training.deterministic
+
+    def run(self) -> None:
+        """Train until the budget is used up or `stop` is set."""
+        try:
+            if self._progress() >= 1:
+                self._report("The budget is used up: give a larger one, with --minutes or --steps, to go on.")
+                return
+            if self._is_deterministic:
+                self._play_and_learn_in_turn()
+            else:
+                self._play_and_learn()
+                if self._stop.is_set():
+                    self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
+                self._save()
+                if not self._stop.is_set():
+                    self._rate(is_last=True)
+                self._report_progress()
+            if self._stop.is_set():
+                go_on = command_text("train", self._config.game, "--run", self._directory)
+                here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
+                self._report(f"Stopped. To go on from {here}: {go_on}")
+            else:
+                evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
+                self._report(f"Done. To measure it: {evaluate}\nTo play it: {play}")
+        finally:
+            self._store.close()
+            self._metrics.close()
+
+    # The schedule: how self-play and learning share the machine.
+
+    def _play_and_learn(self) -> None:
+        """Self-play on its threads, learning, saving and rating on this one."""
+        with ThreadPoolExecutor(1) as pool:
+            is_ended = threading.Event()
+            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._window.add, is_paused=self._is_behind)
+            try:
+                while not self._is_over() and not playing.done():
+                    if self._num_steps_due() >= self._config.training.steps_per_phase:
+                        self._learn()
+                    else:
+                        time.sleep(0.01)
+                    if not self._is_over():
+                        self._housekeep()
+            finally:
+                is_ended.set()
+            playing.result()
+
+    def _play_and_learn_in_turn(self) -> None:
+        """As `_play_and_learn`, one after the other on this thread: what happens next depends on counts alone."""
+        num_steps = self._config.training.steps_per_phase
+        while not self._is_over():
+            self._selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._window.add)
+            self._learn()
+            if self._is_due_to_save():
+                assert isinstance(self._selfplay, Selfplay), "one worker is a thread"
+                self._selfplay.play_out(self._stop.is_set, self._window.add)
+                if not self._stop.is_set():
+                    self._rate(is_last=self._progress() >= 1)
+                    self._report_progress()
+                    self._save()
+            elif self._is_due_to_report():
+                self._report_progress()
+
+    def _housekeep(self) -> None:
+        if self._is_due_to_save():
+            self._save()
+            self._rate()
+        if self._is_due_to_report():
+            self._report_progress()
+
+    def _elapsed(self) -> float:
+        return self._elapsed_before + self._clock() - self._started
+
+    def _clock(self) -> float:
+        """Seconds, of the clock that the budget is counted by."""
+        if self._config.training.clock == "cpu":
+            return time.process_time() + self._workers_cpu_s()
+        return time.monotonic()
+
+    def _progress(self) -> float:
+        """The share of the budget that is used, from 0 to 1."""
+        if (seconds := self._config.learning_seconds) is not None:
+            return min(self._elapsed() / seconds, 1.0)
+        return min(self._learner.step_number / (self._config.training.steps or 1), 1.0)
+
+    def _is_over(self) -> bool:
+        return self._stop.is_set() or self._progress() >= 1
+
+    def _num_steps_due(self) -> int:
+        """Learner steps that the recorded positions allow and that were not made yet."""
+        positions, learner = self._window.total_positions, self._config.learner
+        if positions < self._config.training.min_positions:
+            return 0
+        return int((positions * learner.samples_per_position - self._num_samples) / learner.batch_size)
+
+    def _is_behind(self) -> bool:
+        """The learner cannot keep up: self-play waits for it, and leaves it the machine."""
+        return self._num_steps_due() > 4 * self._config.training.steps_per_phase
+
+    def _is_due_to_report(self) -> bool:
+        if self._is_deterministic:
+            return int(self._progress() * REPORTS) > int(self._reported_progress * REPORTS)
+        return time.monotonic() - self._reported >= REPORT_SECONDS
+
+    def _is_due_to_save(self) -> bool:
+        num = self._config.training.num_checkpoints
+        return (
+            int(self._progress() * num) > int(self._saved_progress * num)
+            and self._learner.step_number > self._saved_step
+        )
+
+    # What is done.
+
+    def _learn(self) -> None:
+        """The steps of one phase, then the new weights for self-play."""
+        started = time.thread_time()
+        for _ in range(self._config.training.steps_per_phase):
+            if self._is_over():
+                break
+            step = self._learner.step_number
+            seed, replay = self._config.training.seed, self._config.replay
+            samples = self._window.sample(self._config.learner.batch_size, seed=seed, step=step)
+            if replay.use_symmetries:
+                samples = permuted(samples, self._game.spec.symmetries, seed=seed, step=step)
+            batch = make_batch(self._game, samples, search_value_weight=replay.search_value_weight)
+            report = self._learner.step(batch, progress=self._progress())
+            if not math.isfinite(report.policy_loss + report.value_loss):
+                raise RunError(
+                    f"the loss is not finite at learner step {step} (policy {report.policy_loss},"
+                    f" value {report.value_loss}). Nothing of it was saved: go on from the last checkpoint with a"
+                    " lower learner.learning_rate."
+                )
+            self._steps_seen.append(report)
+            self._num_samples += self._config.learner.batch_size
+        checkpoint = self._checkpoint()
+        self._learner_cpu_s += time.thread_time() - started
+        self._evaluator.update(checkpoint)
+        self._network_step = self._learner.step_number
+        if isinstance(self._selfplay, SelfplayProcesses):
+            self._selfplay.update(checkpoint)
+
+    def _checkpoint(self) -> Checkpoint:
+        """The network as it is now. The loss of a step says nothing yet of what that step made of the weights."""
+        step, weights = self._learner.step_number, self._learner.weights()
+        if broken := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
+            raise RunError(
+                f"the weights are not finite after learner step {step} ({broken[0]}). Nothing of it was saved: go on"
+                " from the last checkpoint with a lower learner.learning_rate."
+            )
+        training = {
+            "games": self._store.num_games,
+            "positions": self._window.total_positions,
+            "evaluations": self._num_evaluations(),
+            "minutes": round(self._elapsed() / 60, 3),
+        }
+        info = CheckpointInfo.describe(self._game.spec, self._config.network, step=step, training=training)
+        return Checkpoint(info=info, weights=weights)
+
+    def _num_evaluations(self) -> int:
+        return self._evaluations_before + self._selfplay.counts.evaluations
+
+    def _save(self) -> None:
+        """Save a checkpoint and the games that it has seen, unless nothing was learned since the last one."""
+        self._saved_progress = self._progress()
+        if self._learner.step_number == self._saved_step:
+            return
+        self._store.sync()
+        with writing(self._directory):
+            save_checkpoint(
+                self._directory / "checkpoints",
+                self._checkpoint(),
+                learner_state=self._learner.state(),
+                learner_info={
+                    "elapsed_s": self._elapsed(),
+                    "evaluations": self._num_evaluations(),
+                    "simulations": self._simulations_before + self._selfplay.counts.simulations,
+                    "learner_cpu_s": self._learner_cpu_s,
+                    "samples": self._num_samples,
+                    "samples_per_position": self._config.learner.samples_per_position,
+                    "optimizer": self._config.learner.optimizer,
+                    "games": self._store.num_games,
+                    "rating_matches": len(self._strength.matches),
+                },
+            )
+        self._saved_step = self._learner.step_number
+
+    def _rate(self, *, is_last: bool = False) -> None:
+        """Let the network as it is now play rating games, as far as the budget for them goes, and solved positions."""
+        self._strength.rate(
+            self._learner.step_number,
+            self._evaluator,
+            num_evaluations=self._num_evaluations(),
+            # How long it takes is not for a deterministic run to ask.
+            elapsed_s=math.inf if self._is_deterministic else self._elapsed(),
+            is_last=is_last,
+        )
+        minutes = self._config.training.minutes
+        left = math.inf if minutes is None else 60 * minutes - self._elapsed()
+        self._mistakes.count(
+            self._learner.step_number,
+            self._evaluator,
+            num_evaluations=self._num_evaluations(),
+            num_threads=num_selfplay_workers(self._config) if is_last else 1,
+            seconds=left if is_last else None,
+        )
+
+    def _report_progress(self) -> None:
+        now, evaluations = time.monotonic(), self._selfplay.counts.evaluations
+        rate = (evaluations - self._reported_evaluations) / max(now - self._reported, 1e-9)
+        self._reported, self._reported_evaluations = now, evaluations
+        self._reported_progress = self._progress()
+        seen, self._steps_seen = self._steps_seen, []
+        columns = {field.name for field in dataclasses.fields(MetricsRow)}
+        means = {
+            field.name: sum(getattr(report, field.name) for report in seen) / len(seen)
+            for field in dataclasses.fields(StepReport)
+            if seen and field.name in columns
+        }
+        rating, mistakes = self._strength.newest, self._mistakes.newest
+        row = MetricsRow(
+            minutes=self._elapsed() / 60,
+            step=self._learner.step_number,
+            games=self._store.num_games,
+            positions=self._window.total_positions,
+            evaluations=self._num_evaluations(),
+            evaluations_per_second=rate,
+            elo=None if rating is None else rating.elo,
+            elo_error=None if rating is None else rating.error,
+            mistakes=None if mistakes is None else mistakes[0],
+            mistakes_error=None if mistakes is None else mistakes[1],
+            **means,
+        )
+        # What is played again after a kill has its rows already.
+        last = self._metrics.last
+        if not self._is_deterministic or last is None or last.step < row.step:
+            with writing(self._directory):
+                self._metrics.add(row)
+        self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
+        if not row.games and (under_way := self._store.running):
+            plies = sum(len(game.plies) for game in under_way.values()) / len(under_way)
+            self._report(f"      no game has ended yet: {len(under_way)} are under way, at move {plies:.0f} on average")
+
+    def _replay_from(self, first_game_id: int, step: int) -> None:
+        """Have the games since the checkpoint of this step, which the first so many went before, played again."""
+        recorded = self._store.num_games
+        self._store.replay_from(first_game_id)
+        num_games = self._store.num_games
+        if num_games != first_game_id:
+            raise RunError(
+                f"{self._directory} is deterministic, and of the {first_game_id} games before its checkpoint of step"
+                f" {step} only {num_games} are there: it cannot go on as if nothing had happened. Put the missing ones"
+                " back, or go on without repeating: --set training.deterministic=false."
+            )
+        if recorded > num_games:
+            self._report(f"The {recorded - num_games:,} games since the checkpoint of step {step:,} are played again.")
+
+    def _open_checkpoint(self) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
+        """The newest whole checkpoint, a first one if there is none, and the learner's state and notes beside it."""
+        directory, config = self._directory / "checkpoints", self._config
+        checkpoint, damage = load_newest(directory)
+        for message in damage:
+            self._report(message)
+        shape = network_shape(self._game)
+        state: dict[str, Any] = {}
+        info: dict[str, Any] = {}
+        if checkpoint is None:
+            description = CheckpointInfo.describe(self._game.spec, config.network, step=0)
+            weights = initial_weights(config.network, shape, seed=config.training.seed)
+            checkpoint = Checkpoint(info=description, weights=weights)
+            with writing(self._directory):
+                save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})
+        else:
+            require_encoder(checkpoint.info, self._game.spec)
+            state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
+        return checkpoint, state, info
+
+    def _go_on_learning(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
+        """A learner, and counts of what was done, that go on from a checkpoint and the games in the window."""
+        config, shape = self._config, network_shape(self._game)
+        self._learner = Learner(
+            config.learner, config.network, shape, checkpoint.weights, device=config.training.device
+        )
+        if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
+            self._report(
+                f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}."
+            )
+            state = {}
+        self._learner.load_state(state, step_number=checkpoint.info.step)
+        # With another number of samples a position nothing is owed, or learned in advance, for positions before.
+        owed = self._window.total_positions * config.learner.samples_per_position
+        is_same_rate = info.get("samples_per_position") == config.learner.samples_per_position
+        self._num_samples = min(float(info["samples"]), owed) if is_same_rate else owed if info else 0.0
+        # The table is written more often than checkpoints are: time and evaluations since the last one still count.
+        last = self._metrics.last
+        self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
+        self._evaluations_before = int(info.get("evaluations", 0))
+        self._simulations_before = int(info.get("simulations", 0))
+        self._learner_cpu_s = float(info.get("learner_cpu_s", 0.0))
+        if last and not self._is_deterministic:
+            self._evaluations_before = max(self._evaluations_before, last.evaluations)
+        self._started = self._clock()
+        self._saved_step, self._saved_progress = checkpoint.info.step, self._progress()
+
+
+def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:
+    """A row of the metrics as a person reads it: two lines for a terminal."""
+    left = f", {row.minutes / progress - row.minutes:.1f} left" if 0 < progress < 1 else ""
+    lines = [
+        f"{row.minutes:5.1f} min ({progress:.0%}){left} | {row.games:,} games, {row.positions:,} positions"
+        f" | {row.evaluations_per_second:,.0f} evaluations/s | step {row.step:,}"
+    ]
+    parts = []
+    if row.policy_loss is not None and row.policy_entropy is not None and row.value_error is not None:
+        parts.append(f"policy {row.policy_loss:.2f} (best {row.policy_entropy:.2f}), value {row.value_error:.3f}")
+    if row.elo is not None and row.elo_error is not None:
+        parts.append(f"Elo {row.elo:.0f} ± {row.elo_error:.0f}")
+    if row.mistakes is not None and row.mistakes_error is not None:
+        parts.append(f"mistakes {row.mistakes:.1%} ± {row.mistakes_error:.1%}")
+    return "\n".join([*lines, "      " + " | ".join([*parts, f"learning? {verdict}"])])

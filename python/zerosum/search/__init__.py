@@ -1,0 +1,12 @@
+"""Tree search: its settings and formula, and how a search of the core is made.
+
+`config.py` has the settings, `textbook.py` the paper's search in 140 lines to be read. Start there.
+"""
+
+from zerosum.search.config import SearchConfig as SearchConfig
+from zerosum.search.config import new_search as new_search
+
+__all__ = [
+    "SearchConfig",
+    "new_search",
+]

@@ -1,0 +1,275 @@
+"""Tree search: its settings, and a search of many positions made from them.
+
+The search asks, the caller answers: `gather` walks the trees and hands out positions, `apply` takes their evaluations.
+It never calls a network. The algorithm is in Rust; `search_reference.py` is the same algorithm to be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zerosum._core import LEAST_TREE_KIB, Root, Search
+from zerosum.base.errors import SettingsError
+from zerosum.base.settings import check, setting
+from zerosum.games import Rules, measure_game
+
+__all__ = ["Root", "Search", "SearchConfig", "new_search"]
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How a tree is searched. Values are in [-1, 1], so constants from texts with values in [0, 1] are doubled.
+
+    A simulation follows, at each node s, the move a that maximises (Science 2018, supplement, "Search")
+
+        Q(s, a) + c(s) * P(s, a) * sqrt(N(s)) / (1 + N(s, a))
+        c(s) = c_init + c_factor * ln((1 + N(s) + c_base) / c_base)
+
+    where N(s) counts the node's own evaluation and its children's visits.
+
+    `root_selection` = "gumbel" puts sequential halving in its place at the root (Danihelka et al., "Policy improvement
+    by planning with Gumbel", ICLR 2022; inside the tree PUCT stays, which the paper replaces as well). The m =
+    `gumbel_actions` moves with the highest g + logit get equal numbers of visits in ceil(log2 m) rounds of about equal
+    length, after each of which the better half stays, by
+
+        g(a) + logit(a) + sigma(q(a)),    sigma(q) = (gumbel_visit_scale + max N) * gumbel_value_scale * q
+
+    where g is the move's Gumbel noise, 0 in a search without noise. The best move that is left is played: with noise,
+    that is a draw from softmax(logit + sigma(q)) already, and no temperature is applied. Proven losses drop out at
+    once. Visits of a reused tree count in q and in max N; the schedule counts the visits that this search makes. The
+    last leaves in flight of a round are waited for. The number of simulations has to be known when a search begins.
+
+    `policy_target` = "completed-q" learns softmax(logit + sigma(q)) over all legal moves, with either root. Moves
+    without visits have the mixed value (the paper's equation 33) as their q. It is uniform over proven wins if there
+    are any, and a proven loss has no share while another move exists.
+
+    `forced_playouts` = k makes a PUCT root explore what its noise proposes (Wu 2019, arXiv 1902.10565, section 3.2): in
+    a search with noise, a move that was visited at all gets at least sqrt(k * P * N) visits, P with noise and N the
+    visits of all moves. The target of "visits" is then pruned: of each move but the most visited one, c*, up to that
+    many visits are taken off, as long as its Q + U stays below that of c*, and if this leaves a single one, it goes as
+    well. Self-play draws its moves from the pruned visits, too, as KataGo's program does.
+
+    `cache_positions` keeps what the network said about positions, by what it was asked (planes and legal moves): a
+    leaf that is known is settled by `gather` itself. With one leaf in flight, and an evaluator that always says the
+    same of a position, the search is the same visit by visit; with several, the values of known leaves come sooner.
+    Of two halves, the one not asked about for longer is forgotten when the other is full. `Search.clear_cache` is for
+    a change of the network.
+
+    `move_choice` = "lcb" plays the move with the highest
+
+        Q(s, a) - lcb_deviations * sqrt(v / N(s, a)),    v = (sum of (value - Q)^2 over the visits + 1) / N(s, a)
+
+    among those with at least `lcb_least_share` of the most visits; the 1 stands for a visit that went otherwise.
+
+    `variance_scale` explores more where the values below a node differ more than `variance_prior`. The deviation is
+    that of the N values backed up and of `variance_prior_visits` more that differ by `variance_prior`.
+
+    `draw_value` = d makes a result r worth r + d * (1 - |r|) to the player to move at the root, and the opposite to the
+    other one; an evaluator's value v with a chance p of a draw is worth v + d * p. Reported are results, not worths. A
+    tree is not kept when the other player is to move, for draws are worth something else then.
+
+    `moves_left_effect` adds to Q(s, a) of visited moves, with M the mean number of plies left, counted from each node,
+
+        -sign(Q) * clamp(moves_left_slope * (M(s, a) - M(s)), +-moves_left_effect) * w
+        w = max(0, |Q| - moves_left_threshold) / (1 - moves_left_threshold)
+
+    The default of `gumbel_value_scale` makes a whole point of q worth 9 logits after 100 simulations with 40 visits of
+    the best move, about as sharp as what PUCT's visits tend to with c(s) = 1.75 (Grill et al., ICML 2020: (100 + L) /
+    (c * sqrt(100)) = 6 with L = 7 moves). q is not rescaled by the root's extremes, as mctx does: small differences
+    stay small.
+    """
+
+    num_simulations: int = setting(100, "new simulations after the root's evaluation (paper: 800)", low=1, high=1 << 24)
+    c_init: float = setting(
+        1.75, "c(s) of a fresh node (paper: 1.25 on values in [0, 1], here 2.5)", low=0.0, high=100.0
+    )
+    c_base: float = setting(19652.0, "visits after which c(s) grows (paper: 19652)", low=1.0, high=1e9)
+    c_factor: float = setting(2.0, "how fast c(s) grows (paper: 1 on values in [0, 1], here 2)", low=0.0, high=100.0)
+    unvisited_value: str = setting(
+        "parent",
+        "Q of an unvisited move: 'loss' (-1, the paper's pseudocode), 'zero' (AlphaGo Zero's text) or 'parent' (the"
+        " position's own Q less unvisited_reduction * sqrt(sum of the visited moves' priors))",
+        choices=("loss", "zero", "parent"),
+    )
+    unvisited_reduction: float = setting(0.2, "see unvisited_value (Leela Chess Zero calls it FPU)", low=0.0, high=2.0)
+    root_noise_fraction: float = setting(0.25, "share of Dirichlet noise at the root (paper: 0.25)", low=0.0, high=1.0)
+    root_noise_alpha: float | None = setting(
+        None,
+        "alpha of that noise; none is 10 / mean number of legal moves (paper: 0.3 chess, 0.03 Go)",
+        low=1e-3,
+        high=1e3,
+    )
+    root_selection: str = setting(
+        "puct",
+        "how the root chooses: 'puct' as elsewhere, or 'gumbel', sequential halving (Danihelka et al., ICLR 2022)",
+        choices=("puct", "gumbel"),
+    )
+    gumbel_actions: int = setting(
+        16, "moves that a Gumbel root considers (the paper's m: 16)", low=2, high=(1 << 16) - 1
+    )
+    gumbel_visit_scale: float = setting(
+        50.0, "c_visit of sigma, for a Gumbel root and the completed-q target (paper: 50)", low=0.0, high=1e6
+    )
+    gumbel_value_scale: float = setting(
+        0.1,
+        "c_scale of sigma, on values in [-1, 1] (paper: 1; mctx: 0.1, on q rescaled to [0, 1])",
+        low=0.0,
+        high=100.0,
+    )
+    policy_target: str = setting(
+        "visits",
+        "what the policy learns: the shares of the 'visits', or 'completed-q', softmax(logit + sigma(q)) (Danihelka et"
+        " al., ICLR 2022)",
+        choices=("visits", "completed-q"),
+    )
+    forced_playouts: float = setting(
+        0.0,
+        "k: visited moves get sqrt(k * P * N) visits at a root with noise, which the policy target does not count"
+        " (KataGo: 2; 0 is off; for root_selection 'puct' and policy_target 'visits')",
+        low=0.0,
+        high=100.0,
+    )
+    move_choice: str = setting(
+        "visits",
+        "the move to play after a search by PUCT: the most visited, or 'lcb', the best lower confidence bound of Q"
+        " (Leela Zero; KataGo; no gain in 300 games of Connect Four)",
+        choices=("visits", "lcb"),
+    )
+    lcb_deviations: float = setting(
+        5.0, "see move_choice: how many deviations of the mean Q is lowered (KataGo: 5)", low=0.0, high=100.0
+    )
+    lcb_least_share: float = setting(
+        0.15,
+        "see move_choice: only moves with this share of the most visits (KataGo: 0.15)",
+        low=0.0,
+        high=1.0,
+    )
+    variance_scale: float = setting(
+        0.0,
+        "c(s) * (1 + variance_scale * (deviation of the values below s / variance_prior - 1)), 0 is off (KataGo's"
+        " dynamic variance-scaled cPUCT: 0.85; no gain in 300 games of Connect Four)",
+        low=0.0,
+        high=1.0,
+    )
+    variance_prior: float = setting(
+        0.4, "see variance_scale: the deviation assumed at first (KataGo: 0.4)", low=0.01, high=1.0
+    )
+    variance_prior_visits: float = setting(
+        2.0, "see variance_scale: the visits that this counts as (KataGo: 2)", low=1.0, high=1e6
+    )
+    draw_value: float = setting(
+        0.0,
+        "what a draw is worth to the player to move at the root (contempt is a negative one); a network without a"
+        " win/draw/loss head knows draws by the rules alone (as Leela Chess Zero; not measured)",
+        low=-0.99,
+        high=0.99,
+    )
+    moves_left_effect: float = setting(
+        0.0,
+        "the most that Q gains for a shorter win or a longer loss, for networks with a moves-left head; 0 is off (Leela"
+        " Chess Zero: 0.0345; not measured)",
+        low=0.0,
+        high=1.0,
+    )
+    moves_left_slope: float = setting(
+        0.0027, "see moves_left_effect: how much a ply is worth (Leela Chess Zero: 0.0027)", low=0.0, high=1.0
+    )
+    moves_left_threshold: float = setting(
+        0.8,
+        "see moves_left_effect: |Q| from which it begins, to grow to the whole at 1 (Leela Chess Zero: 0.8)",
+        low=0.0,
+        high=0.99,
+    )
+    keep_draws: bool = setting(False, "keep how likely draws are below each move, for reports")
+    exact_bounds: bool = setting(
+        True,
+        "use proven results in selection, backup, targets and to stop (score bounded MCTS, Cazenave 2010;"
+        " paper: false)",
+    )
+    twofold_draw: bool = setting(
+        False,
+        "below the root, a position that occurred before in its game is a draw: cycles are not walked twice (as Leela"
+        " Chess Zero; the paper: false; not measured here). No proof, so exact_bounds must be off",
+    )
+    reuse_tree: bool = setting(True, "keep what is known below the move that was played (paper's pseudocode: false)")
+    count_reused_visits: bool = setting(True, "whether visits of a reused tree count towards num_simulations")
+    leaves_in_flight: int = setting(
+        1, "leaves of one tree asked about at a time; 1 is the sequential algorithm", low=1, high=4096
+    )
+    batches_in_flight: int = setting(
+        2,
+        "batches in which those leaves are with the evaluator, where one position is searched: the next is gathered"
+        " while one is evaluated",
+        low=1,
+        high=256,
+    )
+    virtual_loss: float = setting(
+        0.1,
+        "how much less than its move's Q a leaf in flight is worth while there are several (0: it counts as a visit and"
+        " no more, as in WU-UCT, Liu et al., ICLR 2020; docs/search.md has what it costs)",
+        low=0.0,
+        high=2.0,
+    )
+    cache_positions: int = setting(
+        0,
+        "evaluations kept for positions that are met again, in all trees together (some 50 + 4 * legal moves bytes"
+        " each; 0 is none)",
+        low=0,
+        high=1 << 26,
+    )
+    memory_mib: int = setting(
+        2048,
+        "mebibytes that all trees together may hold, each an equal part; a search whose tree would outgrow it ends"
+        " there and then",
+        low=1,
+        high=1 << 20,
+    )
+
+    @property
+    def num_batches(self) -> int:
+        """Batches in flight where one position is searched: each has a leaf at least."""
+        return min(self.batches_in_flight, self.leaves_in_flight)
+
+    @property
+    def leaves_a_batch(self) -> int:
+        """The most that each of them has."""
+        return -(-self.leaves_in_flight // self.num_batches)
+
+    def __post_init__(self) -> None:
+        check(self, "search")
+        if self.forced_playouts and (self.root_selection != "puct" or self.policy_target != "visits"):
+            raise SettingsError(
+                f"search.forced_playouts is {self.forced_playouts}, which is for root_selection 'puct' and"
+                f" policy_target 'visits', not {self.root_selection!r} and {self.policy_target!r}: set it to 0."
+            )
+
+        if self.twofold_draw and self.exact_bounds:
+            raise SettingsError(
+                "search.twofold_draw is a guess, which search.exact_bounds would take for a proof: set one of them to"
+                " false."
+            )
+
+    @property
+    def has_root_noise(self) -> bool:
+        """Whether noise changes anything in a search that asks for it: a Gumbel root has its own."""
+        return self.root_selection == "gumbel" or self.root_noise_fraction > 0
+
+
+def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Search:
+    """A search of `num_trees` positions of a game, all at the initial state, none begun.
+
+    Raises:
+        SettingsError: so many trees have too little memory.
+    """
+    if config.memory_mib * 1024 < LEAST_TREE_KIB * num_trees:
+        raise SettingsError(
+            f"search.memory_mib is {config.memory_mib}, less than {LEAST_TREE_KIB} KiB for each of {num_trees} trees:"
+            " give more."
+        )
+    alpha = config.root_noise_alpha
+    return Search(game, config, num_trees, noise_alpha=natural_noise_alpha(game) if alpha is None else alpha)
+
+
+def natural_noise_alpha(game: Rules) -> float:
+    """10 / (typical number of legal moves), the rule that fits the paper's three games, in three digits."""
+    return float(f"{10 / measure_game(game).legal_actions:.3g}")

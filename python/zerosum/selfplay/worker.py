@@ -1,0 +1,449 @@
+"""Self-play: games of the network against itself, many at a time, each ply journalled as it is played.
+
+A worker is one thread with its own trees: it gathers one leaf a game into a batch, has it evaluated, backs the answers
+up, and plays a move wherever a search has ended. With one leaf of a game in flight each search is exactly the
+sequential algorithm. This file knows neither disks (a `GameLog` is told) nor training (it hands finished records on).
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from zerosum._core import uniform
+from zerosum.base.settings import check, setting
+from zerosum.evaluators import Evaluator, answer
+from zerosum.games import Rules, State, start_state
+from zerosum.games.rules import drawn_start
+from zerosum.replay.journal import RunningGame
+from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.search import SearchConfig, new_search
+from zerosum.search.config import Root
+
+
+@dataclass(frozen=True)
+class SelfplayConfig:
+    """How games for training are played."""
+
+    num_workers: int | None = setting(
+        None,
+        "self-play workers, each a thread, or a process for a game in Python (of one, a thread); none is one a core; a"
+        " deterministic run has one",
+        low=1,
+        high=256,
+    )
+    games_per_worker: int | None = setting(
+        None,
+        "games that a worker plays at a time: its batch; none is the fewest that keep the evaluator busy, measured (64"
+        " in a deterministic run)",
+        low=1,
+        high=65536,
+    )
+    temperature: float = setting(
+        1.0,
+        "moves are drawn in proportion to visits ** (1 / temperature) (paper: 1); 0 plays the best",
+        low=0.0,
+        high=10.0,
+    )
+    temperature_plies: int = setting(
+        30,
+        "after this many plies the best move is played (paper's pseudocode: 30; its text: all moves)",
+        low=0,
+        high=65535,
+    )
+
+    opening_share: float = setting(
+        0.0,
+        "share of games that begin with random moves, so that the network learns positions which it would not play into"
+        " (as KataGo, arXiv 1902.10565, and Go-Exploit, arXiv 2302.12359, vary the start; the paper: 0)",
+        low=0.0,
+        high=1.0,
+    )
+    opening_plies: int = setting(
+        8, "how many random moves: from 1 to so many, each number as likely", low=1, high=65535
+    )
+
+    full_search_share: float = setting(
+        0.25,
+        "share of moves searched in full, with noise, and learned from; the others get fast_simulations and only move"
+        " the game on (playout cap randomisation, KataGo section 3.1: 0.25; the paper: 1)",
+        low=0.01,
+        high=1.0,
+    )
+    fast_simulations: int = setting(16, "simulations of the other moves", low=1, high=1 << 24)
+
+    def __post_init__(self) -> None:
+        check(self, "selfplay")
+
+
+class GameLog(Protocol):
+    """Where games are written as they are played: `zerosum.replay.game_store.GameStore`, safe from several threads."""
+
+    def start_game(self, header: GameHeader) -> None:
+        """A game begins."""
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        """A move was made."""
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        """A game is over; answers its record, which counts from now on."""
+        ...
+
+
+class MemoryLog:
+    """A `GameLog` without a disk, which keeps games only while they are played."""
+
+    def __init__(self, running: dict[int, RunningGame] | None = None) -> None:
+        """Games under way, if there are any, by number."""
+        self._running = {} if running is None else running
+
+    def start_game(self, header: GameHeader) -> None:
+        """A game begins."""
+        self._running[header.game_id] = RunningGame(header=header)
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        """A move was made."""
+        self._running[game_id].plies.append(ply)
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        """A game is over; answers its record."""
+        game = self._running.pop(game_id)
+        return GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
+
+
+@dataclass(frozen=True)
+class SelfplayTask:
+    """What all workers of a run share."""
+
+    game: Rules
+    search: SearchConfig
+    config: SelfplayConfig
+    evaluator: Evaluator
+    log: GameLog
+    seed: int
+    settings_hash: str
+    game_ids: Iterator[int] = field(default_factory=itertools.count)
+    """Numbers of games to come; a counter is safe from several threads."""
+    network_step: Callable[[], int] = lambda: 0
+    """The learner's step of the network that the evaluator runs now."""
+
+    def new_header(self) -> GameHeader:
+        """The header of one more game."""
+        spec, game_id = self.game.spec, next(self.game_ids)
+        return GameHeader(
+            game_id=game_id,
+            game=spec.name,
+            game_version=spec.version,
+            options=spec.options,
+            start=drawn_start(self.game, seed=self.seed, number=game_id),
+            settings_hash=self.settings_hash,
+            seed=self.seed,
+        )
+
+
+@dataclass
+class SelfplayCounts:
+    """What a worker has done so far."""
+
+    evaluations: int = 0
+    """Positions that the evaluator was asked about."""
+    simulations: int = 0
+    plies: int = 0
+    games: int = 0
+
+    def __add__(self, other: SelfplayCounts) -> SelfplayCounts:
+        """Both together."""
+        return SelfplayCounts(
+            self.evaluations + other.evaluations,
+            self.simulations + other.simulations,
+            self.plies + other.plies,
+            self.games + other.games,
+        )
+
+
+_NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uint32)
+_FULL_SEARCH, _NOISE = int(PlyFlag.FULL_SEARCH), int(PlyFlag.NOISE)
+_PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
+
+
+class SelfplayWorker:
+    """Plays `config.games_per_worker` games at a time, and some to spare. For one thread at a time."""
+
+    def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
+        """Games under way go on first; they may be more than are played at a time."""
+        self.counts = SelfplayCounts()
+        self._task = task
+        self._waiting = list(running)
+        assert task.config.games_per_worker is not None, "the run has measured it"
+        self._batch_size = task.config.games_per_worker
+        # A search that ends without a question leaves a row of the batch to one of the spare games.
+        self._num_trees = self._batch_size + self._batch_size // 16
+        self._search = new_search(task.game, task.search, num_trees=self._num_trees)
+        self._headers: list[GameHeader] = []
+        self._steps = [0] * self._num_trees
+        self._cached_step = -1
+        self._is_full = [True] * self._num_trees
+        self._num_opening_plies = [0] * self._num_trees
+        self._ended: list[GameRecord] = []
+        self._num_playing, self._is_closing = self._num_trees, False
+        for tree in range(self._num_trees):
+            self._headers.append(self._next_game(tree))
+            self._begin(tree)
+
+    def play_batch(self) -> list[GameRecord]:
+        """One batch of evaluations and the moves that it decides. Answers the games that ended."""
+        if self._task.search.cache_positions and self._cached_step != (step := self._task.network_step()):
+            # What the search remembers was said by another network.
+            self._search.clear_cache()
+            self._cached_step = step
+        self.counts.evaluations += answer(self._search, self._task.evaluator, self._batch_size)
+        for tree in self._search.finished().tolist():
+            self._move(tree)
+        ended, self._ended = self._ended, []
+        return ended
+
+    def play_until(
+        self,
+        is_enough: Callable[[], bool],
+        take: Callable[[GameRecord], None],
+        *,
+        is_paused: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Play batches until told that it is enough, waiting while told to; `take` gets each finished game."""
+        while not is_enough():
+            if is_paused():
+                time.sleep(0.01)
+                continue
+            for record in self.play_batch():
+                take(record)
+
+    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play the games under way to their ends and begin no others: this worker's last act."""
+        self._is_closing = True
+        while self._num_playing and not is_enough():
+            for record in self.play_batch():
+                take(record)
+
+    def _begin(self, tree: int) -> None:
+        """Begin the search of a tree's next move."""
+        task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
+        share = task.config.full_search_share
+        # A position that chance led to is new: it is always learned from.
+        is_full = share == 1.0 or 0 < ply == self._num_opening_plies[tree]
+        is_full = is_full or uniform(task.seed, header.game_id, ply, "full search") < share
+        has_noise = is_full and task.search.has_root_noise
+        self._is_full[tree], self._steps[tree] = is_full, task.network_step()
+        self._search.begin(
+            tree,
+            task.search.num_simulations if is_full else task.config.fast_simulations,
+            noise=(task.seed, header.game_id, ply) if has_noise else None,
+        )
+
+    def _move(self, tree: int) -> None:
+        """Play and record the move that a finished search decides; start another game if this one is over."""
+        task, header = self._task, self._headers[tree]
+        game, ply = task.game, self._search.state(tree).plies
+        root = self._search.root(tree)
+        action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=header.game_id, ply=ply)
+        task.log.add_ply(header.game_id, self._record(tree, root, action, is_sampled=is_sampled))
+        self._search.advance(tree, action, keep=task.search.reuse_tree)
+        self.counts.plies += 1
+        self.counts.simulations += root.num_simulations - root.num_reused
+        state = self._search.state(tree)
+        if game.outcome(state) is not None:
+            self._finish(header, state)
+            if self._is_closing:
+                self._num_playing -= 1
+                return
+            self._headers[tree] = self._next_game(tree)
+        self._begin(tree)
+
+    def _record(self, tree: int, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
+        is_full = self._is_full[tree]
+        if is_full:
+            # In 16 bits the least shares of a softmax vanish.
+            target = root.policy_target().astype(np.float16)
+            kept = np.flatnonzero(target)
+            target_columns = root.actions[kept], target[kept], root.visits[kept]
+        else:
+            target_columns = _NO_TARGET
+        # As plain numbers: combining flags by name costs more than the rest of the record.
+        flags = is_full * _FULL_SEARCH + is_sampled * _SAMPLED + (root.proven is not None) * _PROVEN
+        flags += (is_full and self._task.search.has_root_noise) * _NOISE
+        return PlyRecord(
+            action=action,
+            player=root.player,
+            checkpoint_step=self._steps[tree],
+            search_value=root.value,
+            net_value=root.net_value,
+            num_simulations=root.num_simulations,
+            flags=PlyFlag(flags),
+            target_actions=target_columns[0],
+            target_probabilities=target_columns[1],
+            target_visits=target_columns[2],
+        )
+
+    def _finish(self, header: GameHeader, state: State) -> None:
+        outcome, ending = self._task.game.outcome(state), self._task.game.ending(state)
+        assert outcome is not None and ending is not None
+        self._ended.append(self._task.log.finish_game(header.game_id, outcome=outcome, ending=ending))
+        self.counts.games += 1
+
+    def _next_game(self, tree: int) -> GameHeader:
+        """Put a game at a tree's root: one that was under way, or a new one."""
+        game = self._task.game
+        while self._waiting:
+            running = self._waiting.pop(0)
+            state = start_state(game, running.header.start)
+            for ply in running.plies:
+                state = game.play(state, ply.action)
+            if game.outcome(state) is None:
+                self._search.reset(tree, state)
+                self._num_opening_plies[tree] = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
+                return running.header
+            # The process ended between the last ply and the game's end.
+            self._finish(running.header, state)
+        header = self._task.new_header()
+        self._task.log.start_game(header)
+        state = self._play_opening(header)
+        self._search.reset(tree, state)
+        self._num_opening_plies[tree] = state.plies
+        return header
+
+    def _play_opening(self, header: GameHeader) -> State:
+        """The position in which a new game's first search begins, after its random moves, if it has any."""
+        task, game, config = self._task, self._task.game, self._task.config
+        state = start_state(game, header.start)
+        if uniform(task.seed, header.game_id, 0, "has opening") >= config.opening_share:
+            return state
+        for ply in range(1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)):
+            ahead = opening_move(game, state, seed=task.seed, game_id=header.game_id, ply=ply)
+            if ahead is None:
+                break
+            action, after = ahead
+            task.log.add_ply(header.game_id, opening_record(action, game.player(state)))
+            state = after
+        return state
+
+
+def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int) -> tuple[int, State] | None:
+    """A move drawn with equal chances among those that do not end the game, and where it leads; None if all do."""
+    actions = game.legal_actions(state)
+    for attempt in range(len(actions)):
+        drawn = int(uniform(seed, game_id, ply, f"opening {attempt}") * (len(actions) - attempt))
+        after = game.play(state, actions[drawn])
+        if game.outcome(after) is None:
+            return actions[drawn], after
+        actions[drawn] = actions[len(actions) - attempt - 1]
+    return None
+
+
+@functools.cache  # more of them than of all other plies may be recorded
+def opening_record(action: int, player: int) -> PlyRecord:
+    """The record of a random move that opens a game: nothing was searched, nothing is to be learned."""
+    return PlyRecord(
+        action=action,
+        player=player,
+        checkpoint_step=0,
+        search_value=0.0,
+        net_value=0.0,
+        num_simulations=0,
+        flags=PlyFlag.OPENING,
+        target_actions=_NO_TARGET[0],
+        target_probabilities=_NO_TARGET[1],
+        target_visits=_NO_TARGET[2],
+    )
+
+
+def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
+    """The move to play, and whether it was drawn at random rather than the best one taken.
+
+    Drawn from the shares of the visits (`Root.visit_policy`), which have no proven loss while another move exists, to
+    the power of 1 / temperature. A Gumbel root with noise has drawn its move already: the best one.
+    """
+    best = root.best_action
+    assert best is not None, "a game that goes on has a move"
+    if config.temperature == 0 or ply >= config.temperature_plies or root.has_gumbel_noise:
+        return best, False
+    # Plain lists: for the few moves of a position they are quicker than arrays.
+    weights = root.visit_policy().tolist()
+    if config.temperature != 1.0:
+        largest = max(weights)
+        weights = [(weight / largest) ** (1 / config.temperature) for weight in weights]
+    cumulative = list(itertools.accumulate(weights))
+    drawn = bisect.bisect_right(cumulative, uniform(seed, game_id, ply, "move") * cumulative[-1])
+    return int(root.actions[drawn]), True
+
+
+class Selfplay:
+    """All workers of a run, a thread each."""
+
+    def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
+        """Games under way are dealt out among the workers, once they play."""
+        self._task, self._num_workers, self._running = task, num_workers, list(running)
+        self._workers: list[SelfplayWorker] = []
+        self._counted = SelfplayCounts()  # by workers that are no more
+
+    @property
+    def counts(self) -> SelfplayCounts:
+        """What all workers have done so far."""
+        return sum((worker.counts for worker in self._workers), self._counted)
+
+    def play(
+        self,
+        is_enough: Callable[[], bool],
+        take: Callable[[GameRecord], None],
+        *,
+        is_paused: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Play until `is_enough`, which every worker asks before each batch; `take` gets each finished game.
+
+        While `is_paused` the workers wait, without using a core.
+
+        Raises:
+            Whatever went wrong first in a worker, once all have stopped. KeyboardInterrupt stops them, too.
+        """
+        if not self._workers:
+            games, self._running = self._running, []
+            shares = (games[index :: self._num_workers] for index in range(self._num_workers))
+            self._workers = [SelfplayWorker(self._task, running=share) for share in shares]
+        failures: list[BaseException] = []
+        stop = threading.Event()
+
+        def run(worker: SelfplayWorker) -> None:
+            try:
+                worker.play_until(lambda: stop.is_set() or is_enough(), take, is_paused=is_paused)
+            except BaseException as failure:  # handed to the caller's thread below
+                failures.append(failure)
+                stop.set()
+
+        threads = [threading.Thread(target=run, args=(worker,), name="selfplay") for worker in self._workers]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:
+            # Ctrl-C arrives here: every worker ends its batch, then the exception goes on.
+            stop.set()
+            for thread in threads:
+                thread.join()
+        if failures:
+            raise failures[0]
+
+    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play the games under way to their ends, one worker after the other, and begin no others until `play`.
+
+        Then nothing of self-play is left but its games: what `play` does next is what it does in a new process.
+        """
+        for worker in self._workers:
+            worker.play_out(is_enough, take)
+        self._counted, self._workers = self.counts, []

@@ -1,0 +1,263 @@
+"""One self-play worker as a process of its own, for games written in Python.
+
+Such games share one interpreter lock in a process. `zerosum.selfplay.processes` starts one process a worker, and alone
+writes games: a worker's log is the pipe to its parent. Both directions of a pipe carry frames, `payload length u32 |
+kind u8 | payload`, little-endian; `Kind` lists them.
+
+A worker whose input ends finishes its batch and ends: so it does when the parent is told to stop, and when it is
+killed. What a user's game prints goes to standard error, which the parent passes on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import os
+import signal
+import struct
+import sys
+import threading
+import time
+import traceback
+from dataclasses import dataclass
+from itertools import count
+from typing import IO, Any
+
+from zerosum.base import errors
+from zerosum.base.errors import ZerosumError
+from zerosum.base.files import write_all
+from zerosum.base.settings import from_mapping
+from zerosum.evaluators import NetworkEvaluator, make_evaluator
+from zerosum.games import Rules, make
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
+from zerosum.replay import GameHeader, GameRecord, PlyRecord
+from zerosum.replay.journal import PlyEntry, RunningGame, end_entry, ply_entry, read_entries, start_entry
+from zerosum.search import SearchConfig
+from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
+
+GRACE_S = 10.0
+"""How long a worker that was told to end may take for its batch."""
+
+COUNTS = struct.Struct("<QQQQd")
+"""The fields of `SelfplayCounts`, and CPU-seconds: what PLAYED begins with."""
+_FRAME = struct.Struct("<IB")
+_STEP = struct.Struct("<Q")
+
+
+class Kind(enum.IntEnum):
+    """What a frame says. A worker is first sent TASK, GAMES and WEIGHTS, once each and in this order."""
+
+    TASK = 1
+    """To a worker: a `WorkerTask` as JSON."""
+    GAMES = 2
+    """To a worker: journal entries of the games under way that it goes on with."""
+    WEIGHTS = 3
+    """To a worker: the network to search with from now on, the learner's step u64 and the weights as safetensors."""
+    PAUSE = 4
+    """To a worker: wait, without using a core."""
+    RESUME = 5
+    """To a worker: go on."""
+    PLAYED = 6
+    """From a worker: what it has done so far (`COUNTS`), then journal entries of what one batch decided."""
+    FAILED = 7
+    """From a worker: the class of a `ZerosumError` and its message, as JSON; it ends."""
+
+
+def frame_of(kind: Kind, payload: bytes = b"") -> bytes:
+    """A frame as it is written."""
+    return _FRAME.pack(len(payload), kind) + payload
+
+
+def read_frame(file: IO[bytes]) -> tuple[Kind, bytes] | None:
+    """The next frame; None where the other side has ended, in the middle of a frame or between two."""
+    head = file.read(_FRAME.size)
+    if len(head) < _FRAME.size:
+        return None
+    size, kind = _FRAME.unpack(head)
+    payload = file.read(size)
+    return (Kind(kind), payload) if len(payload) == size else None
+
+
+@dataclass(frozen=True)
+class WorkerTask:
+    """What a worker process is told first."""
+
+    game: str
+    """As `zerosum.games.make` takes it, with an absolute path."""
+    search: SearchConfig
+    selfplay: SelfplayConfig
+    network: NetworkConfig
+    backend: str
+    """As `zerosum.evaluators.make_evaluator` takes it."""
+    device: str
+    """As `zerosum.evaluators.make_evaluator` takes it."""
+    precision: str
+    """As `zerosum.evaluators.make_evaluator` takes it."""
+    seed: int
+    """The run's."""
+    settings_hash: str
+    """As `GameHeader` has it."""
+    first_game_id: int
+    game_id_step: int
+    """Its games are numbered first_game_id, first_game_id + game_id_step, ...: each process has its own numbers."""
+
+    def to_json(self) -> bytes:
+        """The payload of TASK."""
+        return json.dumps(dataclasses.asdict(self)).encode()
+
+    @staticmethod
+    def from_json(text: bytes) -> WorkerTask:
+        """What `to_json` made."""
+        values: dict[str, Any] = json.loads(text)
+        sections = {"search": SearchConfig, "selfplay": SelfplayConfig, "network": NetworkConfig}
+        for section, config_type in sections.items():
+            values[section] = from_mapping(config_type, values[section], section)
+        return WorkerTask(**values)
+
+
+def pack_weights(checkpoint: Checkpoint) -> bytes:
+    """The payload of WEIGHTS."""
+    import safetensors.numpy as safetensors
+
+    return _STEP.pack(checkpoint.info.step) + safetensors.save(checkpoint.weights)
+
+
+class _PipeLog(MemoryLog):
+    """A `GameLog` that collects journal entries until they are sent."""
+
+    def __init__(self, running: dict[int, RunningGame]) -> None:
+        super().__init__(running)
+        self._entries: list[bytes] = []
+
+    def start_game(self, header: GameHeader) -> None:
+        super().start_game(header)
+        self._entries.append(start_entry(header))
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        self._entries.append(ply_entry(game_id, len(self._running[game_id].plies), ply))
+        super().add_ply(game_id, ply)
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        record = super().finish_game(game_id, outcome=outcome, ending=ending)
+        self._entries.append(end_entry(game_id, record.num_plies, outcome=outcome, ending=ending))
+        return record
+
+    def take_entries(self) -> bytes:
+        entries, self._entries = self._entries, []
+        return b"".join(entries)
+
+
+class _Commands:
+    """What the parent says, obeyed by a thread of its own while the worker plays."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.is_over = False
+        self.may_play = threading.Event()
+        self.may_play.set()
+        self.network_step = 0
+        self._file = file
+
+    def begin(self) -> tuple[WorkerTask, Rules, dict[int, RunningGame], Checkpoint]:
+        """The first three frames. Raises EOFError if the parent ends before."""
+        task = WorkerTask.from_json(self._payload())
+        game = make(task.game)
+        running: dict[int, RunningGame] = {}
+        for entry in read_entries(self._payload()):
+            if isinstance(entry, GameHeader):
+                running[entry.game_id] = RunningGame(header=entry)
+            elif isinstance(entry, PlyEntry):
+                running[entry.game_id].plies.append(entry.ply)
+        checkpoint = self._checkpoint(self._payload(), task, game)
+        self.network_step = checkpoint.info.step
+        return task, game, running, checkpoint
+
+    def obey(self, task: WorkerTask, game: Rules, evaluator: NetworkEvaluator) -> None:
+        """Until the parent ends, and then see to it that this process does."""
+        try:
+            while (frame := read_frame(self._file)) is not None:
+                kind, payload = frame
+                if kind == Kind.WEIGHTS:
+                    checkpoint = self._checkpoint(payload, task, game)
+                    evaluator.update(checkpoint)
+                    self.network_step = checkpoint.info.step
+                elif kind == Kind.PAUSE:
+                    self.may_play.clear()
+                else:
+                    self.may_play.set()
+        except BaseException:  # in a thread it would be lost
+            traceback.print_exc()
+            os._exit(1)
+        self.is_over = True
+        self.may_play.set()
+        time.sleep(GRACE_S)  # the thread that plays ends the process before, unless the game hangs
+        os._exit(1)
+
+    def _payload(self) -> bytes:
+        frame = read_frame(self._file)
+        if frame is None:
+            raise EOFError
+        return frame[1]
+
+    @staticmethod
+    def _checkpoint(payload: bytes, task: WorkerTask, game: Rules) -> Checkpoint:
+        import safetensors.numpy as safetensors
+
+        (step,) = _STEP.unpack_from(payload)
+        info = CheckpointInfo.describe(game.spec, task.network, step=step)
+        return Checkpoint(info=info, weights=safetensors.load(payload[_STEP.size :]))
+
+
+def main() -> None:
+    """The worker process: plays what standard input says, and tells it on standard output."""
+    # Ctrl-C and a scheduler's signals reach every process of a group. The parent ends this one.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    # The pipes get numbers of their own: a game may print, and it may read.
+    commands, answers = _Commands(os.fdopen(os.dup(0), "rb")), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    try:
+        _play(commands, answers)
+    except (EOFError, BrokenPipeError):
+        pass  # the parent is gone
+    except ZerosumError as error:
+        write_all(answers, frame_of(Kind.FAILED, json.dumps([_public_class(error), str(error)]).encode()))
+
+
+def _play(commands: _Commands, answers: int) -> None:
+    task, game, running, checkpoint = commands.begin()
+    num_games = task.selfplay.games_per_worker
+    assert num_games is not None, "the run has measured it"
+    evaluator = make_evaluator(
+        checkpoint, backend=task.backend, device=task.device, precision=task.precision, batch_size=num_games
+    )
+    threading.Thread(target=commands.obey, args=(task, game, evaluator), name="commands", daemon=True).start()
+    log = _PipeLog(running)
+    selfplay = SelfplayTask(
+        game=game,
+        search=task.search,
+        config=task.selfplay,
+        evaluator=evaluator,
+        log=log,
+        seed=task.seed,
+        settings_hash=task.settings_hash,
+        game_ids=count(task.first_game_id, task.game_id_step),
+        network_step=lambda: commands.network_step,
+    )
+    worker = SelfplayWorker(selfplay, running=list(running.values()))
+    while not commands.is_over:
+        commands.may_play.wait()
+        worker.play_batch()
+        counts = COUNTS.pack(*dataclasses.astuple(worker.counts), time.process_time())
+        write_all(answers, frame_of(Kind.PLAYED, counts + log.take_entries()))
+
+
+def _public_class(error: ZerosumError) -> str:
+    """The name of the nearest class of `zerosum.base.errors` that an error is."""
+    return next(base.__name__ for base in type(error).__mro__ if base.__module__ == errors.__name__)
+
+
+if __name__ == "__main__":
+    main()

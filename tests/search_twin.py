@@ -1,0 +1,536 @@
+"""The search's twin: slow, readable, with every setting, and the oracle of the tests.
+
+One tree, Python objects, every child present from the start. The fast search must give the same visit counts,
+exactly: so arithmetic is rounded where the fast one rounds (`number` is float32, priors below the root have 16 bits).
+With `number=np.float64` nothing is rounded; how far that one strays bounds what rounding can do.
+
+Values in a `Node` are for the first player; `sign` turns them into the mover's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum import _core
+from zerosum.games import Rules, State
+from zerosum.search.config import SearchConfig
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the network says of a position besides its logits, or what is backed up from it."""
+
+    value: float
+    draw: float = 0.0
+    moves_left: float = 0.0
+    """Plies."""
+
+
+@dataclass
+class Node:
+    """One position of the tree."""
+
+    prior: Any
+    state: State | None = None
+    player: int = 0
+    visits: int = 0
+    value_sum: float = 0.0
+    net_value: float = 0.0
+    lower: float = -1.0
+    """As `upper` a utility for the first player: what a result is worth where draws have a `draw_value`."""
+    upper: float = 1.0
+    squares: float = 0.0
+    """Sum of the squares of the values; as `draws` and `plies_left` for those settings that ask for it."""
+    draws: float = 0.0
+    plies_left: float = 0.0
+    in_flight: int = 0
+    is_pending: bool = False
+    is_terminal: bool = False
+    children: dict[int, Node] = field(default_factory=dict)
+    """By action, ascending; filled when the node is evaluated."""
+
+    @property
+    def sign(self) -> float:
+        """+1 if the first player is to move here, else -1."""
+        return 1.0 if self.player == 0 else -1.0
+
+    @property
+    def is_proven(self) -> bool:
+        """The exact result is known."""
+        return self.lower == self.upper
+
+    @property
+    def is_visited(self) -> bool:
+        """A visit was made or is under way."""
+        return self.visits > 0 or self.in_flight > 0
+
+
+class ReferenceSearch:
+    """The search of one position; the methods are those of `zerosum.search.config.Search` for a single tree."""
+
+    def __init__(
+        self, game: Rules, config: SearchConfig, *, noise_alpha: float = 1.0, number: Any = np.float32
+    ) -> None:
+        """A tree at the initial state. `number` is the type that scores are computed in."""
+        self.game, self.number, self.noise_alpha = game, number, noise_alpha
+        # The fast search holds its settings in 32 bits.
+        self.config = replace(
+            config,
+            c_init=float(number(config.c_init)),
+            c_base=float(number(config.c_base)),
+            c_factor=float(number(config.c_factor)),
+            forced_playouts=float(number(config.forced_playouts)),
+            gumbel_visit_scale=float(number(config.gumbel_visit_scale)),
+            gumbel_value_scale=float(number(config.gumbel_value_scale)),
+            variance_scale=float(number(config.variance_scale)),
+            variance_prior=float(number(config.variance_prior)),
+            lcb_deviations=float(number(config.lcb_deviations)),
+        )
+        self.cache: dict[tuple[bytes, ...], tuple[Sequence[float], Estimate]] = {}
+        """What the network said of positions, by what it was asked. All of them, while the fast search's is bounded."""
+        self.reset(game.initial_state())
+
+    def reset(self, state: State) -> None:
+        """Put a position at the root and forget the tree."""
+        self.root = Node(prior=self.number(1), state=state)
+        self.root_priors: dict[int, Any] = {}
+        self.noise: tuple[int, int, int] | None = None
+        self.allowed: set[int] = set()
+        self.halving = Halving()
+        self.target_visits = 0
+        self.draw_utility = self.number(0)
+        """What a draw is worth to the first player."""
+
+    def advance(self, action: int, *, keep: bool) -> None:
+        """Make a move at the root."""
+        assert self.root.state is not None
+        child = self.root.children.get(action)
+        state, player = self.game.play(self.root.state, action), self.root.player
+        self.reset(state)
+        if self.config.draw_value and self.game.player(state) != player:
+            keep = False
+        if keep and child is not None and child.children:
+            self.root = child
+
+    def begin(self, num_simulations: int, *, noise: tuple[int, int, int] | None = None) -> None:
+        """Begin a search of the root."""
+        reused = max(self.root.visits - 1, 0)
+        self.target_visits = 1 + num_simulations + (0 if self.config.count_reused_visits else reused)
+        self.noise = noise
+        assert self.root.state is not None
+        sign = 1 if self.game.player(self.root.state) == 0 else -1
+        self.draw_utility = self.number(sign * self.number(self.config.draw_value))
+        if self.root.children:
+            self._prepare_root()
+
+    def restrict(self, actions: Sequence[int]) -> None:
+        """From now on search and play only these moves of the root; all again, if there are none."""
+        self.allowed = set(actions)
+
+    @property
+    def is_finished(self) -> bool:
+        """No simulation is left to run or wait for."""
+        is_proven = self.config.exact_bounds and self.root.is_proven
+        return self.root.in_flight == 0 and (is_proven or self.root.visits >= self.target_visits)
+
+    def gather(self, max_leaves: int) -> list[list[Node]]:
+        """Paths from the root to the leaves that wait for an evaluation."""
+        paths: list[list[Node]] = []
+        while len(paths) < max_leaves and self.root.in_flight < self.config.leaves_in_flight:
+            is_proven = self.config.exact_bounds and self.root.is_proven
+            if is_proven or self.root.visits + self.root.in_flight >= self.target_visits:
+                break
+            path = self._descend()
+            if path is None or path[-1].is_pending:
+                break
+            leaf = path[-1]
+            if leaf.is_terminal or (self.config.exact_bounds and leaf.is_proven):
+                plies_left = float(self.number(leaf.plies_left / max(leaf.visits, 1)))
+                self._backup(path, Estimate(leaf.lower, moves_left=plies_left))
+                continue
+            leaf.is_pending = True
+            for node in path:
+                node.in_flight += 1
+            if self.config.cache_positions and (question := self._question(leaf)) in self.cache:
+                self.apply(path, *self.cache[question])
+            else:
+                paths.append(path)
+        return paths
+
+    def apply(self, path: list[Node], logits: Sequence[float], said: Estimate) -> None:
+        """Expand the leaf of a path and back up what the network said of it, for its player to move."""
+        leaf = path[-1]
+        self.cancel(path)
+        assert leaf.state is not None
+        priors = softmax(logits)
+        if leaf is not self.root and self.number is np.float32:
+            priors = _core.round_prior(priors)
+        for action, prior in zip(self.game.legal_actions(leaf.state, past_soft_endings=True), priors, strict=True):
+            leaf.children[action] = Node(prior=self.number(prior))
+        leaf.net_value = leaf.sign * said.value
+        if leaf is self.root:
+            self._prepare_root()
+        if self.config.cache_positions:
+            self.cache.setdefault(self._question(leaf), (logits, said))
+        utility = self.number(leaf.net_value) + self.draw_utility * self.number(said.draw)
+        self._backup(path, replace(said, value=float(utility)))
+
+    def cancel(self, path: list[Node]) -> None:
+        """Take a leaf back as if it had never been asked for."""
+        path[-1].is_pending = False
+        for node in path:
+            node.in_flight -= 1
+
+    def visits(self) -> list[int]:
+        """N(s, a) of the root's legal actions, ascending."""
+        return [child.visits for child in self.root.children.values()]
+
+    def value(self) -> float:
+        """The expected result for the root's player to move, whatever a draw is worth."""
+        root = self.root
+        if root.is_proven and (self.config.exact_bounds or root.is_terminal):
+            return root.sign * self._result_of(root.lower)
+        return root.sign * float(self._q(root) - self.draw_utility * self.number(root.draws / max(root.visits, 1)))
+
+    def best_action(self) -> int:
+        """The move to play: a proven win (or what the root is worth) first, a proven loss last, else the most visited.
+
+        With a Gumbel root, the best of what halving left in the place of the most visited.
+        """
+        logits, sign, exact_bounds = self._improved_logits(), self.root.sign, self.config.exact_bounds
+        worst = {0: "lower", 1: "upper"}[self.root.player]
+
+        result_of = self._result_of
+        is_halved = self.config.root_selection == "gumbel"
+        bounds = self._lower_confidence_bounds() if self.config.move_choice == "lcb" and not is_halved else {}
+
+        def rank(action: int) -> tuple[Any, ...]:
+            child = self.root.children[action]
+            result = sign * result_of(child.lower) if child.is_proven and exact_bounds else 0.0
+            least = sign * result_of(getattr(child, worst))
+            is_certain = result > 0 or (
+                exact_bounds and self.root.is_proven and least >= sign * result_of(self.root.lower)
+            )
+            if is_halved:
+                is_left = action in self.halving.survivors
+                first, second = 2 * is_left + (child.visits > 0), self.halving.gumbels[action] + logits[action]
+            else:
+                first, second = child.visits, self.number(sign) * self._q(child) if child.visits else self.number(-1)
+            certainty = 2 if is_certain else int(result >= 0)
+            bound = bounds.get(action, 0.0)
+            may_be_played = not self.allowed or action in self.allowed
+            least = least if is_certain else 0.0
+            return may_be_played, certainty, least, bound, first, second, self._prior(action), -action
+
+        return max(self.root.children, key=rank)
+
+    def policy_target(self) -> dict[int, float]:
+        """What the policy is to learn, by action: it sums to 1."""
+        sign, children = self.root.sign, self.root.children
+        is_proven = {action: child.is_proven and self.config.exact_bounds for action, child in children.items()}
+        if self.config.exact_bounds and self.root.is_proven and sign * self._result_of(self.root.lower) > 0:
+            best = [action for action in children if is_proven[action] and children[action].lower == self.root.lower]
+            return {action: (action in best) / len(best) for action in children}
+        left = [action for action in children if not self._is_lost(action)]
+        weights = dict.fromkeys(children, 0.0)
+        if self.config.policy_target == "completed-q":
+            logits = self._improved_logits()
+            left = left or list(children)
+            weights.update({action: math.exp(logits[action] - max(logits[a] for a in left)) for action in left})
+        else:
+            unforced = self._unforced_visits()
+            weights.update({action: float(unforced[action]) for action in left})
+            if sum(weights.values()) == 0:
+                weights.update({action: float(self._prior(action)) for action in left})
+            if sum(weights.values()) == 0:
+                weights.update({action: float(child.visits) for action, child in children.items()})
+        return {action: weight / sum(weights.values()) for action, weight in weights.items()}
+
+    def _question(self, node: Node) -> tuple[bytes, ...]:
+        """What the network is asked about a position."""
+        assert node.state is not None
+        return self.game.planes(node.state).tobytes(), np.array(
+            self.game.legal_actions(node.state, past_soft_endings=True)
+        ).tobytes()
+
+    def _prior(self, action: int) -> Any:
+        """The network's prior at the root, without noise."""
+        return self.root.children[action].prior
+
+    def _descend(self) -> list[Node] | None:
+        """Follow the best moves to a node that has not been evaluated, is over or is proven; none if halving waits."""
+        node, path = self.root, [self.root]
+        while node.children and not (self.config.exact_bounds and node.is_proven and node is not self.root):
+            is_halving = node is self.root and self.config.root_selection == "gumbel"
+            action = self._select_by_halving() if is_halving else self._select(node)
+            if action is None:
+                return None
+            child = node.children[action]
+            if child.state is None:
+                assert node.state is not None
+                child.state = self.game.play(node.state, action)
+                child.player = self.game.player(child.state)
+                outcome = self.game.outcome(child.state)
+                if outcome is None and self.config.twofold_draw and self.game.num_repetitions(child.state):
+                    outcome = 0.0
+                if outcome is not None:
+                    utility = float(self.number(outcome) + self.draw_utility * self.number(1 - abs(outcome)))
+                    child.is_terminal, child.lower, child.upper = True, utility, utility
+            node = child
+            path.append(node)
+        if node is self.root:
+            assert node.state is not None
+            node.player = self.game.player(node.state)
+        return path
+
+    def _select(self, node: Node) -> int:
+        """The action that maximises Q + U; ties go to the higher prior, then to the lower action."""
+        is_root = node is self.root
+        priors = self.root_priors if is_root else {action: child.prior for action, child in node.children.items()}
+        # The order in which the fast search sums: by action at the root, by (higher prior, lower action) below it.
+        order = list(priors) if is_root else sorted(priors, key=lambda action: (-priors[action], action))
+        rate = self._rate(node)
+        unvisited = self._unvisited_q(node, [priors[action] for action in order if node.children[action].is_visited])
+        scores: dict[int, Any] = {}
+        barred = priors.keys() - self.allowed if is_root and self.allowed else set[int]()
+        for action in order:
+            child = node.children[action]
+            if action in barred:
+                continue
+            if self.config.exact_bounds and child.is_proven and node.sign * self._result_of(child.lower) < 0:
+                continue
+            if is_root and child.is_visited and child.visits + child.in_flight < self._forced_visits(action):
+                scores[action] = self.number(np.inf)
+                continue
+            q, visits = self._child_q(child, node) if child.is_visited else (unvisited, self.number(0))
+            if self.config.moves_left_effect and child.visits:
+                q += self._moves_left_utility(q, child, node)
+            scores[action] = q + rate * priors[action] / (self.number(1) + visits)
+        if not scores:  # all that is allowed is lost
+            scores = dict.fromkeys(self.allowed, 0)
+        return max(scores, key=lambda action: (scores[action], priors[action], -action))
+
+    def _forced_visits(self, action: int) -> Any:
+        """What a visited move of the root is owed, sqrt(k * P * N): 0 without noise."""
+        k = self.number(self.config.forced_playouts if self.noise is not None else 0)
+        visits = self.number(self.root.visits + self.root.in_flight) - self.number(1)
+        return np.sqrt(k * self.root_priors[action] * visits)
+
+    def _unforced_visits(self) -> dict[int, int]:
+        """The visits of the root's moves, less those that PUCT would not have made by itself."""
+        children, rate = self.root.children, self._rate(self.root)
+        visits = {action: child.visits for action, child in children.items()}
+
+        def score(action: int) -> Any:
+            q = self.number(self.root.sign) * self._q(children[action])
+            return q + rate * self.root_priors[action] / (self.number(1) + self.number(visits[action]))
+
+        left = [action for action in children if not self._is_lost(action)]
+        best = max(left, key=lambda action: (visits[action], self.root_priors[action], -action), default=None)
+        for action, child in children.items():
+            if best is None or action == best:
+                continue
+            for _ in range(min(int(self._forced_visits(action)), child.visits)):
+                visits[action] -= 1
+                if score(action) >= score(best):
+                    visits[action] += 1
+                    break
+            if visits[action] == 1 < child.visits:
+                visits[action] = 0
+        return visits
+
+    def _rate(self, node: Node) -> Any:
+        """c(s) * sqrt(N(s)), more where values vary, if that is asked for."""
+        visits = node.visits + node.in_flight
+        growth = math.log((1.0 + visits + self.config.c_base) / self.config.c_base)
+        rate = self.config.c_init + self.config.c_factor * growth
+        if not self.config.variance_scale or node.visits < 2:
+            return self.number(rate) * np.sqrt(self.number(visits))
+        prior, prior_visits = self.config.variance_prior, self.config.variance_prior_visits
+        square = (node.value_sum / node.visits) ** 2
+        squares = max(node.squares, square * node.visits) + (square + prior * prior) * prior_visits
+        deviation = math.sqrt(max(squares / (node.visits + prior_visits - 1.0) - square, 0.0))
+        factor = self.number(1.0 + self.config.variance_scale * (deviation / prior - 1.0))
+        return self.number(rate) * np.sqrt(self.number(visits)) * factor
+
+    def _moves_left_utility(self, q: Any, child: Node, node: Node) -> Any:
+        """What a shorter win or a longer loss adds to a visited child's Q."""
+        number, config = self.number, self.config
+        threshold = number(config.moves_left_threshold)
+        weight = (abs(q) - threshold) / (number(1) - threshold)
+        if weight <= 0:
+            return number(0)
+        longer = number(child.plies_left / child.visits - node.plies_left / max(node.visits, 1))
+        most = number(config.moves_left_effect)
+        effect = min(max(number(config.moves_left_slope) * longer, -most), most)
+        return -np.sign(q) * effect * weight
+
+    def _lower_confidence_bounds(self) -> dict[int, Any]:
+        """Q less some deviations of its mean, of the moves that were visited often enough."""
+        bounds: dict[int, Any] = {}
+        children = self.root.children
+        most_visits = max(child.visits for child in children.values())
+        enough = self.number(self.config.lcb_least_share) * self.number(most_visits)
+        for action, child in children.items():
+            if child.visits == 0 or self.number(child.visits) < enough:
+                bounds[action] = self.number(-np.inf)
+                continue
+            spread = max(child.squares - child.value_sum / child.visits * child.value_sum, 0.0)
+            deviation = math.sqrt((spread + 1.0) / child.visits / child.visits)
+            q = float(self.number(self.root.sign) * self._q(child))
+            bounds[action] = self.number(q - self.config.lcb_deviations * deviation)
+        return bounds
+
+    def _result_of(self, utility: float) -> float:
+        """The result that is worth so much to the first player."""
+        draw = float(self.draw_utility)
+        return (utility - draw) / (1 - draw if utility >= draw else 1 + draw)
+
+    def _unvisited_q(self, node: Node, visited_priors: list[Any]) -> Any:
+        if self.config.unvisited_value != "parent":
+            return self.number({"loss": -1, "zero": 0}[self.config.unvisited_value])
+        visited_prior = self.number(0)
+        for prior in visited_priors:
+            visited_prior = visited_prior + prior
+        reduction = self.number(self.config.unvisited_reduction)
+        return max(self.number(node.sign) * self._q(node) - reduction * np.sqrt(visited_prior), self.number(-1))
+
+    def _q(self, node: Node) -> Any:
+        """The mean value, or the exact one, for the first player."""
+        if node.is_proven and (self.config.exact_bounds or node.is_terminal):
+            return self.number(node.lower)
+        return self.number(node.value_sum / node.visits) if node.visits else self.number(0)
+
+    def _child_q(self, child: Node, node: Node) -> tuple[Any, Any]:
+        """Q for the mover and N, a leaf in flight counted as a visit that is worth `virtual_loss` less."""
+        q, visits = self.number(node.sign) * self._q(child), self.number(child.visits + child.in_flight)
+        if child.in_flight == 0:
+            return q, visits
+        if child.visits == 0:
+            q = self.number(node.sign) * self._q(node)
+        return q - self.number(self.config.virtual_loss) * self.number(child.in_flight) / visits, visits
+
+    def _backup(self, path: list[Node], leaf: Estimate) -> None:
+        """From the leaf to the root: bounds, then the utility, which is the exact one wherever that is known."""
+        value, draw = float(self.number(leaf.value)), leaf.draw
+        for plies, node in enumerate(reversed(path)):
+            if self.config.exact_bounds and node.children:
+                best = max if node.player == 0 else min
+                node.lower = best(child.lower for child in node.children.values())
+                node.upper = best(child.upper for child in node.children.values())
+            if node.is_proven:
+                value, draw = node.lower, 1 - abs(self._result_of(node.lower))
+            node.visits += 1
+            node.value_sum += value
+            node.squares += value * value
+            node.draws += draw
+            node.plies_left += leaf.moves_left + plies
+
+    def _prepare_root(self) -> None:
+        """Noise, (1 - fraction) * prior + fraction * Dir(alpha) or Gumbel's, and the beginning of halving."""
+        self.root_priors = {action: child.prior for action, child in self.root.children.items()}
+        if self.config.root_selection == "gumbel":
+            noise = np.zeros(len(self.root_priors), np.float32)
+            if self.noise is not None:
+                noise = _core.gumbel_noise(*self.noise, len(self.root_priors))
+            self.halving.gumbels = dict(zip(self.root_priors, map(self.number, noise), strict=True))
+            self._begin_halving(max(self.target_visits - max(self.root.visits, 1), 0))
+        elif self.noise is not None:
+            noise = _core.dirichlet_noise(*self.noise, self.noise_alpha, len(self.root_priors))
+            fraction = self.number(self.config.root_noise_fraction)
+            for (action, prior), draw in zip(self.root_priors.items(), noise, strict=True):
+                self.root_priors[action] = (self.number(1) - fraction) * prior + fraction * self.number(draw)
+
+    def _begin_halving(self, num_simulations: int) -> None:
+        """Consider the m best moves that are not proven to lose."""
+        order = self._halving_order()
+        considered = [action for action in order if not self._is_lost(action)][: self.config.gumbel_actions]
+        self.halving.survivors = considered
+        self.halving.num_simulations = num_simulations
+        self.halving.num_rounds = math.ceil(math.log2(max(len(considered), 1)))
+        self.halving.visits_before = {action: child.visits for action, child in self.root.children.items()}
+        self.halving.visits_to_make = self.halving.visits_a_round()
+
+    def _select_by_halving(self) -> int | None:
+        """The survivor with the fewest visits; none while the last visits of a round are in flight."""
+        halving = self.halving
+        halving.survivors = [action for action in halving.survivors if not self._is_lost(action)]
+        if not halving.survivors:
+            self._begin_halving(self.target_visits - self.root.visits - self.root.in_flight)
+
+        def visits_made(action: int) -> int:
+            child = self.root.children[action]
+            return child.visits + child.in_flight - halving.visits_before[action]
+
+        ranking = [action for action in self._halving_order() if action in halving.survivors]
+        if len(ranking) > 2 and all(visits_made(action) >= halving.visits_to_make for action in ranking):
+            if self.root.in_flight:
+                return None
+            halving.survivors = ranking = ranking[: max(2, len(ranking) // 2)]
+            halving.visits_to_make += halving.visits_a_round()
+        return min(ranking, key=visits_made)
+
+    def _is_lost(self, action: int) -> bool:
+        child = self.root.children[action]
+        return self.config.exact_bounds and child.is_proven and self.root.sign * self._result_of(child.lower) < 0
+
+    def _halving_order(self) -> list[int]:
+        """All moves, better ones first: by g + logit + sigma(q); ties go to the higher prior, then the lower action."""
+        logits, gumbels = self._improved_logits(), self.halving.gumbels
+        return sorted(logits, key=lambda action: (-(logits[action] + gumbels[action]), -self._prior(action), action))
+
+    def _improved_logits(self) -> dict[int, Any]:
+        """Of the root's moves, logit + sigma(completed q)."""
+        number, sign, children = self.number, self.number(self.root.sign), self.root.children
+        least = number(np.float32(1e-30))
+        visits, prior_sum, q_sum = 0, number(0), number(0)
+        for child in children.values():
+            if child.visits:
+                prior = max(child.prior, least)
+                visits += child.visits
+                prior_sum = prior_sum + prior
+                q_sum = q_sum + prior * (sign * self._q(child))
+        mixed_value = sign * number(self.root.net_value)
+        if visits:
+            mixed_value = (mixed_value + number(visits) * (q_sum / prior_sum)) / (number(1) + number(visits))
+        most_visits = number(max(child.visits for child in children.values()))
+        scale = (number(self.config.gumbel_visit_scale) + most_visits) * number(self.config.gumbel_value_scale)
+        return {
+            action: number(math.log(float(max(child.prior, least))))
+            + scale * (sign * self._q(child) if child.visits else mixed_value)
+            for action, child in children.items()
+        }
+
+
+@dataclass
+class Halving:
+    """Sequential halving over the root's moves: see `SearchConfig`."""
+
+    survivors: list[int] = field(default_factory=list)
+    gumbels: dict[int, Any] = field(default_factory=dict)
+    visits_before: dict[int, int] = field(default_factory=dict)
+    """Of all moves, when this halving began."""
+    num_simulations: int = 0
+    num_rounds: int = 0
+    visits_to_make: int = 0
+    """Of each survivor since then, at which the round ends."""
+
+    def visits_a_round(self) -> int:
+        """Visits for each survivor, in one round."""
+        return max(1, self.num_simulations // max(1, self.num_rounds * len(self.survivors)))
+
+
+def softmax(logits: Sequence[float]) -> NDArray[np.float32]:
+    """exp(l - max) / sum, in double precision, rounded once."""
+    largest = max(logits)
+    weights = [math.exp(float(logit) - float(largest)) for logit in logits]
+    total = 0.0
+    for weight in weights:
+        total += weight
+    return np.array([weight / total for weight in weights], dtype=np.float32)
