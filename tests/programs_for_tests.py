@@ -30,7 +30,7 @@ class ScriptedMover:
     def __init__(self, program: Scripted, game: Rules) -> None:
         self._program, self._game, self._script = program, game, dict(program.script)
 
-    def new_game(self) -> None:
+    def new_game(self, number: int) -> None:
         self._program.log.append("new game")
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
@@ -69,7 +69,7 @@ class EndlessMover:
     def __init__(self, program: Endless) -> None:
         self._program, self._is_closed = program, threading.Event()
 
-    def new_game(self) -> None:
+    def new_game(self, number: int) -> None:
         self._program.new_game()
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:

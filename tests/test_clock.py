@@ -360,7 +360,7 @@ def test_sessions_add_up() -> None:
 
 def test_a_margin_forgives_and_is_not_charged() -> None:
     time = FakeTime()
-    clock = Clock(parse("1+0.5"), now=time, margin_s=0.1)
+    clock = Clock(parse("1+0.5"), now=time, margins_s=(0.1, 0.1))
     clock.start(0)
     time.now_s += 1.0625
     assert not clock.has_run_out()
@@ -423,7 +423,7 @@ def test_pgn_clock_is_read_again(milliseconds: int) -> None:
 def test_a_turn_that_somebody_else_timed() -> None:
     """Charged is what a stopped clock would have taken."""
     time = FakeTime()
-    run, charged = (Clock(parse("2/10+1"), parse("5"), now=time, margin_s=0.25) for _ in range(2))
+    run, charged = (Clock(parse("2/10+1"), parse("5"), now=time, margins_s=(0.25, 0.25)) for _ in range(2))
     for player, seconds in ((0, 3.0), (1, 4.75), (0, 2.5), (1, 0.5), (0, 9.0), (1, 0.75)):
         run.start(player)
         time.now_s += seconds

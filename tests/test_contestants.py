@@ -54,6 +54,7 @@ def test_an_entry_has_the_words_of_fastchess() -> None:
         sampled_plies=4,
         resign="score=600 movecount=3",
     )
+    assert Entry.parse("x", ["tc=1", "timemargin=50"]).terms == Terms(TimeControl.parse("1"), margin_s=0.05)
     assert Entry.parse("x", ["st=2.5"]).terms.time == TimeControl.parse("st=2.5")
     assert Entry.parse("x", []) == Entry("x")
 
@@ -70,6 +71,8 @@ def test_an_entry_has_the_words_of_fastchess() -> None:
         ("depth=-1", "depth is '-1'"),
         ("tc=soon", "'soon' is no time control"),
         ("st=", "'st=' is no time control"),
+        ("timemargin=0.5", "timemargin is '0.5', expected a whole number"),
+        ("timemargin=50", "timemargin=50 without a clock: say tc or st, too"),
     ],
 )
 def test_settings_that_say_nothing(setting: str, message: str) -> None:

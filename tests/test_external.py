@@ -363,10 +363,10 @@ def test_the_clock_runs_while_the_engine_thinks_alone() -> None:
 
 
 def test_an_answer_within_the_margin_is_in_time() -> None:
-    script, timeouts = {"go": ["!sleep 0.1", "bestmove e2e4"]}, EngineTimeouts(margin_s=100.0)
-    with ExternalEngine(fake("uci", script), make("chess"), timeouts=timeouts) as engine:
+    script = {"go": ["!sleep 0.1", "bestmove e2e4"]}
+    with ExternalEngine(fake("uci", script), make("chess")) as engine:
         engine.new_game()
-        assert engine.think("", [], EngineLimits(remaining_s=(-0.5, 1))).answer.seconds >= 0.1
+        assert engine.think("", [], EngineLimits(remaining_s=(-0.5, 1), margin_s=100.0)).answer.seconds >= 0.1
 
 
 # Options.
@@ -422,7 +422,7 @@ def test_option_lines() -> None:
         (lambda: EngineCommand(("x",), "cecp"), "protocol is 'cecp'"),
         (lambda: EngineCommand.parse("a 'b", protocol="uci"), "cannot be read: No closing quotation"),
         (lambda: EngineCommand(("x",), "uci", (("a", "b\nquit"),)), "expected one line"),
-        (lambda: EngineTimeouts(margin_s=-1.0), "engine.margin_s is -1.0"),
+        (lambda: EngineTimeouts(quit_s=-1.0), "engine.quit_s is -1.0"),
         (lambda: EngineLimits(byoyomi_s=3), "without a clock"),
         (lambda: EngineLimits(nodes=0), "nodes is 0"),
         (lambda: EngineLimits(move_time_s=float("nan")), "move_time_s is nan"),
@@ -497,8 +497,7 @@ def test_it_ends_in_a_failure(protocol: str, word: str, what: list[str], message
 def test_no_answer_in_the_time_loses_by_it(protocol: str, what: list[str]) -> None:
     failure = failure_of(
         fake(protocol, {"go": what, "genmove": what}),
-        limits=EngineLimits(remaining_s=(0.1, 1000.0)),
-        timeouts=EngineTimeouts(margin_s=0.1),
+        limits=EngineLimits(remaining_s=(0.1, 1000.0), margin_s=0.1),
     )
     assert failure.ending == "time"
 

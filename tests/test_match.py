@@ -20,7 +20,7 @@ from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.external.engine import EngineCommand, EngineFailure, EngineTimeouts
 from zerosum.external.program import Terms
 from zerosum.external.search import EngineLimits
-from zerosum.games import make, start_state
+from zerosum.games import State, make, start_state
 from zerosum.play.player import RANDOM, Contestant, rollouts
 from zerosum.play.search_mover import SearchMover
 from zerosum.search import SearchConfig
@@ -35,6 +35,13 @@ def scripted(program: Scripted, terms: Terms | None = None, resign: ResignRule |
 
 def clock(text: str) -> Terms:
     return Terms(TimeControl.parse(text))
+
+
+def state_after_all(game: PlayedGame) -> State:
+    state = CONNECT4.initial_state()
+    for action in game.actions:
+        state = CONNECT4.play(state, action)
+    return state
 
 
 def play(
@@ -105,6 +112,17 @@ def test_a_draw_is_agreed() -> None:
     rule = DrawRule(num_moves=1, centipawns=10, min_plies=4)
     result = play_match(CONNECT4, *players, num_games=2, seed=1, draw=rule)
     assert [(game.result, game.ending, len(game.actions)) for game in result.games] == [(0.0, "agreement", 4)] * 2
+
+
+def test_each_player_has_its_own_margin() -> None:
+    """Moves of 0.35 s with 0.3 s each: 50 ms late, which one may be and the other may not."""
+    games = []
+    for margin_s in (0.06, 0.04):
+        generous, strict = Terms(TimeControl.parse("st=0.3"), margin_s=margin_s), clock("st=1")
+        players = scripted(Scripted(seconds=0.35), generous), scripted(Scripted(seconds=0.35), strict)
+        games.append(play_match(CONNECT4, *players, num_games=2, seed=1, max_games_at_once=1).games[0])
+    assert games[0].ending == CONNECT4.ending(state_after_all(games[0])) and games[1].ending == "time"
+    assert games[1].notes == ("scripted moved after 0.350 s and had 0.300 s.",)
 
 
 def test_a_clock_runs_out() -> None:
@@ -270,7 +288,7 @@ def test_a_search_by_the_clock_moves_in_time() -> None:
     looks = iter(range(1_000_000))
     player = Contestant("x", UniformEvaluator(), SearchConfig(), terms=clock("st=1"))
     mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 100)
-    mover.new_game()
+    mover.new_game(0)
     slow = mover.think("", [3], EngineLimits(move_time_s=1.0))
     assert 0.5 < slow.answer.seconds < 1.0
     quick = mover.think("", [3, 3], EngineLimits(remaining_s=(0.3, 0.3)))
@@ -287,7 +305,7 @@ def test_less_overhead_is_more_thought() -> None:
         terms = Terms(TimeControl.parse("2+0.05"), manager="paper", overhead_s=overhead_s)
         player = Contestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
         mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 1000)
-        mover.new_game()
+        mover.new_game(0)
         limits = EngineLimits(remaining_s=(2.0, 2.0), increment_s=(0.05, 0.05))
         return mover.think("", [3], limits).answer.seconds
 
@@ -419,8 +437,8 @@ def test_an_engine_that_fails_every_time_loses_every_game(go: list[str], ending:
 
 
 def test_a_silent_engine_loses_on_time() -> None:
-    command = fake_engine({**UCI, "go": []}, timeouts=EngineTimeouts(margin_s=0.0))
-    player = Contestant("silent", program=command, terms=clock("0.1"))
+    terms = Terms(TimeControl.parse("0.1"), margin_s=0.0)
+    player = Contestant("silent", program=fake_engine({**UCI, "go": []}), terms=terms)
     result = play_match(make("chess"), player, RANDOM, num_games=2, seed=1)
     assert [game.ending for game in result.games] == ["time", "time"]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +17,18 @@ from zerosum.arena.game_files import GameFile
 from zerosum.arena.openings import RandomOpenings
 from zerosum.arena.session import MatchPlan, play_session
 from zerosum.arena.store import MatchStore, game_line, parse_game
-from zerosum.base.errors import DataError, RunError
+from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.contest.adjudication import Score
 from zerosum.evaluators import UniformEvaluator
+from zerosum.external.engine import EngineCommand
+from zerosum.external.program import Terms
+from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules, make, state_after
 from zerosum.notation import Record, read_games
 from zerosum.play.player import RANDOM, Contestant
 from zerosum.search import SearchConfig
 
+FAKE = Path(__file__).parent / "fake_engine.py"
 CONNECT4, CHESS, SHOGI, GO = (make(name) for name in ("connect4", "chess", "shogi", "go(size=5)"))
 SETTINGS = {"game": "connect4", "first": {"name": "me", "terms": "5 nodes"}}
 
@@ -40,6 +46,36 @@ def plan(*, num_games: int = 6, simulations: int = 10, openings: int = 2, seed: 
     search = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=simulations))
     source = RandomOpenings(CONNECT4, num_plies=openings, seed=seed)
     return MatchPlan(CONNECT4, search, RANDOM, num_games, seed, source, f"{openings} random plies")
+
+
+def test_a_log_has_what_engines_were_told_and_answered(tmp_path: Path) -> None:
+    script = {"uci": ["!stderr hello", "uciok"], "isready": ["readyok"], "go": ["info depth 1", "bestmove e2e5"]}
+    argv = (sys.executable, "-I", "-S", str(FAKE), json.dumps(script))
+    player = Contestant("me", program=EngineCommand(argv, "uci", name="fake one"), terms=Terms(nodes=1))
+    source = RandomOpenings(CHESS, num_plies=0, seed=1)
+    match = MatchPlan(CHESS, player, RANDOM, 4, 1, source, "none", max_games_at_once=1)
+    log = tmp_path / "traffic.log"
+    play_session(match, log=log)
+    line = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} game (-|\d+) ([<>!])fake one\(0\): (.*)")
+    lines = [found.groups() for text in log.read_text().splitlines() if (found := line.fullmatch(text))]
+    assert len(lines) == len(log.read_text().splitlines())
+    assert lines[0] == ("-", ">", "uci") and ("-", "!", "hello") in lines and ("-", "<", "uciok") in lines
+    assert lines.index(("1", ">", "go nodes 1")) < lines.index(("1", "<", "bestmove e2e5"))
+    assert {game for game, _, text in lines if text.startswith("bestmove")} == {"1", "2", "3", "4"}
+    played_once = len(lines)
+    play_session(match, log=log)
+    assert len(log.read_text().splitlines()) > played_once
+    with pytest.raises(RunError, match="cannot be written: Is a directory. Name another file with --log"):
+        play_session(match, log=tmp_path)
+    with pytest.raises(SettingsError, match="--log has what engines are told and answer, and no engine plays"):
+        play_session(plan(), log=log)
+
+
+def test_a_log_that_cannot_be_written_any_more_ends_the_match(tmp_path: Path) -> None:
+    with TrafficLog(Path("/dev/full")) as log:
+        log.listener("x", 0)(None, ">", "uci")
+        with pytest.raises(RunError, match="/dev/full cannot be written: No space left"):
+            log.require_whole()
 
 
 def test_a_game_comes_back_from_its_line() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from zerosum.base.errors import SettingsError
 from zerosum.external import opponents
-from zerosum.external.engine import EngineCommand, EngineLimits, EngineTimeouts, ExternalEngine
+from zerosum.external.engine import EngineCommand, EngineLimits, ExternalEngine
 from zerosum.external.opponents import OPPONENTS, Opponent, find_opponent, opponents_of
 from zerosum.games import Rules, make, start_state
 
@@ -71,9 +71,9 @@ def test_limits_by_time(name: str, game: str, limits: EngineLimits) -> None:
     known = {opponent.name: opponent for opponent in opponents_of(rules)}
     if not known[name].is_installed:
         pytest.skip(known[name].how_to_install)
-    with ExternalEngine(known[name].command, rules, timeouts=EngineTimeouts(margin_s=100.0)) as engine:
+    with ExternalEngine(known[name].command, rules) as engine:
         engine.new_game()
-        assert engine.think("", [], limits).action is not None
+        assert engine.think("", [], dataclasses.replace(limits, margin_s=100.0)).action is not None
 
 
 def test_an_unknown_or_missing_opponent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from zerosum.contest.clock import TimeControl, TimeLeft
-from zerosum.external.engine import EngineCommand, EngineFailure, EngineLimits, EngineTimeouts, ExternalEngine
+from zerosum.external.engine import EngineCommand, EngineFailure, EngineLimits, ExternalEngine
 from zerosum.external.process import EngineProcess, Line
 from zerosum.games import Rules, State, make, parse_action
 
@@ -135,7 +135,7 @@ class OurClient:
     def __init__(self, scenario: Scenario, game: Rules, argv: Sequence[str]) -> None:
         command = EngineCommand(tuple(argv), scenario.protocol)
         self._game = game
-        self._engine = ExternalEngine(command, game, timeouts=EngineTimeouts(margin_s=PATIENCE_S))
+        self._engine = ExternalEngine(command, game)
 
     def new_game(self) -> None:
         """As `Client.new_game`."""
@@ -154,6 +154,7 @@ class OurClient:
             increment_s=(left.increment_s, left.increment_s),
             moves_to_go=left.moves_to_go,
             byoyomi_s=left.period_s,
+            margin_s=PATIENCE_S,
         )
         move = self._engine.think("", actions, limits)
         if move.action is None:

@@ -25,7 +25,6 @@ from zerosum.base.settings import num_cores
 from zerosum.contest.adjudication import AdjudicationRules, DrawRule, Report, adjudicate
 from zerosum.contest.clock import Clock
 from zerosum.contest.sprt import MatchCounts, Sprt, Tally, count_results
-from zerosum.external.process import EngineTimeouts
 from zerosum.external.program import Mover
 from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
@@ -242,7 +241,7 @@ class Match:
             rules=AdjudicationRules(resign=(players[0].resign, players[1].resign), draw=self._draw),
         )
         for seat in self._seats:
-            seat.new_game(number, state)
+            seat.new_game(number, index, state)
         self._begin(number, board)
 
     def _begin(self, number: int, board: _Board) -> None:
@@ -259,7 +258,14 @@ class Match:
             return EngineLimits(nodes=terms.nodes, depth=terms.depth)
         left = board.clock.left(0), board.clock.left(1)
         flag_falls_s = terms.time.flag_falls_after_s(left[player])
-        return EngineLimits.of_clocks(left, player, flag_falls_s=flag_falls_s, nodes=terms.nodes, depth=terms.depth)
+        return EngineLimits.of_clocks(
+            left,
+            player,
+            flag_falls_s=flag_falls_s,
+            margin_s=terms.margin_s,
+            nodes=terms.nodes,
+            depth=terms.depth,
+        )
 
     def _wait(self) -> Decision | BaseException:
         assert self._boards, "somebody is to move, or the match is over"
@@ -359,9 +365,8 @@ def _clock_of(players: Sequence[Contestant]) -> Clock | None:
     """The clocks of a game, by who moves first; None if neither has one."""
     if not any(player.terms.has_clock for player in players):
         return None
-    first, second = (player.terms.time for player in players)
-    margin_s = max(getattr(player.program, "timeouts", EngineTimeouts()).margin_s for player in players)
-    return Clock(first, second, now=time.monotonic, margin_s=margin_s)
+    first, second = (player.terms for player in players)
+    return Clock(first.time, second.time, now=time.monotonic, margins_s=(first.margin_s, second.margin_s))
 
 
 def _disagreement(name: str, score: str, result: float) -> list[str]:

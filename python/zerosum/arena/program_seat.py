@@ -36,9 +36,9 @@ class ProgramSeat:
         """See `Seat`; of other people's engines nobody knows."""
         return sum(mover.evaluations for mover in self._movers if isinstance(mover, SearchMover))
 
-    def new_game(self, board: int, state: State) -> None:
+    def new_game(self, board: int, game_index: int, state: State) -> None:
         """See `Seat`."""
-        self._threads[board].submit(self._new_game, board)
+        self._threads[board].submit(self._new_game, board, game_index)
 
     def advance(self, board: int, action: int) -> None:
         """See `Seat`."""
@@ -71,11 +71,11 @@ class ProgramSeat:
 
     # ---- in the board's thread
 
-    def _new_game(self, board: int) -> None:
+    def _new_game(self, board: int, game_index: int) -> None:
         self._failures.pop(board, None)
         try:
             mover = self._movers[board] = self._movers[board] or self._open()
-            mover.new_game()
+            mover.new_game(game_index)
         except EngineFailure as failure:
             self._failures[board] = failure
         except BaseException as error:  # a bug, or a setting: the match has to hear of it

@@ -72,8 +72,8 @@ class Seat(Protocol):
     def work(self) -> None:
         """Think a batch further; what is decided goes into the inbox."""
 
-    def new_game(self, board: int, state: State) -> None:
-        """A game begins at a board, in this position."""
+    def new_game(self, board: int, game_index: int, state: State) -> None:
+        """The game of this index begins at a board, in this position."""
 
     def advance(self, board: int, action: int) -> None:
         """Somebody moved there, and the game goes on."""
@@ -139,7 +139,7 @@ class SearchSeat:
         """See `Seat`."""
         return bool(self._thinking)
 
-    def new_game(self, board: int, state: State) -> None:
+    def new_game(self, board: int, game_index: int, state: State) -> None:
         """See `Seat`."""
         self._pool.search.reset(self._first_tree + board, state)
 
@@ -190,7 +190,7 @@ class RulesSeat:
     def work(self) -> None:
         """See `Seat`."""
 
-    def new_game(self, board: int, state: State) -> None:
+    def new_game(self, board: int, game_index: int, state: State) -> None:
         """See `Seat`."""
 
     def advance(self, board: int, action: int) -> None:

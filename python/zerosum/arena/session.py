@@ -21,6 +21,8 @@ from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores
 from zerosum.contest.adjudication import DrawRule
 from zerosum.contest.sprt import Sprt
+from zerosum.external.engine import EngineCommand
+from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules
 from zerosum.play.contestants import Entry, enter, sharing_evaluator
 from zerosum.play.player import Contestant
@@ -161,26 +163,33 @@ class Played:
         return f"Interrupted. The games are in {self.file}: the same command goes on with them."
 
 
-def play_session(plan: MatchPlan, *, file: Path | None = None, say: Say = lambda _said: None) -> Played:
+def play_session(
+    plan: MatchPlan, *, file: Path | None = None, log: Path | None = None, say: Say = lambda _said: None
+) -> Played:
     """Play a match, or go on with the one in a file, until it is over or interrupted.
 
     Args:
         plan: The match.
         file: Where its games go as they end, in a format by its suffix; what is needed to go on stands beside it.
+        log: Where all that engines are told and answer goes: see `zerosum.external.traffic`.
         say: Gets sentences about what happens, for people.
 
     Raises:
         DataError: the file holds another match, or games of this game cannot be written into it.
-        RunError: the file cannot be written, or another process does.
+        RunError: a file cannot be written, or another process does.
         SettingsError, EngineFailure: as `Match`.
     """
+    if log is not None and not any(isinstance(player.program, EngineCommand) for player in (plan.first, plan.second)):
+        raise SettingsError("--log has what engines are told and answer, and no engine plays: leave it out.")
     with contextlib.ExitStack() as stack:
         keep, kept = _keeper(plan, file, stack, say)
+        traffic = None if log is None else stack.enter_context(TrafficLog(log))
+        players = [_listened_to(player, number, traffic) for number, player in enumerate((plan.first, plan.second))]
         match = stack.enter_context(
             Match(
                 plan.game,
-                plan.first,
-                plan.second,
+                players[0],
+                players[1],
                 num_games=plan.num_games,
                 seed=plan.seed,
                 openings=plan.openings,
@@ -196,9 +205,17 @@ def play_session(plan: MatchPlan, *, file: Path | None = None, say: Say = lambda
                 for ended in match.play_batch():
                     keep(ended)
                     watch.tell(ended, match)
+                if traffic is not None:
+                    traffic.require_whole()
         except KeyboardInterrupt:
             return Played(match.result, is_interrupted=True, file=file)
         return Played(match.result, is_interrupted=False, file=file)
+
+
+def _listened_to(player: Contestant, number: int, log: TrafficLog | None) -> Contestant:
+    if log is None or not isinstance(player.program, EngineCommand):
+        return player
+    return replace(player, program=replace(player.program, listen=log.listener(player.program.label, number)))
 
 
 def _keeper(

@@ -27,7 +27,7 @@ SHORTEST_S = 0.01
 """Less on a clock is no match."""
 OVERHEAD_S = 0.02
 """Of our player: the paper's times, scaled down, leave no tenth of a second for a move. The clocks of a match allow for
-more (`EngineTimeouts.margin_s`)."""
+more (`Terms.margin_s`)."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,15 @@ class SuiteResult:
         return "\n  ".join(lines) + f"\n{here}"
 
 
-def play_suite(words: SuiteWords, *, directory: Path | None = None, say: Say) -> Iterator[SuiteResult]:
+def play_suite(
+    words: SuiteWords, *, directory: Path | None = None, log: Path | None = None, say: Say
+) -> Iterator[SuiteResult]:
     """Play the matches of a suite one after the other, each answered as it ends.
 
     Args:
         words: The suite, and how to play it.
         directory: Where the games go, a file for each match; the same words go on with those that are there.
+        log: Where all that engines are told and answer goes.
         say: Gets sentences: what each match is, who plays, and why a match is left out.
 
     Raises:
@@ -102,7 +105,7 @@ def play_suite(words: SuiteWords, *, directory: Path | None = None, say: Say) ->
             say(f"Left out: {error}")
             continue
         file = None if directory is None else _file(directory, number, match)
-        played = play_session(plan, file=file, say=say)
+        played = play_session(plan, file=file, log=log, say=say)
         yield SuiteResult(match, played)
         if played.is_interrupted:
             return

@@ -16,8 +16,9 @@ PlayerSettings = Annotated[
         "--each",
         metavar="NAME=VALUE",
         help="What both players have, once for each setting: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
-        " second, `nodes=1000` or `depth=5` a move, `'option.Hash=64'` of an engine, `profile=paper`, `sample=30` plies"
-        " by visits, `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=paper`.",
+        " second, `timemargin=50` milliseconds over it, `nodes=1000` or `depth=5` a move, `'option.Hash=64'` of an"
+        " engine, `profile=paper`, `sample=30` plies by visits, `'resign=score=600 movecount=3'`, `resign=winrate=5`,"
+        " `resign=paper`.",
         show_default=False,
     ),
 ]
@@ -108,6 +109,14 @@ def match(
             show_default=False,
         ),
     ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Add all that engines are told and answer to this file, with the time, the game and the engine.",
+            show_default=False,
+        ),
+    ] = None,
     suite: Annotated[
         str,
         typer.Option(
@@ -150,7 +159,7 @@ def match(
             },
         )
         scale = 0.001 if time_scale is None else time_scale
-        _play_suite(suite, game, first, second, games, scale, openings, concurrency, out, seed, json)
+        _play_suite(suite, game, first, second, games, scale, openings, concurrency, out, log, seed, json)
         return
     refuse("only a --suite has times to multiply", {"--time-scale": time_scale})
     if not sprt:
@@ -172,7 +181,7 @@ def match(
         seed=seed,
         say=say,
     )
-    played = play_session(plan, file=out, say=say)
+    played = play_session(plan, file=out, log=log, say=say)
     print(score_json(played.result) if json else played.result)
     if played.is_interrupted:
         say(played.how_to_go_on)
@@ -189,6 +198,7 @@ def _play_suite(
     openings: str,
     concurrency: int | None,
     out: Path | None,
+    log: Path | None,
     seed: int,
     json: bool,
 ) -> None:
@@ -196,7 +206,7 @@ def _play_suite(
     from zerosum.run.report import score_json
 
     words = SuiteWords(suite, games, time_scale, game, first, second, openings, seed, concurrency)
-    for result in play_suite(words, directory=out, say=say):
+    for result in play_suite(words, directory=out, log=log, say=say):
         print(
             score_json(result.played.result, match=result.match.title, paper=result.match.result)
             if json

@@ -330,7 +330,8 @@ class Clock:
         first: The control of the first player; time odds are two controls.
         second: That of the second player, the same if not given.
         now: Seconds of a clock that never goes back, such as `time.monotonic`.
-        margin_s: How late a move may be and yet count, for the way to a program and back; it is never charged.
+        margins_s: How late a move of either player may be and yet count, for the way to a program and back; this is
+            never charged.
     """
 
     def __init__(
@@ -339,10 +340,10 @@ class Clock:
         second: TimeControl | None = None,
         *,
         now: Callable[[], float],
-        margin_s: float = 0.0,
+        margins_s: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self._controls = (first, first if second is None else second)
-        self._now, self._margin_s = now, margin_s
+        self._now, self._margins_s = now, margins_s
         self._left = [control.start() for control in self._controls]
         self._running: int | None = None
         self._started_s = 0.0
@@ -384,7 +385,7 @@ class Clock:
 
     def _is_late(self, player: int, elapsed_s: float) -> bool:
         limit = self._controls[player].flag_falls_after_s(self._left[player])
-        return elapsed_s > max(limit, 0.0) + self._margin_s + RESOLUTION_S
+        return elapsed_s > max(limit, 0.0) + self._margins_s[player] + RESOLUTION_S
 
 
 def pgn_clock(seconds: float) -> str:

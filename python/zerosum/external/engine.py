@@ -25,6 +25,7 @@ from zerosum.base.settings import require_known
 from zerosum.external.gtp_client import GtpClient
 from zerosum.external.process import EngineFailure, EngineProcess, EngineTimeouts
 from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
+from zerosum.external.traffic import Listen
 from zerosum.external.uci_client import UciClient
 from zerosum.games import Rules
 from zerosum.games.rules import near_moves
@@ -52,6 +53,8 @@ class EngineCommand:
     """To start it in; by default where we are."""
     timeouts: EngineTimeouts = field(default=EngineTimeouts(), repr=False)
     """How long it is waited for."""
+    listen: Listen | None = field(default=None, compare=False, repr=False)
+    """Gets all that it is told and answers, such as `TrafficLog.listener`."""
 
     def __post_init__(self) -> None:
         require_known("protocol", self.protocol, PROTOCOLS)
@@ -127,13 +130,14 @@ class ExternalEngine:
         self._conversation = threading.Lock()
         self.reported_name = ""
         """What the engine calls itself, with its version."""
+        self._game_number: int | None = None
         self._start()
 
     def _start(self) -> None:
         command, timeouts = self.command, self._timeouts
         # A program that is not found is named as the user wrote it.
         argv = (command.program or command.argv[0], *command.argv[1:])
-        self._process = EngineProcess(argv, name=command.label, directory=command.directory)
+        self._process = EngineProcess(argv, name=command.label, directory=command.directory, listen=self._listen)
         try:
             self._client: UciClient | GtpClient = (
                 GtpClient(self._process, self.game, timeouts=timeouts)
@@ -164,13 +168,20 @@ class ExternalEngine:
         """False after a failure and after `close`."""
         return not self._process.is_over
 
-    def new_game(self) -> None:
+    def _listen(self, direction: str, line: str) -> None:
+        if self.command.listen is not None:
+            self.command.listen(self._game_number, direction, line)
+
+    def new_game(self, number: int | None = None) -> None:
         """Tell the engine that another game begins, and wait until it is ready for it.
+
+        `number` is the game's in a match, from 0, for `EngineCommand.listen`.
 
         Raises:
             EngineFailure: it does not answer.
         """
         with self._conversation:
+            self._game_number = number
             if not self.is_running:
                 self._start()
             self._client.new_game()

@@ -79,7 +79,7 @@ class GtpClient:
         if allowed_s is None:
             move, seconds = self._timed(command, timeout_s=self._timeouts.search_s, ending="forfeit")
         else:
-            move, seconds = self._timed(command, timeout_s=allowed_s + self._timeouts.margin_s, ending="time")
+            move, seconds = self._timed(command, timeout_s=allowed_s + limits.margin_s, ending="time")
         if not move:
             raise self._process.failure("answered without a move")
         self._played.append(f"{colour} {move}".casefold())

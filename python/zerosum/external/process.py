@@ -15,12 +15,13 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from zerosum.base.errors import ZerosumError, shown
 from zerosum.base.settings import check, setting
+from zerosum.external.traffic import ANSWERED, ERROR, TOLD
 
 MAX_LINE = 1 << 16
 """Bytes: a program that says so many without ending the line is not heard any further."""
@@ -51,7 +52,6 @@ class EngineTimeouts:
     handshake_s: float = setting(10.0, "from the start of the program to the end of its handshake", low=0.0)
     ready_s: float = setting(60.0, "for getting ready (engines load their network then), and for any command", low=0.0)
     search_s: float = setting(600.0, "for a move where no limit of the search is a time", low=0.0)
-    margin_s: float = setting(0.1, "that an answer may come after the time without losing by it", low=0.0)
     quit_s: float = setting(1.0, "for leaving when told to, before the process is killed", low=0.0)
 
     def __post_init__(self) -> None:
@@ -71,13 +71,26 @@ class Line:
 class EngineProcess:
     """A running engine. One thread uses it; `close` is to be called whatever happens, and may be called again."""
 
-    def __init__(self, argv: Sequence[str], *, name: str, directory: str = "") -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        name: str,
+        directory: str = "",
+        listen: Callable[[str, str], None] = lambda _direction, _line: None,
+    ) -> None:
         """Start the program in a process group of its own: an interrupt from the keyboard does not reach it.
+
+        Args:
+            argv: The program and its arguments.
+            name: What to call it.
+            directory: To start it in.
+            listen: Gets all lines with their direction (`traffic.py`), from this object's threads.
 
         Raises:
             EngineFailure: it cannot be started.
         """
-        self.name = name
+        self.name, self._listen = name, listen
         self._sent, self._said = "", ""
         self._outbox = queue.SimpleQueue[bytes | None]()
         self._lines = queue.Queue[Line | None](MAX_WAITING)  # None: there is nothing more to come
@@ -103,7 +116,7 @@ class EngineProcess:
         assert stdin and stdout and stderr
         self._threads = [
             threading.Thread(target=target, args=(stream,), name=f"{name} {target.__name__}", daemon=True)
-            for target, stream in ((self._write, stdin), (self._read, stdout), (self._listen, stderr))
+            for target, stream in ((self._write, stdin), (self._read, stdout), (self._read_errors, stderr))
         ]
         for thread in self._threads:
             thread.start()
@@ -118,6 +131,7 @@ class EngineProcess:
         """Send a line without waiting for it to be read. The time then, by `time.monotonic`."""
         assert "\n" not in line and "\r" not in line, f"{line!r} is several lines"
         self._sent = line
+        self._listen(TOLD, line)
         self._outbox.put(f"{line}\n".encode())
         return time.monotonic()
 
@@ -233,12 +247,15 @@ class EngineProcess:
                 if len(line) == MAX_LINE and not line.endswith(b"\n"):
                     self._is_too_long = True
                     break
-                self._lines.put(Line(line.decode(errors="replace").rstrip("\r\n"), time.monotonic()))
+                said = Line(line.decode(errors="replace").rstrip("\r\n"), time.monotonic())
+                self._listen(ANSWERED, said.text)
+                self._lines.put(said)
         self._has_ended_output = True
         self._lines.put(None)
 
-    def _listen(self, stream: IO[bytes]) -> None:
+    def _read_errors(self, stream: IO[bytes]) -> None:
         with stream:
             while line := stream.readline(MAX_LINE):
                 if text := line.decode(errors="replace").strip():
+                    self._listen(ERROR, text)
                     self._last_words.append(text[:200])

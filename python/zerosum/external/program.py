@@ -6,6 +6,7 @@ A `Program` is the description of one (an external engine's command, a search un
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,15 +15,15 @@ from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.time_manager import TimeConfig
 from zerosum.external.engine import EngineMove
-from zerosum.external.search import EngineLimits
+from zerosum.external.search import MARGIN_S, EngineLimits
 from zerosum.games import Rules
 
 
 class Mover(Protocol):
     """A program at one board. One thread uses it, but for `close`."""
 
-    def new_game(self) -> None:
-        """Another game begins. Raises EngineFailure."""
+    def new_game(self, number: int) -> None:
+        """Another game begins, of this number in the match, from 0. Raises EngineFailure."""
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
         """The move in the position after `actions`, from a start as `start_state` takes it.
@@ -68,12 +69,18 @@ class Terms:
     """How a search of ours uses its clock, as `TimeConfig.manager`."""
     overhead_s: float = TimeConfig().overhead_s
     """What its moves are late by at worst, as `TimeConfig.overhead_s`."""
+    margin_s: float = MARGIN_S
+    """By how much its clock may be overstepped; it is never charged."""
 
     def __post_init__(self) -> None:
         for name in ("nodes", "depth"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise SettingsError(f"{name} is {value}, allowed is at least 1.")
+        if not 0 <= self.margin_s < math.inf:
+            raise SettingsError(f"timemargin is {self.margin_s * 1000:g}, allowed is at least 0 milliseconds.")
+        if self.margin_s != MARGIN_S and not self.has_clock:
+            raise SettingsError(f"timemargin={self.margin_s * 1000:g} without a clock: say tc or st, too.")
         _ = self.time_config  # which may be out of range
 
     @property
@@ -92,4 +99,5 @@ class Terms:
         words += [] if self.depth is None else [f"depth {self.depth}"]
         words += [] if self.manager == TimeConfig().manager else [f"manager {self.manager}"]
         words += [] if self.overhead_s == TimeConfig().overhead_s else [f"overhead {self.overhead_s:g} s"]
+        words += [] if self.margin_s == MARGIN_S else [f"timemargin {self.margin_s * 1000:g} ms"]
         return ", ".join(words)

@@ -10,6 +10,9 @@ from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.clock import TimeLeft
 from zerosum.games import Rules, State, start_state
 
+MARGIN_S = 0.1
+"""By which clocks may be overstepped if nothing else is said: the way to a program and back."""
+
 
 @dataclass(frozen=True)
 class EngineLimits:
@@ -30,10 +33,19 @@ class EngineLimits:
     """Plies."""
     flag_falls_s: float | None = None
     """The mover loses by its clock after so long, where that is later than what else is said: further periods."""
+    margin_s: float = MARGIN_S
+    """That the answer may come after the time without losing by it."""
 
     @classmethod
     def of_clocks(
-        cls, left: tuple[TimeLeft, TimeLeft], player: int, *, flag_falls_s: float, nodes: int | None, depth: int | None
+        cls,
+        left: tuple[TimeLeft, TimeLeft],
+        player: int,
+        *,
+        flag_falls_s: float,
+        margin_s: float,
+        nodes: int | None,
+        depth: int | None,
     ) -> EngineLimits:
         """What a mover under a clock is told, in the words that protocols have.
 
@@ -44,12 +56,13 @@ class EngineLimits:
             left: Of players 0 and 1.
             player: Who moves, with a clock.
             flag_falls_s: Of the mover, as `TimeControl.flag_falls_after_s`.
+            margin_s: That its move may be late by.
             nodes: A limit beside the clock.
             depth: Another one.
         """
         own = left[player]
         if own.is_overtime and own.period_moves == 1:
-            return cls(move_time_s=own.period_s, nodes=nodes, depth=depth, flag_falls_s=flag_falls_s)
+            return cls(move_time_s=own.period_s, nodes=nodes, depth=depth, flag_falls_s=flag_falls_s, margin_s=margin_s)
         first, second = (clock if clock.is_limited else own for clock in left)
         return cls(
             remaining_s=(first.shown_s, second.shown_s),
@@ -59,6 +72,7 @@ class EngineLimits:
             nodes=nodes,
             depth=depth,
             flag_falls_s=flag_falls_s,
+            margin_s=margin_s,
         )
 
     def __post_init__(self) -> None:

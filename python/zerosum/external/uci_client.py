@@ -165,7 +165,7 @@ class UciClient:
             self._wait_until_ready()
         allowed_s = limits.allowed_s(position.player)
         asked = self._process.send(go)
-        patience_s = self._timeouts.search_s if allowed_s is None else allowed_s + self._timeouts.margin_s
+        patience_s = self._timeouts.search_s if allowed_s is None else allowed_s + limits.margin_s
         info = _Info()
         while line := self._process.read(asked + patience_s):
             word = _first_word(line.text)

@@ -10,6 +10,7 @@ stands beside its word, in the words of fastchess where that has one (`Entry.par
     name=WORDS          what it is called in results and files
     tc=10+0.1, st=5     its clock, or seconds a move (`TimeControl.parse`)
     overhead=SECONDS    what our moves are late by at worst
+    timemargin=N        milliseconds by which its clock may be overstepped
     manager=paper       our search thinks 1/20 of its remaining time, instead of what `time_manager.py` deems best
     nodes=N, depth=N    limits of a move
     option.NAME=VALUE   an option of an engine
@@ -34,10 +35,24 @@ from zerosum.external.engine import PROTOCOLS, EngineCommand
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.external.profiles import profile_of
 from zerosum.external.program import Terms
+from zerosum.external.search import MARGIN_S
 from zerosum.games import Rules
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
 
-NAMES = ("name", "tc", "st", "manager", "overhead", "nodes", "depth", "sample", "resign", "profile", "option.NAME")
+NAMES = (
+    "name",
+    "tc",
+    "st",
+    "timemargin",
+    "manager",
+    "overhead",
+    "nodes",
+    "depth",
+    "sample",
+    "resign",
+    "profile",
+    "option.NAME",
+)
 
 
 @dataclass(frozen=True)
@@ -82,6 +97,7 @@ class Entry:
                 **limits,
                 manager=values.get("manager", Terms().manager),
                 overhead_s=_seconds("overhead", values["overhead"]) if "overhead" in values else Terms().overhead_s,
+                margin_s=_number("timemargin", values["timemargin"]) / 1000 if "timemargin" in values else MARGIN_S,
             ),
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),

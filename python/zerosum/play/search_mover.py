@@ -44,15 +44,15 @@ class SearchMover:
             now=now,
             num_batches=config.num_batches,
         )
-        self._num_games = self._evaluations = 0
+        self._game_number = self._evaluations = 0
         self._is_closed = threading.Event()
         self._search: Search | None = None
         self._start, self._actions = "", tuple[int, ...]()
 
-    def new_game(self) -> None:
+    def new_game(self, number: int) -> None:
         """See `zerosum.external.program.Mover`."""
         self._search = None
-        self._num_games += 1
+        self._game_number = number
 
     @property
     def evaluations(self) -> int:
@@ -114,7 +114,7 @@ class SearchMover:
         if not root.visits.size:
             raise EngineFailure(f"{self._contestant.name} was closed while it was thinking.", ending="forfeit")
         is_sampled = ply < self._contestant.sampled_plies
-        return chosen_action(root, uniform(self._seed, self._num_games, ply, "sampled move") if is_sampled else None)
+        return chosen_action(root, uniform(self._seed, self._game_number, ply, "sampled move") if is_sampled else None)
 
 
 def chosen_action(root: Root, number: float | None) -> int:
