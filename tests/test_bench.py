@@ -20,10 +20,9 @@ from zerosum.bench.other_process import open_process
 from zerosum.bench.peers import OPENSPIEL_GAMES, PGX_GAMES
 from zerosum.bench.selfplay_slices import Playing
 from zerosum.games import make
-from zerosum.network import NetworkConfig
+from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.config import num_operations
 from zerosum.run.config import new_config
-from zerosum.run.training import network_shape
 from zerosum.selfplay.calibration import BATCH_SIZES
 
 SPEED_UPS = {"speed_up", "speed_up_two_networks", "speed_up_two_processes"}
@@ -123,11 +122,11 @@ def test_operations_are_those_of_the_literature() -> None:
             value_hidden=256,
             value_head="scalar",
         )
-        assert num_operations(paper, network_shape(make(game))) == pytest.approx(expected, rel=0.02)
+        assert num_operations(paper, NetworkShape.of(make(game).spec)) == pytest.approx(expected, rel=0.02)
     tiny = NetworkConfig(num_blocks=0, num_filters=3, policy_filters=2, value_filters=1, value_hidden=5)
     stem, policy = 9 * 3 * 3 * 3 * 2, 9 * 3 * 2 + 9 * 2 * 9
     value = 9 * 3 * 1 + 9 * 5 + 5 * 3
-    shape = network_shape(make("tictactoe"))
+    shape = NetworkShape.of(make("tictactoe").spec)
     assert (shape.num_planes, shape.num_actions) == (2, 9)
     assert num_operations(tiny, shape) == 2 * (stem + policy + value)
 

@@ -10,9 +10,9 @@ from zerosum.bench.roofline import multiplying
 from zerosum.bench.untrained import network_settings, on_gpu, untrained_evaluator
 from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
+from zerosum.network import NetworkShape
 from zerosum.network.config import num_operations
 from zerosum.run.config import new_config
-from zerosum.run.training import network_shape
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay.calibration import Busy, batch_sizes, evaluating
 
@@ -42,7 +42,7 @@ def bench_evaluator(game: Rules, name: str, seconds: float, overrides: Sequence[
             yield Figure("evaluator", name, "evaluations_per_cpu_second", per_cpu_second, "1/s", at)
         settings["batch_size"], slice_s = best, seconds / (8 * ROUNDS)
         product = multiplying(settings["evaluator"], all_cores, num_threads=threads)
-        operations = num_operations(config.network, network_shape(game))
+        operations = num_operations(config.network, NetworkShape.of(game.spec))
         slices = [[all_cores.rate(one, seconds=slice_s) for one in (work[best], product)] for _ in range(ROUNDS)]
         one_core.rate(work[best], seconds=0)
         efficiency = median_ratio(

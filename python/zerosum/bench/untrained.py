@@ -9,9 +9,8 @@ from zerosum.evaluators import NetworkEvaluator, make_evaluator
 from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
-from zerosum.network import Checkpoint, CheckpointInfo, initial_weights
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
 from zerosum.run.config import RunConfig
-from zerosum.run.training import network_shape
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay.calibration import Work, batch_sizes, evaluating, measure_rates
 
@@ -19,7 +18,7 @@ from zerosum.selfplay.calibration import Work, batch_sizes, evaluating, measure_
 def untrained_checkpoint(game: Rules, config: RunConfig, *, seed: int = 0) -> Checkpoint:
     """The network that a run begins with; each seed gives another."""
     info = CheckpointInfo.describe(game.spec, config.network, step=0)
-    return Checkpoint(info=info, weights=initial_weights(config.network, network_shape(game), seed=seed))
+    return Checkpoint(info=info, weights=initial_weights(config.network, NetworkShape.of(game.spec), seed=seed))
 
 
 def untrained_evaluator(game: Rules, config: RunConfig, *, batch_size: int, seed: int = 0) -> NetworkEvaluator:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum._core import GameSpec
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 
@@ -93,6 +94,12 @@ class NetworkShape:
     height: int
     width: int
     num_actions: int
+
+    @classmethod
+    def of(cls, spec: GameSpec) -> NetworkShape:
+        """The shape for a game."""
+        height, width = spec.board_shape
+        return cls(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
 
     @property
     def num_policy_planes(self) -> int:

@@ -13,7 +13,7 @@ from zerosum.base.settings import num_cores
 from zerosum.contest.elo import Rating, fit_elo
 from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
-from zerosum.network import load_checkpoint
+from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.network.config import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
@@ -22,7 +22,6 @@ from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.solved import MistakeRate, mistake_rates, solved_sets, wilson_error
 from zerosum.run.strength import Strength, player_name
-from zerosum.run.training import network_shape
 
 Write = Callable[[str], None]
 
@@ -226,7 +225,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         for metric in ("minutes", "games", "positions", "evaluations", "step"):
             write_json(_figure_json(metric, run=str(run), value=getattr(last, metric)))
     network = config.network
-    parameters = num_parameters(network, network_shape(game))
+    parameters = num_parameters(network, NetworkShape.of(game.spec))
     write(f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
     write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, game, config)

@@ -114,7 +114,7 @@ def train(
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
     """Say what was chosen."""
     network, training = config.network, config.training
-    parameters = num_parameters(network, network_shape(game))
+    parameters = num_parameters(network, NetworkShape.of(game.spec))
     budget = f"{training.minutes:g} minutes" if training.minutes is not None else f"{training.steps} learner steps"
     report(
         f"Learning {game.spec.full_name} in {directory} for {budget}"
@@ -127,13 +127,6 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
     )
     report(f"  Every setting is in {directory / 'config.toml'}.")
-
-
-def network_shape(game: Rules) -> NetworkShape:
-    """What a game asks of a network."""
-    spec = game.spec
-    height, width = spec.board_shape
-    return NetworkShape(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
 
 
 @contextlib.contextmanager
@@ -512,7 +505,7 @@ class Training:
         checkpoint, damage = load_newest(directory)
         for message in damage:
             self._report(message)
-        shape = network_shape(self._game)
+        shape = NetworkShape.of(self._game.spec)
         state: dict[str, Any] = {}
         info: dict[str, Any] = {}
         if checkpoint is None:
@@ -528,7 +521,7 @@ class Training:
 
     def _go_on_learning(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
         """A learner, and counts of what was done, that go on from a checkpoint and the games in the window."""
-        config, shape = self._config, network_shape(self._game)
+        config, shape = self._config, NetworkShape.of(self._game.spec)
         self._learner = Learner(
             config.learner, config.network, shape, checkpoint.weights, device=config.training.device
         )

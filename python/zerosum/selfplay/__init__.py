@@ -9,6 +9,7 @@ from zerosum.selfplay.worker import Selfplay as Selfplay
 from zerosum.selfplay.worker import SelfplayConfig as SelfplayConfig
 from zerosum.selfplay.worker import SelfplayCounts as SelfplayCounts
 from zerosum.selfplay.worker import SelfplayTask as SelfplayTask
+from zerosum.selfplay.worker import SelfplayWorker as SelfplayWorker
 
 __all__ = [
     "MemoryLog",
@@ -16,4 +17,5 @@ __all__ = [
     "SelfplayConfig",
     "SelfplayCounts",
     "SelfplayTask",
+    "SelfplayWorker",
 ]
