@@ -47,6 +47,10 @@ class ScriptedMover:
             return EngineMove(None, what, answer)
         return EngineMove(self._game.legal_actions(state)[-1], "", answer)
 
+    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+        assert is_over.wait(60)
+        self._program.log.append(("pondered", tuple(actions), limits.remaining_s))
+
     def end_game(self, result: float) -> None:
         self._program.log.append(("end", result))
 
@@ -76,6 +80,8 @@ class EndlessMover:
         self._program.has_begun.set()
         self._is_closed.wait()
         raise EngineFailure("endless was closed.", ending="forfeit")
+
+    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None: ...
 
     def end_game(self, result: float) -> None: ...
 

@@ -72,6 +72,7 @@ def test_an_entry_has_the_words_of_fastchess() -> None:
         ("tc=soon", "'soon' is no time control"),
         ("st=", "'st=' is no time control"),
         ("timemargin=0.5", "timemargin is '0.5', expected a whole number"),
+        ("ponder=yes", "ponder is 'yes', expected true or false"),
         ("timemargin=50", "timemargin=50 without a clock: say tc or st, too"),
     ],
 )
@@ -100,6 +101,10 @@ def test_names_say_who_plays_on_what_terms() -> None:
     assert entered("rollouts@5", "tc=10+0.1", game="connect4") == ("rollouts (10+0.1, 5 nodes)", limited)
     assert entered("uci:strong -q", "depth=3", "option.Hash=4") == ("strong (Hash 4, depth 3)", Terms(depth=3))
     assert entered("uci:strong", "depth=3", "name=Bo")[0] == "Bo"
+    assert entered("usi:strong", "depth=3", "ponder=true", game="shogi")[0] == "strong (depth 3, ponder)"
+    for protocol, game, option in (("uci", "chess", "Ponder"), ("usi", "shogi", "USI_Ponder")):
+        player = enter(Entry.parse(f"{protocol}:x", ["st=1", "ponder=true"]), make(game)).contestant
+        assert isinstance(player.program, EngineCommand) and player.program.options == ((option, "true"),)
     assert entered("gtp:mogo", game="go(size=9)") == ("mogo", Terms())
 
 
@@ -113,6 +118,8 @@ def test_names_say_who_plays_on_what_terms() -> None:
         ("uci:", [], "chess", "An engine's command is empty"),
         ("uci:'x", ["depth=1"], "chess", "cannot be read"),
         ("uci:x", [], "chess", "x would think for ever: give it a time"),
+        ("gtp:x", ["ponder=true"], "go", "x is to ponder, and GTP has no words for it"),
+        ("rollouts", ["ponder=true"], "chess", "rollouts@1000 is to ponder"),
         ("gtp:x", ["nodes=5"], "go", "GTP has no words for nodes or depth"),
         ("uci:x", ["depth=1", "sample=3"], "chess", "is to sample its moves in the first 3 plies"),
         ("rollouts@5", ["nodes=6"], "chess", "'rollouts@5' and nodes=6: give one of them"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -315,6 +316,71 @@ def test_less_overhead_is_more_thought() -> None:
     assert less == pytest.approx(2 / 20 + 0.05 - 0.02, abs=0.01)
 
 
+class EndingEvaluator(CountingEvaluator):
+    """Sets an event with its hundredth batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_over = threading.Event()
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        if len(self.sizes) == 100:
+            self.is_over.set()
+        return super().evaluate(leaves)
+
+
+@pytest.mark.parametrize("reuse_tree", [True, False])
+def test_what_a_search_found_while_it_pondered_is_kept(reuse_tree: bool) -> None:
+    def nodes(is_pondering: bool) -> int | None:
+        evaluator = EndingEvaluator()
+        config = SearchConfig(reuse_tree=reuse_tree)
+        player = Contestant("x", evaluator, config, terms=Terms(TimeControl.parse("st=9"), ponder=True))
+        mover = SearchMover(CONNECT4, player)
+        mover.new_game(0)
+        first = mover.think("", [], EngineLimits(nodes=1)).action
+        assert first is not None
+        if is_pondering:
+            mover.ponder("", [first], EngineLimits(), evaluator.is_over)
+            assert evaluator.is_over.is_set()
+        return mover.think("", [first, 3], EngineLimits(nodes=1)).answer.nodes
+
+    without, with_pondering = nodes(False), nodes(True)
+    assert without == 1 and with_pondering is not None and with_pondering > 10
+
+
+def test_players_ponder_while_the_opponent_thinks() -> None:
+    program, other = Scripted(), Scripted()
+    terms = Terms(TimeControl.parse("9"), ponder=True)
+    player, opponent = scripted(program, terms), scripted(other, Terms(TimeControl.parse("8")))
+    result = play_match(CONNECT4, player, opponent, num_games=2, seed=1, max_games_at_once=1)
+    pondered = [said[1:] for said in program.log if isinstance(said, tuple) and said[0] == "pondered"]
+    turns = [
+        (game.actions[:ply], (9.0, 8.0) if game.first_is_player == 0 else (8.0, 9.0))
+        for game in result.games
+        for ply in range(len(game.actions))
+        if ply % 2 != game.first_is_player
+    ]
+    assert pondered == turns
+    assert not any(isinstance(said, tuple) and said[0] == "pondered" for said in other.log)
+
+
+def test_a_match_can_be_left_while_somebody_ponders() -> None:
+    thinking, pondering = Endless(), Scripted()
+    ponderer = scripted(pondering, Terms(ponder=True))
+    match = Match(CONNECT4, Contestant("endless", program=thinking), ponderer, num_games=2, seed=1, max_games_at_once=1)
+    assert thinking.has_begun.wait(60)
+    match.close()
+    assert pondering.log[-1] == "close"
+
+
+def test_who_fails_while_it_ponders_loses_when_it_is_to_move() -> None:
+    script = {**UCI, "go 1": ["bestmove e2e4 ponder e7e5"], "go 2": ["!exit 3"]}
+    player = Contestant("fake", program=fake_engine(script), terms=Terms(nodes=1, ponder=True))
+    game = play_match(make("chess"), player, RANDOM, num_games=2, seed=1, max_games_at_once=1).games[0]
+    assert (game.result, game.ending, len(game.actions)) == (-1.0, "forfeit", 2)
+    assert "exit status 3" in game.notes[0]
+
+
 def test_two_searches_by_the_clock() -> None:
     search = SearchConfig(num_simulations=5)
     one = Contestant("one", UniformEvaluator(), search, terms=Terms(TimeControl.parse("1000"), nodes=30))
@@ -330,6 +396,8 @@ def test_two_searches_by_the_clock() -> None:
     [
         ({"terms": Terms(nodes=5)}, "x has 5 nodes, but random play does not search"),
         ({"terms": Terms(depth=5)}, "x has a depth of 5, which is for engines"),
+        ({"terms": Terms(ponder=True)}, "x is to ponder, which engines and our own searches with a clock do"),
+        ({"evaluator": UniformEvaluator(), "terms": Terms(ponder=True)}, "x is to ponder"),
         ({"sampled_plies": 3}, "x is to sample its moves in the first 3 plies: that takes visits"),
         ({"evaluator": UniformEvaluator(), "sampled_plies": -1}, "the first -1 plies"),
         ({"resign": ResignRule(win_rate=0.05)}, "x is to resign, but random play never knows"),

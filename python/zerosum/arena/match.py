@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
@@ -88,7 +88,7 @@ class Match:
             draw: When a draw is agreed; never, if not given.
             sprt: Ends the match as soon as it is decided by the complete pairs, in the order in which they were begun.
             played: Games that were played before; they count, and are not played again.
-            max_games_at_once: `GAMES_AT_ONCE` if not given, or one for each core.
+            max_games_at_once: `GAMES_AT_ONCE` if not given, or `games_at_once` with programs and clocks.
 
         Raises:
             SettingsError: a number is out of range, or a contestant cannot be set up as it is to be.
@@ -98,7 +98,7 @@ class Match:
         self._players = (first, second)
         has_threads = any(player.program is not None or player.terms.has_clock for player in self._players)
         if max_games_at_once is None:
-            max_games_at_once = num_cores() if has_threads else GAMES_AT_ONCE
+            max_games_at_once = games_at_once((first, second)) if has_threads else GAMES_AT_ONCE
         for name, value, low in (
             ("num_games", num_games, 2),
             ("opening_plies", opening_plies, 0),
@@ -245,14 +245,16 @@ class Match:
         self._begin(number, board)
 
     def _begin(self, number: int, board: _Board) -> None:
-        seat = board.seat_of(self._game.player(board.state))
-        self._seats[seat].begin(self._turn(number, board, self._limits(board)))
+        player = self._game.player(board.state)
+        seat, other = board.seat_of(player), board.seat_of(1 - player)
+        self._seats[seat].begin(self._turn(number, board, self._limits(board, player)))
+        if self._players[other].terms.ponder:
+            self._seats[other].ponder(self._turn(number, board, self._limits(board, 1 - player)))
 
     def _turn(self, number: int, board: _Board, limits: EngineLimits) -> Turn:
         return Turn(number, board.index, board.start, board.actions, board.state, limits)
 
-    def _limits(self, board: _Board) -> EngineLimits:
-        player = self._game.player(board.state)
+    def _limits(self, board: _Board, player: int) -> EngineLimits:
         terms = self._players[board.seat_of(player)].terms
         if board.clock is None or not terms.has_clock:
             return EngineLimits(nodes=terms.nodes, depth=terms.depth)
@@ -359,6 +361,11 @@ class Match:
         self._fresh.append(played)
         self._count_pairs()
         self._start_next(number)
+
+
+def games_at_once(players: Iterable[Contestant]) -> int:
+    """Of players that think in threads of their own: one for each core, or for two where both sides think at a time."""
+    return max(1, num_cores() // 2) if any(player.terms.ponder for player in players) else num_cores()
 
 
 def _clock_of(players: Sequence[Contestant]) -> Clock | None:

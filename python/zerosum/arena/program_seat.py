@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -30,6 +31,8 @@ class ProgramSeat:
         self._threads = [ThreadPoolExecutor(1, thread_name_prefix="board") for _ in range(num_boards)]
         self._failures: dict[int, EngineFailure] = {}
         """By board: why there is nobody to ask in this game."""
+        self._pondering: dict[int, threading.Event] = {}
+        """By board: set, it ends the pondering there."""
 
     @property
     def evaluations(self) -> int:
@@ -48,16 +51,28 @@ class ProgramSeat:
 
     def begin(self, turn: Turn) -> None:
         """See `Seat`."""
-        actions = tuple(turn.actions)
-        self._threads[turn.board].submit(self._think, turn, actions)
+        self._end_pondering(turn.board)
+        self._threads[turn.board].submit(self._think, turn, tuple(turn.actions))
+
+    def ponder(self, turn: Turn) -> None:
+        """See `Seat`."""
+        is_over = self._pondering[turn.board] = threading.Event()
+        self._threads[turn.board].submit(self._ponder, turn, tuple(turn.actions), is_over)
+
+    def _end_pondering(self, board: int) -> None:
+        if is_over := self._pondering.pop(board, None):
+            is_over.set()
 
     def end_game(self, turn: Turn, result: float) -> str:
         """See `Seat`."""
+        self._end_pondering(turn.board)
         score: Future[str] = self._threads[turn.board].submit(self._end_game, turn, tuple(turn.actions), result)
         return score.result()
 
     def close(self) -> None:
         """See `Seat`."""
+        for board in list(self._pondering):
+            self._end_pondering(board)
         # Twice: what is under way ends first, and may have opened another mover meanwhile.
         self._close_movers()
         for thread in self._threads:
@@ -91,6 +106,17 @@ class ProgramSeat:
         except EngineFailure as error:
             self._failures[turn.board] = error
             self._inbox.put(Decision(turn.board, None, ending=error.ending, note=str(error)))
+        except BaseException as error:
+            self._inbox.put(error)
+
+    def _ponder(self, turn: Turn, actions: tuple[int, ...], is_over: threading.Event) -> None:
+        mover = self._movers[turn.board]
+        if mover is None or turn.board in self._failures:
+            return
+        try:
+            mover.ponder(turn.start, actions, turn.limits, is_over)
+        except EngineFailure as failure:  # it loses by it when it is to move
+            self._failures[turn.board] = failure
         except BaseException as error:
             self._inbox.put(error)
 

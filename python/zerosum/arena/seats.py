@@ -81,6 +81,9 @@ class Seat(Protocol):
     def begin(self, turn: Turn) -> None:
         """It is this seat's turn."""
 
+    def ponder(self, turn: Turn) -> None:
+        """It is the opponent's turn, in whose time this seat may think until the next `begin` or `end_game`."""
+
     def end_game(self, turn: Turn, result: float) -> str:
         """The game is over after this position, with a result in [-1, 1] for the seat.
 
@@ -153,6 +156,9 @@ class SearchSeat:
         self._pool.search.begin(tree, self._num_simulations)
         self._thinking[tree] = turn
 
+    def ponder(self, turn: Turn) -> None:
+        """See `Seat`: without a clock a search does not ponder."""
+
     def work(self) -> None:
         """See `Seat`."""
         self._pool.answer()
@@ -199,6 +205,9 @@ class RulesSeat:
     def begin(self, turn: Turn) -> None:
         """See `Seat`."""
         self._inbox.put(Decision(turn.board, self._action(turn)))
+
+    def ponder(self, turn: Turn) -> None:
+        """See `Seat`."""
 
     def _action(self, turn: Turn) -> int:
         if self._depth is not None:

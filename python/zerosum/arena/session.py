@@ -112,7 +112,8 @@ def plan_match(
         plies = RANDOM_PLIES if opening_plies is None else opening_plies
         source, name = RandomOpenings(game, num_plies=plies, seed=seed), f"{plies} random plies"
     batch_size = min(num_games, max_games_at_once or GAMES_AT_ONCE)
-    num_engines = min(num_games, max_games_at_once or num_cores())
+    is_pondering = first.terms.ponder or second.terms.ponder
+    num_engines = min(num_games, max_games_at_once or num_cores()) * (1 + is_pondering)
     entered = [
         enter(entry, game, batch_size=batch_size, num_engines=num_engines, seed=seed) for entry in (first, second)
     ]

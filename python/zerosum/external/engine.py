@@ -27,12 +27,13 @@ from zerosum.external.process import EngineFailure, EngineProcess, EngineTimeout
 from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
 from zerosum.external.traffic import Listen
 from zerosum.external.uci_client import UciClient
-from zerosum.games import Rules
+from zerosum.games import Rules, State
 from zerosum.games.rules import near_moves
 
 __all__ = ["EngineCommand", "EngineFailure", "EngineLimits", "EngineMove", "EngineTimeouts", "ExternalEngine"]
 
 PROTOCOLS = ("uci", "usi", "gtp")
+GTP_PONDERS = "leave out ponder, and turn it on in the engine's own settings"
 DEBIAN_GAMES = "/usr/games"
 """Where Debian puts engines; it is on nobody's path by default."""
 
@@ -131,6 +132,8 @@ class ExternalEngine:
         self.reported_name = ""
         """What the engine calls itself, with its version."""
         self._game_number: int | None = None
+        self._expected = tuple[int, ...]()
+        """All actions of the game with its last move and the reply that it expects; empty if it named none."""
         self._start()
 
     def _start(self) -> None:
@@ -181,7 +184,7 @@ class ExternalEngine:
             EngineFailure: it does not answer.
         """
         with self._conversation:
-            self._game_number = number
+            self._game_number, self._expected = number, ()
             if not self.is_running:
                 self._start()
             self._client.new_game()
@@ -198,6 +201,7 @@ class ExternalEngine:
         with self._conversation:
             assert self.is_running, "`new_game` starts an engine again that has failed"
             answer = self._client.search(position, limits)
+        self._expected = ()
         if ending := _ENDINGS.get((self.command.protocol, answer.move)):
             return EngineMove(None, ending, answer)
         action = self.game.parse_action(position.state, answer.move)
@@ -206,7 +210,36 @@ class ExternalEngine:
             raise self._process.failure(
                 f"answered {shown(answer.move)}, which is no legal move here ({near})", ending="illegal move"
             )
+        reply = self._reply(self.game.play(position.state, action), answer.ponder)
+        self._expected = () if reply is None else (*actions, action, reply)
         return EngineMove(action, "", answer)
+
+    def _reply(self, state: State, text: str) -> int | None:
+        """The expected reply, if there is one and a move of the engine may follow."""
+        if not text or self.game.ending(state) is not None or (reply := self.game.parse_action(state, text)) is None:
+            return None
+        after = self.game.play(state, reply)
+        is_turn = self.game.ending(after) is None and self.game.player(after) != self.game.player(state)
+        return reply if is_turn else None
+
+    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+        """Let the engine think after its move, in the position after `actions`, until the event is set.
+
+        It thinks about the position after the reply that it expects; without one, nothing happens. The next `think`
+        tells it whether that reply came.
+
+        Raises:
+            EngineFailure: it fails, or makes a move before it is asked for one.
+            SettingsError: the protocol has no words for pondering, or for the limits.
+        """
+        if isinstance(self._client, GtpClient):
+            raise SettingsError(f"{self.command.label} is to ponder, and GTP has no words for it: {GTP_PONDERS}.")
+        if self._expected[:-1] != tuple(actions) or not self._expected:
+            return
+        position = EnginePosition.after(self.game, start, self._expected)
+        with self._conversation:
+            if self.is_running:
+                self._client.ponder(position, limits, is_over)
 
     def end_game(self, result: float) -> None:
         """Tell the engine how the game ended for it, in [-1, 1]; nothing to an engine that has failed."""

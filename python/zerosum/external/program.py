@@ -7,6 +7,7 @@ A `Program` is the description of one (an external engine's command, a search un
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -31,6 +32,14 @@ class Mover(Protocol):
         Raises:
             EngineFailure: there is no legal one in time; the next `new_game` begins afresh.
             SettingsError: it cannot be limited so.
+        """
+
+    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+        """Think in the opponent's time, who is to move in the position after `actions`, until the event is set.
+
+        Raises:
+            EngineFailure: it fails; the next `new_game` begins afresh.
+            SettingsError: it cannot ponder.
         """
 
     def end_game(self, result: float) -> None:
@@ -71,6 +80,8 @@ class Terms:
     """What its moves are late by at worst, as `TimeConfig.overhead_s`."""
     margin_s: float = MARGIN_S
     """By how much its clock may be overstepped; it is never charged."""
+    ponder: bool = False
+    """Whether it thinks in the opponent's time, too, which is never charged."""
 
     def __post_init__(self) -> None:
         for name in ("nodes", "depth"):
@@ -100,4 +111,5 @@ class Terms:
         words += [] if self.manager == TimeConfig().manager else [f"manager {self.manager}"]
         words += [] if self.overhead_s == TimeConfig().overhead_s else [f"overhead {self.overhead_s:g} s"]
         words += [] if self.margin_s == MARGIN_S else [f"timemargin {self.margin_s * 1000:g} ms"]
+        words += ["ponder"] if self.ponder else []
         return ", ".join(words)

@@ -156,6 +156,8 @@ class EngineAnswer:
     nodes: int | None = None
     pv: tuple[str, ...] = ()
     """The principal variation as the engine wrote it."""
+    ponder: str = ""
+    """The reply that it expects and would ponder on; "" if it named none."""
     win_rate: float | None = None
     """Expected points in [0, 1] for the player to move, where it says that instead of a score."""
 

@@ -1,15 +1,17 @@
 """An engine that speaks UCI, or USI, which is UCI with other words and with byoyomi.
 
 UCI is Stefan Meyer-Kahlen's text of April 2006, USI Tord Romstad's as http://hgm.nubati.net/usi.html has it. Lines and
-words that nobody asked for are skipped, as both demand. An engine never ponders here: it is asked about one position at
-a time, and stays quiet in between.
+words that nobody asked for are skipped, as both demand. An engine ponders after `go ponder`, until the opponent has
+moved: then it hears `ponderhit` if that was the expected move, or else `stop`, and its answer is thrown away.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, nearest, shown
@@ -21,6 +23,8 @@ VARIANTS = {"chess": "chess", "chess960": "chess", "minichess": "gardner", "mini
 """What `UCI_Variant` calls our games, in engines of many games (Fairy-Stockfish)."""
 USI_GAMES = ("shogi", "minishogi")
 """Those that it has words for; Fairy-Stockfish calls them the same."""
+PONDER_LOOK_S = 0.01
+"""While an engine ponders, the end of it is looked for at this interval, which nobody's clock counts."""
 UNLISTED = ("USI_Hash", "USI_Ponder")
 """Options that USI engines take without listing them."""
 
@@ -89,6 +93,10 @@ class UciClient:
         """What the engine calls itself, with its version."""
         self.options: dict[str, EngineOption] = {}
         """All that it has, by name."""
+        self._pondered = ""
+        """The position that it ponders on, as it was told; "" while it does not."""
+        self._info = _Info()
+        """What it has said of the position that it was told last."""
 
     def shake_hands(self, options: Sequence[tuple[str, str]]) -> None:
         """Learn who it is and set its options, and the variant, if it asks for that and nobody gave one.
@@ -128,6 +136,7 @@ class UciClient:
 
     def new_game(self) -> None:
         """Say that another game begins, and wait until the engine is ready for it."""
+        self._stop_pondering()
         if self._is_usi:
             self._wait_until_ready()
             self._process.send("usinewgame")
@@ -137,6 +146,7 @@ class UciClient:
 
     def end_game(self, result: float) -> None:
         """Say how the game ended for the engine, in [-1, 1]; UCI has no word for it."""
+        self._stop_pondering()
         if self._is_usi:
             self._process.send(f"gameover {'win' if result > 0 else 'lose' if result < 0 else 'draw'}")
 
@@ -144,7 +154,7 @@ class UciClient:
         self._process.send("isready")
         self._refuse_moves(self._process.lines_until("readyok", self._timeouts.ready_s))
 
-    def _refuse_moves(self, lines: Iterator[Line]) -> None:
+    def _refuse_moves(self, lines: Iterable[Line]) -> None:
         """Hold lines against the rule that there is one move for each `go`: one more would be the next one's."""
         for line in lines:
             if _first_word(line.text) == "bestmove":
@@ -158,39 +168,84 @@ class UciClient:
             SettingsError: the protocol has no words for the limits.
         """
         go = self._go(limits)
-        self._process.send(self._position(position))
-        if self._is_usi:  # there `isready` comes before a game: some engines clear their memory then
-            self._refuse_moves(iter(self._process.read_waiting()))
+        if self._pondered == self._position(position):
+            self._pondered, go = "", "ponderhit"
+            self._hear(self._process.read_waiting())
         else:
-            self._wait_until_ready()
+            self._stop_pondering()
+            self._tell_position(position)
         allowed_s = limits.allowed_s(position.player)
         asked = self._process.send(go)
         patience_s = self._timeouts.search_s if allowed_s is None else allowed_s + limits.margin_s
-        info = _Info()
         while line := self._process.read(asked + patience_s):
             word = _first_word(line.text)
             if word == "info":
-                info.read(line.text)
+                self._info.read(line.text)
             elif word == "bestmove":
-                return info.answer(self._move_of(line, asked), line.at - asked)
+                move, ponder = self._moves_of(line, asked)
+                return self._info.answer(move, line.at - asked, ponder)
         if allowed_s is None:
             raise self._process.failure(f"did not move within {patience_s:g} s")
         raise self._process.failure(f"did not move within its {max(allowed_s, 0):.3f} s", ending="time")
 
-    def _move_of(self, line: Line, asked: float) -> str:
+    def ponder(self, position: EnginePosition, limits: EngineLimits, is_over: threading.Event) -> None:
+        """Have the engine think about a position that is expected to come, until the event is set.
+
+        It is still pondering then: `search`, `end_game` and `new_game` know how to go on.
+
+        Raises:
+            EngineFailure: it fails, or makes a move before it is asked for one.
+        """
+        go = self._go(limits, is_pondering=True)
+        self._stop_pondering()
+        self._tell_position(position)
+        self._pondered = self._position(position)
+        self._process.send(go)
+        while not is_over.is_set():
+            if line := self._process.read(time.monotonic() + PONDER_LOOK_S):
+                self._hear([line])
+
+    def _hear(self, lines: Sequence[Line]) -> None:
+        """What it says while it ponders."""
+        for line in lines:
+            if _first_word(line.text) == "info":
+                self._info.read(line.text)
+        self._refuse_moves(lines)
+
+    def _stop_pondering(self) -> None:
+        """Have the engine stop, and throw its move away; nothing if it does not ponder."""
+        if not self._pondered:
+            return
+        self._pondered = ""
+        deadline = self._process.send("stop") + self._timeouts.ready_s
+        while line := self._process.read(deadline):
+            if _first_word(line.text) == "bestmove":
+                return
+        raise self._process.failure(f"did not stop pondering within {self._timeouts.ready_s:g} s")
+
+    def _moves_of(self, line: Line, asked: float) -> tuple[str, str]:
+        """Its move, and the reply that it would ponder on; "" without one."""
         words = line.text.split()
         if line.at < asked:
             raise self._process.failure("made a move that nobody asked for")
         if len(words) < 2:
             raise self._process.failure("answered without a move")
-        return words[1]
+        return words[1], words[3] if words[2:3] == ["ponder"] and len(words) > 3 else ""
+
+    def _tell_position(self, position: EnginePosition) -> None:
+        self._info = _Info()
+        self._process.send(self._position(position))
+        if self._is_usi:  # there `isready` comes before a game: some engines clear their memory then
+            self._refuse_moves(self._process.read_waiting())
+        else:
+            self._wait_until_ready()
 
     def _position(self, position: EnginePosition) -> str:
         start = f"{'sfen' if self._is_usi else 'fen'} {position.start}" if position.start else "startpos"
         moves = [text for _, text in position.moves]
         return " ".join(["position", start, *(["moves", *moves] if moves else [])])
 
-    def _go(self, limits: EngineLimits) -> str:
+    def _go(self, limits: EngineLimits, *, is_pondering: bool = False) -> str:
         words = ["go"]
         if limits.remaining_s is not None:
             if self._is_usi and limits.moves_to_go is not None:
@@ -220,7 +275,7 @@ class UciClient:
                 words += [name, str(value)]
         if len(words) == 1:
             raise SettingsError(f"{self._process.name} would think for ever: give it a time, nodes or a depth.")
-        return " ".join(words)
+        return " ".join([words[0], *(["ponder"] if is_pondering else []), *words[1:]])
 
 
 class _Info:
@@ -233,7 +288,7 @@ class _Info:
         self._nodes: int | None = None
         self._pv: tuple[str, ...] = ()
 
-    def answer(self, move: str, seconds: float) -> EngineAnswer:
+    def answer(self, move: str, seconds: float, ponder: str) -> EngineAnswer:
         return EngineAnswer(
             move,
             seconds,
@@ -242,6 +297,7 @@ class _Info:
             depth=self._depth,
             nodes=self._nodes,
             pv=self._pv,
+            ponder=ponder,
         )
 
     def read(self, line: str) -> None:

@@ -12,6 +12,7 @@ stands beside its word, in the words of fastchess where that has one (`Entry.par
     overhead=SECONDS    what our moves are late by at worst
     timemargin=N        milliseconds by which its clock may be overstepped
     manager=paper       our search thinks 1/20 of its remaining time, instead of what `time_manager.py` deems best
+    ponder=true         it thinks in the opponent's time, too
     nodes=N, depth=N    limits of a move
     option.NAME=VALUE   an option of an engine
     profile=paper       options as the AlphaZero paper had them, as far as this machine goes (`external/profiles.py`)
@@ -23,19 +24,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from zerosum.base.errors import SettingsError, near, nearest, shown
 from zerosum.base.settings import num_cores
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.paper import paper_matches
-from zerosum.external.engine import PROTOCOLS, EngineCommand
+from zerosum.external.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.external.profiles import profile_of
 from zerosum.external.program import Terms
-from zerosum.external.search import MARGIN_S
 from zerosum.games import Rules
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
 
@@ -44,6 +45,7 @@ NAMES = (
     "tc",
     "st",
     "timemargin",
+    "ponder",
     "manager",
     "overhead",
     "nodes",
@@ -89,16 +91,10 @@ class Entry:
         if "tc" in values and "st" in values:
             raise SettingsError(f"tc={values['tc']} and st={values['st']}: give one of them.")
         control = f"st={values['st']}" if "st" in values else values.get("tc", "inf")
-        limits = {name: _number(name, values[name]) for name in ("nodes", "depth") if name in values}
+        terms = {field: read(name, values[name]) for name, (field, read) in _TERMS.items() if name in values}
         return cls(
             word,
-            Terms(
-                TimeControl.parse(control),
-                **limits,
-                manager=values.get("manager", Terms().manager),
-                overhead_s=_seconds("overhead", values["overhead"]) if "overhead" in values else Terms().overhead_s,
-                margin_s=_number("timemargin", values["timemargin"]) / 1000 if "timemargin" in values else MARGIN_S,
-            ),
+            Terms(TimeControl.parse(control), **terms),
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),
             sampled_plies=_number("sample", values.get("sample", "0")),
@@ -148,6 +144,8 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
         sentences = (profile.sentence,)
     said = [f"{name} {value}".strip() for name, value in options] + ([str(terms)] if str(terms) else [])
     name = entry.name or (f"{command.label} ({', '.join(said)})" if said else command.label)
+    if terms.ponder:  # an engine that cannot says so by not listing it
+        options = (*options, ("USI_Ponder" if command.protocol == "usi" else "Ponder", "true"))
     program = replace(command, options=(*command.options, *options), name=entry.name or command.name)
     player = Contestant(name, program=program, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
     return Entered(player, sentences)
@@ -166,11 +164,32 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
+def _milliseconds(name: str, text: str) -> float:
+    return _number(name, text) / 1000
+
+
+def _is_true(name: str, text: str) -> bool:
+    if text not in ("true", "false"):
+        raise SettingsError(f"{name} is {shown(text)}, expected true or false.")
+    return text == "true"
+
+
 def _seconds(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise SettingsError(f"{name} is {shown(text)}, expected a number of seconds.") from None
+
+
+_TERMS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
+    "nodes": ("nodes", _number),
+    "depth": ("depth", _number),
+    "manager": ("manager", lambda _name, text: text),
+    "overhead": ("overhead_s", _seconds),
+    "timemargin": ("margin_s", _milliseconds),
+    "ponder": ("ponder", _is_true),
+}
+"""The field of `Terms` that a setting is for, and how it is read."""
 
 
 def _split_nodes(entry: Entry, game: Rules) -> tuple[str, int | None]:
@@ -222,6 +241,8 @@ def _require_limit(command: EngineCommand, terms: Terms) -> None:
                 f"{command.label} has {terms}, and GTP has no words for nodes or depth: say in the engine's command how"
                 " strong it is, or give it a time."
             )
+        if terms.ponder:
+            raise SettingsError(f"{command.label} is to ponder, and GTP has no words for it: {GTP_PONDERS}.")
     elif not terms.has_clock and terms.nodes is None and terms.depth is None:
         raise SettingsError(
             f"{command.label} would think for ever: give it a time (tc=10+0.1, st=1), nodes=1000 or depth=5."

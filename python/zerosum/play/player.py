@@ -306,6 +306,11 @@ class Contestant:
         if self.terms.nodes is not None and self.plays_by_rules:
             but = "its depth stands behind the @" if self.alpha_beta_depth else "random play does not search"
             raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but {but}.")
+        if self.terms.ponder and self.program is None and (self.evaluator is None or not self.terms.has_clock):
+            raise SettingsError(
+                f"{self.name} is to ponder, which engines and our own searches with a clock do: say tc or st, or leave"
+                " it out."
+            )
         if self.sampled_plies < 0 or (self.sampled_plies and self.evaluator is None):
             raise SettingsError(
                 f"{self.name} is to sample its moves in the first {self.sampled_plies} plies: that takes visits, which"

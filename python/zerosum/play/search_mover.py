@@ -48,6 +48,7 @@ class SearchMover:
         self._is_closed = threading.Event()
         self._search: Search | None = None
         self._start, self._actions = "", tuple[int, ...]()
+        self._has_pondered = False
 
     def new_game(self, number: int) -> None:
         """See `zerosum.external.program.Mover`."""
@@ -63,6 +64,7 @@ class SearchMover:
         """See `zerosum.external.program.Mover`."""
         began = self._now()
         search = self._searched_to(start, actions)
+        self._has_pondered = False
         state = search.state(0)
         player = self._game.player(state)
         self._manager.begin(_time_left(limits, player), num_plies=state.plies, clock_since_s=began)
@@ -83,6 +85,19 @@ class SearchMover:
             win_rate=win_rate(root.value),
         )
         return EngineMove(action, "", answer)
+
+    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+        """See `zerosum.external.program.Mover`: what is found of the opponent's move is kept for the answer to it."""
+        search = self._searched_to(start, actions)
+        search.begin(0, MOST_SIMULATIONS)
+        self._evaluations += answer_all(
+            search,
+            self._evaluator,
+            max_leaves=self._config.leaves_a_batch,
+            num_batches=self._config.num_batches,
+            is_over=lambda: is_over.is_set() or self._is_closed.is_set(),
+        )
+        self._has_pondered = True
 
     def _is_over(self, root: Root) -> bool:
         if self._is_closed.is_set():
@@ -106,7 +121,7 @@ class SearchMover:
             self._search.reset(0, start_state(self._game, start))
             known = 0
         for action in actions[known:]:
-            self._search.advance(0, action, keep=self._config.reuse_tree)
+            self._search.advance(0, action, keep=self._config.reuse_tree or self._has_pondered)
         self._start, self._actions = start, actions
         return self._search
 
