@@ -456,8 +456,3 @@ def test_threads_that_share_a_state_do_not_block_each_other() -> None:
     state = game.initial_state()
     run_together(*[lambda: answers.append(game.legal_actions(state))] * 4)
     assert answers == [[0, 1, 2]] * 4 and set(spy.calls.values()) == {1}
-
-
-def test_a_position_of_one_game_is_none_of_another() -> None:
-    with pytest.raises(GameError, match="this state is of another game, expected a state made by double-move"):
-        adopt(DoubleMove()).play(make("tictactoe").initial_state(), 0)

@@ -196,7 +196,11 @@ class AlphaBeta:
 
 @final
 class State:
-    """An immutable position with the history its rules need. Made by `Game.initial_state` and `Game.play`."""
+    """An immutable position with the history its rules need. Made by `Game.initial_state` and `Game.play`.
+
+    Games of the same name, version, board and numbering of actions share their states: options such as komi may differ.
+    Any other game, and a search of one, refuses the state with a ValueError that names both.
+    """
 
     @property
     def plies(self) -> int:
@@ -300,6 +304,8 @@ class Game:
     def perft(self, state: State, depth: int) -> int:
         """Lines of play of `depth` plies, 0 to 255; those that end earlier for want of a legal move do not count.
 
+        Ctrl-C ends it, as it ends every long call here.
+
         Raises:
             GameError: `depth` is another number.
         """
@@ -371,7 +377,8 @@ class Search:
     """Searches of many positions of one game side by side. `zerosum.search.new_search` makes one from a `SearchConfig`.
 
     Each tree runs `reset` or `advance`, then `begin`; all trees share `gather` and `apply`. Calls from several
-    threads wait for one another.
+    threads wait for one another. After an exception of a Python game the search refuses further calls with a
+    RuntimeError that says what ended it.
     """
 
     def __new__(cls, game: Game, config: SearchConfig, num_trees: int, *, noise_alpha: float) -> Search: ...
@@ -415,6 +422,7 @@ class Search:
 
         `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B] in
         [0, 1], how likely they are; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
+        The arrays are read before the interpreter lock is released: other threads may overwrite them then.
         """
     def cancel(self, ticket: int) -> None:
         """Take the leaves with this ticket back as if they had never been asked for."""

@@ -7,13 +7,12 @@ use std::cmp::Ordering;
 use std::ops::Neg;
 
 use crate::game::{Action, Game, Outcome, Player, Position};
+use crate::lines::Pulse;
 use crate::random::Draws;
 use crate::search::SearchError;
 
 /// The most plies that a search may look ahead.
 pub const MAX_DEPTH: u32 = 64;
-/// So many positions lie between two calls of a search's `pulse`.
-const PULSE: u64 = 1 << 15;
 
 /// What a position is worth to one of the sides. Results count more than time, and time more than material: a win soon is
 /// better than a win late, which is better than any material; a loss late is better than a loss soon.
@@ -89,7 +88,7 @@ pub fn alpha_beta<G: Game>(
     for last in (1..actions.len()).rev() {
         actions.swap(last, draws.below(last + 1));
     }
-    let mut descent = Descent { game, root_plies: root.plies, num_nodes: 0, pulse };
+    let mut descent = Descent { game, root_plies: root.plies, num_nodes: 0, pulse: Pulse::new(pulse) };
     let side = game.player(&root.state);
     descent.sort(root, side, &mut actions);
     let mut found = (Worth::LEAST, actions[0]);
@@ -106,7 +105,7 @@ struct Descent<'a, G> {
     game: &'a G,
     root_plies: u32,
     num_nodes: u64,
-    pulse: &'a dyn Fn(),
+    pulse: Pulse<'a>,
 }
 
 impl<G: Game> Descent<'_, G> {
@@ -139,9 +138,7 @@ impl<G: Game> Descent<'_, G> {
         let mut position = parent.clone();
         position.play(self.game, action);
         self.num_nodes += 1;
-        if self.num_nodes.is_multiple_of(PULSE) {
-            (self.pulse)();
-        }
+        self.pulse.count();
         if let Some(outcome) = position.outcome(self.game) {
             return Worth::of_outcome(&outcome, side, position.plies - self.root_plies);
         }

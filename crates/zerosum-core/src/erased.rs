@@ -12,34 +12,71 @@ use crate::picture::Picture;
 use crate::random::Draws;
 use crate::search::{Evaluations, Noise, Root, Search, SearchConfig, SearchError};
 
-/// A position of some game; only that game can read it.
+/// A position of some game, with the game that made it; a game that [shares its states](GameSpec::shares_states_with) can
+/// read it too.
 #[derive(Clone)]
 pub struct AnyState {
-    inner: Arc<dyn Any + Send + Sync>,
-    plies: u32,
+    inner: Arc<dyn AnyPosition>,
+}
+
+/// [`Made`] with the game's type hidden.
+trait AnyPosition: Any + Send + Sync {
+    fn plies(&self) -> u32;
+    fn spec(&self) -> &GameSpec;
+}
+
+struct Made<G: Game> {
+    game: Arc<G>,
+    position: Position<G::State>,
+}
+
+impl<G: Game> AnyPosition for Made<G> {
+    fn plies(&self) -> u32 {
+        self.position.plies
+    }
+    fn spec(&self) -> &GameSpec {
+        self.game.spec()
+    }
 }
 
 impl AnyState {
-    fn new<S: Send + Sync + 'static>(position: Position<S>) -> Self {
-        Self { plies: position.plies, inner: Arc::new(position) }
+    fn new<G: Game>(game: &Arc<G>, position: Position<G::State>) -> Self {
+        Self { inner: Arc::new(Made { game: Arc::clone(game), position }) }
     }
 
     /// Moves since the initial state.
     pub fn plies(&self) -> u32 {
-        self.plies
+        self.inner.plies()
     }
 
-    /// The position, if it is of this game's type.
-    fn of<G: Game>(&self, game: &G) -> Result<&Position<G::State>, SearchError> {
-        self.inner.downcast_ref().ok_or_else(|| {
-            SearchError(format!("this state is of another game, expected a state made by {}", game.spec().name()))
-        })
+    /// The position, if this game can read it.
+    fn of<G: Game>(&self, game: &Arc<G>) -> Result<&Position<G::State>, SearchError> {
+        (&*self.inner as &dyn Any)
+            .downcast_ref::<Made<G>>()
+            .filter(|made| Arc::ptr_eq(&made.game, game) || made.game.spec().shares_states_with(game.spec()))
+            .map(|made| &made.position)
+            .ok_or_else(|| foreign(self.inner.spec(), game.spec()))
     }
+}
+
+fn foreign(found: &GameSpec, expected: &GameSpec) -> SearchError {
+    let (found_name, expected_name) = (found.full_name(), expected.full_name());
+    if found_name != expected_name {
+        return SearchError(format!("this state is of {found_name}, expected a state of {expected_name}"));
+    }
+    let size = |spec: &GameSpec| {
+        let (height, width) = spec.board_shape();
+        format!("version {}, {height}x{width} squares, {} actions", spec.version(), spec.num_actions())
+    };
+    let (found, expected) = (size(found), size(expected));
+    SearchError(format!(
+        "this state is of another {expected_name} ({found}), expected a state of this one ({expected})"
+    ))
 }
 
 impl fmt::Debug for AnyState {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "AnyState {{ plies: {} }}", self.plies)
+        write!(formatter, "AnyState {{ game: {}, plies: {} }}", self.inner.spec().full_name(), self.plies())
     }
 }
 
@@ -64,7 +101,7 @@ pub trait AnyLeaves: Send + Sync {
     /// See [`Leaves::write_planes`].
     fn write_planes(&self, out: &mut [f32]);
     /// See [`Leaves::rollout_values`].
-    fn rollout_values(&self, num_rollouts: u32, seed: u64) -> Vec<f32>;
+    fn rollout_values(&self, num_rollouts: u32, seed: u64, pulse: &dyn Fn()) -> Vec<f32>;
 }
 
 struct ErasedLeaves<G: Game> {
@@ -100,8 +137,8 @@ impl<G: Game> AnyLeaves for ErasedLeaves<G> {
     fn write_planes(&self, out: &mut [f32]) {
         self.leaves.write_planes(self.game.spec(), out);
     }
-    fn rollout_values(&self, num_rollouts: u32, seed: u64) -> Vec<f32> {
-        self.leaves.rollout_values(&self.game, num_rollouts, seed)
+    fn rollout_values(&self, num_rollouts: u32, seed: u64, pulse: &dyn Fn()) -> Vec<f32> {
+        self.leaves.rollout_values(&self.game, num_rollouts, seed, pulse)
     }
 }
 
@@ -168,7 +205,7 @@ impl<G: Game> AnySearch for Search<G> {
         self.num_trees()
     }
     fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), SearchError> {
-        let position = state.of(&**self.game())?.clone();
+        let position = state.of(self.game())?.clone();
         self.reset(tree, position)
     }
     fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), SearchError> {
@@ -199,7 +236,7 @@ impl<G: Game> AnySearch for Search<G> {
         self.restrict(tree, allowed)
     }
     fn state(&self, tree: usize) -> AnyState {
-        AnyState::new(self.position(tree).clone())
+        AnyState::new(self.game(), self.position(tree).clone())
     }
     fn clear_cache(&mut self) {
         self.clear_cache();
@@ -331,14 +368,14 @@ pub trait AnyGame: Send + Sync {
     ///
     /// # Errors
     /// If the state is of another game.
-    fn perft(&self, state: &AnyState, depth: u32) -> Result<u64, SearchError>;
+    fn perft(&self, state: &AnyState, depth: u32, pulse: &dyn Fn()) -> Result<u64, SearchError>;
     /// See [`lines::random_plies`].
-    fn random_plies(&self, num_plies: u64, seed: u64) -> u64;
+    fn random_plies(&self, num_plies: u64, seed: u64, pulse: &dyn Fn()) -> u64;
     /// See [`lines::encode_again`].
     ///
     /// # Errors
     /// If a state is of another game.
-    fn encode_again(&self, states: &[AnyState], times: u32) -> Result<(), SearchError>;
+    fn encode_again(&self, states: &[AnyState], times: u32, pulse: &dyn Fn()) -> Result<(), SearchError>;
     /// Positions as an evaluator takes them, outside any search.
     ///
     /// # Errors
@@ -404,34 +441,34 @@ impl<G: Game> AnyGame for Erased<G> {
     }
 
     fn initial_state(&self) -> AnyState {
-        AnyState::new(Position::initial(&*self.game))
+        AnyState::new(&self.game, Position::initial(&*self.game))
     }
 
     fn player(&self, state: &AnyState) -> Result<Player, SearchError> {
-        Ok(self.game.player(&state.of(&*self.game)?.state))
+        Ok(self.game.player(&state.of(&self.game)?.state))
     }
 
     fn legal_actions(&self, state: &AnyState, past_soft_endings: bool) -> Result<Vec<Action>, SearchError> {
-        Ok(state.of(&*self.game)?.legal_actions(&*self.game, past_soft_endings))
+        Ok(state.of(&self.game)?.legal_actions(&*self.game, past_soft_endings))
     }
 
     fn play(&self, state: &AnyState, action: Action) -> Result<AnyState, SearchError> {
-        let mut position = state.of(&*self.game)?.clone();
+        let mut position = state.of(&self.game)?.clone();
         self.check_legal(&position, action)?;
         position.play(&*self.game, action);
-        Ok(AnyState::new(position))
+        Ok(AnyState::new(&self.game, position))
     }
 
     fn outcome(&self, state: &AnyState) -> Result<Option<Outcome>, SearchError> {
-        Ok(state.of(&*self.game)?.outcome(&*self.game))
+        Ok(state.of(&self.game)?.outcome(&*self.game))
     }
 
     fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError> {
-        Ok(self.game.score(&state.of(&*self.game)?.state))
+        Ok(self.game.score(&state.of(&self.game)?.state))
     }
 
     fn material(&self, state: &AnyState) -> Result<f32, SearchError> {
-        Ok(self.game.material(&state.of(&*self.game)?.state))
+        Ok(self.game.material(&state.of(&self.game)?.state))
     }
 
     fn alpha_beta(
@@ -441,17 +478,17 @@ impl<G: Game> AnyGame for Erased<G> {
         draws: Draws,
         pulse: &dyn Fn(),
     ) -> Result<AlphaBeta, SearchError> {
-        alpha_beta(&*self.game, state.of(&*self.game)?, depth, draws, pulse)
+        alpha_beta(&*self.game, state.of(&self.game)?, depth, draws, pulse)
     }
 
     fn action_text(&self, state: &AnyState, action: Action) -> Result<String, SearchError> {
-        let position = state.of(&*self.game)?;
+        let position = state.of(&self.game)?;
         self.check_legal(position, action)?;
         Ok(self.game.action_text(&position.state, action))
     }
 
     fn action_text_in(&self, state: &AnyState, action: Action, notation: &str) -> Result<String, SearchError> {
-        let position = state.of(&*self.game)?;
+        let position = state.of(&self.game)?;
         self.check_legal(position, action)?;
         self.require_notation(notation, self.game.notations())?;
         Ok(self.game.action_text_in(&position.state, action, notation))
@@ -462,18 +499,18 @@ impl<G: Game> AnyGame for Erased<G> {
     }
 
     fn parse_action(&self, state: &AnyState, text: &str) -> Result<Option<Action>, SearchError> {
-        let position = state.of(&*self.game)?;
+        let position = state.of(&self.game)?;
         let legal = position.legal_actions(&*self.game, true);
         Ok(self.game.parse_action(&position.state, &legal, text))
     }
 
     fn position_text(&self, state: &AnyState) -> Result<Option<String>, SearchError> {
-        Ok(self.game.position_text(&state.of(&*self.game)?.state))
+        Ok(self.game.position_text(&state.of(&self.game)?.state))
     }
 
     fn position_text_in(&self, state: &AnyState, notation: &str) -> Result<Option<String>, SearchError> {
         self.require_notation(notation, self.game.position_notations())?;
-        Ok(self.game.position_text_in(&state.of(&*self.game)?.state, notation))
+        Ok(self.game.position_text_in(&state.of(&self.game)?.state, notation))
     }
 
     fn position_notations(&self) -> &'static [&'static str] {
@@ -481,12 +518,12 @@ impl<G: Game> AnyGame for Erased<G> {
     }
 
     fn num_repetitions(&self, state: &AnyState) -> Result<u32, SearchError> {
-        Ok(self.game.num_repetitions(&state.of(&*self.game)?.state))
+        Ok(self.game.num_repetitions(&state.of(&self.game)?.state))
     }
 
     fn parse_position(&self, text: &str) -> Result<AnyState, SearchError> {
         let state = self.game.parse_position(text).map_err(SearchError)?;
-        Ok(AnyState::new(Position { state, plies: 0 }))
+        Ok(AnyState::new(&self.game, Position { state, plies: 0 }))
     }
 
     fn num_starts(&self) -> u32 {
@@ -498,7 +535,7 @@ impl<G: Game> AnyGame for Erased<G> {
         let number = u32::try_from(number).ok().filter(|number| *number <= last).ok_or_else(|| {
             SearchError(format!("{} has no start {number}: they are 0 to {last}", self.game.spec().name()))
         })?;
-        Ok(AnyState::new(Position { state: self.game.start(number), plies: 0 }))
+        Ok(AnyState::new(&self.game, Position { state: self.game.start(number), plies: 0 }))
     }
 
     fn description(&self) -> Description {
@@ -506,31 +543,31 @@ impl<G: Game> AnyGame for Erased<G> {
     }
 
     fn draw(&self, state: &AnyState) -> Result<String, SearchError> {
-        Ok(self.game.draw(&state.of(&*self.game)?.state))
+        Ok(self.game.draw(&state.of(&self.game)?.state))
     }
 
     fn picture(&self, state: &AnyState) -> Result<Option<Picture>, SearchError> {
-        Ok(self.game.picture(&state.of(&*self.game)?.state))
+        Ok(self.game.picture(&state.of(&self.game)?.state))
     }
 
-    fn perft(&self, state: &AnyState, depth: u32) -> Result<u64, SearchError> {
-        Ok(lines::perft(&*self.game, &state.of(&*self.game)?.state, depth))
+    fn perft(&self, state: &AnyState, depth: u32, pulse: &dyn Fn()) -> Result<u64, SearchError> {
+        Ok(lines::perft(&*self.game, &state.of(&self.game)?.state, depth, pulse))
     }
 
-    fn random_plies(&self, num_plies: u64, seed: u64) -> u64 {
-        lines::random_plies(&*self.game, num_plies, seed)
+    fn random_plies(&self, num_plies: u64, seed: u64, pulse: &dyn Fn()) -> u64 {
+        lines::random_plies(&*self.game, num_plies, seed, pulse)
     }
 
-    fn encode_again(&self, states: &[AnyState], times: u32) -> Result<(), SearchError> {
-        let states: Result<Vec<_>, _> = states.iter().map(|state| Ok(&state.of(&*self.game)?.state)).collect();
-        lines::encode_again(&*self.game, &states?, times);
+    fn encode_again(&self, states: &[AnyState], times: u32, pulse: &dyn Fn()) -> Result<(), SearchError> {
+        let states: Result<Vec<_>, _> = states.iter().map(|state| Ok(&state.of(&self.game)?.state)).collect();
+        lines::encode_again(&*self.game, &states?, times, pulse);
         Ok(())
     }
 
     fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, SearchError> {
         let mut leaves = Leaves::<G>::new(self.game.spec(), 0);
         for (index, state) in states.iter().enumerate() {
-            leaves.push(&self.game, index as u32, state.of(&*self.game)?.clone());
+            leaves.push(&self.game, index as u32, state.of(&self.game)?.clone());
         }
         Ok(self.wrap(leaves))
     }
@@ -558,7 +595,7 @@ impl<G: Game> AnyGame for Erased<G> {
                 .and_then(|moves| moves.get(..usize::try_from(*ply).ok()?))
                 .ok_or_else(|| SearchError(format!("sample {sample}: game {game} has no ply {ply}")))?;
             let start = starts.get(*game as usize).and_then(Option::as_ref);
-            let mut position = start.map_or(Ok(&initial), |start| start.of(&*self.game))?.clone();
+            let mut position = start.map_or(Ok(&initial), |start| start.of(&self.game))?.clone();
             for action in moves {
                 self.check_legal(&position, *action)
                     .map_err(|error| SearchError(format!("sample {sample}, ply {}: {error}", position.plies)))?;

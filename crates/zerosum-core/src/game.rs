@@ -283,6 +283,13 @@ impl GameSpec {
         self.num_squares().div_ceil(8)
     }
 
+    /// True if a game with either description can play on from states of the other: the same game and version, board and
+    /// numbering of actions. Options that change none of these (komi, the ply cap, the planes' history) may differ.
+    pub fn shares_states_with(&self, other: &Self) -> bool {
+        let size = |spec: &Self| (spec.version, spec.num_actions, spec.board_shape);
+        size(self) == size(other) && self.name == other.name
+    }
+
     /// Names the encoding: equal for two games if and only if one's network can read the other's planes and actions.
     /// Options that change neither (komi) leave it as it is.
     pub fn encoder_id(&self) -> String {

@@ -1,6 +1,7 @@
 //! Positions on their way to an evaluator: packed planes and legal actions, in flat buffers.
 
 use crate::game::{Action, Game, GameSpec, PlaneKind, Player, Position, ValueForFirst, ValueForMover};
+use crate::lines::Pulse;
 use crate::random::Draws;
 
 /// B positions as an evaluator takes them. Immutable once it has left the search.
@@ -170,16 +171,19 @@ impl<G: Game> Leaves<G> {
         }
     }
 
-    /// For each leaf, the mean result for its player to move of `num_rollouts` uniformly random games.
-    pub fn rollout_values(&self, game: &G, num_rollouts: u32, seed: u64) -> Vec<f32> {
+    /// For each leaf, the mean result for its player to move of `num_rollouts` uniformly random games. `pulse` is called now
+    /// and then, and may unwind.
+    pub fn rollout_values(&self, game: &G, num_rollouts: u32, seed: u64, pulse: &dyn Fn()) -> Vec<f32> {
         let mut actions = Vec::new();
+        let mut pulse = Pulse::new(pulse);
         self.positions
             .iter()
             .enumerate()
             .map(|(leaf, position)| {
                 let mut draws = Draws::new(seed, leaf as u64, 0, "rollout");
                 let start = || Position { state: game.scratch(&position.state), plies: position.plies };
-                let sum: f32 = (0..num_rollouts).map(|_| rollout(game, start(), &mut draws, &mut actions).0).sum();
+                let sum: f32 =
+                    (0..num_rollouts).map(|_| rollout(game, start(), &mut draws, &mut actions, &mut pulse).0).sum();
                 let ValueForMover(value) =
                     ValueForFirst(sum / num_rollouts.max(1) as f32).for_mover(self.players[leaf]);
                 value
@@ -194,6 +198,7 @@ fn rollout<G: Game>(
     mut position: Position<G::State>,
     draws: &mut Draws,
     actions: &mut Vec<Action>,
+    pulse: &mut Pulse<'_>,
 ) -> ValueForFirst {
     loop {
         if let Some(outcome) = position.outcome(game) {
@@ -202,5 +207,6 @@ fn rollout<G: Game>(
         actions.clear();
         game.legal_actions(&position.state, actions);
         position.play(game, actions[draws.below(actions.len())]);
+        pulse.count();
     }
 }

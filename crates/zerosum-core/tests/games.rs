@@ -11,6 +11,7 @@ use zerosum_core::games::{
 };
 use zerosum_core::lines::perft;
 use zerosum_core::random::Draws;
+use zerosum_core::{SearchConfig, SearchError};
 
 /// The packed bit planes and the constants of one position. Panics if a plane is left out or there is one too many.
 fn encode<G: Game>(game: &G, state: &G::State) -> (Vec<u8>, Vec<f32>) {
@@ -356,19 +357,80 @@ fn three_in_a_row_on_nine_points_are_tic_tac_toe() {
     let gomoku = Gomoku::from_options(options("gomoku(size=3)")).expect("a size");
     let known = [9, 72, 504, 3024, 15_120, 54_720, 148_176, 200_448, 127_872, 0];
     for (depth, count) in (1..).zip(known) {
-        assert_eq!(perft(&gomoku, &gomoku.initial_state(), depth), count, "depth {depth}");
+        assert_eq!(perft(&gomoku, &gomoku.initial_state(), depth, &|| ()), count, "depth {depth}");
         let tictactoe = TicTacToe::default();
-        assert_eq!(perft(&tictactoe, &tictactoe.initial_state(), depth), count, "depth {depth}");
+        assert_eq!(perft(&tictactoe, &tictactoe.initial_state(), depth, &|| ()), count, "depth {depth}");
     }
 }
 
+/// Names of games, and for each the number of its kind: states are shared within a kind alone.
+const KINDS: [(&str, u32); 16] = [
+    ("tictactoe", 0),
+    ("tictactoe(max_plies=4)", 0),
+    ("gomoku(size=3)", 1),
+    ("gomoku(size=4)", 2),
+    ("chess", 3),
+    ("chess(history=1)", 3),
+    ("chess960", 4),
+    ("chess(policy=flat)", 5),
+    ("go(size=7)", 6),
+    ("go(size=7, komi=3.5, superko=simple)", 6),
+    ("go(size=9)", 7),
+    ("hex(size=4)", 8),
+    ("hex(size=4, swap=true)", 9),
+    ("nim", 10),
+    ("nim(heaps=2-3)", 11),
+    ("breakthrough(size=4)", 12),
+];
+
 #[test]
-fn states_of_other_games_are_refused() {
-    let (tictactoe, connect_four) = (game("tictactoe"), game("connect4"));
-    let state = tictactoe.initial_state();
-    let error = connect_four.legal_actions(&state, false).expect_err("it is of another game");
-    assert_eq!(error.0, "this state is of another game, expected a state made by connect4");
-    assert!(connect_four.player(&state).is_err() && connect_four.play(&state, 0).is_err());
-    assert!(connect_four.outcome(&state).is_err() && connect_four.draw(&state).is_err());
-    assert!(connect_four.encode(&[state]).is_err());
+fn states_are_shared_by_games_of_one_board_and_numbering_alone() {
+    for (name, kind) in KINDS {
+        let maker = game(name);
+        // Not the first state alone: a board that is too small shows where stones stand.
+        let mut state = maker.initial_state();
+        let mut draws = Draws::new(3, 0, 0, "foreign states");
+        while let legal @ [_, ..] = &*maker.legal_actions(&state, false).expect("its own state") {
+            state = maker.play(&state, legal[draws.below(legal.len())]).expect("a legal action");
+        }
+        for (other_name, other_kind) in KINDS {
+            let other = game(other_name);
+            let mut search = other.search(SearchConfig::default(), 1).expect("a search");
+            let pulse = || ();
+            let offsets = [0, 0];
+            let errors = [
+                other.player(&state).err(),
+                other.legal_actions(&state, true).err(),
+                other.outcome(&state).err(),
+                other.score(&state).err(),
+                other.material(&state).err(),
+                other.parse_action(&state, "a1").err(),
+                other.position_text(&state).err(),
+                other.num_repetitions(&state).err(),
+                other.draw(&state).err(),
+                other.picture(&state).err(),
+                other.perft(&state, 1, &pulse).err(),
+                other.encode_again(std::slice::from_ref(&state), 1, &pulse).err(),
+                other.encode(std::slice::from_ref(&state)).err(),
+                other.encode_plies(&[Some(state.clone())], &[], &offsets, &[0], &[0]).err(),
+                search.reset(0, &state).err(),
+            ];
+            for (number, error) in errors.into_iter().enumerate() {
+                assert_eq!(error.is_some(), kind != other_kind, "{name} in {other_name}, call {number}: {error:?}");
+                if let Some(SearchError(sentence)) = error {
+                    let full = [&maker, &other].map(|game| game.spec().full_name());
+                    assert_eq!(sentence, format!("this state is of {}, expected a state of {}", full[0], full[1]));
+                }
+            }
+            for error in [
+                other.play(&state, 0).err(),
+                other.alpha_beta(&state, 1, Draws::new(0, 0, 0, "alpha-beta"), &pulse).err(),
+                other.action_text(&state, 0).err(),
+                other.action_text_in(&state, 0, "none").err(),
+            ] {
+                let is_refused = error.is_some_and(|SearchError(sentence)| sentence.starts_with("this state is of"));
+                assert_eq!(is_refused, kind != other_kind, "{name} in {other_name}");
+            }
+        }
+    }
 }

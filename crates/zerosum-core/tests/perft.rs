@@ -41,7 +41,11 @@ fn counts_lines(name: &str, path: &Path) -> usize {
             if position.is_empty() { game.initial_state() } else { game.parse_position(position).expect(label) };
         let counts = counts.split(' ').map(|count| count.parse::<u64>().expect(line));
         for (depth, count) in (1..).zip(counts).filter(|(_, count)| *count <= most_lines(name)) {
-            assert_eq!(game.perft(&state, depth).expect("its own state"), count, "{name}, {label}, depth {depth}");
+            assert_eq!(
+                game.perft(&state, depth, &|| ()).expect("its own state"),
+                count,
+                "{name}, {label}, depth {depth}"
+            );
             num_counts += 1;
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! The core's `Game` methods cannot fail. A Python game's can, so its error unwinds through the core (`raise`) and is caught
 //! at the binding's edge (`catch`), where it becomes the Python exception that it was. The search that it went through is
-//! left in an unknown state and refuses further calls.
+//! left in an unknown state and refuses further calls. Any other panic is a fault of ours: it goes on, and PyO3 makes it a
+//! `PanicException`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -24,6 +25,12 @@ pub fn catch<T>(function: impl FnOnce() -> T) -> PyResult<T> {
         Ok(failure) => failure.0,
         Err(bug) => resume_unwind(bug),
     })
+}
+
+/// Ends a long call where Ctrl-C was pressed: for what the core calls now and then.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method's path has one lifetime, not any")]
+pub fn heed_signals() {
+    Python::attach(|py| py.check_signals()).unwrap_or_else(|error| raise(error));
 }
 
 /// `zerosum.base.errors.GameError` with this message.

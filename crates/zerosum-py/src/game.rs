@@ -10,7 +10,7 @@ use zerosum_core::game::{self, Action, PlaneKind};
 use zerosum_core::games;
 use zerosum_core::random::Draws;
 
-use crate::failure::{catch, game_error, misuse, raise};
+use crate::failure::{catch, game_error, heed_signals, misuse};
 use crate::leaves::{Leaves, expand};
 use crate::python_game::PythonGame;
 
@@ -294,10 +294,7 @@ impl Game {
     fn alpha_beta(&self, py: Python<'_>, state: &State, depth: i64, seed: u64, game: u64) -> PyResult<AlphaBeta> {
         let depth = u32::try_from(depth).unwrap_or(0); // which is refused, as too great a depth is
         let draws = Draws::new(seed, game, state.inner.plies().into(), "alpha-beta");
-        // Ctrl-C ends a search that takes longer than expected.
-        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's path has one lifetime, not any")]
-        let pulse = || Python::attach(|py| py.check_signals()).unwrap_or_else(|error| raise(error));
-        let found = self.run(py, || self.inner.alpha_beta(&state.inner, depth, draws, &pulse))?;
+        let found = self.run(py, || self.inner.alpha_beta(&state.inner, depth, draws, &heed_signals))?;
         let alpha_beta::AlphaBeta { action, worth, num_nodes } = found.map_err(|error| game_error(py, error.0))?;
         Ok(AlphaBeta { action, result: worth.result, delay: worth.delay, material: worth.material, num_nodes })
     }
@@ -347,16 +344,16 @@ impl Game {
         let depth = u32::try_from(depth).ok().filter(|depth| *depth <= MAX_PERFT_DEPTH).ok_or_else(|| {
             game_error(py, format!("lines of {depth} plies cannot be counted, expected 0 to {MAX_PERFT_DEPTH}"))
         })?;
-        self.run(py, || self.inner.perft(&state.inner, depth))?.map_err(misuse)
+        self.run(py, || self.inner.perft(&state.inner, depth, &heed_signals))?.map_err(misuse)
     }
 
     fn random_plies(&self, py: Python<'_>, num_plies: u64, seed: u64) -> PyResult<u64> {
-        self.run(py, || self.inner.random_plies(num_plies, seed))
+        self.run(py, || self.inner.random_plies(num_plies, seed, &heed_signals))
     }
 
     fn encode_again(&self, py: Python<'_>, states: Vec<State>, times: u32) -> PyResult<()> {
         let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
-        self.run(py, || self.inner.encode_again(&states, times))?.map_err(misuse)
+        self.run(py, || self.inner.encode_again(&states, times, &heed_signals))?.map_err(misuse)
     }
 
     fn draw(&self, state: &State) -> PyResult<String> {
@@ -378,11 +375,12 @@ impl Game {
         plies: PyReadonlyArray1<'_, i64>,
         starts: Option<Vec<Option<State>>>,
     ) -> PyResult<Leaves> {
-        let (actions, offsets) = (actions.as_slice()?, offsets.as_slice()?);
-        let (games, plies) = (games.as_slice()?, plies.as_slice()?);
+        // Copies: other threads may write to the arrays once the interpreter lock is released.
+        let (actions, offsets) = (actions.as_slice()?.to_vec(), offsets.as_slice()?.to_vec());
+        let (games, plies) = (games.as_slice()?.to_vec(), plies.as_slice()?.to_vec());
         let starts: Vec<_> =
             starts.unwrap_or_default().into_iter().map(|start| start.map(|state| state.inner)).collect();
-        let leaves = self.run(py, || self.inner.encode_plies(&starts, actions, offsets, games, plies))?;
+        let leaves = self.run(py, || self.inner.encode_plies(&starts, &actions, &offsets, &games, &plies))?;
         Ok(Leaves::outside_search(leaves.map_err(|error| game_error(py, error.0))?, self.is_python))
     }
 

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zerosum_core::erased::{AnyLeaves, plane_counts};
 
-use crate::failure::catch;
+use crate::failure::{catch, heed_signals};
 
 /// The planes of all leaves, `[B * C * H * W]`, flat.
 pub fn expand<'py>(py: Python<'py>, leaves: &dyn AnyLeaves) -> Bound<'py, PyArray1<f32>> {
@@ -142,8 +142,8 @@ impl Leaves {
         num_rollouts: u32,
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let roll = || self.inner.rollout_values(num_rollouts, seed);
-        let values = if self.is_python { catch(roll)? } else { py.detach(roll) };
+        let roll = || catch(|| self.inner.rollout_values(num_rollouts, seed, &heed_signals));
+        let values = if self.is_python { roll() } else { py.detach(roll) }?;
         Ok(values.into_pyarray(py))
     }
 }

@@ -1,9 +1,9 @@
 //! `Search` and `Root`.
 
-use std::sync::{LockResult, Mutex, MutexGuard};
+use std::sync::{LockResult, Mutex, MutexGuard, OnceLock};
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use zerosum_core::erased::AnySearch;
@@ -21,18 +21,25 @@ pub struct Search {
     #[pyo3(get)]
     game: Py<Game>,
     inner: Mutex<Box<dyn AnySearch>>,
+    /// What Python's exception was, if one unwound through the search: else a poisoned lock is a fault of ours.
+    end: OnceLock<&'static str>,
+    /// Memory for what `apply` is given.
+    copies: Mutex<Vec<Vec<f32>>>,
 }
 
 type Guard<'a> = MutexGuard<'a, Box<dyn AnySearch>>;
 
-fn sound(lock: LockResult<Guard<'_>>) -> PyResult<Guard<'_>> {
-    lock.map_err(|_| PyRuntimeError::new_err("this search ended in an error of the game's rules: make a new one"))
-}
-
 impl Search {
+    fn sound<'a>(&self, lock: LockResult<Guard<'a>>) -> PyResult<Guard<'a>> {
+        lock.map_err(|_| {
+            let end = self.end.get().unwrap_or(&"a fault of zerosum itself, not of the game (please report it)");
+            PyRuntimeError::new_err(format!("this search ended in {end}: make a new one"))
+        })
+    }
+
     /// Waits without the interpreter lock, which a user's game needs in the thread that is waited for.
     fn lock(&self, py: Python<'_>) -> PyResult<Guard<'_>> {
-        sound(self.inner.lock_py_attached(py))
+        self.sound(self.inner.lock_py_attached(py))
     }
 
     /// Runs what may call a user's game. An error of the game poisons the lock, because the guard is dropped on its way.
@@ -42,6 +49,20 @@ impl Search {
             let mut search = guard;
             function(&mut **search)
         })
+        .inspect_err(|error| {
+            let is_interrupt = error.is_instance_of::<PyKeyboardInterrupt>(py);
+            let end = if is_interrupt { "an interrupt" } else { "an error of the game's rules" };
+            self.end.get_or_init(|| end);
+        })
+    }
+
+    /// The numbers of an array, which other threads may write to once the interpreter lock is released.
+    fn copy(&self, array: &PyReadonlyArray1<'_, f32>) -> PyResult<Vec<f32>> {
+        let numbers = array.as_slice()?;
+        let mut copy = self.copies.lock().ok().and_then(|mut copies| copies.pop()).unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(numbers);
+        Ok(copy)
     }
 
     fn tree(&self, py: Python<'_>, tree: usize) -> PyResult<Guard<'_>> {
@@ -156,7 +177,7 @@ impl Search {
     fn new(game: Py<Game>, config: &Bound<'_, PyAny>, num_trees: usize, noise_alpha: f32) -> PyResult<Self> {
         let config = config.extract::<Settings>()?.config(noise_alpha)?;
         let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
-        Ok(Self { game, inner: Mutex::new(inner) })
+        Ok(Self { game, inner: Mutex::new(inner), end: OnceLock::new(), copies: Mutex::default() })
     }
 
     #[getter]
@@ -185,7 +206,7 @@ impl Search {
         let leaves = if game.is_python {
             self.call_rules(py, |search| search.gather(max_leaves))?
         } else {
-            py.detach(|| sound(self.inner.lock()).map(|mut search| search.gather(max_leaves)))?
+            py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.gather(max_leaves)))?
         };
         Ok(Leaves::of_search(leaves, game.is_python))
     }
@@ -200,13 +221,20 @@ impl Search {
         draws: Option<PyReadonlyArray1<'_, f32>>,
         moves_left: Option<PyReadonlyArray1<'_, f32>>,
     ) -> PyResult<()> {
+        let (logits, values) = (self.copy(&logits)?, self.copy(&values)?);
+        let draws = draws.map(|draws| self.copy(&draws)).transpose()?;
+        let moves_left = moves_left.map(|moves_left| self.copy(&moves_left)).transpose()?;
         let evaluations = Evaluations {
-            logits: logits.as_slice()?,
-            values: values.as_slice()?,
-            draws: draws.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
-            moves_left: moves_left.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
+            logits: &logits,
+            values: &values,
+            draws: draws.as_deref(),
+            moves_left: moves_left.as_deref(),
         };
-        py.detach(|| sound(self.inner.lock()).map(|mut search| search.apply(ticket, &evaluations)))?.map_err(misuse)
+        let applied = py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.apply(ticket, &evaluations)));
+        if let Ok(mut copies) = self.copies.lock() {
+            copies.extend([Some(values), draws, moves_left, Some(logits)].into_iter().flatten());
+        }
+        applied?.map_err(misuse)
     }
 
     fn cancel(&self, py: Python<'_>, ticket: u64) -> PyResult<()> {
