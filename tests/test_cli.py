@@ -287,7 +287,9 @@ def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> N
     path.write_text("1. e4 e5 *\n\n1. e4 e6 2. Ke3 *\n")
     answer = zero("analyse", path, "--player", "rollouts", "-n", "5", "--format", "same")
     assert answer.status == 2 and "1. e4 " in answer.out
-    assert answer.err.startswith("zerosum: Game 2 is not analysed: ")
+    assert answer.err.startswith(
+        f"zerosum: Game 2 is analysed up to move 2: {path}, line 3: 'Ke3', move 3, is not legal"
+    )
     assert "leave out WHAT, --last" in zero("analyse", path, "--json-lines", "--last").err
     assert "expected losses of the win rate" in zero("analyse", path, "--blunder", "1").err
 

@@ -18,6 +18,7 @@ from zerosum.notation import (
     Move,
     Record,
     RecordError,
+    append_game,
     game_text,
     read_games,
     states_of,
@@ -118,16 +119,64 @@ def test_an_illegal_move_ends_the_record_and_says_so(tmp_path: Path) -> None:
     broken, whole = read_games(path)
     assert [move.text for move in broken.moves] == ["e2e4", "e7e5", "g1f3"]
     assert [[move.text for move in line] for line in broken.moves[0].variations] == [["c7c5"]]
-    variation, main = broken.errors
+    (variation,), (main,) = broken.warnings, broken.errors
     assert variation.startswith(f"{path}, line 3: 'Ke6', move 2, is not legal here: ")
     assert variation.endswith("; the variation stops here")
     assert main.startswith(f"{path}, line 4: 'Nd6', move 4, is not legal here: near are ")
     assert "Nf6" in main and main.endswith("; the record stops here")
     assert broken.result == 1.0 and broken.header("event") == "A"
     assert [move.text for move in whole.checked().moves] == ["d2d4"]
-    with pytest.raises(RecordError, match="Ke6"):
+    with pytest.raises(RecordError, match="Nd6"):
         write_game(broken, tmp_path / "again.pgn")
     assert not (tmp_path / "again.pgn").exists()
+
+
+def test_null_moves_end_their_line(tmp_path: Path) -> None:
+    """Analyses show threats by them; what stands before is kept, and the game that was played is whole."""
+    path = tmp_path / "threat.pgn"
+    path.write_text("1. e4 e5 (1... d5 2. Z0 dxe4) (1... -- 2. d4) 2. Nf3 (2. Bc4\n0000 3. Qh5) Nc6 *\n")
+    (record,) = read_games(path)
+    assert " ".join(move.text for move in record.checked().moves) == "e2e4 e7e5 g1f3 b8c6"
+    assert [[move.text for move in line] for line in record.moves[0].variations] == [["d7d5"]]
+    assert [[move.text for move in line] for line in record.moves[1].variations] == [["f1c4"]]
+    null = "is a null move, which the rules do not know; the variation stops here"
+    assert record.warnings == (
+        f"{path}, line 1: 'Z0', move 3, {null}",
+        f"{path}, line 1: '--', move 2, {null}",
+        f"{path}, line 2: '0000', move 4, {null}",
+    )
+    write_game(record, tmp_path / "again.pgn")
+    (again,) = read_games(tmp_path / "again.pgn")
+    assert again == record and not again.warnings
+    (record,) = read_games(io.StringIO("1. e4 -- 2. d4 *"), format="pgn")
+    assert [move.text for move in record.moves] == ["e2e4"]
+    assert record.errors == (
+        "line 1: '--', move 2, is a null move, which the rules do not know; the record stops here",
+    )
+    assert record.sound_part().warnings == record.errors
+    # python-chess does not read promotions in brackets.
+    (record,) = read_games(io.StringIO("1. h4 g5 2. hxg5 h6 3. gxh6 Bg7 4. hxg7 Nf6 5. gxh8(Q)+ Ng8 *"), format="pgn")
+    assert record.checked().moves[8].text == "g7h8q" and "a promotion is written gxh8=Q+" in record.warnings[0]
+
+
+def test_games_that_the_rules_counted_get_their_margin() -> None:
+    """Our own games: of other people's nobody knows which stones they agreed to be dead."""
+    moves = (Move("C3"), Move("pass"), Move("pass"))
+    for result, ending, said in [
+        (1.0, "", "RE[B+24.5]"),
+        (1.0, "two passes", "RE[B+24.5]"),
+        (-1.0, "", "RE[W+]"),  # which the rules would not say
+        (1.0, "resignation", "RE[B+R]"),
+        (None, "", ""),
+    ]:
+        text = game_text(Record("go(size=5, komi=0.5)", moves, result=result, ending=ending), format="sgf")
+        assert (said or "SZ[5]") in text and text.count("RE[") == bool(said)
+    capped = Record("go(size=5, komi=3.5, max_plies=3)", moves, result=1.0, ending="ply cap")
+    assert "RE[B+21.5]" in game_text(capped, format="sgf")
+    unfinished = Record("go(size=5)", moves[:1], result=1.0)
+    assert "RE[B+]" in game_text(unfinished, format="sgf")
+    (read,) = read_games(io.StringIO("(;SZ[5]KM[0.5]RE[B+];B[cc];W[];B[])"))
+    assert "RE[B+]" in game_text(read, format="sgf")
 
 
 def test_a_record_may_go_on_past_a_soft_ending_but_no_mate() -> None:
@@ -156,7 +205,7 @@ def test_go_records_follow_the_rules_that_they_name() -> None:
     for rules, is_legal in [("", False), ("RU[Japanese]", False), ("RU[NZ]", True)]:
         (record,) = read_games(io.StringIO(suicide.replace("{rules}", rules)))
         assert (not record.errors) == is_legal
-    (record,) = read_games(io.StringIO("(;SZ[9]KM[1000000];B[aa])"))
+    (record,) = read_games(io.StringIO("(;SZ[9]KM[100000];B[aa])"))
     assert "komi" in record.errors[0] and not record.moves
 
 
@@ -263,6 +312,41 @@ def test_python_chess_reads_the_same() -> None:
             assert chess.Board(record.start or chess.STARTING_FEN, chess960=True).fen() == theirs.board().fen()
 
 
+BLEMISHED = (
+    "1. e4 d5 2. exd5 e6 3. c4 c5 4. d4 b5 5. cxb5 a5 6. bxa6 e.p. Nc6*",
+    "1. e4 (1. d4 d5 2. -- e5) e5 (1... c5 2. Ke3 d6) 2. Nf3!!! Nc6 3. Bb5 1-0",
+    "1. h4 g5 2. hxg5 h5 3. gxh6 e.p. Bg7 4. hxg7 Nf6 1/2-1/2",
+    '[Event "The "Big" Open"]\n[White]\n[Black "B"]\n\n1. d4 d5 *',
+    "1. e4 e5 2. Z0 Nc6",
+)
+
+
+def test_python_chess_reads_on_behind_the_same_blemishes() -> None:
+    pytest.importorskip("chess")
+    reader = pytest.importorskip("chess.pgn")
+    for text in BLEMISHED:
+        theirs = reader.read_game(io.StringIO(text))
+        (ours,) = read_games(io.StringIO(text), format="pgn")
+        assert ours.warnings or ours.errors
+        moves = [move.uci() for move in theirs.mainline_moves()]
+        until = moves.index("0000") if "0000" in moves else len(moves)
+        assert [move.text for move in ours.moves] == moves[:until]
+        assert ours.header("Event") == theirs.headers["Event"].replace("?", "")
+
+
+def test_python_chess_writes_quotation_marks_that_are_read() -> None:
+    reader = pytest.importorskip("chess.pgn")
+    game = reader.Game()
+    names = ('The "Big" Open', "a\\b", 'ends in "q"', "ends in \\", '"')
+    for tag, name in zip(("Event", "Site", "White", "Black", "Annotator"), names, strict=True):
+        game.headers[tag] = name
+    (read,) = read_games(io.StringIO(str(game)), format="pgn")
+    assert tuple(map(read.header, ("Event", "Site", "White", "Black", "Annotator"))) == names
+    assert not read.errors and len(read.warnings) == 4
+    (again,) = read_games(io.StringIO(game_text(read, format="pgn")))
+    assert sort_headers(again) == sort_headers(read) and not again.warnings
+
+
 def decorate(line: tuple[Move, ...]) -> tuple[Move, ...]:
     """With clocks, evaluations, glyphs and comments on some moves."""
     said = [
@@ -321,6 +405,72 @@ def test_sgfmill_reads_the_same() -> None:
         columns = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
         names = ["pass" if point is None else f"{columns[point[1]]}{point[0] + 1}" for _, point in moves]
         assert names == [move.text for move in record.moves]
+
+
+def test_sgfmill_takes_damaged_values_as_they_are() -> None:
+    """Its moves of a file with blemishes in the first node are ours."""
+    sgf = pytest.importorskip("sgfmill.sgf")
+    for root in ("KM[6,5]", "KM[375]RU[Chinese]", "HA[x]", "PB[a\nb]KM[six\nseven]"):
+        text = f"(;SZ[9]{root};B[aa];W[bb](;B[cc])(;B[zz]))"
+        theirs = sgf.Sgf_game.from_string(text)
+        (ours,) = read_games(io.StringIO(text))
+        points = [node.get_move()[1] for node in theirs.get_main_sequence() if node.get_move()[0]]
+        columns = "ABCDEFGHJ"
+        assert [f"{columns[column]}{row + 1}" for row, column in points] == [move.text for move in ours.checked().moves]
+        assert any("B[zz]: expected a point" in warning for warning in ours.warnings)
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("▲７六歩 △３四歩 ▲２二角成 △同　銀 ▲４五角", "7g7f 3c3d 8h2b+ 3a2b B*4e"),
+        ("▲５八金右", "4i5h"),
+        ("▲５八金左", "6i5h"),
+        ("▲５八金左 △３四歩 ▲４八金上", "6i5h 3c3d 4i4h"),
+        ("▲５八金左 △３四歩 ▲４八金直", "6i5h 3c3d 4i4h"),
+        ("▲５八金左 △３四歩 ▲４八金寄", "6i5h 3c3d 5h4h"),
+        ("▲５八金左 △３四歩 ▲４八金直 △３五歩 ▲４九金右引", "6i5h 3c3d 4i4h 3d3e 4h4i"),
+        ("☗５八金右 ☖５二金左 ☗７六歩 ☖６二金寄", "4i5h 4a5b 7g7f 5b6b"),
+        ("☗５八金右 ☖５二金左 ☗７六歩 ☖６二金上", "4i5h 4a5b 7g7f 6a6b"),
+    ],
+)
+def test_ki2_moves_are_found_by_the_rules(text: str, moves: str) -> None:
+    (record,) = read_games(io.StringIO(text))
+    assert not record.errors and " ".join(move.text for move in record.moves) == moves
+    (again,) = read_games(io.StringIO(game_text(record, format="kif")), format="kif")
+    assert again == record and not again.warnings
+
+
+def test_ki2_that_means_several_moves_or_none() -> None:
+    for text in ("▲５八金", "▲５八金直", "▲５八金右引", "▲５八金打", "▲７六角", "△７六歩"):
+        (record,) = read_games(io.StringIO(text), format="kif")
+        assert record.moves == () and "move 1, is not legal here" in record.errors[0]
+
+
+def test_ki2_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.ki2"
+    path.write_text("▲７六歩\n", encoding="cp932")
+    (record,) = read_games(path)
+    assert [move.text for move in record.moves] == ["7g7f"]
+    for write in (write_game, append_game):
+        with pytest.raises(DataError, match="a.ki2: KI2 is read, but not written. Name a .kif, .kifu or .csa file"):
+            write(record, path)
+
+
+def test_rsshogi_writes_ki2_that_is_read() -> None:
+    """Its words for moves are enough but once in thousands: 右 where two golds stand to the right."""
+    rsshogi = pytest.importorskip("rsshogi.record")
+    game = make("shogi")
+    num_read, num_all = 0, 0
+    for number in range(12):
+        moves = [move.text for move in random_line(game, game.initial_state(), 250, 0, random.Random(f"ki2 {number}"))]
+        text = rsshogi.Record.from_usi_position(f"startpos moves {' '.join(moves)}").to_ki2()
+        (record,) = read_games(io.StringIO(text), format="kif")
+        read = [move.text for move in record.moves]
+        assert read == moves[: len(read)]
+        assert read == moves or "金右'" in record.errors[0]
+        num_read, num_all = num_read + len(read), num_all + len(moves)
+    assert num_read > 0.95 * num_all > 1000
 
 
 def test_cshogi_reads_the_same() -> None:

@@ -252,14 +252,61 @@ def test_every_game_of_a_file_and_what_is_wrong_with_one(tmp_path: Path) -> None
     path.write_text("1. e4 e5 *\n\n1. e4 Ke4 *\n\n1. d4 d5 *\n")
     told = Told()
     text = told.run(str(path))
-    assert "Game 1: chess" in text and "Game 3: chess" in text and "Game 2" not in text
+    assert all(f"Game {number}: chess" in text for number in (1, 2, 3))
     assert told.command.num_refused == 1
-    assert told.err[0].startswith("Game 2 is not analysed: ") and "'Ke4', move 2, is not legal here" in told.err[0]
+    (sentence,) = told.err
+    assert sentence.startswith(f"Game 2 is analysed up to move 1: {path}, line 3: 'Ke4', move 2, is not legal here")
     told = Told(format="same", output=tmp_path / "out.pgn")
     assert told.run(str(path)) == ""
-    assert [len(record.moves) for record in read_games(tmp_path / "out.pgn")] == [2, 2]
-    lines = Told(format="json").run(str(path)).splitlines()
-    assert [json.loads(line)["number"] for line in lines] == [1, 3]
+    written = list(read_games(tmp_path / "out.pgn"))
+    assert [len(record.moves) for record in written] == [2, 1, 2]
+    assert (
+        written[1]
+        .moves[0]
+        .comments[-1]
+        .startswith("The record was not readable behind this move: line 3: 'Ke4', move 2, is not legal here")
+    )
+    lines = [json.loads(line) for line in Told(format="json").run(str(path)).splitlines()]
+    assert [line["number"] for line in lines] == [1, 2, 3]
+    assert [len(line["warnings"]) for line in lines] == [0, 1, 0]
+    path.write_text('[Variant "Atomic"]\n\n1. e4 *\n\n[Event "B"]\n\n1. d4 *\n')
+    told = Told()
+    assert "Game 2: chess" in told.run(str(path)) and told.command.num_refused == 1
+    assert told.err[0].startswith(f"Game 1 is not analysed: {path}, line 1: the variant 'Atomic' is none of ours")
+
+
+def test_blemishes_are_told_and_the_game_is_analysed(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text('[Event "a "b""]\n\n1. e4 (1. d4 Ke4) 1... e5* \n')
+    told = Told(format="json")
+    (line,) = told.run(str(path)).splitlines()
+    assert told.command.num_refused == 0 and len(json.loads(line)["positions"]) == 3
+    assert [sentence.partition(": ")[2].removeprefix(f"{path}, ")[:24] for sentence in told.err] == [
+        'line 1: \'[Event "a "b""]',
+        "line 3: 'e5*': expected ",
+        "line 3: 'Ke4', move 2, i",
+    ]
+    assert all(sentence.startswith("Game 1: ") and sentence.endswith(".") for sentence in told.err)
+    told = Told(format="same", output=tmp_path / "out.pgn")
+    told.run(str(path))
+    (again,) = read_games(tmp_path / "out.pgn")
+    assert again.header("Event") == 'a "b"' and not again.warnings
+
+
+@pytest.mark.parametrize("suffix", [".kifu", ".csa", ".sgf"])
+def test_a_game_that_stops_is_annotated_up_to_there(suffix: str, tmp_path: Path) -> None:
+    path, out = tmp_path / f"game{suffix}", tmp_path / f"out{suffix}"
+    text = {
+        ".kifu": "   1 ７六歩(77)\n   2 ９九歩(33)\n   3 投了\n",
+        ".csa": "PI\n+\n+7776FU\n-3399FU\n%TORYO\n",
+        ".sgf": "(;SZ[9]RE[B+R];B[ee];W[ee])",
+    }[suffix]
+    path.write_text(text, encoding="utf-8")
+    told = Told(format="same", output=out)
+    told.run(str(path))
+    (record,) = read_games(out)
+    assert len(record.checked().moves) == 1 and told.command.num_refused == 1
+    assert "The record was not readable behind this move" in " ".join(record.moves[0].comments)
 
 
 def test_moves_and_positions_of_any_game() -> None:

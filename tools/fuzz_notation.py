@@ -54,6 +54,8 @@ def _text(rng: random.Random, *, lines: bool = False) -> str:
         ";",
         "1-0",
         "*",
+        "(",
+        ")",
         "投了",
         "é",
         "e4",

@@ -1,6 +1,7 @@
 """`zerosum analyse` for people: a position, or games from a file or by their moves; as text, JSON or annotated file.
 
-What is said of a game that cannot be analysed goes to `complain`, and the next one follows.
+What is said of a game that cannot be analysed, or not to its end, goes to `complain`, and the next one follows; so does
+what a file has of blemishes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import itertools
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from zerosum.analysis.review_text import review_numbers, review_text
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest
 from zerosum.games import Rules, State, make, parse_action, start_state
 from zerosum.games.picture import describe_position
-from zerosum.notation.game_files import GAMES, SUFFIXES, read_games, write_games
+from zerosum.notation.game_files import GAMES, READ_SUFFIXES, read_games, write_games
 from zerosum.notation.record import Move, Record
 from zerosum.play.choice import Players
 from zerosum.play.engine import Task
@@ -55,7 +56,7 @@ class ReviewCommand:
     progress: Callable[[str], None] = lambda _: None
     """Told how far it is."""
     num_refused: int = field(default=0, init=False)
-    """Games that could not be analysed."""
+    """Games that could not be analysed, or not to their end."""
     _rules: dict[str, Rules] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +79,7 @@ class ReviewCommand:
         if what == STDIN:
             self._write_games(_some(read_games(sys.stdin.buffer), "The input"))
             return
-        if what and (Path(what).suffix.lower() in SUFFIXES or Path(what).is_file()):
+        if what and (Path(what).suffix.lower() in READ_SUFFIXES or Path(what).is_file()):
             if game or position or moves:
                 raise SettingsError(f"{what} says its games itself: leave out --game, --position and --moves.")
             self._write_games(_some(read_games(what), what))
@@ -131,15 +132,31 @@ class ReviewCommand:
         self._put([text.getvalue()])
 
     def _each(self, records: Iterable[Record], work: Callable[[int, Record], T]) -> Iterator[tuple[int, T]]:
-        """What comes of each game, by its number; those that are refused are named."""
+        """What comes of each game, by its number; those that are refused are named, and what is odd in the others."""
         for number, record in enumerate(records, start=1):
+            for warning in record.warnings:
+                self.complain(f"Game {number}: {warning}.")
             try:
-                done = work(number, record.checked())
+                done = work(number, self._sound(number, record))
             except GameError as error:
                 self.num_refused += 1
                 self.complain(f"Game {number} is not analysed: {error}")
             else:
+                self.num_refused += bool(record.errors)
                 yield number, done
+
+    def _sound(self, number: int, record: Record) -> Record:
+        """The record as far as it can be analysed; a comment says that it stops there."""
+        if not record.errors:
+            return record
+        sound = record.sound_part()
+        last = len(sound.moves)
+        self.complain(f"Game {number} is analysed up to move {last}: {record.errors[0]}.")
+        for error in record.errors[1:]:
+            self.complain(f"Game {number}: {error}.")
+        comment = f"The record was not readable behind this move: {_without_place(record, record.errors[0])}."
+        told = replace(sound.moves[-1], comments=(*sound.moves[-1].comments, comment))
+        return replace(sound, moves=(*sound.moves[:-1], told))
 
     def _review(self, number: int, record: Record) -> Review:
         rules = self._rules_of(record)
@@ -195,6 +212,10 @@ class ReviewCommand:
                 stream.writelines(texts)
         except OSError as error:
             raise DataError(f"{self.output} cannot be written: {error.strerror or error}.") from error
+
+
+def _without_place(record: Record, sentence: str) -> str:
+    return sentence.removeprefix(f"{record.file}, ")
 
 
 def _some(records: Iterator[Record], source: str) -> Iterator[Record]:

@@ -83,6 +83,7 @@ def review_numbers(review: Review, *, number: int = 1) -> dict[str, Any]:
         "start": review.record.start,
         "headers": [list(header) for header in review.record.headers],
         "result": review.record.result,
+        "warnings": list(review.record.warnings),
         "by": review.by,
         "thresholds": {word: getattr(review.thresholds, word) for word in MARKS.values()},
         "positions": [

@@ -46,8 +46,10 @@ NAMES = {name: piece for piece, (_, name) in PIECES.items()}
 
 MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}", re.ASCII)
 TIME = re.compile(r"T(\d{1,9}(?:\.\d{1,9})?)", re.ASCII)
+SEPARATOR = re.compile(r",|\s+(?=T\d)")
 HEADER = re.compile(r"\$([^:]{1,40}):(.*)")
-CELL = re.compile(r" ?\* ?|([+-])([A-Z]{2})")
+CELL = re.compile(r"\s*(?:\*|([+-])([A-Z]{2}))\s*")
+SQUARES = re.compile(r"(\d)(\d)([A-Z]{2})", re.ASCII)
 
 
 class _CsaError(Exception):
@@ -64,14 +66,15 @@ def parse(lines: Iterable[str]) -> Iterator[Record]:
                 yield reader.finish()
             reader = _GameReader()
             continue
-        if not text.strip() or reader.errors:
+        text = text.lstrip()
+        if not text or reader.errors:
             continue
         reader.line = reader.line or number
         # Several statements may share a line, but texts have commas of their own.
-        statements = [text] if text[0] in "'N$" else text.split(",")
-        for statement in statements:
+        statements = [text] if text[0] in "'N$" else SEPARATOR.split(text)
+        for statement in filter(None, map(str.lstrip, statements)):
             try:
-                reader.read(statement.rstrip() if statement[:1] == "P" else statement.strip(), number)
+                reader.read(statement, number)
             except _CsaError as error:
                 reader.errors.append(f"line {number}: {error}; the record stops here")
                 break
@@ -94,8 +97,14 @@ class _GameReader:
         self.ending = ""
         self.spent_s: float | None = None
         self.errors: list[str] = []
+        self.warnings: list[str] = []
+
+    def warn(self, number: int, what: str) -> None:
+        self.warnings.append(f"line {number}: {what}")
 
     def read(self, text: str, number: int) -> None:
+        # A row of the board may end in empty squares that are blanks.
+        text = text if re.match(r"P[1-9]", text) else text.rstrip()
         if text.startswith("'"):
             if self.has_content or not text.startswith("'CSA encoding="):
                 self.has_content = True
@@ -104,7 +113,7 @@ class _GameReader:
         if text.startswith("V") and not self.has_content:
             self.has_content = True
             if text not in ("V2", "V2.1", "V2.2", "V3", "V3.0"):
-                raise _CsaError(f"the version {shown(text)}: expected V2.2 or V3.0")
+                self.warn(number, f"the version {shown(text)} is not known: it is read as V3.0")
             return
         self.has_content = True
         if text.startswith(("N+", "N-")):
@@ -122,9 +131,9 @@ class _GameReader:
             self.moves.append(Draft(text, number))
         elif text.startswith("%"):
             self._require_turn(text)
-            self._end(text)
+            self._end(text, number)
         elif found := TIME.fullmatch(text):
-            self._read_time(text, float(found[1]))
+            self._read_time(text, float(found[1]), number)
         else:
             raise _CsaError(f"{shown(text)} is nothing that CSA knows: expected a move such as +7776FU, or %TORYO")
 
@@ -138,22 +147,23 @@ class _GameReader:
         if self.ending:
             raise _CsaError(f"{shown(what)} after the game's end")
 
-    def _read_time(self, text: str, seconds: float) -> None:
+    def _read_time(self, text: str, seconds: float, number: int) -> None:
         if self.ending and self.spent_s is None:
             self.spent_s = seconds
         elif self.moves and not self.ending and self.moves[-1].spent_s is None:
             self.moves[-1].spent_s = seconds
         else:
-            raise _CsaError(f"{shown(text)} follows no move: expected one time behind each move")
+            self.warn(number, f"{shown(text)} follows no move: expected one time behind each move; it is left out")
 
-    def _end(self, text: str) -> None:
+    def _end(self, text: str, number: int) -> None:
         if text in ("%+ILLEGAL_ACTION", "%-ILLEGAL_ACTION"):
             is_own = (text[1] == "+") == self.position.is_black_after(len(self.moves))
             self.ending = "illegal move" if is_own else "opponent's illegal move"
         elif text in SPECIAL:
             self.ending = SPECIAL[text]
         else:
-            raise _CsaError(f"{shown(text)} is no ending: expected one of {', '.join(SPECIAL)}")
+            self.ending = text[1:] or "%"
+            self.warn(number, f"{shown(text)} is no ending: expected one of {', '.join(SPECIAL)}")
 
     def _read_pieces(self, text: str) -> None:
         self.has_position = True
@@ -168,12 +178,9 @@ class _GameReader:
         elif kind in ("+", "-"):
             self._put(text, rest, kind == "+")
         elif kind and kind in "123456789":
-            cells = [found for found in CELL.finditer(rest) if found[0]]
-            if len(cells) != 9 or "".join(found[0] for found in cells) != rest:
-                raise _CsaError(f"{shown(text)}: expected nine squares such as -FU or ' * '")
-            for file, found in zip(range(9, 0, -1), cells, strict=True):
-                if found[1]:
-                    self.position.board[file, int(kind)] = (found[1] == "+", _piece(text, found[2]))
+            for file, (sign, name) in zip(range(9, 0, -1), _cells(text, rest), strict=True):
+                if sign:
+                    self.position.board[file, int(kind)] = (sign == "+", _piece(text, name))
         else:
             raise _CsaError(f"{shown(text)}: expected PI, P1 to P9, P+ or P-")
 
@@ -211,6 +218,7 @@ class _GameReader:
             ending_spent_s=self.spent_s,
             format="csa",
             errors=tuple(self.errors),
+            warnings=tuple(self.warnings),
             line=self.line,
         )
 
@@ -221,11 +229,23 @@ def _piece(text: str, name: str) -> str:
     return NAMES[name]
 
 
+def _cells(text: str, rest: str) -> list[tuple[str, str]]:
+    """The nine squares of a row, ("", "") where they are empty: with a star each, or with blanks in its place."""
+    cells = [(found[1] or "", found[2] or "") for found in CELL.finditer(rest)]
+    if len(cells) == 9 and not CELL.sub("", rest):
+        return cells
+    columns = [rest[at : at + 3].strip(" *") for at in range(0, 27, 3)]
+    if len(rest) != 27 or not all(re.fullmatch("(?:[+-][A-Z]{2})?", cell) for cell in columns):
+        raise _CsaError(f"{shown(text)}: expected nine squares such as -FU or ' * '")
+    return [(cell[:1], cell[1:]) for cell in columns]
+
+
 def _squares(text: str, rest: str) -> Iterator[tuple[tuple[int, int], str]]:
     """Squares and pieces such as 82HI."""
-    if not re.fullmatch(r"(?:\d\d[A-Z]{2})*", rest, re.ASCII):
+    rest = "".join(rest.split())
+    if SQUARES.sub("", rest):
         raise _CsaError(f"{shown(text)}: expected squares with pieces such as 82HI")
-    for file, rank, name in re.findall(r"(\d)(\d)([A-Z]{2})", rest):
+    for file, rank, name in SQUARES.findall(rest):
         yield (int(file), int(rank)), _piece(text, name)
 
 

@@ -17,15 +17,22 @@ from pathlib import Path
 from typing import IO, Any
 
 from zerosum.base.errors import DataError
-from zerosum.notation import csa, kif, legality, pgn, sgf
+from zerosum.notation import csa, ki2, kif, legality, pgn, sgf
 from zerosum.notation.record import Record, RecordError
 
 SUFFIXES = {".pgn": "pgn", ".sgf": "sgf", ".kif": "kif", ".kifu": "kif", ".csa": "csa"}
+READ_SUFFIXES = SUFFIXES | {".ki2": "kif", ".ki2u": "kif"}
+"""KI2 is read as KIF, and not written."""
 GAMES = {"pgn": ("chess", "chess960"), "sgf": ("go",), "kif": ("shogi",), "csa": ("shogi",)}
 """The games, without their options, whose records each format holds."""
 
 SHIFT_JIS = "cp932"
+WIDER_SETS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": SHIFT_JIS, "euc_kr": "cp949", "big5": "cp950"}
+"""What people write in who name the narrower set."""
 CHUNK = 1 << 16
+
+COUNTED = ("two passes", "ply cap")
+"""Endings of Go after which the score decides."""
 
 CHARACTER_SETS = re.compile(
     r"ascii|utf-8(-sig)?|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|kz1048|ptcp154|tis-620|hp-roman8|mac-\w+"
@@ -40,15 +47,15 @@ Source = str | os.PathLike[str] | IO[Any]
 def read_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
     """The games of a file, one at a time, with their moves in the game's own notation.
 
-    What is wrong with a game stands in its `errors`: a line of moves ends before its first illegal move, and reading
-    goes on with the next game. `record.checked()` raises instead.
+    What is wrong with a game stands in its `errors`: its moves end before the first illegal one, and reading goes on
+    with the next game. `record.checked()` raises instead. Blemishes that leave the moves whole are `warnings`.
 
     Args:
         source: A path, or a stream of bytes or of text; it is read as games are asked for.
         format: "pgn", "sgf", "kif" or "csa"; None finds it by the path's suffix or by how the file begins.
 
     Raises:
-        DataError: the file cannot be read, is of no known format or not in the encoding that it says.
+        DataError: the file cannot be read, is of no known format or names an encoding that is not known.
     """
     for record in read_raw_games(source, format=format):
         yield legality.check_record(record)
@@ -61,7 +68,7 @@ def read_raw_games(source: Source, *, format: str | None = None) -> Iterator[Rec
         path = _path(source)
         try:
             with path.open("rb") as stream:
-                yield from _read(stream, str(path), format or SUFFIXES.get(path.suffix.lower()))
+                yield from _read(stream, str(path), format or READ_SUFFIXES.get(path.suffix.lower()))
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     else:
@@ -86,10 +93,12 @@ def _read(stream: IO[Any], name: str, format: str | None) -> Iterator[Record]:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{place}the text is UTF-16: save it as UTF-8.")
     format = format or _format_of(head, name)
+    decoder = _Decoder(format, head, chunks)
     try:
-        for record in _Decoder(format, head, chunks).records():
+        for record in decoder.records():
             errors = tuple(f"{place}{error}" for error in record.errors)
-            yield dataclasses.replace(record, errors=errors, file=name)
+            warnings = tuple(f"{place}{warning}" for warning in (*decoder.take_warnings(), *record.warnings))
+            yield dataclasses.replace(record, errors=errors, warnings=warnings, file=name)
     except DataError as error:
         raise DataError(f"{place}{error}") from error
 
@@ -109,7 +118,8 @@ def _format_of(head: bytes, name: str) -> str:
     """The format of a file that begins like this."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     japanese = ("手合割", "手数--", "開始日時", "先手：", "後手：", "棋戦：", "後手の持駒")
-    starts = tuple(word.encode(encoding) for word in japanese for encoding in ("utf-8", SHIFT_JIS))
+    starts = [word.encode(encoding) for word in japanese for encoding in ("utf-8", SHIFT_JIS)]
+    starts += [mark.encode("utf-8") for mark in ki2.MARKS] + [mark.encode(SHIFT_JIS) for mark in "▲△▼▽"]
     if re.match(rb"\(\s*;", text):
         return "sgf"
     if text.startswith((b"#", *starts)):
@@ -130,21 +140,42 @@ class _Decoder:
         self.has_mark = head.startswith(b"\xef\xbb\xbf")
         self.head = head.removeprefix(b"\xef\xbb\xbf")
         self.chunks = chunks
+        self.warnings: list[tuple[int, str]] = []
+        """Lines with bytes that are no text, and what they are read as."""
+        self.line = 0
+        """How many lines are decoded."""
+        self.is_at_end = False
+        self.is_utf8 = self.has_mark
+        """Some line is written in it, and more than ASCII."""
+        self.is_latin1 = False
+        """Some line is no UTF-8."""
 
     def records(self) -> Iterator[Record]:
         if self.format == "sgf":
             return sgf.parse(self._sgf_text(b"".join(self._bytes())))
         if self.format == "pgn":
-            return pgn.parse(_decode_western(line) for line in self._lines())
+            return pgn.parse(self._lines(self._decode_western))
         parse = kif.parse if self.format == "kif" else csa.parse
         return parse(self._japanese_lines())
+
+    def take_warnings(self) -> list[str]:
+        """What is said of the lines before the newest one, with which the next game begins."""
+        taken = [f"line {line}: {what}" for line, what in self.warnings if line < self.line or self.is_at_end]
+        self.warnings = [] if self.is_at_end else [warning for warning in self.warnings if warning[0] >= self.line]
+        return taken
 
     def _bytes(self) -> Iterator[bytes]:
         yield self.head
         yield from self.chunks
 
-    def _lines(self) -> Iterator[bytes]:
+    def _lines(self, decode: Callable[[bytes], str]) -> Iterator[str]:
         """Whatever system ended them."""
+        for content in self._byte_lines():
+            self.line += 1
+            yield content.decode("ascii") if content.isascii() else decode(content)
+        self.is_at_end = True
+
+    def _byte_lines(self) -> Iterator[bytes]:
         rest = b""
         for piece in self._bytes():
             *lines, rest = (rest + piece).split(b"\n")
@@ -152,6 +183,25 @@ class _Decoder:
                 yield from line.removesuffix(b"\r").split(b"\r")
         if rest:
             yield from rest.removesuffix(b"\r").split(b"\r")
+
+    def _warn(self, error: UnicodeDecodeError, encoding: str, what: str) -> None:
+        byte = error.object[error.start]
+        named = "Shift_JIS" if encoding == SHIFT_JIS else encoding.upper()
+        self.warnings.append((self.line, f"the byte 0x{byte:02X} is not {named}: {what}; save the file as UTF-8"))
+
+    def _decode_western(self, content: bytes) -> str:
+        """A line in UTF-8, or in Latin-1, which PGN and SGF assume."""
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            # A file in Latin-1 is told of once; what is not of a piece with its file, at each line.
+            if self.is_utf8 or not self.is_latin1:
+                others = "" if self.is_utf8 else ", and others like it are,"
+                self._warn(error, "utf-8", f"the line is read{others} as Latin-1")
+            self.is_latin1 = True
+            return content.decode("latin-1")
+        self.is_utf8 = True
+        return text
 
     def _japanese_lines(self) -> Iterator[str]:
         """In the encoding that the first line names, else in UTF-8 or Shift-JIS, which the first other letter tells."""
@@ -163,46 +213,53 @@ class _Decoder:
             if named not in known:
                 raise DataError(f"line 1: the encoding {named!r} is none of UTF-8 and Shift_JIS.")
             encodings = [known[named]]
-        for number, line in enumerate(self._lines(), start=1):
-            text, encoding = _decode_first(line, encodings, number)
-            # Both would read some lines of the other; no file is in two.
-            encodings = encodings if text.isascii() else [encoding]
-            yield text
+
+        def decode(content: bytes) -> str:
+            nonlocal encodings
+            for encoding in encodings:
+                try:
+                    text = content.decode(encoding)
+                except UnicodeDecodeError:
+                    continue
+                # Both would read some lines of the other; no file is in two.
+                encodings = [encoding]
+                return text
+            return self._decode_damaged(content, encodings)
+
+        return self._lines(decode)
+
+    def _decode_damaged(self, content: bytes, encodings: list[str]) -> str:
+        """A line in none of the encodings, in that which reads more of it."""
+        texts = {encoding: content.decode(encoding, errors="replace") for encoding in encodings}
+        encoding = min(texts, key=lambda encoding: texts[encoding].count("\ufffd"))
+        try:
+            content.decode(encoding)
+        except UnicodeDecodeError as error:
+            self._warn(error, encoding, "it is read as \ufffd")
+        return texts[encoding]
 
     def _sgf_text(self, content: bytes) -> str:
         """In the character set that CA names; without it UTF-8, or Latin-1, which the specification assumes."""
         found = None if self.has_mark else re.search(rb"CA[a-z]*\s*\[\s*([\w.:-]+)\s*\]", content[:CHUNK])
+        self.head, self.chunks = content, iter(())
         if found is None:
-            return _decode_western(content)
+            try:
+                return content.decode("utf-8")
+            except UnicodeDecodeError:
+                return "\n".join(self._lines(self._decode_western))
         name = found[1].decode("ascii")
         try:
-            is_known = CHARACTER_SETS.fullmatch(codecs.lookup(name).name)
+            known = codecs.lookup(name).name
         except LookupError:
-            is_known = None
-        if not is_known:
+            known = ""
+        if not CHARACTER_SETS.fullmatch(known):
             raise DataError(f"the character set CA[{name}] is not known: save the file as UTF-8.")
-        try:
-            return content.decode(name)
-        except UnicodeError:
-            raise DataError(f"the text is not in {name}, which CA names: save the file as UTF-8.") from None
-
-
-def _decode_first(line: bytes, encodings: list[str], number: int) -> tuple[str, str]:
-    """A line in the first encoding that fits, and that encoding."""
-    for encoding in encodings:
-        try:
-            return line.decode(encoding), encoding
-        except UnicodeDecodeError:
-            continue
-    names = " nor ".join("Shift_JIS" if encoding == SHIFT_JIS else "UTF-8" for encoding in encodings)
-    raise DataError(f"line {number} is not {names}: save the file as UTF-8.")
-
-
-def _decode_western(content: bytes) -> str:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+        for encoding in (known, WIDER_SETS.get(known, known)):
+            try:
+                return content.decode(encoding)
+            except UnicodeError:
+                continue
+        return "\n".join(self._lines(lambda line: self._decode_damaged(line, [WIDER_SETS.get(known, known)])))
 
 
 # ---- writing
@@ -222,7 +279,22 @@ def _write_sgf(record: Record) -> str:
     # What Go's options say of the start and of the rules, SGF says in properties.
     game = legality.game_of(record.game)
     start = record.start or game.position_text(game.initial_state()) or ""
-    return sgf.write(dataclasses.replace(record, start=start), options=legality.options_of(game))
+    ending = record.ending if record.format else _margin(record) or record.ending
+    return sgf.write(dataclasses.replace(record, start=start, ending=ending), options=legality.options_of(game))
+
+
+def _margin(record: Record) -> str:
+    """The margin of a game that the rules ended by counting, "" if they did not: "3.5 points".
+
+    It holds for games that were played by these rules. Which stones people agreed to be dead, their records do not say.
+    """
+    if not record.result or record.ending not in ("", *COUNTED):
+        return ""
+    game, last = legality.game_of(record.game), legality.states_of(record)[-1]
+    score = game.score(last)
+    if game.ending(last) not in COUNTED or score is None or score * record.result <= 0:
+        return ""
+    return f"{abs(score):g} points"
 
 
 def write_game(record: Record, target: Source, *, format: str | None = None) -> None:
@@ -253,6 +325,7 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
     path = _path(target)
     if not path.name:
         raise DataError(f"{str(target)!r} is no file that could be written: name one.")
+    _refuse_ki2(path)
     format = _require_format(format or SUFFIXES.get(path.suffix.lower()), str(path))
     encoding = SHIFT_JIS if path.suffix.lower() == ".kif" else "utf-8"
     unfinished = path.with_name(f".{path.name}.unfinished")
@@ -278,6 +351,7 @@ def append_game(record: Record, path: str | os.PathLike[str]) -> None:
         DataError: the file cannot be written, or its suffix is none of those.
     """
     path = Path(path)
+    _refuse_ki2(path)
     format = _require_format(SUFFIXES.get(path.suffix.lower()), str(path))
     if format == "kif":
         raise DataError(f"{path}: a KIF file holds one game. Name a .csa file.")
@@ -292,6 +366,11 @@ def append_game(record: Record, path: str | os.PathLike[str]) -> None:
             stream.write(_encoded(text, "utf-8"))
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _refuse_ki2(path: Path) -> None:
+    if path.suffix.lower() in READ_SUFFIXES.keys() - SUFFIXES.keys():
+        raise DataError(f"{path}: KI2 is read, but not written. Name a .kif, .kifu or .csa file.")
 
 
 def _encoded(text: str, encoding: str) -> bytes:

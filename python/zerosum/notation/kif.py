@@ -2,7 +2,8 @@
 
 After the description of its author (Y. Kakinoki, 2024). Moves come out as KIF writes them without 同: `７六歩(77)`,
 `３三角成(88)`, `５二銀打`; 同 is the square of the move before. Each line of a comment (`*`) is a comment of its own;
-bookmarks (`&`) are the property "&". Lines that begin with # are for programs and left out.
+bookmarks (`&`) are the property "&". Lines that begin with # are for programs and left out. KI2, which has several
+moves in a line (`▲７六歩　△３四歩`), is read, too: its moves come out as they stand, but for 同; `ki2.py` finds them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from zerosum.base.errors import shown
+from zerosum.notation import ki2
 from zerosum.notation.record import (
     MAX_DEPTH,
     Draft,
@@ -24,7 +26,16 @@ from zerosum.notation.record import (
     require_result,
     result_of,
 )
-from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, START, ShogiPosition
+from zerosum.notation.shogi_position import (
+    DIGITS,
+    KANJI_DIGITS,
+    NUM_PIECES,
+    PIECES,
+    SIGNS,
+    START,
+    ShogiPosition,
+    square_of,
+)
 
 _REST = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 
@@ -56,50 +67,57 @@ SPECIAL = {
     "詰み": "checkmate",
     "詰": "checkmate",
     "切れ負け": "time",
+    "時間切れ": "time",
     "反則負け": "illegal move",
     "反則勝ち": "opponent's illegal move",
     "入玉勝ち": "declaration",
+    "入玉勝": "declaration",
+    "入玉宣言": "declaration",
+    "入玉宣言勝ち": "declaration",
+    "宣言勝ち": "declaration",
     "不戦敗": "forfeit",
     "不戦勝": "opponent's forfeit",
     "不詰": "no checkmate",
     "引き分け": "agreement",
     "最大手数": "ply cap",
 }
-"""What stands in a move's place where the game ends."""
-
-SIGNS = {sign: piece for piece, (sign, _) in PIECES.items()}
-SIGNS |= {"王": "K", "竜": "+R", "成香": "+L", "成桂": "+N", "成銀": "+S"}
+"""What stands in a move's place where the game ends; of several words for an ending the first is written."""
 
 MOVE = re.compile(
     r"(?:([1-9１-９])([1-9一二三四五六七八九])|同)[ 　]*(成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
     r"(成|不成)?(打|[(（]([1-9])([1-9])[)）])"
 )
+KI2_MOVE = re.compile(r"([▲△▼▽☗☖])[ 　]*([^▲△▼▽☗☖]+)")
 NUMBERED = re.compile(r"[ 　]*(\d{1,5})[ 　]+(.*)", re.ASCII)
 TIME = re.compile(r"[(（] *(\d{1,6}):(\d{1,2})(?:/[ \d:]*)?[)）][ 　]*\+?[ 　]*", re.ASCII)
 HEADER = re.compile(r"([^：:#*&|+][^：:]{0,39})[：:](.*)")
 BRANCH = re.compile(r"変化[：:][ 　]*(\d{1,5})手", re.ASCII)
 SUMMARY = re.compile(r"まで、?(?:\d+手)?で?(.*)")
+HAND = re.compile(r"(\S)(\d{1,3}|[〇一二三四五六七八九十]*)")
 HANDS = {"先手の持駒": True, "下手の持駒": True, "後手の持駒": False, "上手の持駒": False}
 TURNS = {"先手番": True, "下手番": True, "後手番": False, "上手番": False}
 
 
 class _KifError(Exception):
-    """A sentence: what is wrong with a line."""
+    """A sentence: what is wrong with a line, and that the line of moves cannot go on."""
 
 
 def parse(lines: Iterable[str]) -> Iterator[Record]:
     """The one game of a file. What is wrong with it is in its `errors`."""
     reader = _GameReader()
     for number, line in enumerate(lines, start=1):
-        text = line.strip("\r\n　 ")
+        text = line.strip()
         if not text or text.startswith("#"):
             continue
         reader.line = reader.line or number
         try:
             reader.read(text, number)
         except _KifError as error:
-            reader.errors.append(f"line {number}: {error}; the record stops here")
-            break
+            if not reader.has_branched:
+                reader.errors.append(f"line {number}: {error}; the record stops here")
+                break
+            reader.warn(number, f"{error}; the variation stops here")
+            reader.is_stopped = True
     if reader.line:
         yield reader.finish()
 
@@ -137,8 +155,30 @@ class _GameReader:
         self.spent_s: float | None = None
         self.summary = ""
         self.errors: list[str] = []
+        self.warnings: list[str] = []
+        self.has_content = False
+        self.has_branched = False
+        """The game that was played is complete; variations follow."""
+        self.is_stopped = False
+        """What comes is left out until the next variation."""
+
+    def warn(self, number: int, what: str) -> None:
+        self.warnings.append(f"line {number}: {what}")
 
     def read(self, text: str, number: int) -> None:
+        """A line of the file that says something."""
+        if self.is_stopped and not BRANCH.match(text):
+            return
+        self.is_stopped = False
+        if not self._read_line(text, number):
+            sentence = f"{shown(text)} is neither a header (名前：値), a move, a comment nor a part of a board"
+            if not self.has_content:
+                raise _KifError(sentence)
+            self.warn(number, f"{sentence}; it is left out")
+        self.has_content = True
+
+    def _read_line(self, text: str, number: int) -> bool:
+        """Whether the line is one that KIF knows."""
         line = self.lines[-1]
         if text.startswith("*"):
             comments = line.points[-1].comments if line.moves or line.moves is self.main else line.before
@@ -147,10 +187,12 @@ class _GameReader:
             line.points[-1].properties.append(("&", text[1:]))
         elif found := BRANCH.match(text):
             self._branch(int(found[1]))
+        elif text.startswith(tuple(ki2.MARKS)):
+            self._read_ki2(text, number)
         elif found := NUMBERED.fullmatch(text):
             self._read_move(int(found[1]), found[2], number)
         elif text.startswith(("手数--", "手数ーー", "+-", "９")):
-            return
+            pass
         elif found := SUMMARY.match(text):
             if len(self.lines) == 1:
                 self.summary = found[1].strip()
@@ -165,7 +207,8 @@ class _GameReader:
         elif found := HEADER.fullmatch(text):
             self._read_header(found[1].strip(), found[2].strip(" 　"))
         else:
-            raise _KifError(f"{shown(text)} is neither a header (名前：値), a move, a comment nor a part of a board")
+            return False
+        return True
 
     def _require_start(self, what: str) -> None:
         if self.main or len(self.lines) > 1:
@@ -186,13 +229,12 @@ class _GameReader:
     def _read_hand(self, is_black: bool, text: str) -> None:
         if text == "なし":
             return
-        for sign, count in re.findall(r"(\S)([〇一二三四五六七八九十]*)", text):
+        for sign, count in HAND.findall(text):
             piece = SIGNS.get(sign, "")
-            tens, _, ones = count.rpartition("十")
-            value = KANJI_DIGITS.find(ones or "〇") + (10 * KANJI_DIGITS.find(tens or "一") if "十" in count else 0)
-            if piece not in NUM_PIECES or (count and not 1 <= value <= 18):
+            value = _number_of(count) if count else 1
+            if piece not in NUM_PIECES or not 1 <= value <= 18:
                 raise _KifError(f"{shown(sign + count)} in hand: expected pieces such as 飛, 銀二 or 歩十八, or なし")
-            self.position.hands[is_black][piece] += value if count else 1
+            self.position.hands[is_black][piece] += value
 
     def _read_row(self, text: str) -> None:
         self._require_start(text)
@@ -210,6 +252,7 @@ class _GameReader:
 
     def _branch(self, first: int) -> None:
         """Begin a variation: move number `first` of the innermost line that began before it."""
+        self.has_branched = True
         while len(self.lines) > 1 and self.lines[-1].first >= first:
             self.lines.pop()
         parent = self.lines[-1]
@@ -233,29 +276,64 @@ class _GameReader:
             body = text[: found.start()]
             time = TIME.fullmatch(text[found.start() :].strip())
             if time is None:
-                raise _KifError(f"{shown(text[found.start() :])}: expected the time taken, ( 0:05/00:01:23)")
-            spent_s = float(60 * int(time[1]) + int(time[2]))
+                said = shown(text[found.start() :])
+                self.warn(line_number, f"{said}: expected the time taken, ( 0:05/00:01:23); it is left out")
+            else:
+                spent_s = float(60 * int(time[1]) + int(time[2]))
         body = body.strip(" 　+")
         if body in SPECIAL:
-            line.is_over = True
-            if len(self.lines) == 1:
-                self.ending, self.spent_s = SPECIAL[body], spent_s
-            elif line.moves:
-                line.moves[-1].ending = SPECIAL[body]
+            self._end(body, spent_s)
+        elif found := MOVE.fullmatch(body):
+            file, rank, sign, promotion, origin, from_file, from_rank = found.groups()
+            source = "打" if origin == "打" else f"({from_file}{from_rank})"
+            words = f"{PIECES[SIGNS[sign]][0]}{'成' if promotion == '成' else ''}{source}"
+            self._add_move(self._square(body, file, rank), words, line_number, spent_s)
+        else:
+            self._add_ki2_move(body, line_number, spent_s)
+            self.warn(line_number, f"{shown(body)} does not say where it comes from, as KIF does: it is read as KI2")
+
+    def _end(self, word: str, spent_s: float | None) -> None:
+        line = self.lines[-1]
+        line.is_over = True
+        if len(self.lines) == 1:
+            self.ending, self.spent_s = SPECIAL[word], spent_s
+        elif line.moves:
+            line.moves[-1].ending = SPECIAL[word]
+        else:
+            raise _KifError(f"a variation that is {word} alone: expected a move")
+
+    def _read_ki2(self, text: str, line_number: int) -> None:
+        """Moves that stand in one line, each behind the mark of its side."""
+        for mark, said in KI2_MOVE.findall(text):
+            word = said.strip(" 　")
+            if self.lines[-1].is_over:
+                raise _KifError(f"{shown(word)} after the game's end: expected 変化 or the end of the file")
+            if word in SPECIAL:
+                self._end(word, None)
             else:
-                raise _KifError(f"a variation that is {body} alone: expected a move")
-            return
-        found = MOVE.fullmatch(body)
+                self._add_ki2_move(word, line_number, None, mark=mark)
+
+    def _add_ki2_move(self, word: str, line_number: int, spent_s: float | None, *, mark: str = "") -> None:
+        same = re.match(r"同[ 　]*", word)
+        square = self._square(word, "", "") if same else ""
+        found = ki2.MOVE.fullmatch(square + word[same.end() :] if same else word)
         if found is None:
-            raise _KifError(f"{shown(body)} is no move: expected one such as ７六歩(77), 同　角成(88) or ５二銀打")
-        file, rank, sign, promotion, origin, from_file, from_rank = found.groups()
-        square = _square(file, rank) if file else line.squares[-1]
+            raise _KifError(f"{shown(word)} is no move: expected one such as ７六歩(77), 同　角成(88) or ５二銀打")
+        file, rank, sign, side, way, promotion, drop = found.groups()
+        promotion = "成" if promotion == "成" else "不成" if promotion else ""
+        words = f"{PIECES[SIGNS[sign]][0]}{side}{way}{promotion}{drop or ''}"
+        self._add_move(_square_text(file, rank), words, line_number, spent_s, mark=mark)
+
+    def _square(self, body: str, file: str | None, rank: str) -> str:
+        """The square that numerals name, or that of the move before where there are none."""
+        square = _square_text(file, rank) if file else self.lines[-1].squares[-1]
         if not square:
             raise _KifError(f"{shown(body)}: 同 without a move before")
-        sign = PIECES[SIGNS[sign]][0]
-        source = "打" if origin == "打" else f"({from_file}{from_rank})"
-        text = f"{square}{sign}{'成' if promotion == '成' else ''}{source}"
-        move = Draft(text, line_number, comments_before=line.before, spent_s=spent_s)
+        return square
+
+    def _add_move(self, square: str, words: str, line_number: int, spent_s: float | None, *, mark: str = "") -> None:
+        line = self.lines[-1]
+        move = Draft(mark + square + words, line_number, comments_before=line.before, spent_s=spent_s)
         line.before = []
         line.moves.append(move)
         line.points.append(move)
@@ -290,12 +368,33 @@ class _GameReader:
             ending_spent_s=self.spent_s,
             format="kif",
             errors=tuple(self.errors),
+            warnings=tuple(self.warnings),
             line=self.line,
         )
 
 
-def _square(file: str, rank: str) -> str:
-    return DIGITS[int(file)] + (KANJI_DIGITS[int(rank)] if rank.isascii() else rank)
+def _square_text(file: str, rank: str) -> str:
+    """A square as KIF writes it.
+
+    >>> _square_text("5", "2")
+    '５二'
+    """
+    numbers = square_of(file, rank)
+    return DIGITS[numbers[0]] + KANJI_DIGITS[numbers[1]]
+
+
+def _number_of(text: str) -> int:
+    """A number in numerals of any kind; 0 if it is none.
+
+    >>> [_number_of(text) for text in ("十八", "二十", "九", "18", "十二三")]
+    [18, 20, 9, 18, 0]
+    """
+    if text.isdecimal():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    if len(tens) > 1 or len(ones) > 1:
+        return 0
+    return (10 * KANJI_DIGITS.find(tens or "一") if ten else 0) + KANJI_DIGITS.find(ones or "〇")
 
 
 def _read_summary(text: str, *, is_first: bool) -> tuple[str, float | None]:

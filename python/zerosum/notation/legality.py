@@ -1,7 +1,8 @@
 """A record held against the rules of its game: its moves from a file's notation to the game's own, and back.
 
 Games are known by `zerosum.games.Rules` alone. A line of moves ends before its first illegal one, and the record's
-errors say which move that is, on which line of the file, and which legal moves are near.
+errors, or its warnings if the line is a variation, say which move that is, on which line of the file, and which legal
+moves are near.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import functools
 from zerosum.base.errors import GameError, shown
 from zerosum.games import Rules, State, make, start_state
 from zerosum.games.rules import given_options, near_moves
+from zerosum.notation import ki2, pgn
 from zerosum.notation.record import Move, Record, RecordError
 
 NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
@@ -49,7 +51,7 @@ def states_of(record: Record) -> list[State]:
 def check_record(record: Record) -> Record:
     """A record as a parser made it, with its game, start and moves in the game's own notation.
 
-    Each line of moves ends before the first illegal move, which an error names.
+    Each line of moves ends before the first illegal move, which an error names; a warning in a variation.
     """
     if not record.game:
         return dataclasses.replace(record, moves=(), variations=())
@@ -69,7 +71,8 @@ def check_record(record: Record) -> Record:
         start="" if start_text in (None, game.position_text(game.initial_state())) else start_text,
         moves=moves,
         variations=variations,
-        errors=(*record.errors, *(f"{place}{error}; the {line} stops here" for line, error in walk.errors)),
+        errors=(*record.errors, *(f"{place}{error}; the record stops here" for error in walk.errors)),
+        warnings=(*record.warnings, *(f"{place}{error}; the variation stops here" for error in walk.warnings)),
     )
 
 
@@ -85,8 +88,8 @@ def in_notation(record: Record, format: str) -> Record:
     start = start_state(game, record.start)
     walk = _Walk(game, None, NOTATIONS[format])
     moves, variations = walk.translate(record, start)
-    if walk.errors:
-        raise RecordError(f"{walk.errors[0][1]}.", record=record)
+    if wrong := [*walk.errors, *walk.warnings]:
+        raise RecordError(f"{wrong[0]}.", record=record)
     return dataclasses.replace(record, moves=moves, variations=variations)
 
 
@@ -96,20 +99,22 @@ class _Walk:
     def __init__(self, game: Rules, read: str | None, write: str | None) -> None:
         self.game, self.read = game, _known(game, read)
         self.write = _known(game, write)
-        self.errors: list[tuple[str, GameError]] = []
-        """What kind of line ends where, and why."""
+        self.errors: list[GameError] = []
+        """Where and why the main line ends."""
+        self.warnings: list[GameError] = []
+        """Where and why variations end."""
 
     def translate(self, record: Record, start: State) -> tuple[tuple[Move, ...], tuple[tuple[Move, ...], ...]]:
         """The main line and the variations that leave it before its first move."""
-        return self._line("record", record.moves, start, 1), self._variations(record.variations, start, 1)
+        return self._line(record.moves, start, 1, self.errors), self._variations(record.variations, start, 1)
 
-    def _line(self, what: str, line: tuple[Move, ...], state: State, number: int) -> tuple[Move, ...]:
+    def _line(self, line: tuple[Move, ...], state: State, number: int, complaints: list[GameError]) -> tuple[Move, ...]:
         done: list[Move] = []
         for move in line:
             try:
                 action = _parse(self.game, state, move, number, self.read)
             except GameError as error:
-                self.errors.append((what, error))
+                complaints.append(error)
                 break
             text = self.game.action_text(state, action, self.write)
             state, number = self.game.play(state, action), number + 1
@@ -120,7 +125,7 @@ class _Walk:
     def _variations(
         self, variations: tuple[tuple[Move, ...], ...], state: State, number: int
     ) -> tuple[tuple[Move, ...], ...]:
-        lines = (self._line("variation", variation, state, number) for variation in variations)
+        lines = (self._line(variation, state, number, self.warnings) for variation in variations)
         return tuple(line for line in lines if line)
 
 
@@ -131,8 +136,12 @@ def _known(game: Rules, notation: str | None) -> str | None:
 
 def _parse(game: Rules, state: State, move: Move, number: int, notation: str | None) -> int:
     action = game.parse_action(state, move.text)
+    if action is None and notation == "kif":
+        action = ki2.find_action(game, state, move.text)
     if action is not None:
         return action
     place = f"line {move.line}: " if move.line else ""
+    if move.text in pgn.NULL_MOVES:
+        raise GameError(f"{place}{shown(move.text)}, move {number}, is a null move, which the rules do not know")
     near = near_moves(game, state, move.text, notation=notation)
     raise GameError(f"{place}{shown(move.text)}, move {number}, is not legal here: {near}")

@@ -3,6 +3,7 @@
 After the PGN standard (S. J. Edwards, 1994). Read is what people write: any order of tags, comments of both kinds,
 glyphs as numbers or as signs, escape lines, moves as they come (what is a legal move, `legality.py` says). Written is
 the standard's export format: the seven tags of the roster first, the other tags by name, lines of at most 80 columns.
+A blemish that leaves no doubt about the moves of the game is a warning.
 Blanks and line ends within a comment count as one blank. Of the commands in comments, `[%clk]`, `[%emt]` and `[%eval]`
 become values; others stay in the comment's text.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from zerosum.base.errors import shown
 from zerosum.notation.record import (
@@ -51,7 +53,17 @@ GLYPHS |= {"±": 16, "+/-": 16, "∓": 17, "-/+": 17, "+-": 18, "-+": 19, "N": 1
 """Signs that stand for themselves after a move; those of ! and ? also at its end."""
 
 TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"([^"\\]*(?:\\.[^"\\]*)*)"\s*\]')
-TOKEN = re.compile(r"\{|;.*|\(|\)|\$\d+|[^\s(){};$]+|\$")
+LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"(.*?)"\s*\](?=\s*(?:\[|$))')
+"""A tag whose value has quotation marks that are not escaped."""
+TOKEN = re.compile(r"\{|;.*|[^\s(){};$]*[a-h][18]\([QRBNqrbn]\)[^\s(){};$]*|\(|\)|\$\d+|[^\s(){};$]+|\$")
+PROMOTION = re.compile(r"(.*[a-h][18])\(([QRBNqrbn])\)(.*)")
+MOST_LETTERS = 20
+"""Of a move; a longer word is none."""
+NULL_MOVES = ("--", "Z0", "0000", "@@@@")
+"""A turn left out, as analyses write it to show a threat; no game has one."""
+STANDARD_MOVE = re.compile(r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?[!?]*|O-O(?:-O)?[+#]?[!?]*")
+EN_PASSANT = re.compile(r"(.*?)e\.?p\.?([+#!?]*)")
+MOVE_WITH_RESULT = re.compile(r"([a-hKQRBNO].*?[\dQRBNO+#!?])(1-0|0-1|1/2-1/2|\*)")
 NUMBER = re.compile(r"\d+\.+|\d+$|\.+")
 SIGNS = re.compile(r"[!?]+$")
 COMMAND = re.compile(r"\[%(clk|emt|eval)\s+([^\]]*)\]")
@@ -69,7 +81,7 @@ def parse(lines: Iterable[str]) -> Iterator[Record]:
     for number, line in enumerate(lines, start=1):
         text = line.rstrip("\r\n")
         if reader.opened_comment and was_blank and text.startswith('[Event "'):
-            reader.stop(reader.opened_comment, "a comment that is not closed: expected } before the next game")
+            reader.stop_record(reader.opened_comment, "a comment that is not closed: expected } before the next game")
             reader.opened_comment = 0
         if not reader.opened_comment and text.startswith("%"):
             continue
@@ -90,6 +102,21 @@ def parse(lines: Iterable[str]) -> Iterator[Record]:
         yield reader.finish(number)
 
 
+@dataclass
+class _OpenLine:
+    """The game that was played, or a variation that is not closed yet."""
+
+    moves: list[Draft]
+    point: Draft
+    """What stands before its first move."""
+    before: list[str] = field(default_factory=list)
+    """Comments before its first move, of a variation."""
+    is_stopped: bool = False
+    """What comes is left out until the line is closed."""
+    num_skipped: int = 0
+    """Variations that are open in it and left out."""
+
+
 class _GameReader:
     """One game, line by line."""
 
@@ -97,40 +124,54 @@ class _GameReader:
         self.line = 0
         self.tags: list[tuple[str, str]] = []
         self.errors: list[str] = []
+        self.warnings: list[str] = []
         self.root = Draft()
         self.main: list[Draft] = []
-        self.open: list[tuple[list[Draft], Draft]] = [(self.main, self.root)]
-        """The main line and the variations that are open, each with what stands before it."""
-        self.before: list[str] = []
-        """Comments before the first move of the innermost variation."""
+        self.open = [_OpenLine(self.main, self.root)]
+        """The main line and the variations that are open."""
         self.result: str | None = None
         self.comment: list[str] = []
         self.opened_comment = 0
         """The line on which the comment began that is open, or 0."""
         self.has_moves = False
-        self.is_stopped = False
 
     def say(self, number: int, what: str) -> None:
         self.errors.append(f"line {number}: {what}")
 
+    def warn(self, number: int, what: str) -> None:
+        self.warnings.append(f"line {number}: {what}")
+
     def stop(self, number: int, what: str) -> None:
-        if not self.is_stopped:
+        """End the innermost line: the record, or a variation."""
+        if len(self.open) == 1:
+            self.stop_record(number, what)
+        else:
+            self.open[-1].is_stopped = True
+            self.warn(number, f"{what}; the variation stops here")
+
+    def stop_record(self, number: int, what: str) -> None:
+        if not self.open[0].is_stopped:
             self.say(number, f"{what}; the record stops here")
-        self.is_stopped = True
+        self.open = self.open[:1]
+        self.open[0].is_stopped = True
 
     def read_tags(self, text: str, number: int) -> None:
         self.line = self.line or number
         at = 0
         while at < len(text):
             found = TAG.match(text, at)
+            value = re.sub(r'\\(["\\])', r"\1", found[2]) if found else ""
+            if found is None and (found := LOOSE_TAG.match(text, at)):
+                value = found[2]
+                self.warn(number, f'{shown(found[0])}: a quotation mark in a value is written \\"; it is read as one')
             if found is None:
-                self.say(number, f'{shown(text[at:])} is no tag: expected [Name "value"]')
+                self.warn(number, f'{shown(text[at:])} is no tag: expected [Name "value"]; it is left out')
                 return
-            name, value = found[1], one_line(re.sub(r"\\(.)", r"\1", found[2]))
+            name = found[1]
             if any(name == other for other, _ in self.tags):
-                self.say(number, f"the tag {name} stands twice: the first one counts")
+                self.warn(number, f"the tag {name} stands twice: the first one counts")
             else:
-                self.tags.append((name, value))
+                self.tags.append((name, one_line(value)))
             at = found.end() + len(text[found.end() :]) - len(text[found.end() :].lstrip())
 
     def read_moves(self, text: str, number: int, *, at: int = 0) -> int | None:
@@ -158,87 +199,124 @@ class _GameReader:
                 self.opened_comment = number
             elif is_comment:
                 self.add_comment(token[1:])
-            elif not self.is_stopped or token in RESULTS:
+            else:
                 self.read_token(token, number)
 
     def read_token(self, token: str, number: int) -> None:
-        line, point = self.open[-1]
+        line = self.open[-1]
         if token == "(":
-            if not line:
-                self.stop(number, "a variation before a move that it could replace")
-            elif len(self.open) > MAX_DEPTH:
-                self.stop(number, f"variations more than {MAX_DEPTH} deep")
-            else:
-                point = line[-2] if len(line) > 1 else point
-                point.variations.append([])
-                self.open.append((point.variations[-1], point))
+            self.open_variation(number)
         elif token == ")":
-            if len(self.open) == 1:
-                self.stop(number, "')' without '('")
-            else:
-                if not line:
-                    self.say(number, "a variation without a move")
-                self.open.pop()
-                self.before = []
-        elif token in RESULTS:
-            if len(self.open) > 1 and not self.is_stopped and line:
-                line[-1].ending = token
-            else:
-                self.result = token
+            self.close_variation(number)
+        elif token in RESULTS and len(self.open) == 1 and not line.num_skipped:
+            self.result = token
+        elif line.is_stopped or line.num_skipped:
+            pass
+        elif token in RESULTS and line.moves:
+            line.moves[-1].ending = token
         elif token.startswith("$"):
             self.add_glyph(int(token[1:]) if 1 < len(token) < 5 else 256, token, number)
+        elif token in NULL_MOVES:
+            self.add_move(token, number)
         else:
-            word = token
-            while found := NUMBER.match(word):
-                word = word[found.end() :]
-            if word in GLYPHS:
-                self.add_glyph(GLYPHS[word], token, number)
-            elif word and len(word) <= 20:
-                self.add_move(word, number)
-            elif word:
-                self.stop(number, f"{shown(token)} is no move")
+            self.read_word(token, number)
+
+    def open_variation(self, number: int) -> None:
+        line = self.open[-1]
+        if line.is_stopped or line.num_skipped:
+            line.num_skipped += 1
+        elif not line.moves:
+            line.num_skipped = 1
+            self.warn(number, "a variation before a move that it could replace; it is left out")
+        elif len(self.open) > MAX_DEPTH:
+            line.num_skipped = 1
+            self.warn(number, f"variations more than {MAX_DEPTH} deep; the deeper ones are left out")
+        else:
+            point = line.moves[-2] if len(line.moves) > 1 else line.point
+            point.variations.append([])
+            self.open.append(_OpenLine(point.variations[-1], point))
+
+    def close_variation(self, number: int) -> None:
+        line = self.open[-1]
+        if line.num_skipped:
+            line.num_skipped -= 1
+        elif len(self.open) > 1:
+            if not line.moves and not line.is_stopped:
+                self.warn(number, "a variation without a move")
+            self.open.pop()
+        elif not line.is_stopped:
+            self.warn(number, "')' without '('; it is left out")
+
+    def read_word(self, token: str, number: int) -> None:
+        word = token
+        while found := NUMBER.match(word):
+            word = word[found.end() :]
+        if word in GLYPHS:
+            self.add_glyph(GLYPHS[word], token, number)
+        elif word and len(word) <= MOST_LETTERS:
+            self.read_move(word, number)
+        elif word:
+            self.stop(number, f"{shown(token)} is no move")
+
+    def read_move(self, word: str, number: int) -> None:
+        """A move, with what people write beside it without a blank."""
+        if STANDARD_MOVE.fullmatch(word):
+            self.add_move(word, number)
+            return
+        ending = ""
+        if found := MOVE_WITH_RESULT.fullmatch(word):
+            self.warn(number, f"{shown(word)}: expected a blank before {found[2]}")
+            word, ending = found[1], found[2]
+        if found := EN_PASSANT.fullmatch(word):
+            self.warn(number, f"{shown(word)}: PGN has no word for a capture en passant; e.p. is left out")
+            word = found[1] + found[2]
+        if found := PROMOTION.fullmatch(word):
+            plain = f"{found[1]}={found[2].upper()}{found[3]}"
+            self.warn(number, f"{shown(word)}: a promotion is written {plain}; it is read as one")
+            word = plain
+        if word:
+            self.add_move(word, number)
+        if ending:
+            self.read_token(ending, number)
 
     def add_move(self, word: str, number: int) -> None:
+        line = self.open[-1]
         signs = SIGNS.search(word)
-        if signs and signs[0] not in GLYPHS:
-            self.stop(number, f"{shown(word)}: expected one of {' '.join(list(GLYPHS)[:6])} after a move")
-            return
-        line, _ = self.open[-1]
+        glyphs = [GLYPHS[signs[0]]] if signs and signs[0] in GLYPHS else []
+        if signs and not glyphs:
+            expected = " ".join(list(GLYPHS)[:6])
+            self.warn(number, f"{shown(word)}: expected one of {expected} after a move; {signs[0]} is left out")
         text = word[: signs.start()] if signs else word
-        line.append(Draft(text, number, comments_before=self.before, nags=[GLYPHS[signs[0]]] if signs else []))
-        self.before = []
+        line.moves.append(Draft(text, number, comments_before=line.before, nags=glyphs))
+        line.before = []
 
     def add_glyph(self, glyph: int, token: str, number: int) -> None:
-        line, _ = self.open[-1]
+        moves = self.open[-1].moves
         if glyph > 255:
-            self.say(number, f"{shown(token)} is no annotation: expected $0 to $255")
-        elif not line:
-            self.say(number, f"{shown(token)} annotates no move: expected it after one")
+            self.warn(number, f"{shown(token)} is no annotation: expected $0 to $255; it is left out")
+        elif not moves:
+            self.warn(number, f"{shown(token)} annotates no move: expected it after one; it is left out")
         else:
-            line[-1].nags.append(glyph)
+            moves[-1].nags.append(glyph)
 
     def add_comment(self, text: str) -> None:
-        line, _ = self.open[-1]
-        if self.is_stopped:
+        line = self.open[-1]
+        if line.is_stopped or line.num_skipped:
             return
-        if line:
-            text = COMMAND.sub(lambda found: _take_command(line[-1], found), text)
+        if line.moves:
+            text = COMMAND.sub(lambda found: _take_command(line.moves[-1], found), text)
         if words := " ".join(text.split()):
-            target = line[-1].comments if line else self.root.comments if len(self.open) == 1 else self.before
-            target.append(words)
+            before = self.root.comments if len(self.open) == 1 else line.before
+            (line.moves[-1].comments if line.moves else before).append(words)
 
     def finish(self, number: int) -> Record:
         """The game, as of line `number`."""
         if self.opened_comment:
-            self.stop(self.opened_comment, "a comment that is not closed: expected }")
-        if len(self.open) > 1 and not self.is_stopped:
-            self.stop(number, "a variation that is not closed: expected )")
+            self.stop_record(self.opened_comment, "a comment that is not closed: expected }")
+        if len(self.open) > 1:
+            self.stop_record(number, "a variation that is not closed: expected )")
         tags = dict(self.tags)
-        said = tags.get("Result", self.result)
-        if said not in RESULTS and said is not None:
-            self.say(self.line, f"the tag Result is {shown(said)}: expected one of {', '.join(RESULTS)}")
-        elif self.result is not None and said != self.result:
-            self.say(self.line, f"the tag Result is {said}, but the moves end with {self.result}")
+        result = self.result_with(tags.get("Result"))
         variant = tags.get("Variant", "")
         game = VARIANTS.get(variant.strip().lower(), "")
         if not game:
@@ -258,12 +336,27 @@ class _GameReader:
             start=tags.get("FEN", "").strip(),
             comments=tuple(self.root.comments),
             variations=self.root.finish_variations(),
-            result=RESULTS.get(self.result if self.result is not None else said or "*"),
+            result=RESULTS[result],
             ending=TERMINATIONS.get(termination.lower(), termination),
             format="pgn",
             errors=tuple(self.errors),
+            warnings=tuple(self.warnings),
             line=self.line,
         )
+
+    def result_with(self, said: str | None) -> str:
+        """The game's result by its tag and by what the moves end with; "*" where they contradict one another."""
+        if said is not None and said not in RESULTS:
+            self.warn(self.line, f"the tag Result is {shown(said)}: expected one of {', '.join(RESULTS)}")
+            said = None
+        found = list(dict.fromkeys(result for result in (said, self.result) if result is not None))
+        if len(found) < 2:
+            return found[0] if found else "*"
+        decided = [result for result in found if result != "*"]
+        result = decided[0] if len(decided) == 1 else "*"
+        taken = f"{result} is taken" if len(decided) == 1 else "no result is taken"
+        self.warn(self.line, f"the tag Result is {said}, but the moves end with {self.result}; {taken}")
+        return result
 
 
 def _take_command(move: Draft, found: re.Match[str]) -> str:
@@ -340,9 +433,7 @@ def _line_tokens(
         comments = _comments_of(move)
         yield from _comment_tokens(comments)
         for variation in variations:
-            yield "("
-            yield from _line_tokens(record, variation, (), ply)
-            yield ")"
+            yield from _in_brackets(_line_tokens(record, variation, (), ply))
         needs_number = bool(comments or variations)
         variations = move.variations
         if variations and index + 1 == len(line):
@@ -354,6 +445,18 @@ def _line_tokens(
         elif move.ending:
             yield from _comment_tokens((move.ending,))
         ply += 1
+
+
+def _in_brackets(tokens: Iterable[str]) -> Iterator[str]:
+    """The words of a variation, of which there are some. A comment to the end of its line would hide the bracket."""
+    first, *others = tokens
+    *words, last = f"({first}", *others
+    yield from words
+    if last.endswith("\n"):
+        yield last
+        yield ")"
+    else:
+        yield f"{last})"
 
 
 def _comments_of(move: Move) -> tuple[str, ...]:
@@ -389,10 +492,9 @@ def _wrap(tokens: Iterable[str]) -> Iterator[str]:
     """Lines of at most 80 columns, but for words that are longer and comments to the end of a line."""
     line = ""
     for token in tokens:
-        tight = not line or line.endswith("(") or token == ")"
-        joined = f"{line}{'' if tight else ' '}{token}"
+        joined = f"{line} {token}" if line else token
         # At the start of a line % is an escape, and a tag Event would begin the next game.
-        if len(joined) > 80 and line and not token.startswith(("%", "[Event")) and not line.endswith("("):
+        if len(joined) > 80 and line and not token.startswith(("%", "[Event")):
             yield line
             joined = token
         line = joined

@@ -122,7 +122,10 @@ class Record:
     format: str = ""
     """Of the file: "pgn", "sgf", "kif" or "csa"; "" for a record that was not read."""
     errors: tuple[str, ...] = ()
-    """What is wrong, on which line, and what was expected. Each line of moves ends before its first that is illegal."""
+    """Why the game that was played is not known or not known to its end: what is wrong, on which line, and what was
+    expected. `moves` ends before its first illegal move."""
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    """Blemishes that leave `moves` whole: line and word of the file, and how it was read or what was left out."""
     line: int = field(default=0, compare=False, repr=False)
     """Of the file, on which the record begins, counted from 1."""
     file: str = field(default="", compare=False, repr=False)
@@ -175,6 +178,22 @@ class Record:
         if self.errors:
             raise RecordError(self.errors[0], record=self)
         return self
+
+    def sound_part(self) -> Record:
+        """The record as far as it is known: without errors, which become warnings, and without the game's ending.
+
+        Raises:
+            RecordError: no move of the game is known.
+        """
+        if not self.errors:
+            return self
+        if not self.moves:
+            self.checked()
+        # KIF and CSA say a result by its ending alone.
+        result = None if self.format in ("kif", "csa") else self.result
+        return dataclasses.replace(
+            self, errors=(), warnings=(*self.warnings, *self.errors), result=result, ending="", ending_spent_s=None
+        )
 
 
 HEADER_NAMES: dict[str, dict[str, tuple[str, ...]]] = {

@@ -3,7 +3,7 @@
 After the specification of FF[4] (A. Hollosi, 1997) and what older files do: lower-case letters in property names
 (`SiZe`), `tt` for a pass on boards up to 19x19, a collection of several games. A record is a line with variations, so
 a node that says something but has no move adds to what stands before it. Stones set up before the first move are the
-start position; stones set up later end the record with an error, for a record has one start.
+start position; stones set up later end their line, for a record has one start.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ RULES = {
 """Options of Go by RU, in lower case: which moves the rules forbid. How they count is the result's affair."""
 OPTIONS = re.compile(r"(?:suicide|superko)=[a-z]+(?:, (?:suicide|superko)=[a-z]+)*")
 """RU where a game of ours has other rules than it has without options: nobody's rules are quite the same."""
+HUNDREDFOLD = re.compile(r"[2-9]\d\d", re.ASCII)
+"""A komi that Fox Weiqi writes in hundredths: KM[375], KM[650]."""
 SETUP = ("AE", "AB", "AW", "PL")
 OF_NODES = {"AR", "BL", "BM", "CR", "DD", "DM", "DO", "FG", "GB", "GW", "HO", "IT", "KO", "LB", "LN", "MA", "MN", "N"}
 OF_NODES |= {"OB", "OW", "PM", "SL", "SQ", "TB", "TE", "TR", "TW", "UC", "V", "VW", "WL"}
@@ -164,6 +166,7 @@ class _GameReader:
         self.stones: dict[str, str] = {}
         self.to_move = ""
         self.errors: list[str] = []
+        self.warnings: list[str] = []
         self.is_go = True
 
     def read(self) -> Record:
@@ -194,8 +197,11 @@ class _GameReader:
             self.scanner.skip_game(len(open_trees))
         return self._finish()
 
-    def _say(self, line: int, what: object, *, ended: str = "record") -> None:
-        self.errors.append(f"line {line}: {what}; the {ended} stops here")
+    def _say(self, line: int, what: object) -> None:
+        self.errors.append(f"line {line}: {what}; the record stops here")
+
+    def _warn(self, line: int, what: object) -> None:
+        self.warnings.append(f"line {line}: {what}")
 
     def _read_node(self) -> Properties:
         """The properties behind a semicolon."""
@@ -203,9 +209,12 @@ class _GameReader:
         while name := self.scanner.name():
             # FF[3] and older: what counts in a name is its upper-case letters.
             short = "".join(letter for letter in name if letter.isupper())
-            if not short or short in properties:
-                raise _SgfError(f"{shown(name)}: expected a property's name in upper case, once in a node")
-            values = properties[short] = list[str]()
+            if not short:
+                raise _SgfError(f"{shown(name)}: expected a property's name in upper case")
+            if short in properties:
+                what = f"{shown(name)} stands twice in a node: its values are taken together, or the first one counts"
+                self._warn(self.scanner.line, what)
+            values = properties.setdefault(short, [])
             while self.scanner.peek() == "[":
                 value = self.scanner.value()
                 if value is None:
@@ -216,28 +225,31 @@ class _GameReader:
     def _add_node(self, tree: _Tree, properties: Properties, line: int, *, is_root: bool) -> None:
         try:
             if is_root:
-                self._read_root(properties)
-            elif late := ROOT_ONLY & set(properties):
-                raise _SgfError(f"{' and '.join(sorted(late))} behind the first node: expected in it")
+                self._read_root(properties, line)
+            elif late := sorted(ROOT_ONLY & set(properties)):
+                said = " and ".join(_quoted(name, properties.pop(name)[:1]) for name in late)
+                self._warn(line, f"{said} behind the first node: expected in it; it is left out")
             colours = [colour for colour in ("B", "W") if colour in properties]
             setup = [name for name in SETUP if name in properties]
             if setup and (self.main or tree.line is not self.main):
                 raise _SgfError(f"{' and '.join(setup)} after the first move: a record's position is set up before it")
-            if len(colours) + bool(setup) > 1:
-                raise _SgfError(f"{' and '.join([*setup, *colours])} in one node: expected a move or a set-up")
+            if len(colours) > 1:
+                raise _SgfError("B and W in one node: expected one move")
+            if setup and colours:
+                what = f"{' and '.join([*setup, *colours])} in one node: expected a move or a set-up"
+                self._warn(line, f"{what}; the position is set up before the move")
             if setup:
                 self._set_up({name: properties.pop(name) for name in setup})
             if colours:
                 self._add_move(tree, colours[0], properties.pop(colours[0]), line)
         except _SgfError as error:
-            self._say(line, error, ended="variation" if tree.depth else "record")
+            if tree.depth:
+                self._warn(line, f"{error}; the variation stops here")
+            else:
+                self._say(line, error)
             tree.is_stopped = True
             return
         target = tree.last if tree.line or tree.line is self.main else tree.pending
-        clock = f"{colours[0]}L" if colours else ""
-        if (left := properties.get(clock)) and CLOCK.fullmatch(left[0].strip()):
-            target.clock_s = round(float(left[0]), 3)
-            del properties[clock]
         target.comments.extend(text for value in properties.pop("C", []) if (text := _unescape(value)))
         for name, values in properties.items():
             if (is_root or target is self.root) and name not in OF_NODES:
@@ -247,42 +259,65 @@ class _GameReader:
         # A property that several nodes have becomes one with several values, as it will be written.
         names = [name for name, _ in target.properties]
         target.properties.sort(key=lambda pair: names.index(pair[0]))
+        if target.text and target.clock_s is None:
+            mover = "BW"[(self.to_move == "B") == (tree.num_moves % 2 == 0)]
+            _take_clock(target, f"{mover}L")
 
-    def _read_root(self, properties: Properties) -> None:
-        """Take what is said of the whole game out of the root's properties."""
+    def _read_root(self, properties: Properties, line: int) -> None:
+        """What the first node says of the game. What the game does not need to be known leaves a warning."""
 
         def value(name: str, default: str) -> str:
             return _unescape(properties.get(name, [""])[0]) or default
 
         if (kind := value("GM", "1")) != "1":
             self.is_go = False
-            raise _SgfError(f"GM[{kind}] is another game: expected GM[1], Go")
+            raise _SgfError(f"{_quoted('GM', [kind])} is another game: expected GM[1], Go")
         size = value("SZ", "19")
         sides = re.fullmatch(r"(\d{1,3})(?:\s*:\s*\1)?", size, re.ASCII)
         if not sides or not MIN_SIZE <= int(sides[1]) <= MAX_SIZE:
             self.is_go = False
-            raise _SgfError(f"the board's size SZ[{size}]: expected {MIN_SIZE} to {MAX_SIZE}, square")
+            raise _SgfError(f"the board's size {_quoted('SZ', [size])}: expected {MIN_SIZE} to {MAX_SIZE}, square")
         self.size = int(sides[1])
-        komi = value("KM", "")
-        if komi and not NUMBER.fullmatch(komi):
-            raise _SgfError(f"the komi KM[{komi}]: expected a number of points")
         named = value("RU", "")
         rules = named if OPTIONS.fullmatch(named) else RULES.get(named.lower())
+        komi = self._komi(value("KM", ""), named.lower(), line)
+        if not komi:
+            properties.pop("KM", None)
         self.options = [*([f"komi={komi}"] if komi else []), *([rules] if rules else [])]
         handicap = value("HA", "0")
-        if not re.fullmatch(r"\d{1,3}", handicap, re.ASCII):
-            raise _SgfError(f"the handicap HA[{handicap}]: expected a number of stones")
-        self.handicap = int(handicap)
+        if re.fullmatch(r"\d{1,3}", handicap, re.ASCII):
+            self.handicap = int(handicap)
+        else:
+            self._warn(line, f"the handicap {_quoted('HA', [handicap])}: expected a number of stones; it is left out")
+            del properties["HA"]
         self.result = _result_of(value("RE", ""))
         for name in ("FF", "CA", "GM", "SZ", "RE"):
             properties.pop(name, None)
+
+    def _komi(self, said: str, rules: str, line: int) -> str:
+        """The komi in points, "" if it is not said; how a server's own way of writing it was read is a warning."""
+        number = said.replace(",", ".") if said.count(",") == 1 else said
+        if not said:
+            return ""
+        if not NUMBER.fullmatch(number):
+            self._warn(line, f"the komi {_quoted('KM', [said])}: expected a number of points; it is left out")
+            return ""
+        points = float(number)
+        if HUNDREDFOLD.fullmatch(number):
+            points /= 100
+        if rules == "chinese" and points * 4 % 2 == 1:
+            points *= 2  # Chinese rules count stones, two points each, so 3 3/4 stones are a komi of 7.5.
+        if (number, points) == (said, float(number)):
+            return number
+        self._warn(line, f"the komi {_quoted('KM', [said])}: expected a number of points; it is read as {points:g}")
+        return f"{points:g}"
 
     def _set_up(self, properties: Properties) -> None:
         for name, values in properties.items():
             if name == "PL":
                 player = values[0].strip()[:1].upper()
                 if player not in ("B", "W"):
-                    raise _SgfError(f"PL[{values[0]}]: expected B or W")
+                    raise _SgfError(f"{_quoted('PL', values[:1])}: expected B or W")
                 self.to_move = player
                 continue
             for value in values:
@@ -299,7 +334,9 @@ class _GameReader:
             rows = board[board.index(first[1]) : board.index(last[1]) + 1]
             if points := [column + row for row in rows for column in columns]:
                 return points
-        raise _SgfError(f"{name}[{text}]: expected a point of a {self.size}x{self.size} board such as {name}[dd]")
+        raise _SgfError(
+            f"{_quoted(name, [text])}: expected a point of a {self.size}x{self.size} board such as {name}[dd]"
+        )
 
     def _add_move(self, tree: _Tree, colour: str, values: list[str], line: int) -> None:
         point, board = "".join(values[0].split()), COLUMNS[: self.size]
@@ -315,7 +352,7 @@ class _GameReader:
             point = PASS
         elif len(point) != 2 or not set(point) <= set(board):
             where = f"a point of a {self.size}x{self.size} board such as {colour}[dd]"
-            raise _SgfError(f"{colour}[{shown(point)[1:-1]}]: expected {where}")
+            raise _SgfError(f"{_quoted(colour, values)}: expected {where}")
         move = tree.pending
         move.text, move.line, move.comments_before, move.comments = point, line, move.comments, []
         tree.line.append(move)
@@ -339,8 +376,25 @@ class _GameReader:
             ending=ending,
             format="sgf",
             errors=tuple(self.errors),
+            warnings=tuple(self.warnings),
             line=self.line,
         )
+
+
+def _take_clock(move: Draft, name: str) -> None:
+    """The first value of a property as the move's clock, if it is one."""
+    at = next((at for at, (found, _) in enumerate(move.properties) if found == name), None)
+    if at is not None and CLOCK.fullmatch(move.properties[at][1].strip()):
+        move.clock_s = round(float(move.properties.pop(at)[1]), 3)
+
+
+def _quoted(name: str, values: list[str]) -> str:
+    """A property as a message quotes it: in one line, however long it is.
+
+    >>> _quoted("KM", ["six  seven"])
+    'KM[six seven]'
+    """
+    return name + "".join(f"[{shown(' '.join(value.split()))[1:-1]}]" for value in values)
 
 
 def _unescape(value: str) -> str:
@@ -408,7 +462,7 @@ def write(record: Record, *, options: Mapping[str, str]) -> str:
     pieces.extend(f"\n{name}{''.join(f'[{point}]' for point in points)}" for name, points in setup.items())
     if setup or to_move == "W":
         pieces.append(f"PL[{to_move}]")
-    pieces.extend(_node_pieces(record, record.comments, record.properties))
+    pieces.extend(_node_pieces(record, record.comments, record.properties if record.format == "sgf" else ()))
     pieces.extend(_line_pieces(record, record.moves, record.variations, to_move))
     return f"{''.join(pieces)})\n"
 
@@ -416,7 +470,7 @@ def write(record: Record, *, options: Mapping[str, str]) -> str:
 def _rule_headers(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """What a file of ours would say of the rules: komi, handicap, and what else the options change."""
     if komi := options.get("komi"):
-        yield "KM", komi
+        yield "KM", f"{komi}.0" if HUNDREDFOLD.fullmatch(komi) else komi
     if (handicap := options.get("handicap", "0")) != "0":
         yield "HA", handicap
     others = [("suicide", "false"), ("superko", "positional")]
@@ -435,9 +489,7 @@ def _line_pieces(
             forks.append((variations, colour))
         yield from (f"\n;C[{_escape(comment)}]" for comment in move.comments_before)
         yield f"\n;{colour}[{'' if move.text == PASS else move.text}]"
-        if move.clock_s is not None:
-            yield f"{colour}L[{move.clock_s:.3f}".rstrip("0").rstrip(".") + "]"
-        yield from _node_pieces(record, move.comments, move.properties)
+        yield from _node_pieces(record, move.comments, _with_clock(record, move, f"{colour}L"))
         variations, colour = move.variations, "W" if colour == "B" else "B"
     if variations:
         raise RecordError("a variation after a line's last move: SGF would take it for the line itself.", record=record)
@@ -449,10 +501,19 @@ def _line_pieces(
             yield ")"
 
 
+def _with_clock(record: Record, move: Move, name: str) -> list[tuple[str, str]]:
+    """A move's properties, of SGF's own records, with its clock before other values of the same name."""
+    said = list(move.properties) if record.format == "sgf" else []
+    if move.clock_s is not None:
+        names = [*(other for other, _ in said), name]
+        at = names.index(name) if name in names[:-1] else 0
+        said.insert(at, (name, f"{move.clock_s:.3f}".rstrip("0").rstrip(".")))
+    return said
+
+
 def _node_pieces(record: Record, comments: Iterable[str], properties: Iterable[tuple[str, str]]) -> Iterator[str]:
     """What a node says; comments after the first one get nodes of their own."""
-    if record.format == "sgf":
-        yield from _values(record, properties)
+    yield from _values(record, properties)
     yield ";".join(f"C[{_escape(comment)}]" for comment in comments)
 
 

@@ -26,6 +26,10 @@ PIECES = {
 }
 """SFEN's name of a piece: one sign of KIF, and CSA's name."""
 
+SIGNS = {sign: piece for piece, (sign, _) in PIECES.items()}
+SIGNS |= {"王": "K", "竜": "+R", "成香": "+L", "成桂": "+N", "成銀": "+S"}
+"""Pieces by KIF's signs for them."""
+
 NUM_PIECES = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
 """How many of each there are, in the order in which hands are written."""
 
@@ -34,6 +38,15 @@ KANJI_DIGITS = "〇一二三四五六七八九"
 
 Square = tuple[int, int]
 """File 1 to 9 from the right and rank 1 to 9 from the top, as shogi players count."""
+
+
+def square_of(file: str, rank: str) -> Square:
+    """The square that two numerals name, of any kind.
+
+    >>> square_of("5", "八"), square_of("5", "8")
+    ((5, 8), (5, 8))
+    """
+    return int(file), KANJI_DIGITS.find(rank) if rank in KANJI_DIGITS else int(rank)
 
 
 @dataclass

@@ -138,7 +138,7 @@ class GtpBoard:
         """
         if not record.game:
             raise GameError(record.errors[0])
-        warnings = list(record.errors)
+        warnings = [*record.warnings, *record.errors]
         options = dict(re.findall(r"(\w+)=([^,() ]+)", record.game))
         board = self.resized(int(options["size"]))
         board.set_komi(float(options.get("komi", board.komi)))
