@@ -21,7 +21,7 @@ from zerosum.bench.peers import OPENSPIEL_GAMES, PGX_GAMES
 from zerosum.bench.selfplay_slices import Playing
 from zerosum.games import make
 from zerosum.network import NetworkConfig, NetworkShape
-from zerosum.network.config import num_operations
+from zerosum.network.weights import num_operations
 from zerosum.run.config import new_config
 from zerosum.selfplay.calibration import BATCH_SIZES
 

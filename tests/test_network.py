@@ -10,8 +10,8 @@ import torch
 
 from zerosum.base.errors import SettingsError
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
-from zerosum.network.config import NORM_EPSILON, num_parameters, weight_shapes
 from zerosum.network.residual_tower import NetworkOutput, ResidualTower
+from zerosum.network.weights import NORM_EPSILON, num_parameters, weight_shapes
 
 SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
@@ -92,10 +92,9 @@ def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, smal
     weights, planes = lived_in_weights(config, shape), random_planes(shape, 9)
     output = forward(ResidualTower(config, shape, weights).eval(), planes)
     expected = numpy_forward(config, weights, planes)
-    assert (output.moves_left_logits_B1 is not None) == (output.moves_left_B is not None) == moves_left_head
-    for found, logits in zip(output, [*expected, None], strict=False):
-        if logits is not None:
-            np.testing.assert_allclose(found, logits, atol=1e-5, rtol=1e-5)
+    assert (output.moves_left_B is not None) == moves_left_head
+    for found, logits in zip(output.logits.values(), expected, strict=True):
+        np.testing.assert_allclose(found, logits, atol=1e-5, rtol=1e-5)
 
 
 def test_folding_the_norms_changes_no_answer():
@@ -105,7 +104,7 @@ def test_folding_the_norms_changes_no_answer():
     tower.fold_norms()
     after = forward(tower, planes)
     assert not any(isinstance(layer, torch.nn.BatchNorm2d) for layer in tower.modules())
-    torch.testing.assert_close(tuple(after), tuple(before), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(after.logits, before.logits, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -210,25 +209,26 @@ def test_a_new_network_keeps_the_size_of_its_signal():
     noise = np.random.default_rng(0).standard_normal((64, 3, 4, 5)).astype(np.float32)
     with torch.inference_mode():
         x = torch.relu(tower.stem(torch.from_numpy(noise)))
-        assert torch.equal(tower.blocks(x), x)
+        for block in tower.blocks.children():
+            assert torch.equal(torch.relu(x + block.second(torch.relu(block.first(x)))), x)
         assert 0.5 < float(x.square().mean()) < 1.5  # below 1: the board's edge is padded with zeros
 
 
 def test_the_value_of_win_draw_loss_is_win_minus_loss():
     # Probabilities 0.5, 0.3, 0.2 by hand: their logarithms as logits.
     logits = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]).log() + 3.0
-    torch.testing.assert_close(NetworkOutput(torch.zeros(2, 7), logits).values_B, torch.tensor([0.3, -0.7]))
+    torch.testing.assert_close(NetworkOutput({"value": logits}).values_B, torch.tensor([0.3, -0.7]))
 
 
 def test_the_scalar_value_is_a_tanh():
-    output = NetworkOutput(torch.zeros(2, 7), torch.tensor([[0.5], [-2.0]]))
+    output = NetworkOutput({"value": torch.tensor([[0.5], [-2.0]])})
     torch.testing.assert_close(output.values_B, torch.tensor([0.46211716, -0.96402758]))
 
 
 def test_the_moves_left_are_positive_and_in_plies():
     # softplus(0) = ln 2, softplus(ln(e - 1)) = 1; far below 0 it ends at 0, far above it is the identity.
     logits = torch.tensor([[0.0], [np.log(np.e - 1)], [-200.0], [30.0]])
-    output = NetworkOutput(torch.zeros(4, 7), torch.zeros(4, 1), logits)
+    output = NetworkOutput({"moves_left": logits})
     assert output.moves_left_B.tolist() == pytest.approx([20 * np.log(2), 20.0, 0.0, 600.0])
 
 
@@ -249,7 +249,7 @@ def test_every_weight_is_trained_once_the_first_steps_have_opened_the_way(config
     tower = ResidualTower(config, shape, lived_in_weights(config, shape)).train()
     mean_before = tower.stem.norm.running_mean.clone()
     output = tower(torch.from_numpy(random_planes(shape, 32)))
-    sum(logits.square().mean() for logits in output if logits is not None).backward()
+    sum(logits.square().mean() for logits in output.logits.values()).backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in tower.parameters())
     assert not torch.equal(tower.stem.norm.running_mean, mean_before)
 

@@ -109,9 +109,8 @@ class Graphs:
         class Graph:
             def replay(self):
                 run, output = self.run
-                for old, new in zip(output, run(), strict=True):
-                    if old is not None:
-                        old.copy_(new)
+                for old, new in zip(output.logits.values(), run().logits.values(), strict=True):
+                    old.copy_(new)
 
         @contextlib.contextmanager
         def capture(graph, **_):

@@ -11,7 +11,7 @@ from zerosum.bench.untrained import network_settings, on_gpu, untrained_evaluato
 from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
 from zerosum.network import NetworkShape
-from zerosum.network.config import num_operations
+from zerosum.network.weights import num_operations
 from zerosum.run.config import new_config
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay.calibration import Busy, batch_sizes, evaluating

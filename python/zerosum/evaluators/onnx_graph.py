@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from zerosum.base.errors import SettingsError
 from zerosum.base.files import write_durably
 from zerosum.network import Checkpoint
-from zerosum.network.graph import connect
+from zerosum.network.graph import graph
 
 if TYPE_CHECKING:
     import onnx
@@ -53,23 +53,23 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
     from onnx import TensorProto, helper
 
     info, operations = checkpoint.info, _Operations()
-    outputs = connect(operations, "planes", info.network, info.shape, checkpoint.weights)
+    outputs = graph(operations, "planes", info.network, info.shape, checkpoint.weights)
     for name, node in outputs.items():
-        operations.compute("Identity", [node], name)
-    widths = {"policy_logits": info.num_actions, "value_logits": info.network.num_value_logits, "moves_left_logits": 1}
+        operations.compute("Identity", [node], f"{name}_logits")
+    widths = {"policy": info.num_actions, **{head.name: head.width for head in info.network.heads}}
 
     def array(name: str, *shape: int) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
 
-    graph = helper.make_graph(
+    onnx_graph = helper.make_graph(
         operations.nodes,
         "zerosum",
         [array("planes", len(info.planes), *info.board_shape)],
-        [array(name, widths[name]) for name in outputs],
+        [array(f"{name}_logits", widths[name]) for name in outputs],
         operations.weights,
     )
     model = helper.make_model(
-        graph,
+        onnx_graph,
         producer_name="zerosum",
         producer_version=info.code_version,
         ir_version=IR_VERSION,
@@ -91,7 +91,7 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
 
 
 class _Operations:
-    """`network_graph.Operations` by the names of their results."""
+    """`network.graph.Operations` by the names of their results."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []

@@ -21,8 +21,8 @@ from openvino import Node, opset13
 
 from zerosum.base.errors import DataError
 from zerosum.network import NetworkConfig, NetworkShape
-from zerosum.network.config import Weights
-from zerosum.network.graph import connect
+from zerosum.network.graph import graph
+from zerosum.network.weights import Weights
 
 LargestInputs = Mapping[str, float]
 """The largest number that goes into each convolution of the blocks, by its name."""
@@ -38,11 +38,11 @@ def build_graph(
 ) -> openvino.Model:
     """The network for batches of exactly `batch_size` positions; with `int8` the layers that it names in int8.
 
-    Input: planes [B, C, H, W] float32. Outputs, float32: those of `network_graph.connect`, in their order.
+    Input: planes [B, C, H, W] float32. Outputs, float32: those of `layers.connect`, in their order.
     """
     planes = _planes(shape, batch_size)
     operations = _Operations(batch_size) if int8 is None else _Int8Operations(batch_size, int8)
-    return openvino.Model(list(connect(operations, planes, config, shape, weights).values()), [planes], "zerosum")
+    return openvino.Model(list(graph(operations, planes, config, shape, weights).values()), [planes], "zerosum")
 
 
 def largest_inputs(
@@ -55,7 +55,7 @@ def largest_inputs(
     """
     planes = _planes(shape, len(planes_BCHW))
     operations = _WatchedOperations(len(planes_BCHW))
-    connect(operations, planes, config, shape, weights)
+    graph(operations, planes, config, shape, weights)
     if not operations.largest:
         return {}
     model = openvino.Model(list(operations.largest.values()), [planes], "largest inputs")
@@ -76,7 +76,7 @@ def _planes(shape: NetworkShape, batch_size: int) -> Node:
 
 
 class _Operations:
-    """`network_graph.Operations` in floating point, for batches of one size."""
+    """`network.graph.Operations` in floating point, for batches of one size."""
 
     def __init__(self, batch_size: int) -> None:
         self._batch_size = batch_size

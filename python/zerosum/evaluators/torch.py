@@ -153,7 +153,7 @@ class _TorchNetwork:
         self.tower.to(device=device, dtype=self.dtype, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.shape = info.shape
         # Of the heads beside the policy: numbers for each position.
-        self.other_widths = [info.network.num_value_logits, *([1] if info.network.moves_left_head else [])]
+        self.other_widths = [head.width for head in info.network.heads]
         self._bit_numbers = torch.arange(8, dtype=torch.uint8, device=device)
         is_number_C = np.array([is_constant for _, is_constant in info.planes], dtype=bool)
         self.bit_channels_P = torch.tensor(np.flatnonzero(~is_number_C), device=device)
@@ -238,7 +238,7 @@ def joined(output: NetworkOutput, legal: torch.Tensor, size: int) -> torch.Tenso
     import torch
 
     legal_logits = output.policy_logits_BA.flatten()[legal]
-    others = [logits[:size].flatten() for logits in output[1:] if logits is not None]
+    others = [logits[:size].flatten() for name, logits in output.logits.items() if name != "policy"]
     return torch.cat([legal_logits, *others]).float()
 
 

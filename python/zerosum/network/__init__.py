@@ -1,7 +1,7 @@
 """The network: shapes and weights without torch, layers with it, and checkpoints on disk.
 
-`config.py` has the shapes, `residual_tower.py` the layers, `graph.py` the same for other libraries. Start with
-`NetworkConfig`.
+`layers.py` says what the network is, `weights.py` what it holds; `residual_tower.py` and `graph.py` compute it. Start
+with `layers.py`.
 """
 
 from zerosum.network.checkpoint import Checkpoint as Checkpoint
@@ -10,7 +10,7 @@ from zerosum.network.checkpoint import load_checkpoint as load_checkpoint
 from zerosum.network.checkpoint import save_checkpoint as save_checkpoint
 from zerosum.network.config import NetworkConfig as NetworkConfig
 from zerosum.network.config import NetworkShape as NetworkShape
-from zerosum.network.config import initial_weights as initial_weights
+from zerosum.network.weights import initial_weights as initial_weights
 
 __all__ = [
     "Checkpoint",

@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from zerosum.base.errors import DataError
 from zerosum.base.files import sync_directory, write_durably
 from zerosum.base.settings import from_mapping
-from zerosum.network.config import NetworkConfig, NetworkShape, weight_shapes
+from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.weights import weight_shapes
 
 if TYPE_CHECKING:
     from zerosum._core import GameSpec

@@ -1,7 +1,7 @@
 """The network as a graph of operations, for every library that runs it but does not train it.
 
-`network.py` says what the network is; here it is put together from a checkpoint's weights, each norm folded into the
-convolution before it, by whatever `Operations` a library offers: `openvino_graph.py` and `onnx_graph.py`.
+`layers.py` says what the network is; here a checkpoint's weights are put in, each norm folded into the convolution
+before it, by whatever `Operations` a library offers: `evaluators/openvino_graph.py` and `evaluators/onnx_graph.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.network.config import NORM_EPSILON, NetworkConfig, NetworkShape, Weights
+from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.layers import connect
+from zerosum.network.weights import NORM_EPSILON, NORM_PARTS, Weights
 
 
 class Operations(Protocol):
@@ -39,49 +41,34 @@ class Operations(Protocol):
         """[B, U] and [B, G] to [B, U + G]."""
 
 
-def connect(
+def graph(
     operations: Operations, planes: Any, config: NetworkConfig, shape: NetworkShape, weights: Weights
 ) -> dict[str, Any]:
-    """Put the network together from its input, planes [B, C, H, W], to its outputs for the player to move.
+    """The network as `layers.connect` has it, with these weights: the logits of each head by its name."""
+    return connect(_Folded(operations, weights), planes, config, shape)
 
-    They are `policy_logits` [B, A], `value_logits` [B, V] (V as `NetworkConfig.num_value_logits`) and, if the network
-    has the head, `moves_left_logits` [B, 1], before their softplus: one place turns all of them into values.
-    """
-    relu = operations.relu
 
-    def conv(x: Any, name: str) -> Any:
-        return operations.convolve(x, name, *_fold_norm(weights, name))
+class _Folded:
+    """`layers.Layers` with weights, by a library's operations."""
 
-    def linear(x: Any, name: str) -> Any:
-        return operations.linear(x, name, weights[f"{name}.weight"], weights[f"{name}.bias"])
+    def __init__(self, operations: Operations, weights: Weights) -> None:
+        self._operations, self._weights = operations, weights
+        self.relu, self.add, self.join = operations.relu, operations.add, operations.join
+        self.flatten, self.mean_of_squares = operations.flatten, operations.mean_of_squares
 
-    x = relu(conv(planes, "stem"))
-    for block in range(config.num_blocks):
-        first = relu(conv(x, f"blocks.{block}.first"))
-        x = relu(operations.add(conv(first, f"blocks.{block}.second"), x))
-    policy = relu(conv(x, "policy_conv"))
-    if config.policy_head == "dense":
-        policy_logits = linear(operations.flatten(policy), "policy_out")
-    else:
-        points = operations.convolve(policy, "policy_out", weights["policy_out.weight"], weights["policy_out.bias"])
-        policy_logits = operations.flatten(points)
-        if shape.num_rest_actions:
-            rest = linear(operations.mean_of_squares(policy), "policy_rest")
-            policy_logits = operations.join(policy_logits, rest)
+    def conv_norm(self, x: Any, name: str, filters: int, kernel: int) -> Any:
+        return self._operations.convolve(x, name, *_fold_norm(self._weights, name))
 
-    def small_head(name: str) -> Any:
-        hidden = relu(linear(operations.flatten(relu(conv(x, f"{name}_conv"))), f"{name}_hidden"))
-        return linear(hidden, f"{name}_out")
+    def conv(self, x: Any, name: str, filters: int) -> Any:
+        return self._operations.convolve(x, name, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
 
-    heads = ["value", "moves_left"] if config.moves_left_head else ["value"]
-    return {"policy_logits": policy_logits, **{f"{name}_logits": small_head(name) for name in heads}}
+    def linear(self, x: Any, name: str, units: int) -> Any:
+        return self._operations.linear(x, name, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
 
 
 def _fold_norm(weights: Weights, name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Kernel [F, F, k, k] and shift [F] of a convolution and its norm in one: norm(conv(x)) = conv'(x) + shift."""
-    scale, bias, mean, variance = (
-        weights[f"{name}.norm.{part}"].astype(np.float64) for part in ("weight", "bias", "running_mean", "running_var")
-    )
+    scale, bias, mean, variance = (weights[f"{name}.norm.{part}"].astype(np.float64) for part in NORM_PARTS)
     factor = scale / np.sqrt(variance + NORM_EPSILON)
     kernel = weights[f"{name}.conv.weight"] * factor[:, None, None, None]
     return kernel.astype(np.float32), (bias - mean * factor).astype(np.float32)

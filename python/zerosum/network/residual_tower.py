@@ -1,4 +1,4 @@
-"""The network in PyTorch, for training and for GPUs. `network.py` says what it is; this file says how to compute it.
+"""The network in PyTorch, for training and for GPUs. `layers.py` says what it is; this file says how to compute it.
 
 Imports torch, so it is imported only where a tensor is needed. Shape suffixes: B positions, C planes, H height,
 W width, F filters, A actions, U hidden units, V value logits (1 or 3).
@@ -6,7 +6,7 @@ W width, F filters, A actions, U hidden units, V value logits (1 or 3).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -14,18 +14,27 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from zerosum.network.config import MOVES_LEFT_SCALE, NORM_EPSILON, NetworkConfig, NetworkShape, Weights
+from zerosum.network.config import MOVES_LEFT_SCALE, NetworkConfig, NetworkShape
+from zerosum.network.layers import connect
+from zerosum.network.weights import NORM_EPSILON, Weights, weight_shapes
 
 
-class NetworkOutput(NamedTuple):
+@dataclass(frozen=True)
+class NetworkOutput:
     """What the network says of B positions, always for the player to move."""
 
-    policy_logits_BA: Tensor  # noqa: N815
-    """[B, A], unnormalised; illegal actions are masked by whoever takes the softmax."""
-    value_logits_BV: Tensor  # noqa: N815
-    """[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss in this order."""
-    moves_left_logits_B1: Tensor | None = None  # noqa: N815
-    """[B, 1], before its softplus, if the network has such a head."""
+    logits: dict[str, Tensor]
+    """By head, as `layers.connect` has them: `policy` [B, A], then those of `NetworkConfig.heads` [B, width]."""
+
+    @property
+    def policy_logits_BA(self) -> Tensor:  # noqa: N802
+        """[B, A], unnormalised; illegal actions are masked before the softmax is taken."""
+        return self.logits["policy"]
+
+    @property
+    def value_logits_BV(self) -> Tensor:  # noqa: N802
+        """[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss in this order."""
+        return self.logits["value"]
 
     @property
     def values_B(self) -> Tensor:  # noqa: N802
@@ -38,8 +47,8 @@ class NetworkOutput(NamedTuple):
 
     @property
     def moves_left_B(self) -> Tensor | None:  # noqa: N802
-        """[B] float32, plies until the game ends, above 0."""
-        logits_B1 = self.moves_left_logits_B1
+        """[B] float32, plies until the game ends, above 0; None if the network has no such head."""
+        logits_B1 = self.logits.get("moves_left")
         return None if logits_B1 is None else MOVES_LEFT_SCALE * F.softplus(logits_B1[:, 0].float())
 
 
@@ -52,48 +61,33 @@ class ResidualTower(nn.Module):
 
     def __init__(self, config: NetworkConfig, shape: NetworkShape, weights: Weights) -> None:
         super().__init__()
-        squares, filters = shape.height * shape.width, config.num_filters
+        self._config, self._shape = config, shape
         # On the meta device the layers draw no initial weights, so the global random generator stays as it is.
         with torch.device("meta"):
-            self.stem = _ConvNorm(shape.num_planes, filters, 3)
-            self.blocks = nn.Sequential(*(_Block(filters) for _ in range(config.num_blocks)))
-            self.policy_rest: nn.Module | None = None
-            self.policy_out: nn.Module
-            if config.policy_head == "dense":
-                self.policy_conv = _ConvNorm(filters, config.policy_filters, 1)
-                self.policy_out = nn.Linear(config.policy_filters * squares, shape.num_actions)
-            else:
-                self.policy_conv = _ConvNorm(filters, config.policy_filters, 3)
-                self.policy_out = nn.Conv2d(config.policy_filters, shape.num_policy_planes, 1)
-                if shape.num_rest_actions:
-                    self.policy_rest = nn.Linear(config.policy_filters, shape.num_rest_actions)
-            self.value_conv = _ConvNorm(filters, config.value_filters, 1)
-            self.value_hidden = nn.Linear(config.value_filters * squares, config.value_hidden)
-            self.value_out = nn.Linear(config.value_hidden, config.num_value_logits)
-            self.moves_left_out: nn.Linear | None = None
-            if config.moves_left_head:
-                self.moves_left_conv = _ConvNorm(filters, config.value_filters, 1)
-                self.moves_left_hidden = nn.Linear(config.value_filters * squares, config.value_hidden)
-                self.moves_left_out = nn.Linear(config.value_hidden, 1)
+            for name, weight_shape in weight_shapes(config, shape).items():
+                if name.endswith(".conv.weight"):
+                    self._add(name.removesuffix(".conv.weight"), _ConvNorm(*weight_shape[:3]))
+                elif name.endswith(".weight") and ".norm." not in name:
+                    filters, inputs = weight_shape[:2]
+                    layer = nn.Linear(inputs, filters) if len(weight_shape) == 2 else nn.Conv2d(inputs, filters, 1)
+                    self._add(name.removesuffix(".weight"), layer)
+        self._layers = _TorchLayers(dict(self.named_modules()))
         self.to_empty(device="cpu")
         self.load_weights(weights)
 
+    def _add(self, name: str, layer: nn.Module) -> None:
+        """Register a layer under a dotted name."""
+        parent: nn.Module = self
+        *folders, last = name.split(".")
+        for folder in folders:
+            if folder not in dict(parent.named_children()):
+                parent.add_module(folder, nn.Module())
+            parent = parent.get_submodule(folder)
+        parent.add_module(last, layer)
+
     def forward(self, x_BCHW: Tensor) -> NetworkOutput:
         """Evaluate planes [B, C, H, W] (float, seen from the player to move)."""
-        x_BFHW = self.blocks(F.relu(self.stem(x_BCHW)))
-        value_logits_BV = self.value_out(_hidden(x_BFHW, self.value_conv, self.value_hidden))
-        moves_left_logits_B1 = None
-        if self.moves_left_out is not None:
-            moves_left_logits_B1 = self.moves_left_out(_hidden(x_BFHW, self.moves_left_conv, self.moves_left_hidden))
-        return NetworkOutput(self._policy_logits(x_BFHW), value_logits_BV, moves_left_logits_B1)
-
-    def _policy_logits(self, x_BFHW: Tensor) -> Tensor:
-        y_BFHW = F.relu(self.policy_conv(x_BFHW))
-        is_dense = isinstance(self.policy_out, nn.Linear)
-        logits_BA: Tensor = self.policy_out(y_BFHW.flatten(1) if is_dense else y_BFHW).flatten(1)
-        if self.policy_rest is None:
-            return logits_BA
-        return torch.cat([logits_BA, self.policy_rest(y_BFHW.mean(dim=(2, 3)))], dim=1)
+        return NetworkOutput(connect(self._layers, x_BCHW, self._config, self._shape))
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """A float32 copy of the weights, on the CPU, as checkpoints hold them."""
@@ -116,16 +110,44 @@ class ResidualTower(nn.Module):
                 layer.fold()
 
 
-def _hidden(x_BFHW: Tensor, conv: _ConvNorm, linear: nn.Linear) -> Tensor:
-    """[B, U], the hidden layer of a small head."""
-    hidden_BU: Tensor = linear(F.relu(conv(x_BFHW)).flatten(1))
-    return F.relu(hidden_BU)
+class _TorchLayers:
+    """`layers.Layers` by a tower's modules, by name."""
+
+    def __init__(self, modules: dict[str, nn.Module]) -> None:
+        self._modules = modules
+
+    def conv_norm(self, x: Tensor, name: str, filters: int, kernel: int) -> Tensor:
+        y: Tensor = self._modules[name](x)
+        return y
+
+    def conv(self, x: Tensor, name: str, filters: int) -> Tensor:
+        y: Tensor = self._modules[name](x)
+        return y
+
+    def linear(self, x: Tensor, name: str, units: int) -> Tensor:
+        y: Tensor = self._modules[name](x)
+        return y
+
+    def relu(self, x: Tensor) -> Tensor:
+        return F.relu(x)
+
+    def add(self, x: Tensor, y: Tensor) -> Tensor:
+        return x + y
+
+    def flatten(self, x: Tensor) -> Tensor:
+        return x.flatten(1)
+
+    def mean_of_squares(self, x: Tensor) -> Tensor:
+        return x.mean(dim=(2, 3))
+
+    def join(self, x: Tensor, y: Tensor) -> Tensor:
+        return torch.cat([x, y], dim=1)
 
 
 class _ConvNorm(nn.Module):
     """A convolution without bias that keeps height and width, and its batch normalisation."""
 
-    def __init__(self, filters_in: int, filters_out: int, kernel: int) -> None:
+    def __init__(self, filters_out: int, filters_in: int, kernel: int) -> None:
         super().__init__()
         self.conv = nn.Conv2d(filters_in, filters_out, kernel, padding=kernel // 2, bias=False)
         self.norm: nn.Module = nn.BatchNorm2d(filters_out, eps=NORM_EPSILON)
@@ -140,15 +162,3 @@ class _ConvNorm(nn.Module):
         if isinstance(self.norm, nn.BatchNorm2d):
             self.conv = nn.utils.fuse_conv_bn_eval(self.conv, self.norm)
             self.norm = nn.Identity()
-
-
-class _Block(nn.Module):
-    """x + two convolutions of it, ReLU after each."""
-
-    def __init__(self, filters: int) -> None:
-        super().__init__()
-        self.first = _ConvNorm(filters, filters, 3)
-        self.second = _ConvNorm(filters, filters, 3)
-
-    def forward(self, x_BFHW: Tensor) -> Tensor:
-        return F.relu(x_BFHW + self.second(F.relu(self.first(x_BFHW))))

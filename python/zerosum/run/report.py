@@ -15,7 +15,7 @@ from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
-from zerosum.network.config import num_parameters
+from zerosum.network.weights import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
 from zerosum.run.config import RunConfig, load_config
 from zerosum.run.metrics import MetricsRow, read_metrics

@@ -46,7 +46,7 @@ from zerosum.games.rules import find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
-from zerosum.network.config import num_parameters
+from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayWindow, make_batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.window import needed, permuted, require_game

@@ -1,0 +1,94 @@
+"""The network, layer by layer, said once: what computes it, counts it or draws its first weights calls `connect`.
+
+    planes ── stem ── block ── … ── block ─┬─ policy_conv ── policy_out ─────────────────── a logit for each action
+    [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
+                                           └─ moves_left_conv, _hidden, _out ─────────────── how soon, if asked for
+
+It is AlphaZero's (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
+architecture"). Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own;
+ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. There are two
+policy heads:
+
+    dense    policy_conv 1x1, policy_out a linear layer from all its squares to all actions (the paper's for Go)
+    planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
+             first K * H * W actions (the paper's for chess and shogi); the actions beyond, such as a pass, come from
+             the mean over all squares by the linear layer policy_rest. Nothing in it depends on the board's size.
+
+`Layers` is what a library has to offer: PyTorch in `residual_tower.py`, OpenVINO and ONNX through `graph.py`; in
+`weights.py` it only notes which weights there are.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+from zerosum.base.errors import SettingsError
+from zerosum.network.config import NetworkConfig, NetworkShape
+
+NodeT = TypeVar("NodeT")
+
+
+class Layers(Protocol[NodeT]):
+    """Layers with weights, by the name that these have, and operations without. A node is a value, [B, ...]."""
+
+    def conv_norm(self, x: NodeT, name: str, filters: int, kernel: int) -> NodeT:
+        """Convolve [B, F, H, W] to [B, filters, H, W] without a bias, and normalise each filter."""
+
+    def conv(self, x: NodeT, name: str, filters: int) -> NodeT:
+        """Convolve [B, F, H, W] to [B, filters, H, W] by kernels of 1x1 with a bias."""
+
+    def linear(self, x: NodeT, name: str, units: int) -> NodeT:
+        """[B, U] to [B, units], with a bias."""
+
+    def relu(self, x: NodeT) -> NodeT:
+        """max(x, 0)."""
+
+    def add(self, x: NodeT, y: NodeT) -> NodeT:
+        """The sum of two of the same shape."""
+
+    def flatten(self, x: NodeT) -> NodeT:
+        """[B, F, H, W] to [B, F * H * W]."""
+
+    def mean_of_squares(self, x: NodeT) -> NodeT:
+        """[B, F, H, W] to [B, F]."""
+
+    def join(self, x: NodeT, y: NodeT) -> NodeT:
+        """[B, U] and [B, G] to [B, U + G]."""
+
+
+def connect(layers: Layers[NodeT], planes: NodeT, config: NetworkConfig, shape: NetworkShape) -> dict[str, NodeT]:
+    """Go from the input, planes [B, C, H, W], to the logits of each head, [B, width], for the player to move.
+
+    By name: `policy`, [B, A], first, then those of `NetworkConfig.heads`.
+
+    Raises:
+        SettingsError: the policy head is of planes, and there are fewer actions than squares.
+    """
+    relu = layers.relu
+    x = relu(layers.conv_norm(planes, "stem", config.num_filters, 3))
+    for block in range(config.num_blocks):
+        y = relu(layers.conv_norm(x, f"blocks.{block}.first", config.num_filters, 3))
+        x = relu(layers.add(layers.conv_norm(y, f"blocks.{block}.second", config.num_filters, 3), x))
+    logits = {"policy": _policy(layers, x, config, shape)}
+    for head in config.heads:
+        y = relu(layers.conv_norm(x, f"{head.name}_conv", config.value_filters, 1))
+        y = relu(layers.linear(layers.flatten(y), f"{head.name}_hidden", config.value_hidden))
+        logits[head.name] = layers.linear(y, f"{head.name}_out", head.width)
+    return logits
+
+
+def _policy(layers: Layers[NodeT], x: NodeT, config: NetworkConfig, shape: NetworkShape) -> NodeT:
+    relu = layers.relu
+    if config.policy_head == "dense":
+        y = relu(layers.conv_norm(x, "policy_conv", config.policy_filters, 1))
+        return layers.linear(layers.flatten(y), "policy_out", shape.num_actions)
+    if not shape.num_policy_planes:
+        raise SettingsError(
+            f"network.policy_head is 'planes', but the game has {shape.num_actions} actions and"
+            f" {shape.height * shape.width} squares: set it to 'dense'."
+        )
+    y = relu(layers.conv_norm(x, "policy_conv", config.policy_filters, 3))
+    points = layers.flatten(layers.conv(y, "policy_out", shape.num_policy_planes))
+    if not shape.num_rest_actions:
+        return points
+    return layers.join(points, layers.linear(layers.mean_of_squares(y), "policy_rest", shape.num_rest_actions))

@@ -1,0 +1,116 @@
+"""A network's weights: their names and shapes, how many there are, what they cost, and how they begin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.layers import connect
+
+Weights = Mapping[str, NDArray[np.float32]]
+"""A network's weights by name, float32, with the names and shapes of `weight_shapes`."""
+
+NORM_EPSILON = 1e-5
+"""Added to a variance before its square root is taken, by every batch normalisation."""
+
+NORM_PARTS = ("weight", "bias", "running_mean", "running_var")
+"""What one batch normalisation keeps, a number a filter each: scale, shift, and the statistics of what it saw."""
+
+
+def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every weight, in the order of the forward pass.
+
+    Kernels are [filters out, filters in, kernel height, kernel width], linear layers [out, in].
+
+    Raises:
+        SettingsError: as `connect`.
+    """
+    layers = _WeightShapes()
+    connect(layers, (shape.num_planes, shape.height, shape.width), config, shape)
+    return layers.shapes
+
+
+def num_parameters(config: NetworkConfig, shape: NetworkShape) -> int:
+    """How many numbers training changes (the running statistics of the norms are measured, not trained)."""
+    return sum(math.prod(s) for name, s in weight_shapes(config, shape).items() if ".running_" not in name)
+
+
+def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:
+    """Floating-point operations of one evaluation: 2 a multiplication with its addition.
+
+    Only convolutions (at every square) and linear layers count: norms are folded into them, the rest costs little.
+    """
+    squares = shape.height * shape.width
+    sizes = [s for s in weight_shapes(config, shape).values() if len(s) > 1]
+    return sum(2 * math.prod(s) * (squares if len(s) == 4 else 1) for s in sizes)
+
+
+def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dict[str, NDArray[np.float32]]:
+    """Weights to begin with, a pure function of the arguments. The paper does not state its own.
+
+    - Convolutions and hidden layers: normal, standard deviation sqrt(2 / inputs), bias 0 (He et al. 2015,
+      arXiv 1502.01852, eq. 10).
+    - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
+      1706.02677, section 5.1). The other norms: scale 1. All: shift 0.
+    - `policy_out`, `policy_rest`, `value_out` and `moves_left_out`: 0 (as the classification layer in Fixup, Zhang et
+      al. 2019, arXiv 1901.09321), so a new network has no opinion: every action equally likely, every value 0.
+    """
+    random = np.random.default_rng(seed)
+
+    def begin(name: str, weight_shape: tuple[int, ...]) -> NDArray[np.float32]:
+        if name.endswith(("second.norm.weight", "bias", "running_mean", "_out.weight", "policy_rest.weight")):
+            return np.zeros(weight_shape, np.float32)
+        if name.endswith(("norm.weight", "running_var")):
+            return np.ones(weight_shape, np.float32)
+        deviation = math.sqrt(2 / math.prod(weight_shape[1:]))
+        return (random.standard_normal(weight_shape) * deviation).astype(np.float32)
+
+    return {name: begin(name, weight_shape) for name, weight_shape in weight_shapes(config, shape).items()}
+
+
+class _WeightShapes:
+    """`Layers` that compute nothing: a node is its shape without B, and the shape of every weight is noted."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, tuple[int, ...]] = {}
+
+    def conv_norm(self, x: tuple[int, ...], name: str, filters: int, kernel: int) -> tuple[int, ...]:
+        """Note a kernel and the parts of a norm."""
+        self.shapes[f"{name}.conv.weight"] = (filters, x[0], kernel, kernel)
+        self.shapes.update({f"{name}.norm.{part}": (filters,) for part in NORM_PARTS})
+        return (filters, *x[1:])
+
+    def conv(self, x: tuple[int, ...], name: str, filters: int) -> tuple[int, ...]:
+        """Note a kernel and a bias."""
+        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = (filters, x[0], 1, 1), (filters,)
+        return (filters, *x[1:])
+
+    def linear(self, x: tuple[int, ...], name: str, units: int) -> tuple[int, ...]:
+        """Note a weight and a bias."""
+        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = (units, x[0]), (units,)
+        return (units,)
+
+    def relu(self, x: tuple[int, ...]) -> tuple[int, ...]:
+        """The same shape."""
+        return x
+
+    def add(self, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+        """The same shape."""
+        assert x == y, (x, y)
+        return x
+
+    def flatten(self, x: tuple[int, ...]) -> tuple[int, ...]:
+        """One number."""
+        return (math.prod(x),)
+
+    def mean_of_squares(self, x: tuple[int, ...]) -> tuple[int, ...]:
+        """The filters."""
+        return x[:1]
+
+    def join(self, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+        """The sum of the units."""
+        return (x[0] + y[0],)
