@@ -147,7 +147,7 @@ def fuzz(client: LineClient, lines: Iterator[str]) -> None:
         position = client.engine._position
         said = client.tell(line)
         num_go += word == "go"
-        if word == "position" and client.engine._was_refused:
+        if word == "position" and client.engine._refusal:
             assert strings(said), line
             assert client.engine._position is position, line
         elif word in ("stop", "isready", "go", "ponderhit") or not line.strip():

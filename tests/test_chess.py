@@ -211,6 +211,42 @@ def test_a_king_castles_without_moving() -> None:
     assert CHESS960.position_text(CHESS960.play(state, castles)) == "1k6/8/8/8/8/8/8/R4RK1 b - - 1 1"
 
 
+def test_chess960_with_the_planes_and_actions_of_chess() -> None:
+    """Networks of chess read it; its rules, starts and texts are those of Chess960, and its actions those of chess."""
+    game = make("chess(rules=chess960)")
+    assert game.spec.encoder_id == CHESS.spec.encoder_id and game.num_starts == 960
+    generator, num_castled, num_onto_the_rook = random.Random(1), 0, 0
+    for number in range(0, 960, 7):
+        ours, theirs = game.start(number), CHESS960.start(number)
+        for _ in range(80):
+            actions = {game.action_text(ours, action): action for action in game.legal_actions(ours)}
+            assert actions.keys() == texts(CHESS960, theirs) and len(set(actions.values())) == len(actions)
+            sans = {game.action_text(ours, action, "san"): action for action in actions.values()}
+            for san in sans.keys() & {"O-O", "O-O-O", "O-O+", "O-O-O+"}:
+                plane, king = divmod(sans[san], 64)
+                # A queen's move to the right (direction 2) or to the left (6), by two squares if there is room.
+                direction, room = (6, king % 8) if "O-O-O" in san else (2, 7 - king % 8)
+                assert (plane // 7, plane % 7 + 1) == (direction, min(2, room))
+                num_castled, num_onto_the_rook = num_castled + 1, num_onto_the_rook + (room < 2)
+            if not actions:
+                break
+            text = generator.choice([san for san in sans if san.startswith("O-O")] or list(sans))
+            ours, theirs = (
+                rules.play(state, parse_action(rules, state, text))
+                for rules, state in ((game, ours), (CHESS960, theirs))
+            )
+            assert game.position_text(ours) == CHESS960.position_text(theirs)
+    assert num_castled > 100 and num_onto_the_rook > 10
+    check_game(game, num_games=3, seed=5)
+    flat = make("chess(rules=chess960, policy=flat)")
+    check_game(flat, num_games=3, seed=5)
+    usual = game.initial_state()
+    assert game.position_text(usual) == START and game.legal_actions(usual) == CHESS.legal_actions(
+        CHESS.initial_state()
+    )
+    np.testing.assert_array_equal(game.planes(usual), CHESS.planes(CHESS.initial_state()))
+
+
 def test_castling_planes() -> None:
     position = "r3k2r/8/8/8/8/8/8/R3K2R b Kq - 0 1"
     state = CHESS.parse_position(position)
@@ -256,7 +292,7 @@ def test_castling_planes() -> None:
         ("4k3/8/8/4pP2/8/8/3n4/5K1r w - e6 0 1", "the king was in check before"),
         (START.replace(" 0 1", " -1 1"), '"-1" is plies since'),
         (START.replace(" 0 1", " +1 1"), '"\\+1" is plies since'),
-        (START.replace(" 0 1", " 0 0"), '"0" is the move\'s number, expected a number from 1'),
+        (START.replace(" 0 1", " 0 -1"), '"-1" is the move\'s number, expected a number from 0'),
         (START.replace(" 0 1", " 0 1000000"), "to 999999"),
     ],
 )
@@ -271,6 +307,8 @@ def test_what_is_read_and_how_it_is_written() -> None:
         (CHESS, "4k3/8/8/8/8/8/8/4K2R w H - 7", "4k3/8/8/8/8/8/8/4K2R w K - 7 1"),
         (CHESS, "4k3/8/8/8/8/8/8/4K2R b - - 260 300", "4k3/8/8/8/8/8/8/4K2R b - - 260 300"),
         (CHESS, f" {START} ", START),
+        (CHESS, START.replace(" 0 1", " 0 0"), START),
+        (CHESS, START.replace(" w KQkq - 0 1", " b KQkq - 0 0"), START.replace(" w ", " b ")),
         (CHESS, "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1", "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1"),
         (CHESS, "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"),
         (CHESS960, "1r1k1r1r/8/8/8/8/8/8/R1RK3R w KQkq -", "1r1k1r1r/8/8/8/8/8/8/R1RK3R w KQkq - 0 1"),

@@ -28,7 +28,7 @@ from zerosum.run.metrics import MetricsRow
 from zerosum.run.report import larger_budget, transcript
 
 COMMANDS = (
-    *("train", "play", "uci", "usi", "gtp", "match", "ladder", "evaluate", "info", "export", "analyse"),
+    *("train", "play", "uci", "usi", "gtp", "match", "ladder", "levels", "evaluate", "info", "export", "analyse"),
     *("games", "show", "perft", "check-game", "bench"),
 )
 

@@ -199,7 +199,7 @@ def test_illegal_moves_are_told_with_those_that_are_near() -> None:
     with pytest.raises(GameError, match='shogi has no notation "san", known are'):
         SHOGI.action_text(SHOGI.initial_state(), SHOGI.legal_actions(SHOGI.initial_state())[0], "san")
     for options, sentence in (
-        ("entering_king=try", 'entering_king is "try", expected one of csa27, csa24, none'),
+        ("entering_king=try", 'entering_king is "try", expected one of csa27, csa24, csa24-wins, none'),
         ("history=9", 'history is "9", expected a number from 1 to 8'),
     ):
         with pytest.raises(GameError, match=sentence):

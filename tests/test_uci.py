@@ -20,6 +20,7 @@ from zerosum.games import make
 from zerosum.games.rules import Leaves
 from zerosum.protocols.engine_options import option_table
 from zerosum.protocols.line_words import Position
+from zerosum.protocols.uci import UciEngine, UciSetup
 
 MATE_IN_ONE = "position fen 6k1/5ppp/8/8/8/8/8/R6K w - - 0 1"
 MATED = "position fen R5k1/5ppp/8/8/8/8/8/7K b - - 0 1"
@@ -181,9 +182,23 @@ def test_a_rejected_line_is_answered_and_the_position_stays() -> None:
         (said,) = engine.tell(line)
         assert said.startswith("info string "), line
         assert engine.board == board
+        refused = engine.ask("go nodes 10")
+        assert answers(refused) == ["bestmove (none)"], "a move of the position before would be none of this one"
+        assert strings(refused)[-1].startswith("info string No move, for the latest position was refused: ")
+    assert answers(engine.ask("go infinite")) == []
+    assert engine.tell("stop") == ["bestmove (none)"]
+    assert engine.tell("d") == [f"info string The latest position was refused: {said.removeprefix('info string ')}"]
+    assert engine.answer("position startpos moves e2e4 e7e5", "go nodes 10") != "bestmove (none)"
     assert engine.tell("", "   ") == []
     assert engine.tell("hello")[0].startswith("info string Unknown command 'hello'")
     assert engine.tell("joho debug on") == [] and engine.engine._is_debugging
+
+
+def test_a_move_number_of_0_is_read() -> None:
+    """python-chess writes it."""
+    engine = client()
+    assert engine.tell("position fen 6k1/5ppp/8/8/8/8/8/R6K w - - 0 0") == []
+    assert engine.answer("go nodes 2000") == "bestmove a1a8"
 
 
 def test_a_game_that_goes_on_keeps_its_tree() -> None:
@@ -411,6 +426,135 @@ def test_mates_are_proven_and_counted_in_moves() -> None:
     assert answers(said) == ["bestmove a1a8"]
     lost = engine.ask("position fen 7k/8/6K1/8/8/8/8/R7 b - - 0 1", "go nodes 4000")
     assert " score mate -1 " in next(line for line in reversed(lost) if line.startswith("info depth 2"))
+
+
+def test_a_mate_is_seen_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where there is no run
+    said = list[str]()
+    engine = UciEngine(UciSetup(make("chess")), write=said.append)
+    for line in (MATE_IN_ONE, "go nodes 3000"):
+        engine.obey(line)
+    engine.close()
+    assert " score mate 1 " in [line for line in said if line.startswith("info depth")][-1]
+    assert said[-1].startswith("bestmove a1a8")
+    by_rollouts_alone = UciSetup(make("chess"), overrides=["search.exact_bounds=false"])
+    engine = UciEngine(by_rollouts_alone, write=said.append)
+    for line in (MATE_IN_ONE, "go nodes 3000"):
+        engine.obey(line)
+    engine.close()
+    assert not engine._config.exact_bounds
+    assert " score mate 1 " in [line for line in said if line.startswith("info depth")][-1], "a move that mates is one"
+
+
+def test_several_lines_are_filled_where_the_best_is_proven() -> None:
+    said = client().ask(MATE_IN_ONE, "setoption name MultiPV value 5", "go nodes 2000")
+    lines = [line for line in said if line.startswith("info depth")][-5:]
+    assert [value_of(line, "multipv") for line in lines] == ["1", "2", "3", "4", "5"]
+    assert len({value_of(line, "pv") for line in lines}) == 5 and value_of(lines[0], "pv") == "a1a8"
+    assert all(abs(int(value_of(line, "cp"))) < 10_000 for line in lines[1:] if " cp " in line)
+
+
+# What people ask at a keyboard
+
+
+def test_the_board_is_shown() -> None:
+    engine = client()
+    said = engine.tell("position startpos moves e2e4", "d")
+    assert "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1" in said
+    assert any(line.startswith("8  r n b q k b n r") for line in said)
+    assert next(line for line in said if line.startswith("Legal moves: ")).count(" ") == 2 + 20 - 1
+    assert (
+        engine.tell(FOOLS_MATE, "position startpos moves f2f3 e7e5 g2g4 d8h4", "d")[-1] == "The game is over: checkmate"
+    )
+
+
+def test_perft_by_moves() -> None:
+    engine = client()
+    said = engine.tell("position startpos", "go perft 3")
+    assert said[-1] == "Nodes searched: 8902" and "e2e4: 600" in said and len(said) == 21
+    assert engine.tell(FOOLS_MATE, "position startpos moves f2f3 e7e5 g2g4 d8h4", "go perft 2") == ["Nodes searched: 0"]
+    assert engine.tell("go perft 0") == ["info string go perft 0: expected 1 to 255 plies."]
+    castling = "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+    assert engine.tell(castling, "go perft 2")[-1] == "Nodes searched: 2039"
+
+
+def test_the_evaluator_is_asked_without_a_search(tmp_path: Path) -> None:
+    save_network(tmp_path / "run" / "checkpoints", make("tictactoe"))
+    engine = client("tictactoe", weights=tmp_path / "run")
+    said = engine.tell("position startpos moves b2", "eval")[1:]
+    assert re.fullmatch(r"Value for the player to move: [+-]0\.\d{4} \(\d+\.\d%, -?\d+ centipawns\)", said[0])
+    shares = [float(share) for share in re.findall(r"([\d.]+)%", said[1])]
+    assert said[1].startswith("Win, draw, loss: ") and sum(shares) == pytest.approx(100, abs=0.2)
+    priors = [float(prior) for prior in re.findall(r" [abc][123] ([\d.]+)%", said[-1])]
+    assert len(priors) == 8 and priors == sorted(priors, reverse=True) and sum(priors) == pytest.approx(100, abs=0.1)
+    assert engine.tell("position startpos moves a1 a2 b1 b2 c1", "eval")[-1].startswith("The game is over: ")
+
+
+def test_each_move_of_a_search_is_told() -> None:
+    engine = client()
+    engine.tell("setoption name VerboseMoveStats value true")
+    said = engine.ask("position startpos", "go nodes 400")
+    moves = [line.split() for line in strings(said) if "(P: " in line]
+    assert len(moves) == 20 and all(re.fullmatch(r"\(\d+\)", words[3]) for words in moves)
+    visits = [int(words[5]) for words in moves]
+    assert visits == sorted(visits) and sum(visits) == 400
+    (node,) = [line for line in strings(said) if line.startswith("info string node (20) N: 400 (Q: ")]
+    assert re.search(r"\(V: -?[\d.]+\)$", node)
+    best = " ".join(moves[-1])
+    assert re.search(r"\(P: 5\.00%\) \(Q: -?[\d.]+\) \(V: -?0\.0000\)$", best), "uniform"
+    mate = engine.ask("ucinewgame", MATE_IN_ONE, "go nodes 900")
+    assert "info string a1a8 " in " ".join(mate) and any("(V: 1.0000) (proven)" in line for line in mate)
+    assert not any("(P: " in line for line in client().ask("go nodes 30"))
+
+
+def test_the_hash_is_cleared_by_a_button() -> None:
+    engine = client()
+    assert "option name Clear Hash type button" in engine.tell("uci")
+    engine.ask("go nodes 300")
+    assert engine.ask("go nodes 300") and engine.engine._go.report.new_simulations == 0
+    assert engine.tell("setoption name Clear Hash") == []
+    engine.ask("go nodes 300")
+    assert engine.engine._go.report.new_simulations == 300
+    engine.tell("go infinite")
+    assert len(answers(engine.tell("setoption name Clear Hash"))) == 1
+
+
+def test_exploration_by_options() -> None:
+    engine = client(overrides=["search.c_init=2.5"])
+    assert engine.engine.setup.value("CPuct") == "2.5"
+    assert (client().engine.setup.value("CPuct"), client().engine.setup.value("FpuValue")) == ("<own>", "<own>")
+    engine.tell(
+        "setoption name CPuct value 3.25", "setoption name FpuStrategy value ZERO", "setoption name FpuValue value .5"
+    )
+    engine.ask("go nodes 20")
+    config = engine.engine._config
+    assert (config.c_init, config.unvisited_value, config.unvisited_reduction) == (3.25, "zero", 0.5)
+    assert "expected a number from 0 to 100" in engine.tell("setoption name CPuct value -1")[0]
+
+
+def test_the_deepest_simulation_is_told() -> None:
+    infos = [line for line in client().ask("go nodes 2000") if line.startswith("info depth")]
+    depths = [(int(value_of(line, "depth")), int(value_of(line, "seldepth"))) for line in infos]
+    assert all(depth <= deepest for depth, deepest in depths) and 2 <= depths[-1][1] < 60
+    one = client().ask("go nodes 1")
+    assert value_of([line for line in one if line.startswith("info depth")][-1], "seldepth") == "1"
+
+
+def test_a_network_of_chess_plays_chess960(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    position, castle = "position fen 4k3/8/8/8/8/8/8/RK5R w HA - 0 1", "go nodes 30 searchmoves b1a1"
+    save_network(tmp_path / "chess" / "checkpoints", make("chess"))
+    engine = client(weights=tmp_path / "chess")
+    engine.tell("setoption name UCI_Chess960 value true")
+    assert engine.engine.setup.game.spec.full_name == "chess(rules=chess960, max_plies=65535)"
+    said = engine.ask(position, castle)
+    assert f"Playing with {tmp_path / 'chess'}, step 7." in said[0] and answers(said) == ["bestmove b1a1"]
+    engine.tell("setoption name UCI_Chess960 value false")
+    assert engine.answer("position startpos", "go nodes 5 searchmoves e2e4") == "bestmove e2e4"
+    own = save_network(tmp_path / "chess960" / "checkpoints", make("chess960"))
+    engine.tell(f"setoption name WeightsFile value {own}", "setoption name UCI_Chess960 value true")
+    assert engine.engine.setup.game.spec.name == "chess960" and engine.answer(position, castle) == "bestmove b1a1"
+    assert client("chess(rules=chess960)", weights=tmp_path / "chess").engine.setup.is_set("UCI_Chess960")
 
 
 def test_ten_thousand_lines_of_anything() -> None:

@@ -62,6 +62,32 @@ def test_a_declaration_wins() -> None:
     assert engine.answer(other_side, "go nodes 20") == "bestmove win"
 
 
+def test_a_draw_that_could_be_declared_proves_nothing() -> None:
+    """By 24 points Black could declare a draw, and mates in three: USI has no word for the draw."""
+    engine = client()
+    position = "position sfen +R+B+R+BK4/+P+P+P+P+P+P3/9/9/9/9/9/8k/5+P+P2 b 2GP2g4s4n4l9p 201"
+    engine.tell("setoption name EnteringKingRule value CSARule24")
+    words = engine.answer(position, "go mate infinite").split()
+    assert words[:3] == ["checkmate", "G*2h", "1h1i"] and len(words) == 4
+    assert engine.answer("go nodes 2000") == "bestmove G*2h"
+    assert engine.answer("position sfen 4K4/PPPPPPPPP/1BR6/9/9/9/9/9/8k b RB2G 1", "go nodes 20") == "bestmove win", (
+        "31 points"
+    )
+    by_name = client("shogi(entering_king=csa24)").engine.setup
+    assert by_name.values["EnteringKingRule"] == "CSARule24" and "csa24-wins" in by_name.game.spec.full_name
+
+
+def test_a_refused_position_is_resigned() -> None:
+    engine = client()
+    said = engine.ask("position startpos moves 7g7f 7g7f", "go nodes 20")
+    assert answers(said) == ["bestmove resign"] and "was refused: position, move 2" in strings(said)[-1]
+    assert engine.answer("go mate infinite") == "checkmate notimplemented"
+    assert (
+        engine.answer("position sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 0", "go nodes 9")[9:]
+        != "resign"
+    )
+
+
 def test_who_has_no_move_resigns() -> None:
     assert client().answer(MATED, "go byoyomi 100") == "bestmove resign"
 

@@ -473,6 +473,12 @@ class Root:
     def priors(self) -> NDArray[np.float32]:
         """The network's, without noise."""
     @property
+    def net_values(self) -> NDArray[np.float32]:
+        """The network's own value of the position after each move, exact where that ends the game.
+
+        NaN where the network was not asked.
+        """
+    @property
     def lower(self) -> NDArray[np.float32]:
         """The exact result of each move is at least this."""
     @property
@@ -496,6 +502,9 @@ class Root:
     @property
     def num_reused(self) -> int:
         """How many of those came with the reused tree."""
+    @property
+    def deepest(self) -> int:
+        """Plies of the longest simulation of this search."""
     @property
     def limit(self) -> str | None:
         """Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on."""

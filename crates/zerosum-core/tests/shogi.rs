@@ -85,9 +85,20 @@ fn a_king_that_has_entered_is_declared() {
         assert_eq!(outcome("", pawns, "b"), black, "{pawns}");
         assert_eq!(outcome("", pawns, "w"), white, "{pawns}");
         assert_eq!(outcome("entering_king=csa24", pawns, "b"), csa24, "{pawns}");
+        // USI's: a draw is declared by who wants it, and who rather wins may play on.
+        assert_eq!(outcome("entering_king=csa24-wins", pawns, "b"), None, "{pawns}");
         assert_eq!(outcome("entering_king=none", pawns, "b"), None);
     }
     assert_eq!(outcome("entering_king=csa24", 5, "b"), None);
+    for options in ["csa24", "csa24-wins"] {
+        let game = games::by_name(&format!("shogi(entering_king={options})")).expect("options").expect("a name");
+        for (hand, result) in [("RB2G", Some(1.0)), ("RBG", None)] {
+            let state = game.parse_position(&format!("4K4/PPPPPPPPP/1BR6/9/9/9/9/9/8k b {hand} 1")).expect(hand);
+            let expected = result.or_else(|| (options == "csa24").then_some(0.0));
+            let found = game.outcome(&state).expect("its own state").map(|outcome| outcome.result.0);
+            assert_eq!(found, expected, "31 points win by {options}, 30 do not");
+        }
+    }
 }
 
 #[test]
@@ -143,8 +154,7 @@ fn malformed_positions_are_named() {
             "hands \"P-p\", at \"-p\": expected letters of RBGSNLPrbgsnlp, a number above 1 before some, or - alone",
         ),
         ("4k4/9/9/9/9/9/9/9/4K4 b 3R 1", "hands \"3R\": 3 of R, expected at most 2"),
-        ("4k4/9/9/9/9/9/9/9/4K4 b - x", "\"x\" is the move's number, expected a number from 1 to 999999"),
-        ("4k4/9/9/9/9/9/9/9/4K4 b - 0", "\"0\" is the move's number, expected a number from 1 to 999999"),
+        ("4k4/9/9/9/9/9/9/9/4K4 b - x", "\"x\" is the move's number, expected a number from 0 to 999999"),
         ("9/9/9/9/9/9/9/9/4K4 b - 1", "\"9/9/9/9/9/9/9/9/4K4 b - 1\": White has 0 kings, expected 1"),
         ("4k3P/9/9/9/9/9/9/9/4K4 b - 1", "\"4k3P/9/9/9/9/9/9/9/4K4 b - 1\": Black's P on 1a could never move"),
         ("4k4/9/9/9/9/9/9/8n/4K4 b - 1", "\"4k4/9/9/9/9/9/9/8n/4K4 b - 1\": White's n on 1h could never move"),

@@ -329,6 +329,10 @@ impl Root {
         PyArray1::from_slice(py, &self.inner.priors)
     }
     #[getter]
+    fn net_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, &self.inner.net_values)
+    }
+    #[getter]
     fn lower<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.lower)
     }
@@ -359,6 +363,10 @@ impl Root {
     #[getter]
     fn num_reused(&self) -> u32 {
         self.inner.num_reused
+    }
+    #[getter]
+    fn deepest(&self) -> u32 {
+        self.inner.deepest
     }
     #[getter]
     fn limit(&self) -> Option<&'static str> {

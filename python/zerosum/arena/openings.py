@@ -19,7 +19,7 @@ from pathlib import Path
 from zerosum._core import uniform
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest, shown
 from zerosum.games import Rules, State, parse_action, start_state
-from zerosum.games.rules import drawn_start
+from zerosum.games.rules import drawn_start, plays_chess960
 from zerosum.notation import Record, read_games
 from zerosum.notation.legality import game_of
 from zerosum.notation.polyglot import SUFFIX as BOOK_SUFFIX
@@ -150,8 +150,8 @@ class BookOpenings:
 
     def __post_init__(self) -> None:
         _require_plies("num_plies", self.num_plies)
-        if self.game.spec.name != "chess":
-            raise SettingsError(f"{self.book.name} is a Polyglot book, of chess: {self.game.spec.name} has none.")
+        if self.game.spec.name != "chess" or plays_chess960(self.game):
+            raise SettingsError(f"{self.book.name} is a Polyglot book, of chess: {self.game.spec.full_name} has none.")
         if not self._moves(self.game.initial_state(), ""):
             raise DataError(f"{self.book.name} has no move to play in the initial position: expected a book that does.")
 

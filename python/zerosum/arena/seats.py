@@ -129,7 +129,7 @@ class SearchSeat:
         self._pool, self._side, self._inbox = pool, side, inbox
         self._first_tree = side * num_boards
         self._num_simulations = contestant.terms.nodes or contestant.search.num_simulations
-        self._sampled_plies, self._seed = contestant.sampled_plies, seed
+        self._contestant, self._seed = contestant, seed
         self._thinking: dict[int, Turn] = {}
 
     @property
@@ -167,9 +167,8 @@ class SearchSeat:
             self._inbox.put(self._decide(self._thinking.pop(tree), self._pool.search.root(tree)))
 
     def _decide(self, turn: Turn, root: Root) -> Decision:
-        ply = turn.state.plies
-        number = uniform(self._seed, turn.game_index, ply, "sampled move") if ply < self._sampled_plies else None
-        return Decision(turn.board, chosen_action(root, number), thought_of(root))
+        action = chosen_action(root, self._contestant, seed=self._seed, game=turn.game_index, ply=turn.state.plies)
+        return Decision(turn.board, action, thought_of(root))
 
     def end_game(self, turn: Turn, result: float) -> str:
         """See `Seat`."""

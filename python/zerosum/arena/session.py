@@ -142,6 +142,7 @@ def _described(player: Contestant) -> dict[str, Any]:
         "program": "" if player.program is None else repr(player.program),
         "terms": str(player.terms),
         "sampled plies": player.sampled_plies,
+        **({"temperature": player.temperature} if player.temperature else {}),
         "resign": str(player.resign or "never"),
     }
 

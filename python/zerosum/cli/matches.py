@@ -276,3 +276,44 @@ def ladder(
     )
     if is_interrupted:
         raise typer.Exit(130)
+
+
+@app.command(
+    epilog="Example: `zerosum levels chess runs/chess --games 60`; then `zerosum uci runs/chess` lists `UCI_Elo`"
+)
+def levels(
+    game: GameArgument,
+    player: Annotated[str, typer.Argument(help="A run, a checkpoint, or `rollouts`.", show_default=False)],
+    games: Annotated[int, typer.Option(help="Games at each skill, those in --results included.")] = 60,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="As in `ladder`.", show_default=False),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep the results here, as in `ladder`.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to keep the levels; of a run, if not given, in its directory."),
+    ] = None,
+    seed: Annotated[int, seed_option("openings, random play and drawn moves")] = 0,
+) -> None:
+    """Measure on the ladder what an engine's `Skill Level` is worth, so that it can be asked for an Elo."""
+    from zerosum.ladder.placement import LadderSettings
+    from zerosum.ladder.skills import level_table, measure_levels
+    from zerosum.play.skill import LEVELS_FILE
+
+    found = measure_levels(
+        game,
+        player,
+        LadderSettings(num_games=games, seed=seed),
+        opponents=opponent or [],
+        results=results,
+        say=say,
+    )
+    print(level_table(found))
+    path = out or (Path(player) / LEVELS_FILE if Path(player).is_dir() else None)
+    if path is not None:
+        found.write(path)
+        say(f"Kept in {path}.")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from zerosum.base.errors import SettingsError, nearest
 from zerosum.external.engine import EngineCommand
 from zerosum.games import Rules
+from zerosum.games.rules import plays_chess960
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ OPPONENTS = (
 
 def opponents_of(game: Rules) -> list[Opponent]:
     """The known engines that play a game, installed or not."""
-    return [opponent for opponent in OPPONENTS if game.spec.name in opponent.games]
+    name = "chess960" if plays_chess960(game) else game.spec.name
+    return [opponent for opponent in OPPONENTS if name in opponent.games]
 
 
 def find_opponent(name: str, game: Rules) -> EngineCommand:

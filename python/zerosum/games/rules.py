@@ -32,6 +32,7 @@ __all__ = [
     "measure_game",
     "near_moves",
     "parse_action",
+    "plays_chess960",
     "start_state",
     "state_after",
     "with_options",
@@ -101,6 +102,15 @@ def with_options(game: Rules, **options: str) -> Rules:
         return game
     values = given_options(game) | {name: options[name] for name in known}
     return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in values.items())})")
+
+
+def plays_chess960(game: Rules) -> bool:
+    """Whether the rules are those of Chess960, whatever its positions look like to a network.
+
+    >>> plays_chess960(make("chess960")), plays_chess960(make("chess(rules=chess960)")), plays_chess960(make("chess"))
+    (True, True, False)
+    """
+    return game.spec.name == "chess960" or given_options(game).get("rules") == "chess960"
 
 
 def without_ply_cap(game: Rules, *, most_plies: int = NO_PLY_CAP) -> Rules:

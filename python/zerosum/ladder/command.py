@@ -45,7 +45,35 @@ def place(
     Raises:
         ZerosumError: as `make`, `enter`, `Results` and `Placement`; an opponent is unknown; an engine does not start.
     """
-    game = make(game_name)
+    placement, _ = placement_of(make(game_name), entry, settings, opponents=opponents, results=results, say=say)
+    try:
+        while not placement.is_over:
+            step = placement.step()
+            if is_json:
+                write(json.dumps(step.numbers(), ensure_ascii=False))
+            else:
+                say(str(step))
+        is_interrupted = False
+    except KeyboardInterrupt:
+        is_interrupted = True
+        kept = (
+            f"are in {results}: the same command goes on" if results else "are not kept: with --results FILE they are"
+        )
+        say(f"Interrupted. The results {kept}.")
+    write(json.dumps(placement.numbers(), ensure_ascii=False) if is_json else placement.table())
+    return is_interrupted
+
+
+def placement_of(
+    game: Rules,
+    entry: Entry | None,
+    settings: LadderSettings,
+    *,
+    opponents: Sequence[str] = (),
+    results: Path | None = None,
+    say: Write = print,
+) -> tuple[Placement, Contestant | None]:
+    """A placement that is still to be played, and the player; the arguments are those of `place`."""
     rungs = rungs_of(game)
     present = _those_here(_chosen(rungs, opponents, game), game, say)
     player, name = None, ""
@@ -63,22 +91,7 @@ def place(
         results=Results(results, game=game.spec.full_name, report=say),
         settings=settings,
     )
-    try:
-        while not placement.is_over:
-            step = placement.step()
-            if is_json:
-                write(json.dumps(step.numbers(), ensure_ascii=False))
-            else:
-                say(str(step))
-        is_interrupted = False
-    except KeyboardInterrupt:
-        is_interrupted = True
-        kept = (
-            f"are in {results}: the same command goes on" if results else "are not kept: with --results FILE they are"
-        )
-        say(f"Interrupted. The results {kept}.")
-    write(json.dumps(placement.numbers(), ensure_ascii=False) if is_json else placement.table())
-    return is_interrupted
+    return placement, player
 
 
 def _chosen(rungs: list[Rung], names: Sequence[str], game: Rules) -> list[Rung]:

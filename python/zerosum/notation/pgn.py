@@ -393,7 +393,7 @@ def write(record: Record) -> str:
         raise RecordError(f"the result is {record.result}: PGN knows 1, 0 and -1 alone.", record=record)
     if record.start:
         tags |= {"SetUp": "1", "FEN": record.start}
-    if record.game.partition("(")[0] == "chess960":
+    if "chess960" in record.game:  # chess(rules=chess960), too
         tags["Variant"] = "Chess960"
     if record.ending:
         tags["Termination"] = next((tag for tag, word in TERMINATIONS.items() if word == record.ending), record.ending)

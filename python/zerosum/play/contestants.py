@@ -17,6 +17,7 @@ stands beside its word, in the words of fastchess where that has one (`Entry.par
     option.NAME=VALUE   an option of an engine
     profile=paper       options as the AlphaZero paper had them, as far as this machine goes (`external/profiles.py`)
     sample=N            moves are drawn in proportion to their visits while a game has fewer than N plies
+    skill=S             a search of ours limited as engines limit theirs (`zerosum.play.skill`), 0 to 20
     resign=RULE         when to give up: `ResignRule.parse`, or the paper's by `paper`
 """
 
@@ -39,6 +40,7 @@ from zerosum.external.profiles import profile_of
 from zerosum.external.program import Terms
 from zerosum.games import Rules
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
+from zerosum.play.skill import MOST_SKILL, with_skill
 
 NAMES = (
     "name",
@@ -51,6 +53,7 @@ NAMES = (
     "nodes",
     "depth",
     "sample",
+    "skill",
     "resign",
     "profile",
     "option.NAME",
@@ -68,6 +71,8 @@ class Entry:
     """(name, value), of an engine; a button has no value."""
     profile: str = ""
     sampled_plies: int = 0
+    skill: float | None = None
+    """As `zerosum.play.skill.with_skill` takes it; None limits nothing."""
     name: str = ""
     """What to call it; "" for what it is."""
     resign: str = ""
@@ -98,6 +103,7 @@ class Entry:
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),
             sampled_plies=_number("sample", values.get("sample", "0")),
+            skill=_skill(values["skill"]) if "skill" in values else None,
             name=values.get("name", ""),
             resign=values.get("resign", ""),
         )
@@ -131,6 +137,10 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
     resign = _resign_rule(entry.resign, game, is_own=command is None)
     if command is None:
         return Entered(_own_contestant(entry, resign, game, batch_size=batch_size, seed=seed))
+    if entry.skill is not None:
+        raise SettingsError(
+            f"{entry.word} is an engine, and skill={entry.skill:g} is for our own searches: leave it out."
+        )
     if command.program is None:
         raise SettingsError(f"{entry.word}: {_not_there(command.argv[0])}")
     terms = entry.terms if number is None else replace(entry.terms, nodes=number)
@@ -172,6 +182,13 @@ def _is_true(name: str, text: str) -> bool:
     if text not in ("true", "false"):
         raise SettingsError(f"{name} is {shown(text)}, expected true or false.")
     return text == "true"
+
+
+def _skill(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingsError(f"skill is {shown(text)}, expected a number from 0 to {MOST_SKILL}.") from None
 
 
 def _seconds(name: str, text: str) -> float:
@@ -274,7 +291,14 @@ def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, bat
         name = f"{own.name if own.plays_by_rules else word} ({terms})"
     else:
         name = own.name if terms.nodes is None or own.plays_by_rules else f"{word}@{terms.nodes}"
-    return replace(own, name=entry.name or name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
+    own = replace(own, name=name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
+    if entry.skill is not None:
+        if at or terms.nodes is not None or terms.has_clock:
+            raise SettingsError(
+                f"{entry.word} has skill={entry.skill:g}, which limits its search: leave out other limits."
+            )
+        own = with_skill(own, entry.skill)
+    return replace(own, name=entry.name or own.name)
 
 
 def _num_threads(terms: Terms) -> int:

@@ -51,6 +51,8 @@ class Task:
     """Of all visits, what each of those moves gets at the least."""
     report_seconds: float | None = None
     """Between two reports, instead of what the engine was made with."""
+    choose: Callable[[Root], int | None] = lambda root: root.best_action
+    """The move to play after the search, of those allowed; None if there is none."""
     is_enough: Callable[[Root, float], str | None] = lambda _root, _seconds: None
     """Asked again and again, with what was found and after how many seconds: why it is enough, or None."""
 
@@ -103,6 +105,8 @@ class Report:
 
     "simulations", "time", "depth", "proven", "memory", "stopped" or what `Task.is_enough` said.
     """
+    chosen: tuple[int, ...]
+    """The move to play, and best play from there; empty while the search goes on, and where it found nothing."""
     root: Root
     """All of what was found at the root; its value is the mean of what was backed up, that of a line the move's."""
 
@@ -298,25 +302,40 @@ class _Thought:
     def _report(self, root: Root, *, limit: str | None) -> Report:
         lines: list[Line] = []
         for index in self._order(root)[: self._task.num_lines]:
-            action, visits = int(root.actions[index]), int(root.visits[index])
-            if visits == 0 and lines:
-                break
-            draws = root.draws
-            lines.append(
-                Line(
-                    actions=tuple(self._search.best_line(0, action)) or (action,),
-                    visits=visits,
-                    value=float(root.q[index]) if visits else root.value,
-                    prior=float(root.priors[index]),
-                    draw=float(draws[index]) if draws is not None and visits else None,
-                    proven=bool(root.lower[index] == root.upper[index]),
-                )
-            )
+            if root.visits[index] == 0 and lines and not self._task.line_share:
+                break  # nobody asked for moves that the search does not care for
+            lines.append(self._line(root, index))
+        chosen: tuple[int, ...] = ()
+        if limit is not None and (action_chosen := self._task.choose(root)) is not None:
+            chosen = tuple(self._search.best_line(0, action_chosen)) or (action_chosen,)
         return Report(
             lines=tuple(lines),
             simulations=root.num_simulations,
             new_simulations=root.num_simulations - self._reused,
             seconds=self._engine._clock() - self._started,
             limit=limit,
+            chosen=chosen,
             root=root,
         )
+
+    def _line(self, root: Root, index: int) -> Line:
+        action, visits, draws = int(root.actions[index]), int(root.visits[index]), root.draws
+        exact = float(root.lower[index]) if root.lower[index] == root.upper[index] else self._ending(root, action)
+        # Of a move that was not tried nothing is known but what the network says of the position.
+        value = float(root.q[index]) if visits else root.net_value
+        return Line(
+            actions=tuple(self._search.best_line(0, action)) or (action,),
+            visits=visits,
+            value=value if exact is None else exact,
+            prior=float(root.priors[index]),
+            draw=float(draws[index]) if draws is not None and visits else None,
+            proven=exact is not None,
+        )
+
+    def _ending(self, root: Root, action: int) -> float | None:
+        """The result if a move ends the game: a search without bounds does not keep that it is certain."""
+        if self._config.exact_bounds:
+            return None
+        game = self._engine.game
+        result = game.outcome(game.play(self._engine.state, action))
+        return None if result is None else result * (1 if root.player == 0 else -1)

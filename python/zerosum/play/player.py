@@ -289,6 +289,8 @@ class Contestant:
     """What it has for its moves in a match."""
     sampled_plies: int = 0
     """A search plays moves in proportion to their visits as long as the game has fewer plies than this."""
+    temperature: float = 0.0
+    """At which a search draws all its moves (`zerosum.play.skill.drawn_action`); 0 plays the best."""
     resign: ResignRule | None = None
     """When a match gives up for it."""
     network: str = ""
@@ -315,6 +317,11 @@ class Contestant:
             raise SettingsError(
                 f"{self.name} is to sample its moves in the first {self.sampled_plies} plies: that takes visits, which"
                 " a run, a checkpoint or rollouts have, and a number of at least 0."
+            )
+        if self.temperature and (self.evaluator is None or self.sampled_plies):
+            but = "it has no search of ours" if self.evaluator is None else "its first moves are sampled otherwise"
+            raise SettingsError(
+                f"{self.name} is to draw its moves at a temperature of {self.temperature:g}, but {but}."
             )
         if self.resign is not None and self.plays_by_rules:
             who = "alpha-beta" if self.alpha_beta_depth else "random play"
@@ -487,8 +494,12 @@ def parse_player(
     search = _search_of(_read_run_config(path), num_simulations)
     checkpoint = load_checkpoint(path)
     evaluator = _evaluator_of(checkpoint, game, backend=backend, batch_size=batch_size, num_threads=num_threads)
-    network = f"step {checkpoint.info.step}, of {checkpoint.info.created_at}"
-    return Contestant(f"{word}@{search.num_simulations}", evaluator, search, network=network)
+    return Contestant(f"{word}@{search.num_simulations}", evaluator, search, network=network_name(checkpoint.info))
+
+
+def network_name(info: CheckpointInfo) -> str:
+    """Which network it is, for those who have to know it again."""
+    return f"step {info.step}, of {info.created_at}"
 
 
 def _no_search(name: str) -> SettingsError:

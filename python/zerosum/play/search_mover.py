@@ -17,6 +17,7 @@ from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, measure_game, start_state
 from zerosum.play.engine import win_rate
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
+from zerosum.play.skill import drawn_action
 from zerosum.search import new_search
 
 
@@ -128,16 +129,19 @@ class SearchMover:
     def _choose(self, root: Root, *, ply: int) -> int:
         if not root.visits.size:
             raise EngineFailure(f"{self._contestant.name} was closed while it was thinking.", ending="forfeit")
-        is_sampled = ply < self._contestant.sampled_plies
-        return chosen_action(root, uniform(self._seed, self._game_number, ply, "sampled move") if is_sampled else None)
+        return chosen_action(root, self._contestant, seed=self._seed, game=self._game_number, ply=ply)
 
 
-def chosen_action(root: Root, number: float | None) -> int:
-    """The move after a search: the best, or with a number in [0, 1), one drawn in proportion to the visits."""
-    if number is None:
+def chosen_action(root: Root, contestant: Contestant, *, seed: int, game: int, ply: int) -> int:
+    """A contestant's move after a search: the best, or one drawn, as it has it; equal keys, equal moves."""
+    if contestant.temperature:
+        number = uniform(seed, game, ply, "drawn move")
+        return drawn_action(root, number, temperature=contestant.temperature)
+    if ply >= contestant.sampled_plies:
         action = root.best_action
         assert action is not None, "a game that goes on has a move"
         return action
+    number = uniform(seed, game, ply, "sampled move")
     shares = root.visit_policy().cumsum()
     return int(root.actions[int((shares <= number * shares[-1]).sum())])
 

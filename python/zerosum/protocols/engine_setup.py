@@ -7,6 +7,7 @@ nothing of lines and answers.
 from __future__ import annotations
 
 import os
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,11 +19,13 @@ from zerosum.base.settings import parse_value
 from zerosum.contest.centipawns import coefficient_of
 from zerosum.contest.time_manager import TimeConfig
 from zerosum.evaluators.backends import BACKENDS
+from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
-from zerosum.play.choice import ChosenPlayer, choose_player, describe_network, usual_rollouts
-from zerosum.play.player import LEAVES_A_BATCH, MOST_SIMULATIONS, Player
-from zerosum.protocols.engine_options import OfferedOption, check, combo, spin, text
+from zerosum.play.choice import ChosenPlayer, choose_player, network_at, newest_run, usual_rollouts
+from zerosum.play.player import LEAVES_A_BATCH, MOST_SIMULATIONS, Player, network_name
+from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
+from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text
 from zerosum.search import SearchConfig
 
 OpenPlayer = Callable[..., ChosenPlayer]
@@ -71,9 +74,10 @@ class EngineSetup(ABC):
             _require_path(str(weights))
         overrides_of = _parse_overrides(overrides)
         self.asked_game, self._open_player = game, open_player
+        self._own_seed = secrets.randbits(62)
         self.search_overrides, self._time = overrides_of["search"], TimeConfig(**overrides_of["time"])
         SearchConfig(**self.search_overrides)  # refuses what is out of range
-        self._network = describe_network(game, weights)
+        self._describe(game, weights)
         self.options = {offered.listed.name: offered for offered in self._offer(weights)}
         self.values = {name: offered.listed.default for name, offered in self.options.items()}
         self.game = without_ply_cap(self._game_asked())
@@ -87,6 +91,29 @@ class EngineSetup(ABC):
         """Options of a protocol alone."""
         return ()
 
+    def _describe(self, game: Rules, path: Path | None) -> None:
+        """Learn what is known of who will play."""
+        path = path or newest_run(game)
+        self._network = None if path is None else network_at(path)
+        self._levels = levels_of(game, path, "" if self._network is None else network_name(self._network))
+
+    @property
+    def skill(self) -> float:
+        """How strong it is to play, `MOST_SKILL` at most."""
+        if self.is_set("UCI_LimitStrength") and self._levels is not None:
+            return self._levels.skill_for(self.number("UCI_Elo"))
+        return self.number("Skill Level")
+
+    @property
+    def temperature(self) -> float:
+        """At which moves are drawn."""
+        return max(float(self.value("Temperature")), temperature_of(self.skill))
+
+    @property
+    def seed(self) -> int:
+        """Keys those draws."""
+        return self.number("Seed") or self._own_seed
+
     @property
     def shows_draws(self) -> bool:
         """Whether reports say how likely draws are."""
@@ -99,7 +126,7 @@ class EngineSetup(ABC):
 
     def value(self, name: str) -> str:
         """Of an option, by the name that UCI has for it."""
-        return self.values[self._name_of(name)]
+        return self.values[self.name_of(name)]
 
     def number(self, name: str) -> int:
         """The same of a whole number."""
@@ -107,9 +134,10 @@ class EngineSetup(ABC):
 
     def is_set(self, name: str) -> bool:
         """The same of true or false; false if there is no such option."""
-        return self.values.get(self._name_of(name)) == "true"
+        return self.values.get(self.name_of(name)) == "true"
 
-    def _name_of(self, name: str) -> str:
+    def name_of(self, name: str) -> str:
+        """How the protocol calls an option of UCI."""
         return self.names.get(name, name)
 
     def set(self, said_name: str, said_value: str) -> OfferedOption:
@@ -148,7 +176,7 @@ class EngineSetup(ABC):
         game, named = self._game_asked(), self.value("WeightsFile")
         for path in dict.fromkeys((None if named in ("", NEWEST) else Path(named), None)):
             try:
-                self._network = describe_network(game, path)
+                self._describe(game, path)
                 chosen = self._open_player(game, path, backend=self.value("Backend"))
                 # Networks are compiled for a batch of some size when it is first met: not on somebody's clock.
                 for size in (1, 4, LEAVES_A_BATCH):
@@ -157,20 +185,42 @@ class EngineSetup(ABC):
                 tell(failure_text(error))
             else:
                 tell(chosen.sentence)
+                if self.is_set("UCI_LimitStrength") and self._levels is None:
+                    tell("UCI_Elo acts on nothing: nobody has measured this player's skills, as `zerosum levels` does.")
                 return chosen.player
-        self._network = None
+        self._network = self._levels = None
         tell("Playing with uniform priors and rollouts instead.")
         return usual_rollouts(game)
 
-    def search_config(self, player: Player, *, proofs: bool = False) -> SearchConfig:
-        """The player's settings with what options and the command line say; `proofs` looks for certain results."""
+    def search_config(self, player: Player, *, proofs: bool = False, is_limited: bool = True) -> SearchConfig:
+        """The player's settings with what options and the command line say.
+
+        Args:
+            player: Who searches.
+            proofs: Look for certain results.
+            is_limited: The skill counts, if one is set.
+
+        Raises:
+            SettingsError: settings exclude each other.
+        """
         config = player.config_by_time()
+        if isinstance(player.evaluator, RolloutEvaluator) and not self.search_overrides.get("twofold_draw"):
+            config = replace(config, exact_bounds=True)  # mates are to be seen without a network, too
         if threads := self.number("Threads"):
             leaves = min(threads * config.leaves_a_batch, MOST_LEAVES)
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=threads)
-        config = replace(config, **self.search_overrides)
+        config = replace(config, **{**self.search_overrides, **self._exploration()})
+        if is_limited and not proofs and self.skill < MOST_SKILL:
+            config = skilled_search(config)
         config = replace(config, memory_mib=self.number("Hash"), keep_draws=config.keep_draws or self.shows_draws)
         return replace(config, exact_bounds=True, twofold_draw=False) if proofs else config
+
+    def _exploration(self) -> dict[str, Any]:
+        """Settings of the search that options give."""
+        numbers = {"CPuct": "c_init", "FpuValue": "unvisited_reduction"}
+        given = {ours: float(self.value(name)) for name, ours in numbers.items() if self.value(name) != OWN}
+        strategy = self.value("FpuStrategy")
+        return given if strategy == OWN else {**given, "unvisited_value": strategy}
 
     def time_config(self, *, is_exact: bool) -> TimeConfig:
         """Of searches by clocks, or of those that have a time of their own, which they use, but for a moment."""
@@ -183,7 +233,8 @@ class EngineSetup(ABC):
         )
 
     def _offer(self, weights: Path | None) -> Iterator[OfferedOption]:
-        memory, name_of = self.search_overrides.get("memory_mib", SearchConfig().memory_mib), self._name_of
+        overrides, name_of = self.search_overrides, self.name_of
+        memory = overrides.get("memory_mib", SearchConfig().memory_mib)
         yield spin(
             "Threads",
             0,
@@ -193,6 +244,7 @@ class EngineSetup(ABC):
             " 0 is one a core, or two on a GPU",
         )
         yield spin(name_of("Hash"), memory, 1, MOST_HASH_MIB, "the most mebibytes of the search tree")
+        yield button(name_of("Clear Hash"), "forgets the tree; a search under way ends")
         yield check(name_of("Ponder"), False, "whether `bestmove` names the reply to ponder on")
         yield spin("MultiPV", 1, 1, MOST_LINES, "moves that are reported, the best first")
         yield spin("MultiPVShare", 5, 0, 100, "percentage of all visits that each of several such moves gets at least")
@@ -214,7 +266,36 @@ class EngineSetup(ABC):
         yield spin(
             "Eval_Coef", coefficient_of(self.asked_game.spec.name), 1, 10_000, "the scale of centipawns, see below"
         )
+        yield decimal(
+            "CPuct", str(overrides.get("c_init", OWN)), 0.0, 100.0, "exploration: `c_init` of the [search](search.md)"
+        )
+        yield combo(
+            "FpuStrategy",
+            str(overrides.get("unvisited_value", OWN)),
+            (OWN, "parent", "zero", "loss"),
+            "what a move is worth that was not tried: its `unvisited_value`",
+        )
+        yield decimal(
+            "FpuValue",
+            str(overrides.get("unvisited_reduction", OWN)),
+            0.0,
+            2.0,
+            "its `unvisited_reduction`, for `FpuStrategy` parent",
+        )
+        yield check("VerboseMoveStats", False, "says of each move what the search knows, before each answer")
+        yield from self._offer_strength()
         yield from self._offer_more()
+
+    def _offer_strength(self) -> Iterator[OfferedOption]:
+        yield spin(self.name_of("Skill Level"), MOST_SKILL, 0, MOST_SKILL, "how strong it plays, see below")
+        if self._levels is not None:
+            low, high = self._levels.lowest, self._levels.highest
+            yield check(self.name_of("UCI_LimitStrength"), False, "plays as strong as the next option says")
+            yield spin(self.name_of("UCI_Elo"), high, low, high, "on the [ladder](ladder.md) of the game")
+        yield decimal(
+            "Temperature", "0", 0.0, HIGHEST_TEMPERATURE, "at which moves are drawn by their visits; 0 plays the best"
+        )
+        yield spin("Seed", 0, 0, (1 << 31) - 1, "keys those draws; 0 is a number of the system's at each start")
 
 
 def failure_text(error: Exception) -> str:

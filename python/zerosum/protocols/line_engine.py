@@ -6,7 +6,8 @@
     engine.close()
 
 `obey` is called from one thread. What a search finds is written from the search's own thread, as soon as it is found.
-A line that cannot be obeyed is answered by `info string` and changes nothing; no line ends the engine but `quit`.
+A line that cannot be obeyed is answered by `info string` and changes nothing; no line ends the engine but `quit`. After
+a position that was refused, `go` finds no move: one of another position would be wrong.
 
 An answer is *held* while `go infinite` and `go ponder` are not to be answered: it is kept until `stop` or `ponderhit`,
 whatever ends the search. Networks are loaded by `isready`, or by the first `go`, after whatever options came before.
@@ -23,14 +24,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from zerosum._core import Root, __version__
+from zerosum._core import Root, __version__, uniform
 from zerosum.base.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.contest.centipawns import centipawns
 from zerosum.contest.clock import TimeLeft
 from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.games import measure_game
 from zerosum.play.engine import Engine, Line, Report, Task
+from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of
 from zerosum.protocols.engine_setup import EngineSetup, failure_text
+from zerosum.protocols.line_reports import board_lines, evaluation_lines, move_lines, perft_lines
 from zerosum.protocols.line_words import GoWords, Position, read_go, read_position
 from zerosum.search import SearchConfig
 
@@ -75,6 +78,8 @@ class LineEngine(ABC):
     """What `go` calls the clocks of the first and of the second player."""
     no_move = ""
     """What `bestmove` says where there is none."""
+    position_word = ""
+    """How `d` calls the text of a position."""
 
     def __init__(
         self, setup: EngineSetup, *, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
@@ -88,7 +93,8 @@ class LineEngine(ABC):
         """
         self.setup, self._write, self._clock = setup, write, clock
         self._position = Position.at_start(setup.game)
-        self._was_refused = False  # the latest position
+        self._refusal = ""  # why the latest position was refused, if it was
+        self._num_go = 0
         self._engine: Engine | None = None
         self._player_key: tuple[str, ...] = ()
         self._config = SearchConfig()
@@ -106,6 +112,8 @@ class LineEngine(ABC):
             self.new_game_word: self._new_game,
             "position": self._set_position,
             "go": self._think,
+            "d": self._draw,
+            "eval": self._evaluate,
             "stop": self._stop,
             "ponderhit": self._ponderhit,
             "quit": self._quit,
@@ -134,11 +142,15 @@ class LineEngine(ABC):
 
     def _answer(self, go: Go, report: Report) -> str:
         """The answer after a search."""
-        if not report.lines:
+        if not report.chosen:
             return self._answer_anyhow(go)
-        move, *replies = go.position.texts(report.lines[0].actions[:2])
+        move, *replies = go.position.texts(report.chosen[:2])
         ponder = f" ponder {replies[0]}" if replies and self.setup.is_set("Ponder") else ""
         return f"bestmove {move}{ponder}"
+
+    def _answer_refused(self, go: Go) -> str:
+        """The answer where the position was refused."""
+        return f"bestmove {self.no_move}"
 
     def _answer_anyhow(self, go: Go) -> str:
         """The answer where the search found nothing: any legal move."""
@@ -203,6 +215,8 @@ class LineEngine(ABC):
             raise SettingsError(f"setoption {shown(argument)}: expected setoption name NAME value VALUE.")
         setup, before = self.setup, self._position
         offered = setup.set(said["name"], said["value"] or "")
+        if offered.listed.name == setup.name_of("Clear Hash"):
+            self._new_game("")
         if offered.is_inert:
             self._tell(f"{offered.listed.name} {offered.meaning}.")
         if setup.game is not before.game:
@@ -213,9 +227,12 @@ class LineEngine(ABC):
                 self._tell(f"{setup.game.spec.full_name} begins at its start: {error}")
 
     def _set_position(self, argument: str) -> None:
-        self._was_refused = True
-        self._position = read_position(self.setup.game, argument, latest=self._position)
-        self._was_refused = False
+        try:
+            self._position = read_position(self.setup.game, argument, latest=self._position)
+        except ZerosumError as error:
+            self._refusal = str(error)
+            raise
+        self._refusal = ""
 
     def _new_game(self, _: str) -> None:
         self._finish()
@@ -227,7 +244,7 @@ class LineEngine(ABC):
             self._ready()
         self._say("readyok")
 
-    def _ready(self, *, proofs: bool = False) -> Engine:
+    def _ready(self, *, proofs: bool = False, is_limited: bool = True) -> Engine:
         """The engine with the player and the settings that the options ask for."""
         setup = self.setup
         if self._engine is None or setup.player_key != self._player_key:
@@ -241,7 +258,8 @@ class LineEngine(ABC):
             )
             self._player_key, self._config = setup.player_key, player.config_by_time()
             self._managers.clear()
-        if (config := setup.search_config(self._engine.player, proofs=proofs)) != self._config:
+        config = setup.search_config(self._engine.player, proofs=proofs, is_limited=is_limited)
+        if config != self._config:
             self._engine.change(config)
             self._config = config
             self._managers.clear()
@@ -267,10 +285,17 @@ class LineEngine(ABC):
         arrived = self._clock()
         self._finish()
         words, position = self._read_go(argument), self._position
+        if "perft" in words.numbers:
+            self._perft(words.numbers["perft"])
+            return
         go = Go(words, position, self._left(words.numbers, position), is_held=bool(words.flags))
         self._go = go
+        if self._refusal:
+            self._tell(f"No move, for the latest position was refused: {self._refusal}")
+            self._conclude(go, self._answer_refused(go))
+            return
         try:
-            engine = self._ready(proofs="mate" in words.numbers)
+            engine = self._ready(proofs="mate" in words.numbers, is_limited=not go.is_infinite)
             if (answer := self._answer_unsearched(go)) is not None:
                 self._conclude(go, answer)
             else:
@@ -280,7 +305,20 @@ class LineEngine(ABC):
 
     def _search(self, engine: Engine, go: Go, arrived: float) -> None:
         numbers, manager = go.words.numbers, self._manager(is_exact="movetime" in go.words.numbers)
-        limits = [max(limit, 1) for limit in (numbers.get("nodes"), self.setup.number("Simulations") or None) if limit]
+        is_game = not go.is_infinite and "mate" not in numbers
+        skill, temperature = (self.setup.skill, self.setup.temperature) if is_game else (MOST_SKILL, 0.0)
+        by_skill = simulations_of(skill) if skill < MOST_SKILL else None
+        given = (numbers.get("nodes"), self.setup.number("Simulations") or None, by_skill)
+        limits = [max(limit, 1) for limit in given if limit]
+        self._num_go += 1
+        drawn = uniform(self.setup.seed, self._num_go, 0, "drawn move")
+        allowed = () if go.words.chosen is None else tuple(go.choices)
+
+        def choose(root: Root) -> int | None:
+            if root.best_action is None:
+                return None
+            return drawn_action(root, drawn, temperature=temperature, allowed=allowed)
+
         is_open = not limits and not go.is_infinite and not {"depth", "mate"} & numbers.keys()
         own_number = self.setup.search_overrides.get("num_simulations", engine.player.config.num_simulations)
 
@@ -303,9 +341,10 @@ class LineEngine(ABC):
             Task(
                 simulations=min(limits, default=None),
                 depth=numbers.get("depth"),
-                allowed=() if go.words.chosen is None else tuple(go.choices),
+                allowed=allowed,
                 num_lines=self.setup.number("MultiPV"),
                 line_share=self.setup.number("MultiPVShare") / 100,
+                choose=choose,
                 is_enough=is_enough,
             )
         )
@@ -315,6 +354,33 @@ class LineEngine(ABC):
 
     def _read_go(self, argument: str) -> GoWords:
         return read_go(argument, self._position, tell=self._tell)
+
+    # What people ask at a keyboard, as they ask Stockfish.
+
+    def _known_position(self) -> Position:
+        if self._refusal:
+            raise SettingsError(f"The latest position was refused: {self._refusal}")
+        return self._position
+
+    def _draw(self, _: str) -> None:
+        """`d`: the board."""
+        for line in board_lines(self._known_position(), text_word=self.position_word):
+            self._say(line)
+
+    def _evaluate(self, _: str) -> None:
+        """`eval`: what the evaluator says of the position, without a search."""
+        position = self._known_position()
+        if self._engine is None or not self._engine.is_thinking:
+            self._ready()
+        assert self._engine is not None
+        coefficient = self.setup.number("Eval_Coef")
+        for line in evaluation_lines(position, self._engine.player.evaluator, coefficient=coefficient):
+            self._say(line)
+
+    def _perft(self, depth: int) -> None:
+        """`go perft N`: lines of play of N plies, by their first moves. No move is played."""
+        for line in perft_lines(self._known_position(), depth):
+            self._say(line)
 
     def _stop(self, _: str) -> None:
         self._finish()
@@ -365,7 +431,9 @@ class LineEngine(ABC):
             go.report = report
             seconds = max(report.seconds, 0.001)
             for number, line in enumerate(report.lines, start=1):
-                words = ["info", "depth", str(len(line.actions)), "multipv", str(number), *self._score(line)]
+                depth = len(line.actions)
+                words = ["info", "depth", str(depth), "seldepth", str(max(depth, report.root.deepest))]
+                words += ["multipv", str(number), *self._score(line)]
                 words += ["nodes", str(report.simulations), "nps", str(round(report.new_simulations / seconds))]
                 words += ["hashfull", str(round(1000 * engine.memory_used)), "time", str(round(1000 * report.seconds))]
                 # Both protocols have clients skip words that they do not know.
@@ -376,6 +444,9 @@ class LineEngine(ABC):
         go = self._go
         assert go is not None
         self._on_report(report)
+        if self.setup.is_set("VerboseMoveStats"):
+            for line in move_lines(go.position, report.root):
+                self._tell(line)
         self._tell(f"ended by: {report.limit}")
         self._conclude(go, self._answer(go, report))
 

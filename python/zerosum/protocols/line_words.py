@@ -10,7 +10,9 @@ from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.rules import near_moves
 
-NUMBERS = frozenset(("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate", "byoyomi"))
+NUMBERS = frozenset(
+    ("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate", "byoyomi", "perft")
+)
 """Words of `go` with a number behind them,"""
 FLAGS = frozenset(("infinite", "ponder"))
 """and without."""
@@ -52,7 +54,9 @@ class Position:
             try:
                 actions.append(parse_action(game, state, moves[number]))
             except GameError as error:
-                raise GameError(f"position, move {number + 1}: {error} The position stays as it was.") from error
+                raise GameError(
+                    f"position, move {number + 1}: {error} Nothing is played before a position is read."
+                ) from error
             state = game.play(state, actions[-1])
         return cls(game, start_text, start, moves, tuple(actions), state)
 
@@ -82,7 +86,7 @@ def read_position(game: Rules, argument: str, *, latest: Position) -> Position:
     if kind not in ("startpos", "fen", "sfen") or (kind == "startpos") != (not start_text.strip()):
         raise SettingsError(
             f"position {shown(argument)}: expected startpos, or fen (sfen in USI) and a position, and then perhaps"
-            " moves and moves. The position stays as it was."
+            " moves and moves. Nothing is played before a position is read."
         )
     return Position.after(game, " ".join(start_text.split()), tuple(moves.split()), latest=latest)
 

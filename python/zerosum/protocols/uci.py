@@ -6,12 +6,16 @@ chosen by options.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+from zerosum.base.errors import DataError
 from zerosum.games import Rules, make
+from zerosum.games.rules import given_options, plays_chess960
+from zerosum.play.choice import describe_network
 from zerosum.play.engine import Line
 from zerosum.protocols.engine_options import INERT, OfferedOption, check, combo, text
-from zerosum.protocols.engine_setup import EngineSetup
+from zerosum.protocols.engine_setup import NEWEST, EngineSetup
 from zerosum.protocols.line_engine import LineEngine
 
 CHESS = ("chess", "chess960")
@@ -29,7 +33,11 @@ class UciSetup(EngineSetup):
         if name in (*CHESS, "minichess"):
             variant = "gardner" if name == "minichess" else "chess"
             yield combo("UCI_Variant", variant, VARIANTS, "the game: chess, or Gardner's minichess")
-            yield check("UCI_Chess960", name == "chess960", "chess becomes Chess960, which has networks of its own")
+            yield check(
+                "UCI_Chess960",
+                plays_chess960(self.asked_game),
+                "chess becomes Chess960: a network of Chess960 plays it, or if there is none, one of chess",
+            )
         inert = "acts on nothing here"
         yield check("UCI_AnalyseMode", False, f"{inert}: a position is searched alike for a game", is_inert=True)
         yield text("UCI_Opponent", INERT, f"{inert}: everybody is played alike", is_inert=True)
@@ -39,17 +47,32 @@ class UciSetup(EngineSetup):
         asked = self.asked_game
         name = VARIANTS.get(self.values.get("UCI_Variant", ""), asked.spec.name)
         if name in CHESS:
-            name = CHESS[self.is_set("UCI_Chess960")]
-            options = asked.spec.options if asked.spec.name in CHESS else ""
-            asked = make(f"{name}({options})" if options else name)
-        elif name != asked.spec.name:
-            asked = make(name)
-        return asked
+            options = given_options(asked) if asked.spec.name in CHESS else {}
+            options.pop("rules", None)
+            chess, chess960 = (_game(name, options) for name in CHESS)
+            if not self.is_set("UCI_Chess960"):
+                return chess
+            return _game("chess", {"rules": "chess960", **options}) if self._has_only(chess, chess960) else chess960
+        return asked if name == asked.spec.name else make(name)
+
+    def _has_only(self, game: Rules, other: Rules) -> bool:
+        """Whether a network is there that reads one of two games, and none that reads the other."""
+        named = self.value("WeightsFile")
+        path = None if named in ("", NEWEST) else Path(named)
+        try:
+            found = {info.encoder_id for rules in (game, other) if (info := describe_network(rules, path)) is not None}
+        except DataError:
+            return False  # which is said when it is loaded
+        return game.spec.encoder_id in found and other.spec.encoder_id not in found
 
     @property
     def shows_draws(self) -> bool:
         """As `EngineSetup.shows_draws`."""
         return self.knows_draws and self.is_set("UCI_ShowWDL")
+
+
+def _game(name: str, options: Mapping[str, str]) -> Rules:
+    return make(f"{name}({', '.join(f'{option}={value}' for option, value in options.items())})")
 
 
 class UciEngine(LineEngine):
@@ -59,6 +82,7 @@ class UciEngine(LineEngine):
     new_game_word = "ucinewgame"
     colors = "wb"
     no_move = "(none)"
+    position_word = "Fen"
 
     def _score(self, line: Line) -> list[str]:
         score = super()._score(line)

@@ -12,15 +12,18 @@ from typing import ClassVar
 
 from zerosum.external.uci_client import USI_GAMES
 from zerosum.games import Rules, make
-from zerosum.games.rules import NO_PLY_CAP, with_options
+from zerosum.games.rules import NO_PLY_CAP, given_options, with_options
 from zerosum.play.engine import Report, win_rate
 from zerosum.protocols.engine_options import OfferedOption, combo, spin
 from zerosum.protocols.engine_setup import EngineSetup
 from zerosum.protocols.line_engine import Command, Go, LineEngine
 from zerosum.protocols.line_words import GoWords
 
-ENTERING_KING_RULES = {"CSARule27": "csa27", "CSARule24": "csa24", "NoEnteringKing": "none"}
-"""The values of shogi's option `entering_king`, by YaneuraOu's names."""
+ENTERING_KING_RULES = {"CSARule27": "csa27", "CSARule24": "csa24-wins", "NoEnteringKing": "none"}
+"""The values of shogi's option `entering_king`, by YaneuraOu's names.
+
+USI has no word for the draw that a player with 24 points may declare, so nothing ends by that.
+"""
 DECLARATION = "declaration"
 """How shogi calls that ending."""
 
@@ -28,7 +31,15 @@ DECLARATION = "declaration"
 class UsiSetup(EngineSetup):
     """The options of USI."""
 
-    names: ClassVar = {"Hash": "USI_Hash", "Ponder": "USI_Ponder", "Move Overhead": "MoveOverhead"}
+    names: ClassVar = {
+        "Hash": "USI_Hash",
+        "Ponder": "USI_Ponder",
+        "Move Overhead": "MoveOverhead",
+        "Clear Hash": "ClearHash",
+        "Skill Level": "SkillLevel",
+        "UCI_LimitStrength": "USI_LimitStrength",
+        "UCI_Elo": "USI_Elo",
+    }
 
     def _offer_more(self) -> Iterator[OfferedOption]:
         spec = self.asked_game.spec
@@ -38,7 +49,8 @@ class UsiSetup(EngineSetup):
         if spec.name not in USI_GAMES:
             return
         yield combo("UCI_Variant", spec.name, USI_GAMES, "the game")
-        asked = next((rule for rule, name in ENTERING_KING_RULES.items() if f"={name}" in spec.options), "CSARule27")
+        of_game = given_options(self.asked_game).get("entering_king", "csa27").partition("-")[0]
+        asked = next(rule for rule, name in ENTERING_KING_RULES.items() if name.partition("-")[0] == of_game)
         yield combo(
             "EnteringKingRule", asked, ENTERING_KING_RULES, "when a declaration by an entering king wins (shogi)"
         )
@@ -62,6 +74,7 @@ class UsiEngine(LineEngine):
     new_game_word = "usinewgame"
     colors = "bw"
     no_move = "resign"
+    position_word = "Sfen"
 
     def _more_commands(self) -> dict[str, Command]:
         return {"gameover": self._stop}
@@ -77,8 +90,6 @@ class UsiEngine(LineEngine):
     def _answer_unsearched(self, go: Go) -> str | None:
         game, state = go.position.game, go.position.state
         if "mate" in go.words.numbers:
-            if self._was_refused:  # problems have one king, and our rules two
-                return "checkmate notimplemented"
             return None if go.choices else "checkmate nomate"
         sign = 1 if game.player(state) == 0 else -1
         if game.ending(state) == DECLARATION and game.outcome(state) == sign:
@@ -92,6 +103,10 @@ class UsiEngine(LineEngine):
         if is_game and 1000 * win_rate(report.lines[0].value) < self.setup.number("Resign_Threshold"):
             return "bestmove resign"
         return super()._answer(go, report)
+
+    def _answer_refused(self, go: Go) -> str:
+        # Problems have one king, and our rules two.
+        return "checkmate notimplemented" if "mate" in go.words.numbers else super()._answer_refused(go)
 
     def _answer_anyhow(self, go: Go) -> str:
         return "checkmate timeout" if "mate" in go.words.numbers else super()._answer_anyhow(go)

@@ -54,7 +54,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads FEN; missing counters are `0 1`.
+    /// Reads FEN; missing counters are `0 1`, and a move's number of 0, which some programs write, is 1.
     ///
     /// # Errors
     /// A sentence: which field is wrong, and what was expected.
@@ -75,9 +75,9 @@ impl<'a> Fields<'a> {
             "b" => Player::Second,
             _ => return Err(format!("{side:?} is to move, expected w or b")),
         };
-        let halfmoves = read_counter(halfmoves, "plies since a capture or a pawn's move", 0)?;
-        let moves = read_counter(moves, "the move's number", 1)?;
-        let plies = 2 * (moves - 1) + player.index() as u32;
+        let halfmoves = read_counter(halfmoves, "plies since a capture or a pawn's move")?;
+        let moves = read_counter(moves, "the move's number")?;
+        let plies = 2 * moves.saturating_sub(1) + player.index() as u32;
         Ok(Self { placement, player, castling, en_passant, halfmoves, plies })
     }
 

@@ -104,14 +104,14 @@ pub fn parse_fen_rows<T: Clone>(
 /// Largest counter that is read: no game is longer.
 const MAX_COUNTER: u32 = 999_999;
 
-/// Reads a counter of FEN or SFEN; `what` it is, and the `least` that it can be.
+/// Reads a counter of FEN or SFEN; `what` it is.
 ///
 /// # Errors
 /// A sentence, if it is no such number.
-pub fn read_counter(text: &str, what: &str, least: u32) -> Result<u32, String> {
+pub fn read_counter(text: &str, what: &str) -> Result<u32, String> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|number| is_number && (least..=MAX_COUNTER).contains(number));
-    number.ok_or_else(|| format!("{text:?} is {what}, expected a number from {least} to {MAX_COUNTER}"))
+    let number = text.parse().ok().filter(|number| is_number && *number <= MAX_COUNTER);
+    number.ok_or_else(|| format!("{text:?} is {what}, expected a number from 0 to {MAX_COUNTER}"))
 }
 
 /// Writes a position of a game of stones.

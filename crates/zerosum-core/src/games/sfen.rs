@@ -128,7 +128,7 @@ impl Sfen {
         }
     }
 
-    /// Reads SFEN, `sfen` and SFEN, or `startpos`. A missing move number is 1. Whether a king could be taken is not looked at.
+    /// Reads SFEN, `sfen` and SFEN, or `startpos`. A missing move number is 1, and so is 0. Whether a king could be taken is not looked at.
     ///
     /// # Errors
     /// A sentence: which field is wrong, and what was expected.
@@ -157,7 +157,7 @@ impl Sfen {
         let expected = format!("one of {letters}{}, + before some", letters.to_lowercase());
         let pieces = parse_fen_rows(rows, self.side, &expected, |symbol| self.read_piece(symbol))?;
         let hands = self.read_hands(held)?;
-        let plies = read_counter(number, "the move's number", 1)? - 1;
+        let plies = read_counter(number, "the move's number")?.saturating_sub(1);
         let setup = Setup { pieces, hands, player, plies };
         self.check(&setup).map_err(|fault| format!("{text:?}: {fault}"))?;
         Ok(setup)

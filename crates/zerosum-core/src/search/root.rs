@@ -3,7 +3,7 @@
 use super::arena::{Arena, ROOT};
 use super::config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig};
 use super::gumbel::{Halving, improved_logits};
-use super::node::{Details, Node, result_of};
+use super::node::{Details, Node, NodeKind, result_of};
 use super::prior::prior_of;
 use crate::game::{Action, Player};
 
@@ -49,6 +49,9 @@ pub struct Root {
     pub plies_left: Vec<f32>,
     /// The network's priors, without noise.
     pub priors: Vec<f32>,
+    /// The network's own value of the position after each move, the exact result where the game is over; NaN where it was not
+    /// asked.
+    pub net_values: Vec<f32>,
     /// The exact result of a move is at least this.
     pub lower: Vec<f32>,
     /// The exact result of a move is at most this.
@@ -65,6 +68,8 @@ pub struct Root {
     pub num_simulations: u32,
     /// How many of those came with the reused tree.
     pub num_reused: u32,
+    /// Plies of the longest simulation of this search.
+    pub deepest: u32,
     /// Why the search ended; `None` while it goes on or before it began.
     pub limit: Option<Limit>,
     /// Whether the best move is itself a draw, from the improved policy, by Gumbel noise.
@@ -109,6 +114,11 @@ impl Root {
             0 => f32::NAN,
             _ => expected(child, draws.get(index).copied().unwrap_or(0.0)),
         };
+        let net_value = |child: &Node| match child.kind {
+            NodeKind::Terminal => sign * result(child.lower),
+            _ if child.is_evaluated() => sign * arena.net_value(child),
+            _ => f32::NAN,
+        };
         let of_root = arena.details.get(ROOT as usize).filter(|_| root.visits > 0);
         let draw = of_root.map(|details| mean(details.draws, root));
         let actions = if children.is_empty() { &[] } else { &arena.actions_of(root)[..children.len()] };
@@ -120,6 +130,7 @@ impl Root {
             lower_confidence_bounds: lower_confidence_bounds(config, children, details, sign),
             plies_left: means(|details| details.plies_left),
             priors: priors.to_vec(),
+            net_values: children.iter().map(net_value).collect(),
             lower: children.iter().map(|child| bounds(child).0).collect(),
             upper: children.iter().map(|child| bounds(child).1).collect(),
             value: if root.visits == 0 { 0.0 } else { expected(root, draw.unwrap_or(0.0)) },
@@ -128,6 +139,7 @@ impl Root {
             player: root.player,
             num_simulations: root.visits.saturating_sub(1),
             num_reused: 0,
+            deepest: 0,
             limit: None,
             has_gumbel_noise: false,
             is_barred: Vec::new(),
@@ -140,8 +152,8 @@ impl Root {
         }
     }
 
-    pub(super) fn searched(self, num_reused: u32, limit: Option<Limit>) -> Self {
-        Self { num_reused, limit, ..self }
+    pub(super) fn searched(self, num_reused: u32, deepest: u32, limit: Option<Limit>) -> Self {
+        Self { num_reused, deepest, limit, ..self }
     }
 
     /// With what the improved policy needs, if the settings ask for it; `halving` knows nothing if none has begun.

@@ -55,6 +55,8 @@ pub struct Tree<G: Game> {
     /// The root's visits at which the search ends; 0 when none was begun.
     target_visits: u32,
     reused_visits: u32,
+    /// Plies of the longest simulation of this search.
+    deepest: u32,
     limit: Option<Limit>,
     /// Node ids from the root of the latest descent or backup: kept to spare the allocation.
     path: Vec<NodeId>,
@@ -75,6 +77,7 @@ impl<G: Game> Tree<G> {
             halving: Halving::default(),
             target_visits: 0,
             reused_visits: 0,
+            deepest: 0,
             limit: None,
             path: Vec::new(),
             actions: Vec::new(),
@@ -139,6 +142,7 @@ impl<G: Game> Tree<G> {
     pub fn begin(&mut self, game: &G, config: &SearchConfig, num_simulations: u32, noise: Noise) {
         let root = &self.arena.nodes[ROOT as usize];
         self.reused_visits = root.visits.saturating_sub(1);
+        self.deepest = 0;
         let reused = if config.count_reused_visits { 0 } else { self.reused_visits };
         self.target_visits = 1 + num_simulations + reused;
         self.noise = noise;
@@ -302,7 +306,7 @@ impl<G: Game> Tree<G> {
     pub fn root(&self, config: &SearchConfig, exploration: &Exploration) -> Root {
         let root = &self.arena.nodes[ROOT as usize];
         let mut found = Root::new(config, &self.arena, root, &self.root_priors)
-            .searched(self.reused_visits, self.limit)
+            .searched(self.reused_visits, self.deepest, self.limit)
             .restricted(&self.allowed)
             .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None);
         let forced_playouts = self.forced_playouts(config);
@@ -350,6 +354,7 @@ impl<G: Game> Tree<G> {
 
     fn finish_simulation(&mut self, config: &SearchConfig, leaf: Estimate<ValueForFirst>) {
         backup(&mut self.arena, config, &self.path, leaf);
+        self.deepest = self.deepest.max(self.path.len() as u32 - 1);
         self.note_end(config);
     }
 

@@ -10,7 +10,9 @@ pub fn of(variant: Variant) -> Description {
             "The usual start.",
             "",
             "The four castling planes are constant: 1 while king and rook have not moved.",
-            "A castling king moves by two squares: `e1g1`.",
+            "A castling king moves by two squares: `e1g1`. With `rules=chess960` it is Chess960 that is played, with these \
+             planes and actions, so that networks of chess play it: a king castles by two squares towards the rook, or onto \
+             the rook where the board ends before that.",
         ),
         Variant::Chess960 => (
             "960 starts, numbered as Scharnagl numbers them; 518 is the usual one, and the start unless another is asked for.",

@@ -107,10 +107,11 @@ fn oriented(squares: BitBoard, side: Color) -> u64 {
     if side == Color::White { squares.0.swap_bytes() } else { squares.0 }
 }
 
-/// Where a castling king goes: to the rook, as the Chess960 action has it, or two squares towards it.
+/// Where a castling king goes as the action of chess has it: two squares towards the rook, or to the rook where the board
+/// ends before that, as it may in Chess960. No other move of a king goes there.
 #[inline]
 pub fn two_steps(king: Square, rook: Square) -> Square {
-    Square::index(if rook > king { king as usize + 2 } else { king as usize - 2 })
+    king.try_offset(if rook > king { 2 } else { -2 }, 0).unwrap_or(rook)
 }
 
 /// Appends the legal actions, ascending.
@@ -156,10 +157,10 @@ pub fn is_legal(board: &Board, variant: Variant, policy: Policy, action: Action)
     let side = board.side_to_move();
     let Some(to) = target(number / 64, number % 64) else { return false };
     let chosen = move_of(board, variant, policy, action);
-    // In chess a castling king moves two squares, and no action but that means its rook's square.
-    let takes_own = board.colors(side).has(chosen.to);
-    let is_two_steps = chosen.to as usize != to ^ turn(side);
-    (variant == Variant::Chess960 || takes_own == is_two_steps) && board.is_legal(chosen)
+    // A castling king takes its rook, which in chess is written as two steps, and as nothing else.
+    let is_two_steps = variant == Variant::Chess && board.colors(side).has(chosen.to);
+    let written = if is_two_steps { two_steps(chosen.from, chosen.to) } else { chosen.to };
+    written as usize == to ^ turn(side) && board.is_legal(chosen)
 }
 
 /// The move of a legal action; a castling king takes its rook.

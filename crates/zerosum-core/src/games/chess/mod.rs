@@ -1,4 +1,5 @@
-//! Chess and Chess960, each a game of its own: they differ in how castling is numbered, shown and written, and in starts.
+//! Chess and Chess960, each a game of its own: they differ in how castling is numbered, shown and written, and in starts. Chess
+//! with `rules=chess960` has the rules, starts and texts of the one, and the planes and action indices of the other.
 //!
 //! Moves come from `cozy-chess`; repetition, endings, FEN, planes and action indices are here.
 
@@ -37,7 +38,10 @@ const USUAL_START: u32 = 518;
 #[derive(Debug)]
 pub struct Chess {
     spec: GameSpec,
+    /// Whose rules.
     variant: Variant,
+    /// Whose planes and action indices.
+    encoding: Variant,
     policy: Policy,
     history: usize,
     repeats_history: bool,
@@ -55,17 +59,22 @@ pub struct State {
 }
 
 impl Chess {
-    /// The rules of one of the two games with these options.
+    /// One of the two games with these options. Chess has one for the rules of Chess960, with which its networks play that.
     ///
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options, variant: Variant) -> Result<Self, String> {
+    pub fn from_options(mut options: Options, encoding: Variant) -> Result<Self, String> {
+        let variant = match encoding {
+            Variant::Chess if options.choice("rules", &["chess", "chess960"])? == "chess" => Variant::Chess,
+            _ => Variant::Chess960,
+        };
         let policy = Policy::from_options(&mut options)?;
         let (history, repeats_history) = options.history()?;
         let max_plies = options.max_plies(512)?;
-        let (name, planes) = (variant.name(), encoding::planes(variant, history));
+        let (name, planes) = (encoding.name(), encoding::planes(encoding, history));
         let spec = policy.spec(name, [NUM_ACTIONS, NUM_FLAT_ACTIONS], 8, planes, max_plies)?;
-        Ok(Self { spec: spec.with_options(options.canonical()?), variant, policy, history, repeats_history })
+        let spec = spec.with_options(options.canonical()?);
+        Ok(Self { spec, variant, encoding, policy, history, repeats_history })
     }
 
     /// The rules without options.
@@ -197,19 +206,19 @@ impl Game for Chess {
 
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        encoding::legal_actions(&state.board, self.variant, self.policy, actions);
+        encoding::legal_actions(&state.board, self.encoding, self.policy, actions);
     }
 
     #[inline]
     fn is_legal(&self, state: &State, action: Action) -> bool {
-        encoding::is_legal(&state.board, self.variant, self.policy, action)
+        encoding::is_legal(&state.board, self.encoding, self.policy, action)
     }
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
         let State { board, halfmoves, plies, past } = state;
         let rights = [Color::White, Color::Black].map(|color| *board.castle_rights(color));
-        board.play_unchecked(encoding::move_of(board, self.variant, self.policy, action));
+        board.play_unchecked(encoding::move_of(board, self.encoding, self.policy, action));
         *plies += 1;
         *halfmoves = if board.halfmove_clock() == 0 { 0 } else { *halfmoves + 1 };
         if *halfmoves == 0 || [Color::White, Color::Black].map(|color| *board.castle_rights(color)) != rights {
@@ -242,11 +251,11 @@ impl Game for Chess {
 
     #[inline]
     fn encode(&self, state: &State, planes: &mut Planes<'_>) {
-        encoding::encode(state, self.variant, self.history, planes);
+        encoding::encode(state, self.encoding, self.history, planes);
     }
 
     fn action_text(&self, state: &State, action: Action) -> String {
-        let chosen = encoding::move_of(&state.board, self.variant, self.policy, action);
+        let chosen = encoding::move_of(&state.board, self.encoding, self.policy, action);
         notation::uci(&state.board, self.variant, chosen)
     }
 
@@ -255,12 +264,12 @@ impl Game for Chess {
     }
 
     fn action_text_in(&self, state: &State, action: Action, _notation: &str) -> String {
-        notation::san(&state.board, encoding::move_of(&state.board, self.variant, self.policy, action))
+        notation::san(&state.board, encoding::move_of(&state.board, self.encoding, self.policy, action))
     }
 
     fn parse_action(&self, state: &State, legal: &[Action], text: &str) -> Option<Action> {
         let moves: Vec<_> =
-            legal.iter().map(|action| encoding::move_of(&state.board, self.variant, self.policy, *action)).collect();
+            legal.iter().map(|action| encoding::move_of(&state.board, self.encoding, self.policy, *action)).collect();
         notation::parse(&state.board, self.variant, &moves, text).map(|index| legal[index])
     }
 
@@ -279,7 +288,7 @@ impl Game for Chess {
     }
 
     fn description(&self) -> Description {
-        description::of(self.variant)
+        description::of(self.encoding)
     }
 
     #[inline]

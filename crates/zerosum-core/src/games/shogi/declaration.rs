@@ -14,6 +14,8 @@ pub enum Declaration {
     Csa27,
     /// A win with 31 points, a draw with 24.
     Csa24,
+    /// A win with 31 points; fewer end nothing, for a draw by 24 is the player's to declare, and it may rather win.
+    Csa24Wins,
     /// Nobody can declare.
     None,
 }
@@ -31,6 +33,7 @@ impl Declaration {
         let (win, draw) = match (self, player) {
             (Self::Csa27, Player::First) => (28, 28),
             (Self::Csa27, Player::Second) => (27, 27),
+            (Self::Csa24Wins, _) => (31, 31),
             _ => (31, 24),
         };
         let outcome = if points >= win { Outcome::win(player, "declaration") } else { Outcome::draw("declaration") };

@@ -19,7 +19,9 @@ pub fn paragraphs() -> Description {
                 (\"fourfold repetition\"). The entering-king declaration is made for the player to move at the start of its \
                 turn, softly: its king and at least ten other pieces of its own are in the opponent's last three rows and it is \
                 not in check. With `entering_king=csa27`, the default of engines and of this program, it wins with 28 points \
-                (Black) or 27 (White); with `csa24` it wins with 31 and draws with 24 to 30; with `none` nobody can declare. A \
+                (Black) or 27 (White); with `csa24` it wins with 31 and draws with 24 to 30, with `csa24-wins` it \
+                wins with 31 and nothing ends with fewer (a draw by 24 is the player's choice; so programs for USI have it); \
+                with `none` nobody can declare. A \
                 rook or bishop counts 5 points, any other piece but the king 1, in the hand and in those rows, in handicap \
                 games, too. A repetition comes before a declaration, and both before the ply cap, a draw after 512 plies unless \
                 `max_plies` is given (as in the AlphaZero paper). Source of the declaration: the rules of the Computer Shogi \

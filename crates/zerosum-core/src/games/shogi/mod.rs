@@ -45,9 +45,10 @@ impl Shogi {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let declaration = match options.choice("entering_king", &["csa27", "csa24", "none"])? {
+        let declaration = match options.choice("entering_king", &["csa27", "csa24", "csa24-wins", "none"])? {
             "csa27" => Declaration::Csa27,
             "csa24" => Declaration::Csa24,
+            "csa24-wins" => Declaration::Csa24Wins,
             _ => Declaration::None,
         };
         let policy = Policy::from_options(&mut options)?;
