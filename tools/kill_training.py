@@ -471,7 +471,13 @@ def result(run: Path) -> dict[str, Any]:
         files |= {path.name: path.read_bytes() for path in run.glob(pattern)}
     for path in list_checkpoints(run / "checkpoints"):
         body = json.loads(path.read_text())
-        for part, name in ((body, "created_at"), (body, "sha256"), (body["learner"], "elapsed_s")):
+        times = [
+            (body, "created_at"),
+            (body, "sha256"),
+            (body["learner"], "elapsed_s"),
+            (body["learner"], "learner_cpu_s"),
+        ]
+        for part, name in times:
             part.pop(name, None)
         body["training"].pop("minutes", None)
         files[path.name] = body
