@@ -102,6 +102,9 @@ class ReferenceSearch:
         self.root_priors: dict[int, Any] = {}
         self.noise: tuple[int, int, int] | None = None
         self.allowed: set[int] = set()
+        self.favoured: set[int] = set()
+        self.budget_spent = False
+        """The latest `gather` would have found more, had it not spent its budget."""
         self.halving = Halving()
         self.target_visits = 0
         self.draw_utility = self.number(0)
@@ -133,18 +136,47 @@ class ReferenceSearch:
         """From now on search and play only these moves of the root; all again, if there are none."""
         self.allowed = set(actions)
 
+    def favour(self, actions: Sequence[int]) -> None:
+        """From now on begin simulations with these moves of the root, as long as one that is allowed is not proven."""
+        self.favoured = set(actions)
+
+    def _searched(self) -> set[int]:
+        """The root's moves that simulations begin with."""
+        allowed = self.allowed or set(self.root.children)
+        is_open = {
+            action: not (self.config.exact_bounds and self.root.children[action].is_proven) for action in allowed
+        }
+        return {action for action in allowed & self.favoured if is_open[action]} or allowed
+
+    @property
+    def _is_settled(self) -> bool:
+        """Nothing is left to find out: the best of the allowed moves is proven, and no favoured one is open."""
+        if not self.config.exact_bounds or not self.root.children:
+            return False
+        if self.config.root_selection == "gumbel":
+            return self.root.is_proven
+        best = max if self.root.player == 0 else min
+        allowed = [self.root.children[action] for action in self.allowed or self.root.children]
+        is_proven = best(child.lower for child in allowed) == best(child.upper for child in allowed)
+        return is_proven and all(self.root.children[action].is_proven for action in self._searched() & self.favoured)
+
     @property
     def is_finished(self) -> bool:
         """No simulation is left to run or wait for."""
-        is_proven = self.config.exact_bounds and self.root.is_proven
-        return self.root.in_flight == 0 and (is_proven or self.root.visits >= self.target_visits)
+        return self.root.in_flight == 0 and (self._is_settled or self.root.visits >= self.target_visits)
 
-    def gather(self, max_leaves: int) -> list[list[Node]]:
-        """Paths from the root to the leaves that wait for an evaluation."""
+    def gather(self, max_leaves: int, *, max_settled: int = 4096) -> list[list[Node]]:
+        """Paths from the root to the leaves that wait for an evaluation.
+
+        Simulations that need none end it once they have walked through `max_settled` nodes.
+        """
         paths: list[list[Node]] = []
+        num_settled, self.budget_spent = 0, False
         while len(paths) < max_leaves and self.root.in_flight < self.config.leaves_in_flight:
-            is_proven = self.config.exact_bounds and self.root.is_proven
-            if is_proven or self.root.visits + self.root.in_flight >= self.target_visits:
+            if num_settled >= max(max_settled, 1):
+                self.budget_spent = True
+                break
+            if self._is_settled or self.root.visits + self.root.in_flight >= self.target_visits:
                 break
             path = self._descend()
             if path is None or path[-1].is_pending:
@@ -153,12 +185,14 @@ class ReferenceSearch:
             if leaf.is_terminal or (self.config.exact_bounds and leaf.is_proven):
                 plies_left = float(self.number(leaf.plies_left / max(leaf.visits, 1)))
                 self._backup(path, Estimate(leaf.lower, moves_left=plies_left))
+                num_settled += len(path)
                 continue
             leaf.is_pending = True
             for node in path:
                 node.in_flight += 1
             if self.config.cache_positions and (question := self._question(leaf)) in self.cache:
                 self.apply(path, *self.cache[question])
+                num_settled += len(path)
             else:
                 paths.append(path)
         return paths
@@ -298,7 +332,7 @@ class ReferenceSearch:
         rate = self._rate(node)
         unvisited = self._unvisited_q(node, [priors[action] for action in order if node.children[action].is_visited])
         scores: dict[int, Any] = {}
-        barred = priors.keys() - self.allowed if is_root and self.allowed else set[int]()
+        barred = priors.keys() - self._searched() if is_root else set[int]()
         for action in order:
             child = node.children[action]
             if action in barred:
@@ -312,8 +346,6 @@ class ReferenceSearch:
             if self.config.moves_left_effect and child.visits:
                 q += self._moves_left_utility(q, child, node)
             scores[action] = q + rate * priors[action] / (self.number(1) + visits)
-        if not scores:  # all that is allowed is lost
-            scores = dict.fromkeys(self.allowed, 0)
         return max(scores, key=lambda action: (scores[action], priors[action], -action))
 
     def _forced_visits(self, action: int) -> Any:

@@ -12,7 +12,8 @@ import numpy as np
 from games_for_tests import DoubleMove
 from search_twin import Estimate, ReferenceSearch
 from zerosum import _core
-from zerosum.evaluators import Evaluations, answer
+from zerosum.evaluators import Evaluations
+from zerosum.evaluators.answering import back_up
 from zerosum.games import Rules, State, adopt, make
 from zerosum.games.rules import Leaves
 from zerosum.search import SearchConfig
@@ -61,23 +62,26 @@ class FakeNetwork:
 class Recorder:
     """Answers a search's questions from the fake network; the positions of leaves are found by replaying the twin."""
 
-    def __init__(self, game: Rules, seed: int) -> None:
-        self.game, self.seed, self.num_evaluations = game, seed, 0
+    def __init__(self, game: Rules, seed: int, *, max_settled: int = 4096) -> None:
+        self.game, self.seed, self.max_settled, self.num_evaluations = game, seed, max_settled, 0
 
     def answer(self, search: Search, max_leaves: int) -> int:
-        num_leaves = answer(search, FakeNetwork(self.seed), max_leaves)
-        self.num_evaluations += num_leaves
-        return num_leaves
+        while not len(leaves := search.gather(max_leaves, max_settled=self.max_settled)):
+            if not leaves.budget_spent:
+                return 0
+        back_up(search, leaves, FakeNetwork(self.seed).evaluate(leaves))
+        self.num_evaluations += len(leaves)
+        return len(leaves)
 
     def finish(self, search: Search, max_leaves: int = 1 << 16) -> None:
         while self.answer(search, max_leaves):
             pass
 
 
-def run_twin(twin: ReferenceSearch, seed: int, max_leaves: int = 1 << 16) -> None:
+def run_twin(twin: ReferenceSearch, seed: int, max_leaves: int = 1 << 16, *, max_settled: int = 4096) -> None:
     while True:
-        paths = twin.gather(max_leaves)
-        if not paths:
+        paths = twin.gather(max_leaves, max_settled=max_settled)
+        if not paths and not twin.budget_spent:
             return
         for path in paths:
             state = path[-1].state

@@ -83,8 +83,13 @@ def test_visits_equal_the_twins(game_name: str) -> None:
                 allowed = [action for action in game.legal_actions(fast.state(0)) if generator.random() < 0.5]
                 fast.restrict(0, allowed[::-1])
                 twin.restrict(allowed)
-            Recorder(game, seed).finish(fast)
-            run_twin(twin, seed)
+            if generator.random() < 0.3:
+                favoured = [action for action in game.legal_actions(fast.state(0)) if generator.random() < 0.3]
+                fast.favour(0, favoured[::-1])
+                twin.favour(favoured)
+            max_settled = generator.choice([0, 1, 10, 4096])
+            Recorder(game, seed, max_settled=max_settled).finish(fast)
+            run_twin(twin, seed, max_settled=max_settled)
             root = fast.root(0)
             assert fast.finished().tolist() == [0], f"{config}"
             assert twin.is_finished

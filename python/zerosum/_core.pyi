@@ -15,6 +15,7 @@ from zerosum.search import SearchConfig
 __all__ = [
     "LEAST_TREE_KIB",
     "MAX_ALPHA_BETA_DEPTH",
+    "UNLIMITED_SIMULATIONS",
     "AlphaBeta",
     "Description",
     "Game",
@@ -36,6 +37,8 @@ __all__ = [
 
 __version__: str
 LEAST_TREE_KIB: int
+UNLIMITED_SIMULATIONS: int
+"""The most that a tree counts: what a search begins with that something else ends."""
 """Less memory for a tree is refused."""
 MAX_ALPHA_BETA_DEPTH: int
 """Plies that `Game.alpha_beta` looks ahead at most."""
@@ -344,6 +347,12 @@ class Leaves:
     def ticket(self) -> int | None:
         """What `Search.apply` knows these leaves by; None if no search waits for them."""
     @property
+    def budget_spent(self) -> bool:
+        """There would have been more, had `Search.gather` not spent its budget: it may be called again at once.
+
+        An empty batch says so whether nothing is left to ask about (False) or nothing was found so far (True).
+        """
+    @property
     def trees(self) -> NDArray[np.uint32]:
         """[B], which tree of the search asked."""
     @property
@@ -406,9 +415,17 @@ class Search:
     def advance(self, tree: int, action: int, *, keep: bool) -> None:
         """Make a legal move at the root; with `keep`, what is known below it stays."""
     def begin(self, tree: int, num_simulations: int, *, noise: tuple[int, int, int] | None = None) -> None:
-        """Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel draw."""
-    def gather(self, max_leaves: int) -> Leaves:
-        """Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about."""
+        """Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel draw.
+
+        Raises ValueError: `num_simulations` is not in 0 to `UNLIMITED_SIMULATIONS`.
+        """
+    def gather(self, max_leaves: int, *, max_settled: int | None = None) -> Leaves:
+        """Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about.
+
+        Simulations that end in a settled position (the end of a game, a proof, a known evaluation) need none, and there
+        may be millions of them. A tree is left for the next call once they have walked through `max_settled` of its
+        nodes; if not given, that is a few milliseconds' worth.
+        """
     def apply(
         self,
         ticket: int,
@@ -440,7 +457,14 @@ class Search:
     def restrict(self, tree: int, actions: Sequence[int]) -> None:
         """From now on search and play only these legal moves of the root, or all again if none is given.
 
-        It holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
+        The search ends once the best of them is proven. It holds until the root is another one, and may change with
+        leaves in flight. A Gumbel root takes no notice.
+        """
+    def favour(self, tree: int, actions: Sequence[int]) -> None:
+        """From now on begin simulations with these legal moves of the root, or any again if none is given.
+
+        That ends once all that are allowed are proven; until then the search goes on, even if its root is proven. It
+        holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
         """
     def state(self, tree: int) -> State:
         """The position at the tree's root."""

@@ -84,6 +84,8 @@ impl fmt::Debug for AnyState {
 pub trait AnyLeaves: Send + Sync {
     /// See [`Leaves::ticket`].
     fn ticket(&self) -> u64;
+    /// See [`Leaves::budget_spent`].
+    fn budget_spent(&self) -> bool;
     /// See [`Leaves::trees`].
     fn trees(&self) -> &[u32];
     /// See [`Leaves::players`].
@@ -112,6 +114,9 @@ struct ErasedLeaves<G: Game> {
 impl<G: Game> AnyLeaves for ErasedLeaves<G> {
     fn ticket(&self) -> u64 {
         self.leaves.ticket()
+    }
+    fn budget_spent(&self) -> bool {
+        self.leaves.budget_spent()
     }
     fn trees(&self) -> &[u32] {
         self.leaves.trees()
@@ -162,7 +167,7 @@ pub trait AnySearch: Send {
     /// As there.
     fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError>;
     /// See [`Search::gather`].
-    fn gather(&mut self, max_leaves: usize) -> Arc<dyn AnyLeaves>;
+    fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<dyn AnyLeaves>;
     /// See [`Search::apply`].
     ///
     /// # Errors
@@ -184,6 +189,11 @@ pub trait AnySearch: Send {
     /// # Errors
     /// As there.
     fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError>;
+    /// See [`Search::favour`].
+    ///
+    /// # Errors
+    /// As there.
+    fn favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), SearchError>;
     /// The position at a tree's root.
     fn state(&self, tree: usize) -> AnyState;
     /// See [`Search::clear_cache`].
@@ -214,8 +224,8 @@ impl<G: Game> AnySearch for Search<G> {
     fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError> {
         self.begin(tree, num_simulations, noise)
     }
-    fn gather(&mut self, max_leaves: usize) -> Arc<dyn AnyLeaves> {
-        Arc::new(ErasedLeaves { leaves: self.gather(max_leaves), game: Arc::clone(self.game()) })
+    fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<dyn AnyLeaves> {
+        Arc::new(ErasedLeaves { leaves: self.gather(max_leaves, max_settled), game: Arc::clone(self.game()) })
     }
     fn apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), SearchError> {
         self.apply(ticket, evaluations)
@@ -234,6 +244,9 @@ impl<G: Game> AnySearch for Search<G> {
     }
     fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError> {
         self.restrict(tree, allowed)
+    }
+    fn favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), SearchError> {
+        self.favour(tree, favoured)
     }
     fn state(&self, tree: usize) -> AnyState {
         AnyState::new(self.game(), self.position(tree).clone())

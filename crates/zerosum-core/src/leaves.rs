@@ -14,6 +14,7 @@ pub struct Leaves<G: Game> {
     legal_actions: Vec<Action>,
     legal_offsets: Vec<i64>,
     positions: Vec<Position<G::State>>,
+    budget_spent: bool,
     num_bit_planes: usize,
     num_constant_planes: usize,
 }
@@ -30,6 +31,7 @@ impl<G: Game> Leaves<G> {
             legal_actions: Vec::new(),
             legal_offsets: vec![0],
             positions: Vec::new(),
+            budget_spent: false,
             num_bit_planes: spec.num_planes(PlaneKind::Bits),
             num_constant_planes: spec.num_planes(PlaneKind::Constant),
         }
@@ -45,6 +47,7 @@ impl<G: Game> Leaves<G> {
         self.legal_actions.clear();
         self.legal_offsets.truncate(1);
         self.positions.clear();
+        self.budget_spent = false;
     }
 
     /// Encodes one more position. Past a soft ending its legal actions are those that are left; where there are none, no
@@ -107,6 +110,16 @@ impl<G: Game> Leaves<G> {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.trees.is_empty()
+    }
+
+    /// There would have been more, had the search not spent its budget of simulations that ask nothing.
+    pub fn budget_spent(&self) -> bool {
+        self.budget_spent
+    }
+
+    /// See [`Self::budget_spent`].
+    pub fn spend_budget(&mut self) {
+        self.budget_spent = true;
     }
 
     /// What the search that asked knows these leaves by.

@@ -5,17 +5,16 @@
 //! and takes [`search::Evaluations`] back. [`erased`] hides the game's type for callers that learn it at run time.
 //!
 //! ```
-//! use zerosum_core::{Search, SearchConfig, games::TicTacToe, search::{Evaluations, Noise}};
+//! use zerosum_core::{Search, SearchConfig, games::TicTacToe, search::{Evaluations, Noise, SETTLED_NODES}};
 //!
 //! let mut search = Search::new(TicTacToe::default().into(), SearchConfig::default(), 1)?;
 //! search.begin(0, 100, Noise::None)?;
-//! loop {
-//!     let leaves = search.gather(1);
-//!     if leaves.is_empty() {
-//!         break;
+//! while search.finished().is_empty() {
+//!     let leaves = search.gather(1, SETTLED_NODES);
+//!     if !leaves.is_empty() {
+//!         let logits = vec![0.0; leaves.legal_actions().len()];
+//!         search.apply(leaves.ticket(), &Evaluations::new(&logits, &[0.0]))?;
 //!     }
-//!     let logits = vec![0.0; leaves.legal_actions().len()];
-//!     search.apply(leaves.ticket(), &Evaluations::new(&logits, &[0.0]))?;
 //! }
 //! assert_eq!(search.root(0).visits.iter().sum::<u32>(), 100);
 //! # Ok::<(), zerosum_core::SearchError>(())

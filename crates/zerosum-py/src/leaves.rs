@@ -53,6 +53,11 @@ impl Leaves {
     }
 
     #[getter]
+    fn budget_spent(&self) -> bool {
+        self.inner.budget_spent()
+    }
+
+    #[getter]
     fn trees<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_slice(py, self.inner.trees())
     }

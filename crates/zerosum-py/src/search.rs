@@ -9,12 +9,16 @@ use pyo3::sync::MutexExt;
 use zerosum_core::erased::AnySearch;
 use zerosum_core::game::Action;
 use zerosum_core::search::{
-    self, Evaluations, MoveChoice, Noise, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue,
+    self, Evaluations, MoveChoice, Noise, PolicyTarget, RootSelection, SETTLED_NODES, SearchConfig,
+    UNLIMITED_SIMULATIONS, UnvisitedValue,
 };
 
 use crate::failure::{catch, game_error, misuse};
 use crate::game::{Game, State, action_index};
 use crate::leaves::Leaves;
+
+/// What [`SETTLED_NODES`] is for rules in Python.
+const SETTLED_NODES_OF_PYTHON: u32 = 256;
 
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct Search {
@@ -196,17 +200,25 @@ impl Search {
     }
 
     #[pyo3(signature = (tree, num_simulations, *, noise=None))]
-    fn begin(&self, py: Python<'_>, tree: usize, num_simulations: u32, noise: Option<(u64, u64, u64)>) -> PyResult<()> {
+    fn begin(&self, py: Python<'_>, tree: usize, num_simulations: i64, noise: Option<(u64, u64, u64)>) -> PyResult<()> {
+        let num_simulations =
+            u32::try_from(num_simulations).ok().filter(|number| *number <= UNLIMITED_SIMULATIONS).ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "num_simulations is {num_simulations}, expected 0 to {UNLIMITED_SIMULATIONS}"
+                ))
+            })?;
         let noise = noise.map_or(Noise::None, |(seed, game, ply)| Noise::Drawn { seed, game, ply });
         self.call_rules(py, |search| search.begin(tree, num_simulations, noise))?.map_err(misuse)
     }
 
-    fn gather(&self, py: Python<'_>, max_leaves: usize) -> PyResult<Leaves> {
+    #[pyo3(signature = (max_leaves, *, max_settled=None))]
+    fn gather(&self, py: Python<'_>, max_leaves: usize, max_settled: Option<u32>) -> PyResult<Leaves> {
         let game = self.game.get();
+        let max_settled = max_settled.unwrap_or(if game.is_python { SETTLED_NODES_OF_PYTHON } else { SETTLED_NODES });
         let leaves = if game.is_python {
-            self.call_rules(py, |search| search.gather(max_leaves))?
+            self.call_rules(py, |search| search.gather(max_leaves, max_settled))?
         } else {
-            py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.gather(max_leaves)))?
+            py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.gather(max_leaves, max_settled)))?
         };
         Ok(Leaves::of_search(leaves, game.is_python))
     }
@@ -256,6 +268,10 @@ impl Search {
 
     fn restrict(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
         self.call_rules(py, |search| search.restrict(tree, &actions))?.map_err(misuse)
+    }
+
+    fn favour(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
+        self.call_rules(py, |search| search.favour(tree, &actions))?.map_err(misuse)
     }
 
     fn state(&self, py: Python<'_>, tree: usize) -> PyResult<State> {

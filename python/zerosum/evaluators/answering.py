@@ -3,7 +3,8 @@
 `answer` is one round, as self-play and matches make them over many trees. `answer_all` runs a long search of few trees
 to its end: while one batch is evaluated, the next is gathered. Batches are applied in the order in which they were
 gathered, so what the search finds depends on how many there are and how large, and neither on the number of threads
-nor on which of them is done first.
+nor on which of them is done first. A clock is looked at before each `gather`, which lasts a few milliseconds:
+simulations that need no evaluation are counted there against a budget.
 """
 
 from __future__ import annotations
@@ -20,21 +21,25 @@ from zerosum.evaluators.evaluator import Evaluations, Evaluator
 
 
 def answer(search: Search, evaluator: Evaluator, max_leaves: int) -> int:
-    """One round of a search: gather up to `max_leaves` leaves, have them evaluated, back the answers up.
+    """Gather up to `max_leaves` leaves of a search, have them evaluated, back the answers up.
 
-    Returns how many leaves there were; 0 means that no tree of the search has anything to ask.
+    Returns how many leaves there were; 0 means that no tree of the search has anything to ask. Until there is a leaf,
+    simulations that need none are run, however many these are: `answer_all` looks at a clock between them.
 
     Raises:
         SettingsError: the search wants to know something that the evaluator does not say.
     """
-    return len(answered(search, evaluator, max_leaves))
+    while True:
+        leaves = answered(search, evaluator, max_leaves)
+        if len(leaves) or not leaves.budget_spent:
+            return len(leaves)
 
 
 def answered(search: Search, evaluator: Evaluator, max_leaves: int) -> Leaves:
-    """The same round, and the leaves themselves: which trees asked."""
+    """One `gather`, answered, and the leaves themselves: which trees asked. None may ask, and yet have more to do."""
     leaves = search.gather(max_leaves)
     if len(leaves):
-        _back_up(search, leaves, evaluator.evaluate(leaves))
+        back_up(search, leaves, evaluator.evaluate(leaves))
     return leaves
 
 
@@ -56,29 +61,43 @@ def answer_all(
         num_batches: How many batches are with the evaluator at a time. The search's trees allow for so many leaves in
             flight, or batches are smaller.
         num_threads: Threads that wait for the evaluator, one a batch if not given.
-        is_over: Asked before each batch. Once it says so no other is gathered, and those under way are applied.
+        is_over: Asked before each `gather`. Once it says so there is no other, and the batches under way are applied.
 
     Raises:
         SettingsError: as `answer`.
     """
     num_leaves = 0
     if num_batches == 1:
-        while not is_over() and (answered := answer(search, evaluator, max_leaves)):
-            num_leaves += answered
+        while not is_over():
+            leaves = answered(search, evaluator, max_leaves)
+            num_leaves += len(leaves)
+            if not len(leaves) and not leaves.budget_spent:
+                break
         return num_leaves
     under_way: deque[tuple[Leaves, Future[Evaluations]]] = deque()
     with ThreadPoolExecutor(num_threads or num_batches) as pool:
         while True:
-            while len(under_way) < num_batches and not is_over() and len(leaves := search.gather(max_leaves)):
-                under_way.append((leaves, pool.submit(evaluator.evaluate, leaves)))
+            has_more = True
+            while has_more and len(under_way) < num_batches and not is_over():
+                leaves = search.gather(max_leaves)
+                if len(leaves):
+                    under_way.append((leaves, pool.submit(evaluator.evaluate, leaves)))
+                else:
+                    # What is under way may be worth more than simulations that need no evaluation.
+                    has_more = leaves.budget_spent and not under_way
             if not under_way:
                 return num_leaves
             leaves, evaluations = under_way.popleft()
-            _back_up(search, leaves, evaluations.result())
+            back_up(search, leaves, evaluations.result())
             num_leaves += len(leaves)
 
 
-def _back_up(search: Search, leaves: Leaves, said: Evaluations) -> None:
+def back_up(search: Search, leaves: Leaves, said: Evaluations) -> None:
+    """Tell a search what an evaluator said of its leaves.
+
+    Raises:
+        SettingsError: the search wants to know something that the evaluator does not say.
+    """
     if search.wants_moves_left and said.moves_left is None:
         raise SettingsError(
             "search.moves_left_effect is for networks with a moves-left head, and this one has none: set it to 0, or"

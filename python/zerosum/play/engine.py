@@ -21,11 +21,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from zerosum._core import Root
+from zerosum._core import UNLIMITED_SIMULATIONS, Root
 from zerosum.base.errors import GameError
 from zerosum.evaluators import answer_all
 from zerosum.games import State
-from zerosum.play.player import MOST_SIMULATIONS, Player
+from zerosum.play.player import Player
 from zerosum.search import SearchConfig, new_search
 
 REPORT_SECONDS = 0.5
@@ -46,9 +46,9 @@ class Task:
     allowed: tuple[int, ...] = ()
     """Actions to choose from; all legal ones, if there are none."""
     num_lines: int = 1
-    """Moves that are reported, the best first."""
+    """Moves that are reported, the best first. With several the search goes on until all of these are proven."""
     line_share: float = 0.05
-    """Of all visits, what each of those moves gets at the least."""
+    """Of all visits, what each of those moves gets at the least until it is proven."""
     report_seconds: float | None = None
     """Between two reports, instead of what the engine was made with."""
     choose: Callable[[Root], int | None] = lambda root: root.best_action
@@ -103,7 +103,8 @@ class Report:
     limit: str | None
     """Why it ended; None before.
 
-    "simulations", "time", "depth", "proven", "memory", "stopped" or what `Task.is_enough` said.
+    "simulations", "time", "depth", "proven" (what is reported, or the best of the allowed moves), "memory", "stopped"
+    or what `Task.is_enough` said.
     """
     chosen: tuple[int, ...]
     """The move to play, and best play from there; empty while the search goes on, and where it found nothing."""
@@ -238,20 +239,23 @@ class _Thought:
 
     def run(self) -> Report:
         task, config = self._task, self._config
-        num_simulations = MOST_SIMULATIONS if task.is_endless else task.simulations or MOST_SIMULATIONS
+        num_simulations = None if task.is_endless else task.simulations
         self._search.restrict(0, task.allowed)
-        self._search.begin(0, num_simulations)
+        self._search.favour(0, ())
+        self._search.begin(0, min(num_simulations or UNLIMITED_SIMULATIONS, UNLIMITED_SIMULATIONS))
         self._reused = self._search.root(0).num_simulations
-        answer_all(
-            self._search,
-            self._engine.player.evaluator,
-            max_leaves=config.leaves_a_batch,
-            num_batches=config.num_batches,
-            is_over=self._look,
-        )
-        self._search.restrict(0, task.allowed)
-        root = self._search.root(0)
-        return self._report(root, limit=root.limit or self._limit)
+        while True:
+            answer_all(
+                self._search,
+                self._engine.player.evaluator,
+                max_leaves=config.leaves_a_batch,
+                num_batches=config.num_batches,
+                is_over=self._look,
+            )
+            root = self._search.root(0)
+            if self._limit or root.limit != "proven" or not (favoured := self._favoured(root)):
+                return self._report(root, limit=root.limit or self._limit)
+            self._search.favour(0, favoured)  # so the search goes on
 
     def _look(self) -> bool:
         """Whether it is enough; reports and shares of visits are seen to on the way."""
@@ -267,8 +271,8 @@ class _Thought:
             self._limit = "time" if is_late else task.is_enough(root, elapsed) or ("depth" if self._is_deep() else "")
         if self._limit:
             return True
-        if task.num_lines > 1 and task.line_share > 0:
-            self._search.restrict(0, self._behind(root) or task.allowed)
+        if task.num_lines > 1:
+            self._search.favour(0, self._favoured(root))
         if now - self._reported >= self._report_seconds:
             self._reported = now
             self._engine._on_report(self._report(root, limit=None))
@@ -284,20 +288,34 @@ class _Thought:
             state = game.play(state, action)
         return game.outcome(state) is not None
 
-    def _behind(self, root: Root) -> list[int]:
-        """The reported moves that have had less than their share of the visits."""
-        order = self._order(root)[: self._task.num_lines]
+    def _favoured(self, root: Root) -> list[int]:
+        """The moves that are to be searched first: those reported that have had less than their share of the visits.
+
+        Where the best move is proven, any that are not, for these are all that is left to find out.
+        """
+        lower, upper, order = root.lower.tolist(), root.upper.tolist(), self._order(root)
+        reported = order[: self._task.num_lines]
+        is_open = [low < up for low, up in zip(lower, upper, strict=True)]
+        if self._task.num_lines == 1 or not any(is_open[index] for index in reported):
+            return []
         least = self._task.line_share * root.num_simulations
-        return sorted(int(root.actions[index]) for index in order if root.visits[index] < least)
+        favoured = [index for index in reported if is_open[index] and root.visits[index] < least]
+        if not favoured and max(lower[index] for index in order) == max(upper[index] for index in order):
+            favoured = [index for index in order if is_open[index]]
+        return [int(root.actions[index]) for index in favoured]
 
     def _order(self, root: Root) -> list[int]:
-        """The moves that may be reported, the best first, by index: the one to play, then by visits and priors."""
+        """The moves that may be reported, the best first, by index.
+
+        The one to play, then wins, then by visits and priors, and losses last, as far as these are proven.
+        """
         allowed = set(self._task.allowed)
-        indices = [index for index, action in enumerate(root.actions.tolist()) if not allowed or action in allowed]
+        actions, visits, priors = root.actions.tolist(), root.visits.tolist(), root.priors.tolist()
+        # A bound on the right side of 0 proves who wins.
+        wins = [(low > 0) - (up < 0) for low, up in zip(root.lower.tolist(), root.upper.tolist(), strict=True)]
+        indices = [index for index, action in enumerate(actions) if not allowed or action in allowed]
         best = root.best_action
-        visits, priors = root.visits.tolist(), root.priors.tolist()
-        actions = root.actions.tolist()
-        return sorted(indices, key=lambda index: (actions[index] != best, -visits[index], -priors[index]))
+        return sorted(indices, key=lambda index: (actions[index] != best, -wins[index], -visits[index], -priors[index]))
 
     def _report(self, root: Root, *, limit: str | None) -> Report:
         lines: list[Line] = []

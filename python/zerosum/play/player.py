@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum._core import MAX_ALPHA_BETA_DEPTH, Search, core_game_names
+from zerosum._core import MAX_ALPHA_BETA_DEPTH, UNLIMITED_SIMULATIONS, Search, core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest
 from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.contest.adjudication import ResignRule
@@ -160,6 +160,7 @@ LEAVES_A_BATCH_ON_GPU = 128
 """and a GPU so many."""
 MOST_SECONDS = 1_000_000
 MOST_SIMULATIONS = 1 << 24
+"""That people may ask for. A search by time makes as many as there is time for."""
 
 
 class Player:
@@ -246,7 +247,7 @@ class Player:
             raise GameError(f"The game is over ({ending}), there is nothing to search in\n{self.game.draw(state)}")
         search = new_search(self.game, config)
         search.reset(0, state)
-        search.begin(0, config.num_simulations)
+        search.begin(0, config.num_simulations if seconds is None else UNLIMITED_SIMULATIONS)
 
         def is_over() -> bool:
             is_late = seconds is not None and time.monotonic() - started >= seconds

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from zerosum._core import Root, Search, uniform
+from zerosum._core import UNLIMITED_SIMULATIONS, Root, Search, uniform
 from zerosum.base.settings import num_cores
 from zerosum.contest.clock import TimeLeft
 from zerosum.contest.time_manager import Progress, TimeManager
@@ -18,6 +18,7 @@ from zerosum.games import Rules, measure_game, start_state
 from zerosum.play.engine import win_rate
 from zerosum.play.player import MOST_SIMULATIONS, Contestant
 from zerosum.play.skill import drawn_action
+from zerosum.play.player import Contestant
 from zerosum.search import new_search
 
 
@@ -69,7 +70,7 @@ class SearchMover:
         state = search.state(0)
         player = self._game.player(state)
         self._manager.begin(_time_left(limits, player), num_plies=state.plies, clock_since_s=began)
-        search.begin(0, limits.nodes or MOST_SIMULATIONS)
+        search.begin(0, min(limits.nodes or UNLIMITED_SIMULATIONS, UNLIMITED_SIMULATIONS))
         self._evaluations += answer_all(
             search,
             self._evaluator,

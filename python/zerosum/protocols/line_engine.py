@@ -327,6 +327,9 @@ class LineEngine(ABC):
                 reason = manager.limit(Progress.of(root))
                 if is_open and not go.left.is_limited and root.num_simulations >= own_number:
                     reason = "simulations"
+                is_played = "mate" in numbers or (go.left.is_limited and "movetime" not in numbers)
+                if is_played and root.proven is not None:
+                    reason = "proven"  # further lines are for those who analyse
                 return None if go.is_held else reason
 
         engine.set_position(go.position.start, moves=go.position.actions)

@@ -87,6 +87,11 @@ impl Paths {
         self.ends.last().copied().unwrap_or(0)
     }
 
+    /// Nodes on the path of the latest simulation, whose leaf may have no end yet.
+    fn latest_nodes(&self) -> u32 {
+        (self.indices.len() - self.end() + 1) as u32
+    }
+
     fn of(&self, leaf: usize) -> &[u16] {
         let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] };
         &self.indices[start..self.ends[leaf]]
@@ -95,6 +100,12 @@ impl Paths {
 
 /// Of memory for a tree: with less it is none, for the children of a root alone can take as much.
 pub const LEAST_TREE_KIB: u64 = 64;
+
+/// The most simulations that a tree counts: what a search begins with that something else ends.
+pub const UNLIMITED_SIMULATIONS: u32 = u32::MAX - 1;
+
+/// The budget of a [`Search::gather`] where the rules are fast: about a millisecond.
+pub const SETTLED_NODES: u32 = 4096;
 
 /// The search of many positions of one game.
 pub struct Search<G: Game> {
@@ -209,42 +220,77 @@ impl<G: Game> Search<G> {
     /// asks about a position wants to know more than that.
     ///
     /// # Errors
-    /// If the tree does not exist or has leaves in flight.
+    /// If the tree does not exist or has leaves in flight, or there are more simulations than [`UNLIMITED_SIMULATIONS`].
     pub fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError> {
+        if num_simulations > UNLIMITED_SIMULATIONS {
+            return Err(SearchError(format!(
+                "num_simulations is {num_simulations}, a tree counts at most {UNLIMITED_SIMULATIONS}"
+            )));
+        }
         let (game, config) = (Arc::clone(&self.game), self.config);
         self.idle_tree(tree)?.begin(&game, &config, num_simulations, noise);
         Ok(())
     }
 
     /// From now on only these moves of a tree's root are searched and played, until its root is another one; all of them, if
-    /// none is given. A Gumbel root takes no notice.
+    /// none is given. The search ends once the best of them is proven. A Gumbel root takes no notice.
     ///
     /// # Errors
     /// If the tree does not exist, or a move is illegal at its root.
     pub fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError> {
+        let (allowed, config) = (self.root_moves(tree, allowed)?, self.config);
+        self.trees[tree].restrict(&config, allowed);
+        Ok(())
+    }
+
+    /// From now on simulations begin with one of these moves of a tree's root, as long as one of them is allowed and not proven:
+    /// until then the search goes on, even if the root is proven. None is favoured if none is given, or once the root is another
+    /// one. A Gumbel root takes no notice.
+    ///
+    /// # Errors
+    /// If the tree does not exist, or a move is illegal at its root.
+    pub fn favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), SearchError> {
+        let (favoured, config) = (self.root_moves(tree, favoured)?, self.config);
+        self.trees[tree].favour(&config, favoured);
+        Ok(())
+    }
+
+    /// The same moves of a tree's root, ascending.
+    fn root_moves(&mut self, tree: usize, actions: &[Action]) -> Result<Vec<Action>, SearchError> {
         let game = Arc::clone(&self.game);
         let tree = self.tree(tree)?;
+        if actions.is_empty() {
+            return Ok(Vec::new());
+        }
         let legal = tree.position().legal_actions(&*game, true);
-        if let Some(action) = allowed.iter().find(|action| !legal.contains(action)) {
+        if let Some(action) = actions.iter().find(|action| !legal.contains(action)) {
             return Err(SearchError(format!("action {action} is illegal at the root, legal are {legal:?}")));
         }
-        let mut allowed = allowed.to_vec();
-        allowed.sort_unstable();
-        tree.restrict(allowed);
-        Ok(())
+        let mut actions = actions.to_vec();
+        actions.sort_unstable();
+        Ok(actions)
     }
 
     /// Runs simulations until `max_leaves` positions wait for an evaluation or no tree has another to ask about.
     ///
     /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are. A leaf that the
     /// cache knows is settled at once, as if it had been applied: each such simulation brings its search nearer to its end.
-    pub fn gather(&mut self, max_leaves: usize) -> Arc<Leaves<G>> {
+    ///
+    /// Simulations that are settled without a question may be millions, so whoever watches a clock has to be asked between
+    /// them: a tree is left once those of this call have walked through `max_settled` nodes of it, and
+    /// [`Leaves::budget_spent`] says that there is more to do at once.
+    pub fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<Leaves<G>> {
         let InFlight { leaves: mut shared, mut paths, mut keys } = self.empty_batch();
         let leaves = Arc::get_mut(&mut shared).expect("a batch that nobody else holds");
         for offset in 0..self.trees.len() {
             let index = (self.next_tree + offset) % self.trees.len();
             let tree = &mut self.trees[index];
+            let mut num_settled = 0;
             while leaves.len() < max_leaves && tree.in_flight() < self.config.leaves_in_flight {
+                if num_settled > 0 && num_settled >= max_settled {
+                    leaves.spend_budget();
+                    break;
+                }
                 paths.indices.truncate(paths.end());
                 let ask = |position| leaves.push(&self.game, index as u32, position);
                 match tree.step(&self.game, &self.config, &self.exploration, &mut paths.indices, ask) {
@@ -256,13 +302,14 @@ impl<G: Game> Search<G> {
                                 tree.apply(&self.config, &paths.indices[paths.end()..], actions, priors, estimate);
                                 leaves.pop(&self.game);
                                 self.num_cached += 1;
+                                num_settled += paths.latest_nodes();
                                 continue;
                             }
                             keys.push(key);
                         }
                         paths.ends.push(paths.indices.len());
                     }
-                    Step::Settled => {}
+                    Step::Settled => num_settled += paths.latest_nodes(),
                     Step::Collision => {
                         self.num_collisions += 1;
                         break;
@@ -276,11 +323,20 @@ impl<G: Game> Search<G> {
             }
         }
         self.num_leaves += shared.len() as u64;
-        if !shared.is_empty() {
-            self.in_flight.insert(self.next_ticket, InFlight { leaves: Arc::clone(&shared), paths, keys });
+        let batch = InFlight { leaves: Arc::clone(&shared), paths, keys };
+        if shared.is_empty() {
+            self.keep_buffers(batch);
+        } else {
+            self.in_flight.insert(self.next_ticket, batch);
             self.next_ticket += 1;
         }
         shared
+    }
+
+    /// A batch that is done with: its memory is used again.
+    fn keep_buffers(&mut self, batch: InFlight<G>) {
+        self.applied.truncate(1);
+        self.applied.push(batch);
     }
 
     /// The buffers of leaves that were applied and that nobody looks at any more, or new ones.
@@ -327,8 +383,7 @@ impl<G: Game> Search<G> {
                 cache.insert(*key, &self.priors, estimate);
             }
         }
-        self.applied.truncate(1);
-        self.applied.push(batch);
+        self.keep_buffers(batch);
         Ok(())
     }
 

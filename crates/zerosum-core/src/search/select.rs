@@ -1,7 +1,7 @@
 //! Which child a simulation visits next, and how a value travels back. Nothing here knows a game's rules.
 
 use super::arena::{Arena, NodeId, ROOT};
-use super::config::{SearchConfig, UnvisitedValue};
+use super::config::{RootSelection, SearchConfig, UnvisitedValue};
 use super::node::{Details, Estimate, Node, result_of};
 use super::prior::prior_of;
 use crate::game::{Action, Player, ValueForFirst};
@@ -192,41 +192,98 @@ fn forced_visits(forced_playouts: f32, prior: f32, root: &Node) -> f32 {
     libm::sqrtf(forced_playouts * prior * (visits_of(root) as f32 - 1.0))
 }
 
+/// The moves of a root that are searched. Lists are ascending.
+#[derive(Debug, Default)]
+pub struct RootMoves {
+    /// These alone, or all of them if there are none.
+    pub allowed: Vec<Action>,
+    /// Of the allowed moves these alone, as long as one of them is open: it is not proven.
+    pub favoured: Vec<Action>,
+}
+
+impl RootMoves {
+    fn is_allowed(&self, action: Action) -> bool {
+        self.allowed.is_empty() || self.allowed.binary_search(&action).is_ok()
+    }
+
+    fn is_favoured(&self, config: &SearchConfig, action: Action, child: &Node) -> bool {
+        let is_open = !config.exact_bounds || child.proven().is_none();
+        is_open && self.favoured.binary_search(&action).is_ok() && self.is_allowed(action)
+    }
+
+    fn has_favoured(&self, arena: &Arena, config: &SearchConfig) -> bool {
+        let root = &arena.nodes[ROOT as usize];
+        let children = arena.children_of(root);
+        !self.favoured.is_empty()
+            && !children.is_empty()
+            && arena
+                .actions_of(root)
+                .iter()
+                .zip(children)
+                .any(|(action, child)| self.is_favoured(config, *action, child))
+    }
+
+    /// Whether nothing is left to find out: the best of the allowed moves is proven, and no favoured one is open.
+    pub fn are_settled(&self, arena: &Arena, config: &SearchConfig) -> bool {
+        if !config.exact_bounds {
+            return false;
+        }
+        let root = &arena.nodes[ROOT as usize];
+        let children = arena.children_of(root);
+        if (self.allowed.is_empty() && self.favoured.is_empty())
+            || children.is_empty()
+            || config.root_selection == RootSelection::Gumbel
+        {
+            return root.proven().is_some();
+        }
+        let allowed = || arena.actions_of(root).iter().zip(children).filter(|(action, _)| self.is_allowed(**action));
+        let best = |bound: fn(&Node) -> f32| {
+            let signed = allowed().map(|(_, child)| root.player.sign() * bound(child));
+            signed.fold(f32::NEG_INFINITY, f32::max)
+        };
+        best(|child| child.lower) == best(|child| child.upper) && !self.has_favoured(arena, config)
+    }
+}
+
 /// The edge to follow from the root, whose list is dense, in the order of actions, with priors of full precision.
 ///
-/// Moves that are owed visits by `forced_playouts` come first; 0 forces none. Of `allowed` moves, ascending, if that is not
-/// empty; the one with the highest prior, if all of these are proven losses.
+/// Moves that are owed visits by `forced_playouts` come first; 0 forces none. The best of the `moves` must not be proven.
 pub fn select_root_child(
     arena: &Arena,
     config: &SearchConfig,
     exploration: &Exploration,
     priors: &[f32],
     forced_playouts: f32,
-    allowed: &[Action],
+    moves: &RootMoves,
 ) -> usize {
-    if arena.details.is_empty() && forced_playouts == 0.0 && allowed.is_empty() {
+    let is_plain = moves.allowed.is_empty() && moves.favoured.is_empty();
+    if arena.details.is_empty() && forced_playouts == 0.0 && is_plain {
         let parent = Parent::<false>::new(arena, config, exploration, ROOT);
         return best_root_child(&parent, priors, |_| true, |_, _| false);
     }
     let parent = Parent::<true>::new(arena, config, exploration, ROOT);
     let actions = arena.actions_of(parent.node);
-    let is_allowed = |index: usize| allowed.is_empty() || allowed.binary_search(&actions[index]).is_ok();
+    let has_favoured = moves.has_favoured(arena, config);
+    let is_searched = |index: usize| {
+        let action = actions[index];
+        if has_favoured { moves.is_favoured(config, action, &parent.children[index]) } else { moves.is_allowed(action) }
+    };
     let is_owed = |child: &Node, prior| (visits_of(child) as f32) < forced_visits(forced_playouts, prior, parent.node);
-    best_root_child(&parent, priors, is_allowed, is_owed)
+    best_root_child(&parent, priors, is_searched, is_owed)
 }
 
 #[inline]
 fn best_root_child<const EXTRAS: bool>(
     parent: &Parent<'_, EXTRAS>,
     priors: &[f32],
-    is_allowed: impl Fn(usize) -> bool,
+    is_searched: impl Fn(usize) -> bool,
     is_owed: impl Fn(&Node, f32) -> bool,
 ) -> usize {
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
     // All unvisited moves share one Q, so the one with the highest prior stands for them.
     let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
-        if !is_allowed(index) {
+        if !is_searched(index) {
             continue;
         }
         if child.visits == 0 && child.in_flight == 0 {
@@ -251,11 +308,7 @@ fn best_root_child<const EXTRAS: bool>(
             best = unvisited;
         }
     }
-    if best == usize::MAX {
-        // Every child is a proven loss, and other moves are not allowed, or else the search had ended.
-        let by_prior = |a: &usize, b: &usize| priors[*a].total_cmp(&priors[*b]).then(b.cmp(a));
-        best = (0..priors.len()).filter(|index| is_allowed(*index)).max_by(by_prior).expect("a legal move is allowed");
-    }
+    debug_assert_ne!(best, usize::MAX, "every move is a proven loss, so the search was over");
     best
 }
 

@@ -6,7 +6,7 @@ use super::gumbel::Halving;
 use super::node::{Estimate, NodeKind, utility_of};
 use super::prior::prior_of;
 use super::root::{Limit, Root};
-use super::select::{Exploration, backup, select_child, select_root_child, unforced_visits};
+use super::select::{Exploration, RootMoves, backup, select_child, select_root_child, unforced_visits};
 use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
 use crate::random::{Draws, gumbel_noise};
 
@@ -48,8 +48,8 @@ pub struct Tree<G: Game> {
     /// The same with noise, if any: what selection uses.
     search_priors: Vec<f32>,
     noise: Noise,
-    /// The root's moves that are searched, ascending; all of them if empty.
-    allowed: Vec<Action>,
+    /// Which of the root's moves are searched.
+    moves: RootMoves,
     /// The root's own way to choose, where it is not PUCT.
     halving: Halving,
     /// The root's visits at which the search ends; 0 when none was begun.
@@ -73,7 +73,7 @@ impl<G: Game> Tree<G> {
             root_priors: Vec::new(),
             search_priors: Vec::new(),
             noise: Noise::None,
-            allowed: Vec::new(),
+            moves: RootMoves::default(),
             halving: Halving::default(),
             target_visits: 0,
             reused_visits: 0,
@@ -131,7 +131,7 @@ impl<G: Game> Tree<G> {
     /// The root is another one: its search is still to begin.
     fn forget_search(&mut self) {
         self.root_priors.clear();
-        self.allowed.clear();
+        self.moves = RootMoves::default();
         self.noise = Noise::None;
         self.halving = Halving::default();
         self.target_visits = 0;
@@ -144,7 +144,7 @@ impl<G: Game> Tree<G> {
         self.reused_visits = root.visits.saturating_sub(1);
         self.deepest = 0;
         let reused = if config.count_reused_visits { 0 } else { self.reused_visits };
-        self.target_visits = 1 + num_simulations + reused;
+        self.target_visits = (1 + num_simulations).saturating_add(reused);
         self.noise = noise;
         self.arena.draw_utility = game.player(&self.position.state).sign() * config.draw_value;
         self.limit = (!self.position.has_move(game)).then_some(Limit::GameOver);
@@ -155,8 +155,25 @@ impl<G: Game> Tree<G> {
     }
 
     /// From now on only these moves of the root are searched and played: legal ones, ascending; all, if there are none.
-    pub fn restrict(&mut self, allowed: Vec<Action>) {
-        self.allowed = allowed;
+    pub fn restrict(&mut self, config: &SearchConfig, allowed: Vec<Action>) {
+        self.moves.allowed = allowed;
+        self.note_end_anew(config);
+    }
+
+    /// From now on these moves of the root, ascending, are searched first, as long as one of them is open.
+    pub fn favour(&mut self, config: &SearchConfig, favoured: Vec<Action>) {
+        self.moves.favoured = favoured;
+        self.note_end_anew(config);
+    }
+
+    /// Other moves are searched: what was proven of others does not end the search.
+    fn note_end_anew(&mut self, config: &SearchConfig) {
+        if self.limit == Some(Limit::Proven) {
+            self.limit = None;
+        }
+        if self.is_searching() {
+            self.note_end(config);
+        }
     }
 
     /// The search has begun and is not over.
@@ -183,7 +200,7 @@ impl<G: Game> Tree<G> {
         if !self.is_searching() || root.visits + u32::from(root.in_flight) >= self.target_visits {
             return Step::Nothing;
         }
-        if config.exact_bounds && root.proven().is_some() {
+        if self.moves.are_settled(&self.arena, config) {
             // Only what is in flight is waited for.
             self.note_end(config);
             return Step::Nothing;
@@ -198,7 +215,7 @@ impl<G: Game> Tree<G> {
         self.path.push(ROOT);
         loop {
             let node = &self.arena.nodes[id as usize];
-            if node.proven().is_some() && (node.kind == NodeKind::Terminal || config.exact_bounds) {
+            if id != ROOT && node.proven().is_some() && (node.kind == NodeKind::Terminal || config.exact_bounds) {
                 break;
             }
             match node.kind {
@@ -239,7 +256,7 @@ impl<G: Game> Tree<G> {
                         exploration,
                         &self.search_priors,
                         forced_playouts,
-                        &self.allowed,
+                        &self.moves,
                     )
                 }
                 RootSelection::Gumbel => {
@@ -307,7 +324,7 @@ impl<G: Game> Tree<G> {
         let root = &self.arena.nodes[ROOT as usize];
         let mut found = Root::new(config, &self.arena, root, &self.root_priors)
             .searched(self.reused_visits, self.deepest, self.limit)
-            .restricted(&self.allowed)
+            .restricted(&self.moves.allowed)
             .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None);
         let forced_playouts = self.forced_playouts(config);
         if forced_playouts > 0.0 && !found.actions.is_empty() {
@@ -363,7 +380,7 @@ impl<G: Game> Tree<G> {
         if self.limit.is_some() || root.in_flight > 0 {
             return;
         }
-        if config.exact_bounds && root.proven().is_some() {
+        if self.moves.are_settled(&self.arena, config) {
             self.limit = Some(Limit::Proven);
         } else if root.visits >= self.target_visits {
             self.limit = Some(Limit::Simulations);
