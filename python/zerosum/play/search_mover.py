@@ -16,9 +16,8 @@ from zerosum.external.engine import EngineFailure, EngineMove
 from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, measure_game, start_state
 from zerosum.play.engine import win_rate
-from zerosum.play.player import MOST_SIMULATIONS, Contestant
-from zerosum.play.skill import drawn_action
 from zerosum.play.player import Contestant
+from zerosum.play.skill import drawn_action
 from zerosum.search import new_search
 
 
@@ -91,7 +90,7 @@ class SearchMover:
     def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
         """See `zerosum.external.program.Mover`: what is found of the opponent's move is kept for the answer to it."""
         search = self._searched_to(start, actions)
-        search.begin(0, MOST_SIMULATIONS)
+        search.begin(0, UNLIMITED_SIMULATIONS)
         self._evaluations += answer_all(
             search,
             self._evaluator,
