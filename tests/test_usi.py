@@ -13,10 +13,14 @@ import pytest
 from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, noise, strings, value_of
 from zerosum.contest.clock import TimeControl
 from zerosum.evaluators import Evaluations
+from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.external.uci_client import EngineOption
+from zerosum.games import make
 from zerosum.games.rules import Leaves
+from zerosum.play.mates import RepliesEvaluator
 from zerosum.protocols.engine_options import option_table
 from zerosum.protocols.line_words import Position
+from zerosum.protocols.usi import UsiEngine, UsiSetup
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "zerosum", "usi")
@@ -75,6 +79,24 @@ def test_a_draw_that_could_be_declared_proves_nothing() -> None:
     )
     by_name = client("shogi(entering_king=csa24)").engine.setup
     assert by_name.values["EnteringKingRule"] == "CSARule24" and "csa24-wins" in by_name.game.spec.full_name
+
+
+def test_mates_are_looked_for_without_random_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no network."""
+    monkeypatch.chdir(tmp_path)
+    said = list[str]()
+    engine = UsiEngine(UsiSetup(make("shogi")), write=said.append)
+    problem = "+R+B+R+BK4/+P+P+P+P+P+P3/9/9/9/9/9/8k/5+P+P2 b 2GP2g4s4n4l9p 201"
+    options = ("setoption name EnteringKingRule value CSARule24", "setoption name Threads value 1")
+    for line in (*options, f"position sfen {problem}", "go mate infinite"):
+        engine.obey(line)
+    engine._engine.wait()
+    assert answers(said)[-1].startswith("checkmate G*2h 1h1i ")
+    assert engine._go.report.simulations < 3000
+    assert isinstance(engine._engine.player.evaluator, RepliesEvaluator)
+    engine.obey("go nodes 3")
+    engine.close()
+    assert isinstance(engine._engine.player.evaluator, RolloutEvaluator), "a game is played as before"
 
 
 def test_a_refused_position_is_resigned() -> None:

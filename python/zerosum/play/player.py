@@ -200,10 +200,17 @@ class Player:
                 f"{self.name} plays {self.game.spec.full_name}, and its network cannot read {game.spec.full_name}: name"
                 " a player that has learned it."
             )
+        return self._copy(game, self.evaluator, self.config)
+
+    def judged_by(self, evaluator: Evaluator, config: SearchConfig) -> Player:
+        """The same player with another evaluator and its settings."""
+        return self._copy(self.game, evaluator, config)
+
+    def _copy(self, game: Rules, evaluator: Evaluator, config: SearchConfig) -> Player:
         return Player(
             game,
-            self.evaluator,
-            self.config,
+            evaluator,
+            config,
             name=self.name,
             step=self.step,
             num_batches=self._num_batches,

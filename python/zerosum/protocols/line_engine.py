@@ -26,11 +26,13 @@ from dataclasses import dataclass
 
 from zerosum._core import Root, __version__, uniform
 from zerosum.base.errors import SettingsError, ZerosumError, nearest, shown
-from zerosum.contest.centipawns import centipawns
+from zerosum.contest.centipawns import MOST, centipawns
 from zerosum.contest.clock import TimeLeft
 from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.games import measure_game
 from zerosum.play.engine import Engine, Line, Report, Task
+from zerosum.play.mates import mate_finder
+from zerosum.play.player import Player
 from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of
 from zerosum.protocols.engine_setup import EngineSetup, failure_text
 from zerosum.protocols.line_reports import board_lines, evaluation_lines, move_lines, perft_lines
@@ -96,6 +98,7 @@ class LineEngine(ABC):
         self._refusal = ""  # why the latest position was refused, if it was
         self._num_go = 0
         self._engine: Engine | None = None
+        self._player: Player | None = None  # as it was loaded; the engine's may be another one
         self._player_key: tuple[str, ...] = ()
         self._config = SearchConfig()
         self._managers: dict[TimeConfig, TimeManager] = {}
@@ -134,7 +137,8 @@ class LineEngine(ABC):
         """The words of a line's score, for the player to move."""
         if line.proven and abs(line.value) == 1:
             return ["score", "mate", str(round(line.value) * self._mate_in(len(line.actions)))]
-        return ["score", "cp", str(centipawns(line.value, self.setup.number("Eval_Coef")))]
+        score = centipawns(line.value, self.setup.number("Eval_Coef"))
+        return ["score", "cp", str(max(1 - MOST, min(score, MOST - 1)))]  # what is certain is a mate or a drawn game
 
     def _answer_unsearched(self, go: Go) -> str | None:
         """The answer where there is nothing to search; None if there is."""
@@ -247,8 +251,10 @@ class LineEngine(ABC):
     def _ready(self, *, proofs: bool = False, is_limited: bool = True) -> Engine:
         """The engine with the player and the settings that the options ask for."""
         setup = self.setup
-        if self._engine is None or setup.player_key != self._player_key:
-            player = setup.load_player(self._tell)
+        if self._player is None or setup.player_key != self._player_key:
+            self._player, self._player_key = setup.load_player(self._tell), setup.player_key
+        player = mate_finder(self._player) if proofs else self._player
+        if self._engine is None or self._engine.player is not player:
             self._engine = Engine(
                 player,
                 on_report=self._on_report,
@@ -256,7 +262,7 @@ class LineEngine(ABC):
                 on_failure=self._on_failure,
                 clock=self._clock,
             )
-            self._player_key, self._config = setup.player_key, player.config_by_time()
+            self._config = player.config_by_time()
             self._managers.clear()
         config = setup.search_config(self._engine.player, proofs=proofs, is_limited=is_limited)
         if config != self._config:
