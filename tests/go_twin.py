@@ -37,6 +37,7 @@ class GoTwin:
         komi: float = 7.5,
         suicide: bool = False,
         superko: str = "positional",
+        scoring: str = "area",
         max_plies: int | None = None,
         board: Board | None = None,
         mover: int = BLACK,
@@ -44,6 +45,7 @@ class GoTwin:
         repeats_history: bool = False,
     ) -> None:
         self.size, self.komi, self.suicide, self.superko = size, komi, suicide, superko
+        self.scoring, self.prisoners = scoring, [0, 0]
         self.pass_, self.history = size * size, history
         self.max_plies = max_plies or 2 * size * size
         self.board: Board = board or (0,) * self.pass_
@@ -128,13 +130,18 @@ class GoTwin:
         else:
             stone = self.put(action)
             self.board, self.passes, self.before_last, self.last_taken = stone.board, 0, before, stone.taken
+            self.prisoners[self.mover == WHITE] += len(stone.taken)
+            self.prisoners[self.mover == BLACK] += len(stone.lost)
         self.mover = -self.mover
         self.frames = [self.board, *self.frames[: self.history - 1]]
         if action != self.pass_ or self.superko == "situational":
             self.remember()
 
     def score(self) -> float:
-        """Black's area less White's and komi (Tromp and Taylor)."""
+        """Black's points less White's and komi."""
+        if self.scoring == "territory":
+            black, white = (self.territory(colour) for colour in (BLACK, WHITE))
+            return black + self.prisoners[0] - white - self.prisoners[1] - self.komi
         total = -self.komi
         for point, owner in enumerate(self.board):
             if owner == 0:
@@ -143,6 +150,40 @@ class GoTwin:
                 owner = owners.pop() if len(owners) == 1 else 0
             total += owner
         return total
+
+    def territory(self, colour: int) -> int:
+        """The points that this colour surrounds, but those of groups that touch a stuck point and do not live alone."""
+        own = {point for point, kinds in self.borders().items() if kinds == {colour}}
+        painted = tuple(colour if point in own else piece for point, piece in enumerate(self.board))
+        total, left = len(own), {point for point, piece in enumerate(painted) if piece == colour}
+        while left:
+            group, beside = self.reach(painted, min(left))
+            left -= group
+            eyes = {self.reach(self.board, point)[0] for point in group & own}
+            lives = len(eyes) > 1 or sum(map(len, eyes)) >= 7
+            total -= 0 if lives or not beside & self.stuck() else sum(map(len, eyes))
+        return total
+
+    def borders(self) -> dict[int, set[int]]:
+        """Of each empty point the colours that are reached from it."""
+        found = {point: self.reach(self.board, point)[1] for point, piece in enumerate(self.board) if piece == 0}
+        return {point: {self.board[other] for other in beside} for point, beside in found.items()}
+
+    def stuck(self) -> set[int]:
+        """The points of regions between both colours in which no stone has two liberties, or takes one."""
+        neutral = {point for point, kinds in self.borders().items() if len(kinds) == 2}
+        free = {point for point in neutral if self.is_free(point)}
+        return {point for point in neutral if not self.reach(self.board, point)[0] & free}
+
+    def is_free(self, point: int) -> bool:
+        mover, found = self.mover, False
+        for self.mover in (BLACK, WHITE):
+            stone = self.put(point)
+            if not stone.lost:
+                _, beside = self.reach(stone.board, point)
+                found |= bool(stone.taken) or sum(stone.board[p] == 0 for p in beside) >= 2
+        self.mover = mover
+        return found
 
     def outcome(self) -> tuple[float, str] | None:
         if self.passes < 2 and self.ply < self.max_plies:

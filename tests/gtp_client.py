@@ -10,7 +10,7 @@ from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.play.player import Player, rollouts
 from zerosum.protocols.gtp import GtpEngine
-from zerosum.protocols.gtp_player import GtpConfig
+from zerosum.protocols.gtp_params import GtpConfig
 from zerosum.search import SearchConfig
 
 

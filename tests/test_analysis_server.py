@@ -102,10 +102,9 @@ def test_an_answer_of_go() -> None:
     assert len(found["policy"]) == 82 and found["policy"][6 * 9 + 2] == -1.0  # C3, from the top left
     assert sum(prior for prior in found["policy"] if prior >= 0) == pytest.approx(1, abs=1e-5)
     assert len(found["ownership"]) == 81 == len(move["ownership"])
-    assert found["ownership"][6 * 9 + 2] == 1 and found["ownership"][2 * 9 + 6] == -1
-    assert all(
-        abs(own) + deviation == 1 for own, deviation in zip(found["ownership"], found["ownershipStdev"], strict=True)
-    )
+    assert found["ownership"][6 * 9 + 2] > 0.2 and found["ownership"][2 * 9 + 6] < -0.2
+    squares = zip(found["ownership"], found["ownershipStdev"], strict=True)
+    assert all(own**2 + deviation**2 == pytest.approx(1, abs=1e-5) for own, deviation in squares)
     assert found["rootInfo"]["currentPlayer"] == "B" and len(found["rootInfo"]["thisHash"]) == 32
 
 
@@ -142,7 +141,7 @@ def test_win_rates_are_whose_the_query_says() -> None:
         found = answer(
             **GO, moves=[["B", "E5"]], includeOwnership=True, overrideSettings={"reportAnalysisWinratesAs": colour}
         )
-        assert found["ownership"][40] == sign
+        assert found["ownership"][40] * sign > 0.3
 
 
 def test_the_score_is_exact_once_both_have_passed() -> None:
@@ -155,11 +154,6 @@ def test_the_surrogates_are_odd_and_grow() -> None:
     values = np.linspace(-1, 1, 41)
     leads = [go_query.lead(value, 19) for value in values]
     assert leads == sorted(leads) and np.allclose(leads, [-lead for lead in leads[::-1]])
-    game = make("go(size=9)")
-    board = go_query.board_of(game, game.parse_position("9/9/2X3O2/9/9/9/2X3O2/9/9 X"))
-    assert (go_query.ownership(-board) == -go_query.ownership(board)).all()
-    assert (go_query.ownership(np.rot90(board)) == np.rot90(go_query.ownership(board))).all()
-    assert not go_query.ownership(np.zeros((9, 9), np.int8)).any()
 
 
 def test_hashes_tell_positions_apart_and_symmetric_ones_not() -> None:
@@ -201,12 +195,44 @@ def test_komi_is_the_rules_and_the_handicaps(query: dict[str, Any], komi: float)
 
 
 def test_rules_that_are_not_played_here_are_a_warning() -> None:
-    for rules in ("japanese", "korean", "stone-scoring", "aga-button", {"scoring": "TERRITORY"}):
+    for rules, missing in (
+        ("stone-scoring", "a group tax"),
+        ("aga-button", "a button"),
+        ({"scoring": "TERRITORY"}, "territory in seki"),
+    ):
         warning, found = answers({**GO, "rules": rules, "moves": []})
-        assert warning["field"] == "rules" and "area scoring by Tromp and Taylor" in warning["warning"]
+        assert warning["field"] == "rules" and warning["warning"].endswith(f"in {missing}: played without it")
         assert found["moveInfos"]
-    for rules in ("chinese", "aga", "new-zealand", "tromp-taylor"):
-        assert len(answers({**GO, "rules": rules, "moves": []})) == 1
+    for name in ("chinese", "aga", "new-zealand", "tromp-taylor", "japanese", "korean"):
+        assert len(answers({**GO, "rules": name, "moves": []})) == 1
+
+
+DEAD_STONE = [["B", f"D{row}"] for row in range(1, 8)] + [["W", f"E{row}"] for row in range(1, 8)] + [["W", "B3"]]
+
+
+@pytest.mark.parametrize(
+    ("rules", "lead"),
+    [
+        ("tromp-taylor", 7 - (14 + 7 + 1)),  # no stone is dead, so nobody owns the left side
+        ("chinese", 28 - 21),
+        ("japanese", 21 + 1 - 14),
+    ],
+)
+def test_the_score_after_two_passes_is_without_dead_stones_by_rules_for_people(rules: str, lead: float) -> None:
+    (found,) = answers(
+        {
+            **{"rules": rules, "komi": 0, "boardXSize": 7, "boardYSize": 7, "maxVisits": 2},
+            **{"initialStones": DEAD_STONE, "moves": [["B", "pass"], ["W", "pass"]], "includeOwnership": True},
+        }
+    )
+    assert found["rootInfo"]["scoreLead"] == lead
+    assert found["ownership"][4 * 7 + 1] > 0.2, "whose the dead stone is"
+
+
+def test_prisoners_count_though_a_colour_moves_twice() -> None:
+    moves = [["B", "A2"], ["W", "A1"], ["B", "B1"], ["B", "C3"], ["W", "pass"], ["B", "pass"], ["W", "pass"]]
+    found = answer(**{**GO, "rules": "japanese"}, komi=0, moves=moves)
+    assert found["rootInfo"]["scoreLead"] == 81 - 3 + 1
 
 
 def test_who_moves_twice_begins_anew() -> None:
@@ -298,10 +324,49 @@ def test_what_is_wrong_is_said_of_its_field(change: dict[str, Any], field: str, 
     assert sentence in error["error"]
 
 
+def test_settings_of_the_search_act_or_are_refused_by_name() -> None:
+    def shares(**settings: Any) -> list[float]:
+        *_, found = answers({**GO, "moves": [], "includePolicy": True, **settings}, evaluator=Sharp())
+        return [max(found["policy"]), *(move["visits"] for move in found["moveInfos"])]
+
+    usual = shares()
+    assert shares(rootPolicyTemperature=4.0) == shares(overrideSettings={"rootPolicyTemperature": "4"})
+    assert shares(rootPolicyTemperature=4.0)[0] < usual[0] == shares(rootPolicyTemperature=1.0)[0]
+    assert shares(overrideSettings={"wideRootNoise": 0.75}) == shares(rootPolicyTemperature=4.0)
+    for name, value in (("cpuctExploration", 0), ("fpuReductionMax", 2), ("cpuctExplorationBase", 1)):
+        assert shares(overrideSettings={name: value}) != usual, name
+    for name in ("winLossUtilityFactor", "numSearchThreads", "hop"):
+        (error,) = answers({**GO, "moves": [], "overrideSettings": {name: 1}})
+        assert error["field"] == "overrideSettings" and f"'{name}' acts on nothing" in error["error"]
+    (error,) = answers({**GO, "moves": [], "overrideSettings": {"cpuctExploration": 1e9}})
+    assert "Could not set cpuctExploration: " in error["error"]
+
+
+class Sharp:
+    """Priors that fall from the first action to the last, and values that differ."""
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        logits = -0.1 * leaves.legal_actions.astype(np.float32)
+        values = np.tanh(leaves.planes().reshape(len(leaves), -1)[:, :81] @ np.linspace(-1, 1, 81)).astype(np.float32)
+        return Evaluations(leaves, logits, values)
+
+
+def test_fields_that_nobody_knows_are_a_warning() -> None:
+    *warnings, found = answers({**GO, "moves": [], "maxvisits": 3, "hop": [], "priority": 1, "analysisPVLen": 3})
+    assert [one["field"] for one in warnings] == ["hop", "maxvisits"] and found["moveInfos"]
+    assert {one["warning"] for one in warnings} == {"Unexpected or unused field, do you have a typo?"}
+    (warning, _) = answers({"game": "connect4", "moves": [], "rules": "chinese", "maxVisits": 3})
+    assert warning["field"] == "rules", "other games have none"
+
+
+def test_a_question_without_turns_is_answered() -> None:
+    (error,) = answers({**GO, "moves": [], "analyzeTurns": []})
+    assert (error["id"], error["field"]) == ("q", "analyzeTurns")
+
+
 def test_what_acts_on_nothing_is_a_warning() -> None:
-    said = answers({**GO, "moves": [], "rootPolicyTemperature": 1.5, "overrideSettings": {"wideRootNoise": 0.04}})
-    assert [one.get("field") for one in said] == ["overrideSettings", "rootPolicyTemperature", None]
-    assert "wideRootNoise" in said[0]["warning"]
+    (warning, _) = answers({**GO, "moves": [], "rootFpuReductionMax": 0.5})
+    assert warning["field"] == "rootFpuReductionMax"
     warning, found = answers({**GO, "moves": [], "includePVVisits": True})
     assert warning["field"] == "includePVVisits" and found["moveInfos"][0]["pvVisits"] == [
         found["moveInfos"][0]["visits"]

@@ -95,7 +95,7 @@ def test_names_and_their_long_forms(name: str, full_name: str, komi: float) -> N
     [
         ("go(size=4)", 'size is "4", expected a number from 5 to 25'),
         ("go9(size=13)", "go9: size=9 is implied, and the option size is given, too"),
-        ("go(rules=japanese)", 'rules is "japanese", expected tromp-taylor'),
+        ("go(rules=ing)", 'rules is "ing", expected tromp-taylor or japanese'),
         ("go(superko=none)", 'superko is "none", expected one of positional, situational, simple'),
         ("go(size=8, handicap=5)", "handicap is 5, expected 0 or 2 to 4 on 8×8"),
         ("go(komi=x)", 'komi is "x", expected a number'),

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from gtp_client import Client, exact
 from zerosum.evaluators import Evaluations, UniformEvaluator
@@ -17,7 +18,7 @@ from zerosum.games import Rules
 from zerosum.games.rules import Leaves
 from zerosum.play.player import Player
 from zerosum.protocols.gtp import COMMANDS
-from zerosum.protocols.gtp_player import GtpConfig
+from zerosum.protocols.gtp_params import GtpConfig
 from zerosum.search import SearchConfig
 
 # ---- the conversation
@@ -241,7 +242,9 @@ def malformed(draw: random.Random) -> str:
     return f"{number}{line}"
 
 
-def test_ten_thousand_lines_that_mean_nothing() -> None:
+def test_ten_thousand_lines_that_mean_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where printsgf writes
+
     def quick(game: Rules) -> Player:
         return Player(game, UniformEvaluator(), SearchConfig(num_simulations=2), name="quick")
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from gtp_client import Client, exact
-from zerosum.protocols.gtp_player import GtpConfig
+from zerosum.protocols.gtp_params import GtpConfig
 
 
 def infos(line: str) -> list[dict[str, str]]:

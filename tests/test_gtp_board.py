@@ -17,7 +17,7 @@ from zerosum.games import make
 from zerosum.notation.go_words import SHORTHANDS
 from zerosum.play.choice import Players
 from zerosum.protocols.gtp_board import GtpBoard
-from zerosum.protocols.gtp_player import GtpConfig
+from zerosum.protocols.gtp_params import GtpConfig
 
 
 def test_a_colour_may_move_twice_and_after_two_passes() -> None:
@@ -175,7 +175,7 @@ def test_scores_are_those_of_tromp_and_taylor() -> None:
     assert client.refuse("final_status_list") == client.refuse("final_status_list lost") == "syntax error"
 
 
-def test_rules_are_those_of_katago_that_count_area() -> None:
+def test_rules_are_those_of_katago() -> None:
     client = Client()
     rules = json.loads(client.ask("kata-get-rules"))
     assert (rules["ko"], rules["scoring"], rules["suicide"]) == ("POSITIONAL", "AREA", False)
@@ -187,14 +187,21 @@ def test_rules_are_those_of_katago_that_count_area() -> None:
     client.ask("kata-set-rule suicide true")
     assert json.loads(client.ask("kata-get-rules")) == rules | {"ko": "SITUATIONAL", "suicide": True}
     client.ask("kgs-rules chinese")
-    assert json.loads(client.ask("kata-get-rules")) == rules | {"whiteHandicapBonus": "N"}
-    for name in ("japanese", "korean", "stone-scoring", "aga-button", "hop", ""):
+    assert json.loads(client.ask("kata-get-rules")) == rules | {"whiteHandicapBonus": "N", "friendlyPassOk": True}
+    japanese = {"ko": "SIMPLE", "scoring": "TERRITORY", "tax": "SEKI", "friendlyPassOk": True}
+    for name in ("japanese", "korean", json.dumps(japanese)):
+        client.ask("kata-set-rules tromp-taylor")
+        client.ask(f"kata-set-rules {name}")
+        assert json.loads(client.ask("kata-get-rules")) == rules | japanese | {"suicide": name[0] == "{"}
+    client.ask("kata-set-rules chinese")
+    for name in ("stone-scoring", "aga-button", "hop", ""):
         assert client.refuse(f"kata-set-rules {name}").startswith("unsupported rules")
     for bad in ('{"scoring": "TERRITORY"}', '{"tax": 3}', '{"hop": 1}', '{"ko": []}', '{"suicide": 1.5}'):
         assert client.refuse(f"kata-set-rules {bad}").startswith("unsupported rules")
     assert client.refuse("kata-set-rule ko none").endswith("must be one of SIMPLE, POSITIONAL, SITUATIONAL, not 'none'")
-    assert client.refuse("kata-set-rule friendlyPassOk true").startswith("unsupported rules")
-    client.ask("kata-set-rule friendlyPassOk false")
+    assert client.refuse("kata-set-rule friendlyPassOk 3").startswith("unsupported rules")
+    client.ask("kata-set-rule friendlyPassOk true")
+    assert json.loads(client.ask("kata-get-rules"))["friendlyPassOk"] is True
     assert client.refuse("kata-set-rules {") == client.refuse("kata-set-rule ko") == "syntax error"
     client.ask_all("play b a4; play b b4; play b c5; play w a5; play b e1")
     assert client.refuse("play w b5") == "illegal move: suicide"

@@ -8,7 +8,7 @@ import pytest
 
 from gtp_client import Client
 from zerosum.contest.clock import Clock, TimeControl
-from zerosum.protocols.gtp_player import GtpConfig
+from zerosum.protocols.gtp_params import GtpConfig
 
 SYSTEMS = {
     "time_settings 0 1 1": "0+1x1",

@@ -274,6 +274,12 @@ class Game:
         """True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap."""
     def score(self, state: State) -> float | None:
         """The first player's margin in points if the game ended here (komi included); None if it knows no points."""
+    def ownership(self, state: State, num_games: int, seed: int) -> NDArray[np.float32] | None:
+        """[squares] in [-1, 1]: how much more often the first player owned a square at the end than the second.
+
+        So many random games (0 to 2^32 - 1) are played on from the state; in Go they keep eyes. None if squares have no
+        owners.
+        """
     def material(self, state: State) -> float:
         """A plain count of pieces, discs or area, the first player's less the second's; 0 where a game has none."""
     def alpha_beta(self, state: State, *, depth: int, seed: int, game: int = 0) -> AlphaBeta:

@@ -302,6 +302,11 @@ pub trait AnyGame: Send + Sync {
     /// # Errors
     /// If the state is of another game.
     fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError>;
+    /// See [`Game::ownership`].
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn ownership(&self, state: &AnyState, num_games: u32, seed: u64) -> Result<Option<Vec<f32>>, SearchError>;
     /// See [`Game::material`].
     ///
     /// # Errors
@@ -478,6 +483,11 @@ impl<G: Game> AnyGame for Erased<G> {
 
     fn score(&self, state: &AnyState) -> Result<Option<f32>, SearchError> {
         Ok(self.game.score(&state.of(&self.game)?.state))
+    }
+
+    fn ownership(&self, state: &AnyState, num_games: u32, seed: u64) -> Result<Option<Vec<f32>>, SearchError> {
+        let mut draws = Draws::new(seed, 0, state.plies().into(), "ownership");
+        Ok(self.game.ownership(&state.of(&self.game)?.state, num_games, &mut draws))
     }
 
     fn material(&self, state: &AnyState) -> Result<f32, SearchError> {

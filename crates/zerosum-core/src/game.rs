@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use crate::games::options::{Chosen, OptionSpec};
 use crate::picture::Picture;
+use crate::random::Draws;
 
 /// An action's index in `0..num_actions`; the same number is the network's policy output.
 pub type Action = u16;
@@ -452,6 +453,12 @@ pub trait Game: Send + Sync + 'static {
 
     /// The first player's margin in points if the game ended here; `None` if the game knows no points.
     fn score(&self, _state: &Self::State) -> Option<f32> {
+        None
+    }
+
+    /// For each square of the board, in [−1, 1], how much more often the first player than the second owned it at the ends of
+    /// random games from here, which keep what the game knows as safe (eyes); `None` if squares have no owners.
+    fn ownership(&self, _state: &Self::State, _num_games: u32, _draws: &mut Draws) -> Option<Vec<f32>> {
         None
     }
 

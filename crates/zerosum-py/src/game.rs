@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use zerosum_core::alpha_beta;
 use zerosum_core::erased::{AnyGame, AnyState, Erased};
@@ -284,6 +284,17 @@ impl Game {
 
     fn score(&self, state: &State) -> PyResult<Option<f32>> {
         catch(|| self.inner.score(&state.inner))?.map_err(misuse)
+    }
+
+    fn ownership<'py>(
+        &self,
+        py: Python<'py>,
+        state: &State,
+        num_games: u32,
+        seed: u64,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f32>>>> {
+        let owners = self.run(py, || self.inner.ownership(&state.inner, num_games, seed))?.map_err(misuse)?;
+        Ok(owners.map(|owners| owners.into_pyarray(py)))
     }
 
     fn material(&self, state: &State) -> PyResult<f32> {

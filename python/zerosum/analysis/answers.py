@@ -18,6 +18,10 @@ from zerosum.games import State
 from zerosum.play.engine import Line, Report, lower_win_rate, win_rate
 
 DIGITS = 6
+NUM_GAMES = 200
+"""Random games for the owners of a position: means deviate by at most 0.07. Moves share as many by their visits."""
+FEWEST_GAMES = 2
+"""For each move."""
 
 
 def answer(query: Query, turn: Turn, report: Report) -> dict[str, Any]:
@@ -26,7 +30,8 @@ def answer(query: Query, turn: Turn, report: Report) -> dict[str, Any]:
     is_go = query.game.spec.name == "go"
     found = _head(query, turn, is_during=report.limit is None) | {
         "moveInfos": [
-            seen.line(line, order) for order, line in enumerate(line for line in report.lines if line.visits)
+            seen.line(line, order, simulations=report.simulations)
+            for order, line in enumerate(line for line in report.lines if line.visits)
         ],
         "rootInfo": seen.root_info(report.root.value, report.simulations + 1)
         | {"rawWinrate": seen.win_rate(report.root.net_value)},
@@ -35,7 +40,7 @@ def answer(query: Query, turn: Turn, report: Report) -> dict[str, Any]:
         found["policy"] = (
             go_query.policy(report.root, query.game.spec.num_actions) if is_go else seen.policy_by_move(report.root)
         )
-    return found | (seen.ownership(turn.state, "includeOwnership") if is_go else {})
+    return found | (seen.ownership(turn.state, "includeOwnership", num_games=NUM_GAMES) if is_go else {})
 
 
 def answer_without_search(query: Query, turn: Turn) -> dict[str, Any]:
@@ -93,14 +98,14 @@ class _Seen:
         found = self.values(value, visits)
         if not self.is_go:
             return found | {"currentPlayer": ("FIRST", "SECOND")[self.player]}
-        exact = go_query.exact_lead(self.game, self.state)
+        exact = go_query.exact_lead(self.game, self.state, friendly_pass=self.query.friendly_pass)
         if exact is not None:
             found |= self.scores(exact if self.player == 0 else -exact) | {"scoreStdev": 0.0}
         this, symmetric = go_query.hashes(self.game, self.state)
         return found | {"currentPlayer": "BW"[self.player], "thisHash": this, "symHash": symmetric}
 
-    def line(self, line: Line, order: int) -> dict[str, Any]:
-        """One of `moveInfos`."""
+    def line(self, line: Line, order: int, *, simulations: int) -> dict[str, Any]:
+        """One of `moveInfos`, of a search with so many simulations."""
         moves = move_texts(self.game, self.state, line.actions[: self.query.line_length])
         found = {"move": moves[0], "order": order, "prior": round(line.prior, 8), "pv": list(moves)}
         found |= self.values(line.value, line.visits)
@@ -111,10 +116,12 @@ class _Seen:
         if "includePVVisits" in self.query.includes:
             found["pvVisits"] = [line.visits]
         if self.is_go:
-            found |= self.ownership(self.game.play(self.state, line.actions[0]), "includeMovesOwnership")
+            after = self.game.play(self.state, line.actions[0])
+            num_games = max(NUM_GAMES * line.visits // max(simulations, 1), FEWEST_GAMES)
+            found |= self.ownership(after, "includeMovesOwnership", num_games=num_games)
         return found
 
-    def ownership(self, state: State, included: str) -> dict[str, Any]:
+    def ownership(self, state: State, included: str, *, num_games: int) -> dict[str, Any]:
         """Of the position itself, or of the one after a move."""
         wanted = {name: f"{included}{name.removeprefix('ownership')}" for name in ("ownership", "ownershipStdev")}
         wanted = {name: include for name, include in wanted.items() if include in self.query.includes}
@@ -122,9 +129,9 @@ class _Seen:
             return {}
         # Black's points are its own, whoever is to move.
         sign = self.sign if self.player == 0 else -self.sign
-        owners = go_query.ownership(go_query.board_of(self.game, state)).reshape(-1)
-        maps = {"ownership": sign * owners, "ownershipStdev": 1 - np.abs(owners)}
-        return {name: maps[name].tolist() for name in wanted}
+        owners = go_query.ownership(self.game, state, num_games)
+        maps = {"ownership": sign * owners, "ownershipStdev": np.sqrt(1 - owners**2)}
+        return {name: (maps[name].round(DIGITS) + 0.0).tolist() for name in wanted}
 
     def policy_by_move(self, root: Root) -> dict[str, float]:
         """The priors of the legal moves."""

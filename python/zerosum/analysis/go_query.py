@@ -3,11 +3,9 @@
 What the network does not know is a stated surrogate:
 
     scoreLead   SCALE * side * ln(p / (1 - p)) points for a win rate p, at most as for 0.999; after two passes the
-                score that Tromp and Taylor's rules count
+                score by the rules, without dead stones where they have friendly passes
     scoreStdev  of the logistic distribution to which that belongs: pi / sqrt(3) * SCALE * side
-    ownership   1 for Black's points, -1 for White's, 0 for nobody's, by Bouzy's five dilations and 21 erosions of the
-                stones (B. Bouzy, "Mathematical morphology applied to computer Go", 2003; stones count 64); it knows no
-                dead stones
+    ownership   how much more often Black than White owned a point at the ends of random games (`Game.ownership`)
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ import itertools
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,19 @@ from zerosum._core import Root
 from zerosum.analysis.query_fields import Fields, Line, QueryError, make_cached
 from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
-from zerosum.notation.go_words import COLUMNS, FIELDS, LETTERS, OTHER_NAMES, PLAYERS, GoRules, text_of
+from zerosum.notation.go_status import judge
+from zerosum.notation.go_words import (
+    COLUMNS,
+    FIELDS,
+    LETTERS,
+    OTHER_NAMES,
+    PLAYERS,
+    GoRules,
+    point_of,
+    stones_of,
+    text_of,
+    without_past,
+)
 from zerosum.notation.legality import options_of
 
 MIN_SIZE, MAX_SIZE = 5, 25
@@ -52,7 +63,7 @@ def read_line(fields: Fields, base: Rules | None) -> Line:
     stones = _stones(fields, size)
     moves = _moves(fields, size)
     num_handicap = len(stones) if len(stones) > 1 and set(stones.values()) == {0} else 0
-    game = _rules(fields, base, size, num_handicap)
+    game, friendly_pass = _rules(fields, base, size, num_handicap)
     first = _first_player(fields, moves, num_handicap)
     try:
         state = game.initial_state()
@@ -68,6 +79,7 @@ def read_line(fields: Fields, base: Rules | None) -> Line:
         tuple(states),
         player_of=lambda name: PLAYERS.get(name.lower()) if isinstance(name, str) else None,
         action_of=lambda state, text: game.parse_action(state, _vertex(text, size)),
+        friendly_pass=friendly_pass,
     )
 
 
@@ -103,7 +115,7 @@ def _vertex(text: str, size: int) -> str:
 
 
 def _pairs(fields: Fields, name: str, size: int) -> list[tuple[int, str]]:
-    entries = fields.values.get(name, [])
+    entries = fields.get(name, [])
     expected = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
     if not isinstance(entries, list):
         raise QueryError(name, expected)
@@ -121,7 +133,7 @@ def _pairs(fields: Fields, name: str, size: int) -> list[tuple[int, str]]:
 
 
 def _moves(fields: Fields, size: int) -> list[tuple[int, str]]:
-    if "moves" not in fields.values:
+    if not fields.has("moves"):
         raise QueryError("moves", "Must specify an array of [player,location] pairs")
     return _pairs(fields, "moves", size)
 
@@ -134,7 +146,7 @@ def _stones(fields: Fields, size: int) -> dict[str, int]:
 
 
 def _first_player(fields: Fields, moves: list[tuple[int, str]], num_handicap: int) -> int:
-    if "initialPlayer" in fields.values:
+    if fields.has("initialPlayer"):
         named = fields.values["initialPlayer"]
         if not isinstance(named, str) or named.lower() not in PLAYERS:
             raise QueryError("initialPlayer", 'Must be "b" or "w"')
@@ -142,21 +154,25 @@ def _first_player(fields: Fields, moves: list[tuple[int, str]], num_handicap: in
     return moves[0][0] if moves else int(num_handicap > 0)
 
 
-def _rules(fields: Fields, base: Rules | None, size: int, num_handicap: int) -> Rules:
-    """The game: rules, komi and handicap bonus as options of ours."""
+def _rules(fields: Fields, base: Rules | None, size: int, num_handicap: int) -> tuple[Rules, bool]:
+    """The game, with rules, komi and handicap bonus as options of ours, and whether dead stones may stay."""
     options = {} if base is None else options_of(base)
     options |= {"size": str(size), "handicap": "0"}
     if base is None or base.spec.board_shape[0] != size:
         options.pop("max_plies", None)
     bonus, default_komi = "0", options.get("komi", "7.5")
-    if "rules" in fields.values:
+    friendly_pass = options.get("scoring") == "territory"
+    if fields.has("rules"):
         rules = _named_rules(fields)
         if rules.unsupported:
-            instead = "area scoring by Tromp and Taylor, without removing stones"
-            fields.warn("rules", f"Rules {_shown(fields)} not supported in {', '.join(rules.unsupported)}: {instead}")
+            rules = replace(rules, tax="SEKI" if rules.scoring == "TERRITORY" else "NONE", has_button=False)
+            missing = ", ".join(_named_rules(fields).unsupported)
+            fields.warn("rules", f"Rules {_shown(fields)} not supported in {missing}: played without it")
         options |= {"superko": rules.ko.lower(), "suicide": str(rules.suicide).lower()}
+        options["scoring"] = rules.scoring.lower()
+        friendly_pass = rules.friendly_pass
         bonus, default_komi = rules.handicap_bonus, "7.5" if rules.scoring == "AREA" else "6.5"
-    if "whiteHandicapBonus" in fields.values:
+    if fields.has("whiteHandicapBonus"):
         bonus = fields.text("whiteHandicapBonus")
         if bonus not in ("0", "N", "N-1"):
             raise QueryError("whiteHandicapBonus", 'Must be "0", "N" or "N-1"')
@@ -166,9 +182,10 @@ def _rules(fields: Fields, base: Rules | None, size: int, num_handicap: int) -> 
     points = (float(default_komi) if komi is None else komi) + _bonus(bonus, num_handicap)
     options["komi"] = f"{points:g}"
     try:
-        return make_cached(f"go({', '.join(f'{name}={value}' for name, value in sorted(options.items()))})")
+        game = make_cached(f"go({', '.join(f'{name}={value}' for name, value in sorted(options.items()))})")
     except GameError as error:
         raise QueryError("rules", str(error)) from error
+    return game, friendly_pass
 
 
 def _bonus(rule: str, num_handicap: int) -> int:
@@ -200,10 +217,11 @@ def _named_rules(fields: Fields) -> GoRules:
 
 
 def _with_turn(game: Rules, state: State, player: int) -> State:
-    """The same stones with this player to move, without the moves that led there."""
+    """The same stones and prisoners with this player to move, without the moves that led there."""
     text = game.position_text(state)
     assert text is not None
-    return game.parse_position(f"{text.split()[0]} {LETTERS[player]}")
+    rows, _, *others = without_past(text).split()
+    return game.parse_position(" ".join([rows, LETTERS[player], *others]))
 
 
 def _play(fields: Fields, game: Rules, state: State, number: int, player: int, vertex: str) -> State:
@@ -241,43 +259,18 @@ def deviation(size: int) -> float:
     return math.pi / math.sqrt(3) * SCALE * size
 
 
-def exact_lead(game: Rules, state: State) -> float | None:
+def exact_lead(game: Rules, state: State, *, friendly_pass: bool) -> float | None:
     """Black's points where two passes have ended the game; None elsewhere."""
-    return game.score(state) if game.ending(state) == TWO_PASSES else None
+    if game.ending(state) != TWO_PASSES:
+        return None
+    return judge(game, state).score() if friendly_pass else game.score(state)
 
 
-def board_of(game: Rules, state: State) -> NDArray[np.int8]:
-    """[size, size], 1 for a black stone, -1 for a white one, rows from the top."""
-    text = game.position_text(state)
-    assert text is not None
-    rows = [re.sub(r"\d+", lambda found: "." * int(found[0]), row) for row in text.split()[0].split("/")]
-    signs = {".": 0, "X": 1, "O": -1}
-    return np.array([[signs[letter] for letter in row] for row in rows], np.int8)
-
-
-def ownership(board: NDArray[np.int8]) -> NDArray[np.int8]:
-    """[size, size], 1 where Black owns the point, -1 where White does, 0 where nobody is seen to: a surrogate.
-
-    >>> board = np.zeros((5, 5), np.int8)
-    >>> board[:, 1], board[:, 3] = 1, -1
-    >>> ownership(board)[0].tolist()
-    [1, 1, 0, -1, -1]
-    """
-    values = board.astype(np.int32) * 64
-    for _ in range(5):
-        black, white = _neighbours(values > 0), _neighbours(values < 0)
-        grown = np.where((values >= 0) & (white == 0), black, 0) - np.where((values <= 0) & (black == 0), white, 0)
-        values = values + grown
-    for _ in range(21):
-        losing_black, losing_white = _neighbours(values <= 0), _neighbours(values >= 0)
-        values = np.where(values > 0, np.maximum(values - losing_black, 0), np.minimum(values + losing_white, 0))
-    return np.sign(values).astype(np.int8)
-
-
-def _neighbours(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Of each point, how many of its neighbours are in the mask."""
-    padded = np.pad(mask, 1).astype(np.int32)
-    return padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]
+def ownership(game: Rules, state: State, num_games: int) -> NDArray[np.float64]:
+    """[points] in [-1, 1], 1 where Black owns a point at the ends of all random games, -1 where White does."""
+    owners = game.ownership(state, num_games, 0)
+    assert owners is not None
+    return owners.astype(np.float64)
 
 
 def policy(root: Root, num_actions: int) -> list[float]:
@@ -289,7 +282,12 @@ def policy(root: Root, num_actions: int) -> list[float]:
 
 def hashes(game: Rules, state: State) -> tuple[str, str]:
     """Names of a position with its player to move, as it is and up to symmetries; ko is not looked at."""
-    board, player = board_of(game, state), game.player(state)
+    text = game.position_text(state)
+    assert text is not None
+    size, player = game.spec.board_shape[0], game.player(state)
+    board = np.zeros((size, size), np.int8)
+    for vertex, owner in stones_of(text):
+        board.flat[point_of(size, vertex)] = 1 - 2 * owner
     turned = [np.rot90(other, turns) for other, turns in itertools.product((board, board.T), range(4))]
     names = [hashlib.blake2b(other.tobytes() + bytes([player]), digest_size=16).hexdigest().upper() for other in turned]
     return names[0], min(names)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zerosum.analysis import go_query
 from zerosum.analysis.query_fields import MOST, Fields, Line, QueryError, make_cached
-from zerosum.base.errors import GameError, nearest, shown
+from zerosum.base.errors import GameError, SettingsError, nearest, shown
 from zerosum.games import Rules, State
+from zerosum.notation.go_words import SEARCH_SETTINGS, search_changes
+from zerosum.search import SearchConfig
 
 MOST_SECONDS = 1e6
+MOST_TEMPERATURE = 100.0
 INCLUDES = (
     "includePolicy",
     "includePVVisits",
@@ -25,6 +28,13 @@ INCLUDES = (
     "includeMovesOwnership",
     "includeMovesOwnershipStdev",
 )
+SETTINGS = (
+    *("reportAnalysisWinratesAs", "maxTime", "maxVisits", "maxPlayouts", "analysisPVLen"),
+    *("rootPolicyTemperature", "wideRootNoise", *SEARCH_SETTINGS),
+)
+"""What may be overridden."""
+OTHER_FIELDS = {"id"}
+"""Fields that are read before the query is."""
 SIDE_TO_MOVE = "SIDETOMOVE"
 PERSPECTIVES = {"FIRST": 0, "SECOND": 1, SIDE_TO_MOVE: None}
 GO_PERSPECTIVES = {"BLACK": 0, "WHITE": 1, **PERSPECTIVES}
@@ -69,6 +79,12 @@ class Query:
     report_every_s: float
     """Seconds of a search until the first report and between two; infinite without."""
     restrictions: tuple[Restriction, ...]
+    search: Mapping[str, Any]
+    """Settings of the search that are other than the player's."""
+    root_temperature: float
+    """What the root's logits are divided by."""
+    friendly_pass: bool
+    """Whether a game of Go is counted without dead stones."""
     warnings: tuple[tuple[str, str], ...]
     """(field, sentence) of what is done otherwise than asked."""
 
@@ -97,27 +113,35 @@ def read_query(values: Mapping[str, Any], *, id: str, default_game: Rules | None
     settings = _Settings.read(fields, GO_PERSPECTIVES if is_go else PERSPECTIVES)
     report_every = fields.number("reportDuringSearchEvery", 0.001, MOST_SECONDS)
     first_report = fields.number("firstReportDuringSearchAfter", 0.001, MOST_SECONDS)
+    includes = frozenset(name for name in INCLUDES if fields.flag(name))
+    max_visits = fields.integer("maxVisits", 1, MOST)
+    line_length = fields.integer("analysisPVLen", 1, 1000)
+    root_temperature = fields.number("rootPolicyTemperature", 0.01, MOST_TEMPERATURE)
+    restrictions = _restrictions(fields, line, turns)
     _warn(fields, is_go)
     return Query(
         id=id,
         game=line.game,
         turns=turns,
-        max_visits=fields.integer("maxVisits", 1, MOST) or settings.max_visits,
+        max_visits=max_visits or settings.max_visits,
         max_seconds=settings.max_seconds,
         perspective=settings.perspective,
-        line_length=fields.integer("analysisPVLen", 1, 1000) or settings.line_length,
-        includes=frozenset(name for name in INCLUDES if fields.flag(name)),
+        line_length=line_length or settings.line_length,
+        includes=includes,
         first_report_s=first_report or report_every or math.inf,
         report_every_s=report_every or math.inf,
-        restrictions=_restrictions(fields, line, turns),
+        restrictions=restrictions,
+        search=settings.search,
+        root_temperature=(root_temperature or settings.root_temperature) * (4 * settings.wide_root_noise + 1),
+        friendly_pass=line.friendly_pass,
         warnings=tuple(fields.warnings),
     )
 
 
 def _game_of(fields: Fields, default: Rules | None) -> Rules | None:
     """The game that a query names; None for Go of whatever size it says."""
-    if "game" not in fields.values:
-        if default is None and "boardXSize" not in fields.values:
+    if not fields.has("game"):
+        if default is None and not fields.has("boardXSize"):
             raise QueryError("game", 'Must name a game, such as "connect4"; Go without it has a boardXSize')
         return default
     try:
@@ -129,7 +153,7 @@ def _game_of(fields: Fields, default: Rules | None) -> Rules | None:
 def _read_line(fields: Fields, game: Rules | None) -> Line:
     """Positions of any game but Go: `initialPosition` and `moves`, as people write them."""
     assert game is not None
-    position, moves = fields.text("initialPosition"), fields.values.get("moves", [])
+    position, moves = fields.text("initialPosition"), fields.get("moves", [])
     if not isinstance(moves, list) or not all(isinstance(text, str) for text in moves):
         raise QueryError("moves", 'Must be an array of moves as the game writes them, such as ["e2e4", "e7e5"]')
     try:
@@ -161,6 +185,8 @@ def _turns(fields: Fields, line: Line) -> tuple[Turn, ...]:
         if priority is not None:
             raise QueryError("priority", "Cannot specify both priority and priorities")
     numbers = [len(line.states) - 1] if numbers is None else numbers
+    if not numbers:
+        raise QueryError("analyzeTurns", "Must name at least one turn")
     if wrong := [number for number in numbers if not 0 <= number < len(line.states)]:
         raise QueryError("analyzeTurns", f"Invalid turn number: {wrong[0]}")
     wanted = dict(zip(numbers, priorities or [priority or 0] * len(numbers), strict=True))
@@ -168,10 +194,10 @@ def _turns(fields: Fields, line: Line) -> tuple[Turn, ...]:
 
 
 def _restrictions(fields: Fields, line: Line, turns: tuple[Turn, ...]) -> tuple[Restriction, ...]:
-    if "allowMoves" in fields.values and "avoidMoves" in fields.values:
+    if fields.has("allowMoves") and fields.has("avoidMoves"):
         raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
-    name = "allowMoves" if "allowMoves" in fields.values else "avoidMoves"
-    entries = fields.values.get(name, [])
+    name = "allowMoves" if fields.has("allowMoves") else "avoidMoves"
+    entries = fields.get(name, [])
     if not isinstance(entries, list) or not all(
         isinstance(entry, dict) and {"player", "moves", "untilDepth"} <= entry.keys() for entry in entries
     ):
@@ -213,14 +239,16 @@ class _Settings:
     max_visits: int | None = None
     max_seconds: float | None = None
     line_length: int = 15
+    root_temperature: float = 1.0
+    wide_root_noise: float = 0.0
+    search: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, fields: Fields, perspectives: Mapping[str, int | None]) -> _Settings:
-        given = fields.values.get("overrideSettings", {})
+        given = fields.get("overrideSettings", {})
         if not isinstance(given, dict):
             raise QueryError("overrideSettings", "Must be an object")
-        known: dict[str, Any] = {}
-        unknown = []
+        known: dict[str, Any] = {"search": {}}
         for name, value in given.items():
             if name == "reportAnalysisWinratesAs":
                 known["perspective"] = _one_of(name, value, perspectives)
@@ -231,11 +259,26 @@ class _Settings:
                 known["max_visits"] = min(visits, known.get("max_visits", visits))
             elif name == "analysisPVLen":
                 known["line_length"] = int(_number(name, value, 1, 1000))
+            elif name == "rootPolicyTemperature":
+                known["root_temperature"] = _number(name, value, 0.01, MOST_TEMPERATURE)
+            elif name == "wideRootNoise":
+                known["wide_root_noise"] = _number(name, value, 0.0, 5.0)
+            elif name in SEARCH_SETTINGS:
+                known["search"] |= _search_changes(name, value)
             else:
-                unknown.append(name)
-        if unknown:
-            fields.warn("overrideSettings", f"Unknown config params, which act on nothing: {','.join(unknown)}")
+                raise QueryError(
+                    "overrideSettings", f"{shown(name)} acts on nothing here, what acts is {', '.join(SETTINGS)}"
+                )
         return cls(**known)
+
+
+def _search_changes(name: str, value: Any) -> dict[str, Any]:
+    changes = search_changes(name, _number(name, value, 0.0, MOST))
+    try:
+        replace(SearchConfig(), **changes)
+    except SettingsError as error:
+        raise QueryError("overrideSettings", f"Could not set {name}: {error}") from None
+    return changes
 
 
 def _one_of(name: str, value: Any, known: Mapping[str, int | None]) -> int | None:
@@ -257,10 +300,11 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
 
 def _warn(fields: Fields, is_go: bool) -> None:
     """Say what a query asks for and is not to be had."""
-    for name, low, high in (("rootPolicyTemperature", 0.01, 100.0), ("rootFpuReductionMax", 0.0, 2.0)):
-        if fields.number(name, low, high) is not None:
-            fields.warn(name, "Acts on nothing: the search has no such setting for its root")
+    if fields.number("rootFpuReductionMax", 0.0, 2.0) is not None:
+        fields.warn("rootFpuReductionMax", "Acts on nothing: the search has no such setting for its root")
     if fields.flag("includePVVisits"):
         fields.warn("includePVVisits", "pvVisits has the first move's alone: visits deeper in a line are not reported")
     if not is_go and any(fields.flag(name) for name in INCLUDES if "Ownership" in name):
         fields.warn("includeOwnership", "Acts on nothing: only points of Go have owners")
+    for name in sorted(fields.values.keys() - fields.asked - OTHER_FIELDS):
+        fields.warn(name, "Unexpected or unused field, do you have a typo?")

@@ -26,6 +26,17 @@ class Fields:
 
     values: Mapping[str, Any]
     warnings: list[tuple[str, str]] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    """The names that somebody has looked for: others are unexpected."""
+
+    def has(self, name: str) -> bool:
+        """Whether the field is there."""
+        self.asked.add(name)
+        return name in self.values
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The field as it is."""
+        return self.values[name] if self.has(name) else default
 
     def warn(self, name: str, message: str) -> None:
         """Note that a field is taken otherwise than meant."""
@@ -33,8 +44,8 @@ class Fields:
 
     def integer(self, name: str, low: int, high: int) -> int | None:
         """Raises QueryError unless it is an integer in this range, or missing."""
-        value = self.values.get(name)
-        if name not in self.values:
+        value = self.get(name)
+        if not self.has(name):
             return None
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise QueryError(name, f"Must be an integer from {low} to {high}")
@@ -42,8 +53,8 @@ class Fields:
 
     def number(self, name: str, low: float, high: float) -> float | None:
         """As `integer`."""
-        value = self.values.get(name)
-        if name not in self.values:
+        value = self.get(name)
+        if not self.has(name):
             return None
         if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
             raise QueryError(name, f"Must be a number from {low:g} to {high:g}")
@@ -51,22 +62,22 @@ class Fields:
 
     def flag(self, name: str) -> bool:
         """False if it is missing."""
-        value = self.values.get(name, False)
+        value = self.get(name, False)
         if not isinstance(value, bool):
             raise QueryError(name, "Must be a boolean")
         return value
 
     def text(self, name: str) -> str:
         """An empty one if it is missing."""
-        value = self.values.get(name, "")
+        value = self.get(name, "")
         if not isinstance(value, str):
             raise QueryError(name, "Must be a string")
         return value
 
     def integers(self, name: str) -> list[int] | None:
         """A list of them, or None if it is missing."""
-        value = self.values.get(name)
-        if name not in self.values:
+        value = self.get(name)
+        if not self.has(name):
             return None
         if not isinstance(value, list) or not all(type(entry) is int and abs(entry) <= MOST for entry in value):
             raise QueryError(name, "Must be an array of integers")
@@ -88,6 +99,8 @@ class Line:
     Raises:
         GameError: it can mean nothing in this game.
     """
+    friendly_pass: bool = False
+    """Whether a game of Go is counted without dead stones."""
 
 
 @functools.lru_cache(maxsize=64)

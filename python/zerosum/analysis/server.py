@@ -14,19 +14,23 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from zerosum._core import __version__
+import numpy as np
+
+from zerosum._core import Leaves, __version__
 from zerosum.analysis.analyst import Analyst, limits
 from zerosum.analysis.answers import answer, answer_without_search, no_results
 from zerosum.analysis.query import Query, Turn, read_query
 from zerosum.analysis.query_fields import QueryError
 from zerosum.base.errors import ZerosumError
+from zerosum.evaluators import Evaluations, Evaluator
 from zerosum.games import Rules, make
+from zerosum.notation.legality import game_of, options_of
 from zerosum.play.choice import Players
 from zerosum.play.engine import REPORT_SECONDS, Task
-from zerosum.play.player import MOST_SECONDS, MOST_SIMULATIONS
+from zerosum.play.player import MOST_SECONDS, MOST_SIMULATIONS, Player
 
 TERMINATED = "terminated"
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
@@ -113,7 +117,7 @@ class AnalysisServer:
         self._open: list[_Job] = []
         """All that are not answered yet."""
         self._numbers = itertools.count()
-        self._is_closed = False
+        self._is_closed = self._has_warned = False
         self._threads = [threading.Thread(target=self._work, name=f"analysis {n}") for n in range(parallel)]
         for thread in self._threads:
             thread.start()
@@ -236,7 +240,9 @@ class AnalysisServer:
             return
         first, every = query.first_report_s, query.report_every_s
         pace = min(first, every)
-        analyst = Analyst(self._players.of(game), report_seconds=REPORT_SECONDS if pace == math.inf else pace)
+        player = self._players.of(game)
+        self._warn_of_scoring(player, game)
+        analyst = Analyst(as_asked(player, query), report_seconds=REPORT_SECONDS if pace == math.inf else pace)
         task = self._task(job, allowed, num_lines=len(game.legal_actions(state, past_soft_endings=True)))
         due = first
         for report in analyst.reports(task, start=state):
@@ -245,6 +251,16 @@ class AnalysisServer:
             elif report.seconds >= due:
                 due = report.seconds + every
                 self._say(answer(query, job.turn, report))
+
+    def _warn_of_scoring(self, player: Player, game: Rules) -> None:
+        """Say on stderr, once, that a network counts otherwise than it learned."""
+        if game.spec.name != "go" or not player.learned_game or self._has_warned:
+            return
+        learned, scoring = (options_of(go)["scoring"] for go in (game_of(player.learned_game), game))
+        if learned != scoring:
+            self._has_warned = True
+            sentence = f"The network learned {learned} scoring and does not see that {scoring} counts."
+            print(f"zerosum: {sentence}", file=sys.stderr, flush=True)
 
     def _task(self, job: _Job, allowed: tuple[int, ...], *, num_lines: int) -> Task:
         query = job.query
@@ -269,6 +285,29 @@ class AnalysisServer:
                 self._write(f"{json.dumps(values, allow_nan=False)}\n")
             except BrokenPipeError:
                 self._write = lambda _: None  # nobody listens any more
+
+
+class _RootTempered:
+    """An evaluator whose first answer, the root's, has its logits divided by a temperature."""
+
+    def __init__(self, evaluator: Evaluator, temperature: float) -> None:
+        self._evaluator, self._temperature = evaluator, temperature
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """See `Evaluator.evaluate`."""
+        found, temperature = self._evaluator.evaluate(leaves), self._temperature
+        self._temperature = 1.0
+        logits = (found.logits / temperature).astype(np.float32)
+        return found if temperature == 1.0 else replace(found, leaves=leaves, logits=logits)
+
+
+def as_asked(player: Player, query: Query) -> Player:
+    """The player with the settings of a query, for one search from scratch."""
+    player = player.with_rules(player.game)
+    player.config = replace(player.config, **query.search)
+    if query.root_temperature != 1.0:
+        player.evaluator = _RootTempered(player.evaluator, query.root_temperature)
+    return player
 
 
 def _refuse_constant(name: str) -> Any:

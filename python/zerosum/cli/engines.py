@@ -112,6 +112,13 @@ def gtp(
     game: Annotated[
         str, typer.Option(help="Go with its options, until the client says a size, komi or rules.", show_default=False)
     ] = "",
+    rules: Annotated[
+        str,
+        typer.Option(
+            help="KataGo's name of rules (`japanese`, `chinese`, `aga` …), until the client says others.",
+            show_default=False,
+        ),
+    ] = "",
     simulations: Annotated[
         int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move at most.")
     ] = None,
@@ -129,11 +136,12 @@ def gtp(
     """Play Go in a board program that speaks GTP 2 (Sabaki, GoGui, Lizzie, KGS), with KataGo's analysis commands."""
     from zerosum.contest.time_manager import TimeConfig
     from zerosum.protocols.gtp import run_gtp
-    from zerosum.protocols.gtp_player import GtpConfig
+    from zerosum.protocols.gtp_params import GtpConfig
 
     run_gtp(
         player,
         game=game,
+        rules=rules,
         config=GtpConfig(
             simulations=simulations, seconds=seconds, resign_below=resign, ponder=ponder, memory_mib=memory
         ),

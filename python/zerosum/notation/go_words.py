@@ -1,7 +1,7 @@
 """Go as programs speak of it: points, players, and rules in KataGo's words (docs/GTP_Extensions.md, kata-set-rules).
 
-Played here is area scoring, without tax and button; what else is asked for is `GoRules.unsupported`, and for the caller
-to refuse or to warn of.
+Played here are area scoring without tax and territory scoring with none in seki, both without a button; what else is
+asked for is `GoRules.unsupported`, and for the caller to refuse or to warn of.
 """
 
 from __future__ import annotations
@@ -45,6 +45,29 @@ def text_of(size: int, stones: Mapping[str, int], player: int) -> str:
     return f"{'/'.join(rows)} {LETTERS[player]}"
 
 
+def without_past(text: str) -> str:
+    """The text of a position without what its moves forbid, and as if nobody had passed."""
+    return re.sub(r" (ko|passes)=\S+", "", text)
+
+
+def vertex_of(size: int, point: int) -> str:
+    """A point of a board, row by row from the top left, as GTP writes it.
+
+    >>> vertex_of(9, 0), vertex_of(9, 80)
+    ('A9', 'J1')
+    """
+    return f"{COLUMNS[point % size]}{size - point // size}"
+
+
+def point_of(size: int, vertex: str) -> int:
+    """The point that GTP writes like this; it must be one of the board.
+
+    >>> point_of(9, "A9"), point_of(9, "J1")
+    (0, 80)
+    """
+    return (size - int(vertex[1:])) * size + COLUMNS.index(vertex[0])
+
+
 @dataclass(frozen=True)
 class GoRules:
     """Rules in KataGo's words."""
@@ -57,6 +80,8 @@ class GoRules:
     scoring: str = "AREA"
     tax: str = "NONE"
     has_button: bool = False
+    friendly_pass: bool = False
+    """Whether dead stones may stay: both sides pass, and what is dead is taken off before the count."""
 
     @classmethod
     def named(cls, name: str) -> GoRules:
@@ -95,8 +120,11 @@ class GoRules:
     @property
     def unsupported(self) -> list[str]:
         """What of them is not played here."""
-        found = [] if self.scoring == "AREA" else ["territory scoring"]
-        found += [] if self.tax == "NONE" or self.scoring != "AREA" else ["a group tax"]
+        found = []
+        if self.scoring == "TERRITORY" and self.tax == "NONE":
+            found.append("territory in seki")
+        elif self.tax != ("NONE" if self.scoring == "AREA" else "SEKI"):
+            found.append("a group tax")
         return found + (["a button"] if self.has_button else [])
 
 
@@ -107,20 +135,22 @@ FIELDS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "scoring": ("scoring", ("AREA", "TERRITORY")),
     "tax": ("tax", ("NONE", "SEKI", "ALL")),
     "hasButton": ("has_button", (False, True)),
+    "friendlyPassOk": ("friendly_pass", (False, True)),
 }
 """Fields of KataGo's JSON, with ours and their values."""
 OTHER_NAMES = {"koRule": "ko", "scoringRule": "scoring", "taxRule": "tax", "multiStoneSuicideLegal": "suicide"}
-_JAPANESE = GoRules("SIMPLE", scoring="TERRITORY", tax="SEKI")
-_AGA = GoRules("SITUATIONAL", handicap_bonus="N-1")
-_NEW_ZEALAND = GoRules("SITUATIONAL", suicide=True)
+_JAPANESE = GoRules("SIMPLE", scoring="TERRITORY", tax="SEKI", friendly_pass=True)
+_AGA = GoRules("SITUATIONAL", handicap_bonus="N-1", friendly_pass=True)
+_NEW_ZEALAND = GoRules("SITUATIONAL", suicide=True, friendly_pass=True)
+_CHINESE_SERVER = GoRules(handicap_bonus="N", friendly_pass=True)
 SHORTHANDS = {
     "tromp-taylor": GoRules(suicide=True),
-    "chinese": GoRules("SIMPLE", handicap_bonus="N"),
-    "chinese-ogs": GoRules(handicap_bonus="N"),
-    "chinese-kgs": GoRules(handicap_bonus="N"),
+    "chinese": GoRules("SIMPLE", handicap_bonus="N", friendly_pass=True),
+    "chinese-ogs": _CHINESE_SERVER,
+    "chinese-kgs": _CHINESE_SERVER,
     "japanese": _JAPANESE,
     "korean": _JAPANESE,
-    "stone-scoring": GoRules("SIMPLE", tax="ALL"),
+    "stone-scoring": GoRules("SIMPLE", tax="ALL", friendly_pass=True),
     "aga": _AGA,
     "bga": _AGA,
     "french": _AGA,
@@ -131,3 +161,20 @@ SHORTHANDS = {
     "ing": _NEW_ZEALAND,
 }
 """KataGo's names for rules."""
+SEARCH_SETTINGS = {
+    "cpuctExploration": "c_init",
+    "cpuctExplorationLog": "c_factor",
+    "cpuctExplorationBase": "c_base",
+    "fpuReductionMax": "unvisited_reduction",
+}
+"""KataGo's names of settings that our search has in the same formulas: c(s), and the value of unvisited moves."""
+
+
+def search_changes(name: str, number: float) -> dict[str, Any]:
+    """The settings of our search that one of `SEARCH_SETTINGS` changes.
+
+    >>> search_changes("fpuReductionMax", 0.3)
+    {'unvisited_reduction': 0.3, 'unvisited_value': 'parent'}
+    """
+    setting = SEARCH_SETTINGS[name]
+    return {setting: number} | ({"unvisited_value": "parent"} if setting == "unvisited_reduction" else {})

@@ -34,32 +34,39 @@ from zerosum.notation.go_words import GoRules
 from zerosum.play.choice import Players, network_at
 from zerosum.play.engine import Line, Report, win_rate
 from zerosum.play.player import Player
+from zerosum.protocols import gtp_params
 from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player
 from zerosum.protocols.gtp_board import BLACK, GtpBoard
-from zerosum.protocols.gtp_player import GtpConfig, GtpPlayer, Teller
+from zerosum.protocols.gtp_params import GtpConfig
+from zerosum.protocols.gtp_player import GtpPlayer, Teller
+from zerosum.protocols.gtp_raw_network import NUM_SYMMETRIES, raw_network
 
 CLEANUP_WINRATE = 0.75
 """`kgs-genmove_cleanup` attacks stones that look dead as long as the win rate stays as high (not measured)."""
 HOPELESS = 0.05
 """The win rate below which there is no use in playing on where passing loses, too."""
 SYNTAX_ERROR = "syntax error"
-FIXED_RULES = {"friendlyPassOk": False}
-"""What KataGo says of rules besides, and what of it holds here."""
 
 
 def run_gtp(
-    player: str = "", *, game: str = "", config: GtpConfig | None = None, time_config: TimeConfig | None = None
+    player: str = "",
+    *,
+    game: str = "",
+    rules: str = "",
+    config: GtpConfig | None = None,
+    time_config: TimeConfig | None = None,
 ) -> None:
     """Be an engine on the standard streams until the input ends or says `quit`.
 
     Args:
         player: A run, a checkpoint, or the words of `parse_player`; "" is the newest run that fits the board.
         game: Go with its options; "" is what the player learned, or 19x19.
+        rules: KataGo's name of rules, such as "japanese"; "" is the game's own.
         config: How to play.
         time_config: How to manage time.
 
     Raises:
-        SettingsError: the game is not Go, or nobody goes by the player's name.
+        SettingsError: the game is not Go, nobody goes by the player's name, or there are no such rules.
         DataError: there is no whole checkpoint, or its network does not fit the game.
     """
 
@@ -71,14 +78,15 @@ def run_gtp(
         print(f"zerosum: {sentence}", file=sys.stderr, flush=True)
 
     players = Players(player, say=warn)
-    rules = make(game) if game else players.own_game() or make("go")
+    go = make(game) if game else players.own_game() or make("go")
     if player and Path(player).exists():  # which is loaded when it is needed, for that takes its time
-        require_encoder(network_at(Path(player)), rules.spec)
+        require_encoder(network_at(Path(player)), go.spec)
     elif player:
-        players.of(rules)
+        players.of(go)
     engine = GtpEngine(
-        rules,
+        go,
         players.of,
+        rules=GoRules.named(rules) if rules else None,
         write=write,
         warn=warn,
         config=config,
@@ -97,6 +105,7 @@ class GtpEngine:
         game: Rules,
         choose: Callable[[Rules], Player],
         *,
+        rules: GoRules | None = None,
         write: Callable[[str], object],
         warn: Callable[[str], object],
         config: GtpConfig | None = None,
@@ -108,6 +117,7 @@ class GtpEngine:
         Args:
             game: Go; its size, komi and rules hold until others are told.
             choose: The player for a game, as `Players.of` has it; DataError if there is none for its board.
+            rules: Instead of the game's own.
             write: Takes answers, and lines of an analysis from another thread; each ends with a line end.
             warn: Takes sentences for people.
             config: How to play.
@@ -115,15 +125,19 @@ class GtpEngine:
             clock: Seconds that never go back.
 
         Raises:
-            SettingsError: the game is not Go, or has handicap stones.
+            SettingsError: the game is not Go, or has handicap stones, or the rules are not played.
         """
         self._board = GtpBoard(game)
+        if rules is not None:
+            self._board.set_rules(rules)
         self._player = GtpPlayer(
             choose, config=config or GtpConfig(), time_config=time_config or TimeConfig(), clock=clock
         )
         self._write, self._warn = write, warn
         self._number = ""
-        self._is_analysing = False
+        self._is_analysing = self._has_warned = False
+        self._seconds_of_moves = 0.0
+        self._clock = clock
         self.has_quit = False
         """Whether `quit` was said."""
 
@@ -154,6 +168,7 @@ class GtpEngine:
                 raise GameError("unknown command")
             if name not in WITHOUT_PLAYER:
                 self._player.sit_down(self._board)
+                self._warn_of_scoring()
             answer = COMMANDS[name](self, words)
         except ZerosumError as error:
             self._write(f"?{self._number} {' '.join(str(error).split())}\n\n")
@@ -194,7 +209,14 @@ class GtpEngine:
 
     def gogui_analyze_commands(self, _words: list[str]) -> str:
         """What GoGui offers in its menu: type, label and command."""
-        return "string/Tromp-Taylor score/final_score\nstring/Rules/kata-get-rules\nnone/Forget the search/clear_cache"
+        return "\n".join(
+            (
+                "string/Score/final_score",
+                "plist/Dead Stones/final_status_list dead",
+                "string/Rules/kata-get-rules",
+                "none/Forget the search/clear_cache",
+            )
+        )
 
     def quit(self, _words: list[str]) -> str:
         """The end."""
@@ -208,8 +230,13 @@ class GtpEngine:
     # ---- the board
 
     def boardsize(self, words: list[str]) -> str:
-        """`boardsize N`: an empty board, if there is a player for it."""
-        size = _whole(words)
+        """`boardsize N` or `boardsize N N`: an empty board, if there is a player for it."""
+        sizes = [_whole([word]) for word in " ".join(words).replace(":", " ").split()] or [_whole([])]
+        size = sizes[0]
+        if len(sizes) > 2:
+            raise GameError(SYNTAX_ERROR)
+        if sizes[-1] != size:
+            raise GameError(f"unacceptable size: {size} by {sizes[-1]}, only square boards are played")
         try:
             board = self._board.resized(size)
             self._player.sit_down(board)
@@ -224,6 +251,20 @@ class GtpEngine:
         self._begin(self._board)
         return ""
 
+    def set_position(self, words: list[str]) -> str:
+        """`set_position colour vertex colour vertex ...`: these stones without a past, Black to move."""
+        if len(words) % 2:
+            raise GameError("expected pairs of colour and vertex")
+        stones: dict[str, int] = {}
+        for colour, vertex in zip(words[::2], words[1::2], strict=True):
+            point = self._board.vertex(self._board.action(vertex))
+            if point == "pass" or point in stones:
+                raise GameError(f"bad vertex list: {vertex} is no point, or comes twice")
+            stones[point] = parse_player(colour)
+        self._board.set_position(stones) if stones else self._board.clear()
+        self._begin(self._board)
+        return ""
+
     def _begin(self, board: GtpBoard) -> None:
         self._board = board
         self._player.new_game()
@@ -234,10 +275,22 @@ class GtpEngine:
         self._warn_of_komi()
         return ""
 
+    def get_komi(self, _words: list[str]) -> str:
+        """The komi, without White's bonus for handicap stones."""
+        return f"{self._board.komi:.10g}"
+
     def _warn_of_komi(self) -> None:
-        komi, learned = self._board.komi, self._player.learned_komi()
-        if learned not in (None, komi):
-            self._warn(f"The network learned Go with komi {learned:g} and does not see that it is {komi:g} now.")
+        komi, learned = self._board.komi, self._player.learned("komi")
+        if learned is not None and float(learned) != komi:
+            self._warn(f"The network learned Go with komi {learned} and does not see that it is {komi:g} now.")
+
+    def _warn_of_scoring(self) -> None:
+        """Once for each time that the rules come to count otherwise than the network learned."""
+        scoring, learned = self._board.rules.scoring.lower(), self._player.learned("scoring")
+        is_other = learned not in (None, scoring)
+        if is_other and not self._has_warned:
+            self._warn(f"The network learned {learned} scoring and does not see that {scoring} counts now.")
+        self._has_warned = is_other
 
     def fixed_handicap(self, words: list[str]) -> str:
         """`fixed_handicap N`: where GTP has them."""
@@ -289,6 +342,17 @@ class GtpEngine:
         self._warn_of_komi()
         return ""
 
+    def printsgf(self, words: list[str]) -> str:
+        """`printsgf [file]`: the game as SGF, as the answer or in a file."""
+        name = " ".join(words)
+        if name in ("", "-"):
+            return self._board.sgf()
+        try:
+            Path(name).write_text(self._board.sgf() + "\n", encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise GameError(f"cannot write {name}: {error}") from error
+        return ""
+
     def showboard(self, _words: list[str]) -> str:
         """The board, for people."""
         return "\n" + self._board.game.draw(self._board.state).rstrip("\n")
@@ -296,21 +360,21 @@ class GtpEngine:
     # ---- the score
 
     def final_score(self, _words: list[str]) -> str:
-        """Tromp and Taylor's, of the board as it is."""
+        """By the rules: of the board as it is, or with friendly passes without dead stones."""
         score = self._board.score()
         return f"{'B' if score > 0 else 'W'}+{abs(score):.10g}" if score else "0"
 
     def final_status_list(self, words: list[str]) -> str:
-        """`final_status_list alive | dead | seki`: all stones are alive, for so the score counts them."""
+        """`final_status_list alive | dead | seki`, as the score counts them: all are alive without friendly passes."""
         if words[:1] not in (["alive"], ["dead"], ["seki"]):
             raise GameError(SYNTAX_ERROR)
-        return " ".join(self._board.stones()) if words[0] == "alive" else ""
+        return " ".join(self._board.statuses()[words[0]])
 
     # ---- rules
 
     def get_rules(self, _words: list[str]) -> str:
         """JSON."""
-        return json.dumps(self._board.rules.fields() | FIXED_RULES, separators=(",", ":"))
+        return json.dumps(self._board.rules.fields(), separators=(",", ":"))
 
     def set_rules(self, words: list[str]) -> str:
         """`kata-set-rules RULES`: a name or JSON."""
@@ -330,8 +394,7 @@ class GtpEngine:
             if isinstance(rules, str):
                 self._board.set_rules(GoRules.named(rules))
             else:
-                changed = {name: value for name, value in rules.items() if (name, value) not in FIXED_RULES.items()}
-                self._board.set_rules(self._board.rules.with_fields(changed))
+                self._board.set_rules(self._board.rules.with_fields(rules))
         except SettingsError as error:
             raise GameError(f"unsupported rules: {error}") from None
         return ""
@@ -368,14 +431,25 @@ class GtpEngine:
         return self._genmove(_options_of(words), None)
 
     def _genmove(self, options: AnalysisOptions, tell: Teller | None) -> str:
-        report = self._player.find(self._board, options, tell=tell)
-        if tell is not None:
-            tell(report)
+        best = self._find(options, tell)
         self._player.end_turn(options.player)
-        best = self._best(options.player, report)
+        if best is None:
+            return self._make(options.player, self._board.action("pass"))
         if self._player.resigns(options.player, best.value):
             return "resign"
         return self._make(options.player, best.actions[0])
+
+    def _find(self, options: AnalysisOptions, tell: Teller | None) -> Line | None:
+        """The best move that a search finds; None where rules for people let the player pass and win."""
+        began = self._clock()
+        found = None
+        if not (options.considers(self._board.action("pass")) and self._board.may_pass(options.player)):
+            report = self._player.find(self._board, options, tell=tell)
+            if tell is not None:
+                tell(report)
+            found = self._best(options.player, report)
+        self._seconds_of_moves += self._clock() - began
+        return found
 
     def _best(self, player: int, report: Report) -> Line:
         """What was found, but for a pass that loses at once if it is answered by another while there is hope.
@@ -393,21 +467,25 @@ class GtpEngine:
         return self._board.vertex(action)
 
     def reg_genmove(self, words: list[str]) -> str:
-        """`reg_genmove colour`: what would be played."""
-        options = _options_of(words)
-        best = self._best(options.player, self._player.find(self._board, options))
-        return self._board.vertex(best.actions[0])
+        """`reg_genmove colour` and `kata-search colour`: what would be played."""
+        return self._search(_options_of(words), None)
+
+    def _search(self, options: AnalysisOptions, tell: Teller | None) -> str:
+        best = self._find(options, tell)
+        return "pass" if best is None else self._board.vertex(best.actions[0])
 
     def genmove_cleanup(self, words: list[str]) -> str:
         """`kgs-genmove_cleanup colour`: as `genmove`, but it takes stones that look dead before it passes."""
-        options, board = _options_of(words), self._board
-        best = self._best(options.player, self._player.find(board, options))
-        if board.vertex(best.actions[0]) == "pass" and (attacks := board.attacks_on_dead(options.player)):
+        options, board, action = _options_of(words), self._board, self._board.action("pass")
+        wins = board.wins_without_dead(options.player)
+        if not wins:
+            action = self._best(options.player, self._player.find(board, options)).actions[0]
+        if board.vertex(action) == "pass" and (attacks := board.attacks_on_dead(options.player)):
             attack = self._player.find(board, AnalysisOptions(options.player, allowed=frozenset(attacks))).lines[0]
-            if win_rate(attack.value) >= CLEANUP_WINRATE:
-                best = attack
+            if wins or win_rate(attack.value) >= CLEANUP_WINRATE:
+                action = attack.actions[0]
         self._player.end_turn(options.player)
-        return self._make(options.player, best.actions[0])
+        return self._make(options.player, action)
 
     def analyse(self, words: list[str], line_of: LineOf) -> None:
         """`lz-analyze` and `kata-analyze`: lines until the next input."""
@@ -422,6 +500,43 @@ class GtpEngine:
         options = self._analysis_options(words)
         self._write(f"={self._number}\n")
         self._write(f"play {self._genmove(options, self._teller(options, line_of))}\n\n")
+
+    def search_analyse(self, words: list[str], line_of: LineOf) -> None:
+        """`kata-search_analyze`: the same, but the move is not played."""
+        options = self._analysis_options(words)
+        self._write(f"={self._number}\n")
+        self._write(f"play {self._search(options, self._teller(options, line_of))}\n\n")
+
+    def raw_network(self, words: list[str]) -> str:
+        """`kata-raw-nn SYMMETRY`: what the network says of the position, 0 to 7 or `all`."""
+        if words[:1] == ["all"]:
+            symmetries: Iterable[int] = range(NUM_SYMMETRIES)
+        elif words and re.fullmatch("[0-7]", words[0]):
+            symmetries = [int(words[0])]
+        else:
+            raise GameError("expected a symmetry from 0 to 7, or all")
+        return "\n".join(raw_network(self._board, self._player.evaluator(), symmetry) for symmetry in symmetries)
+
+    def get_param(self, words: list[str]) -> str:
+        """`kata-get-param name`."""
+        if len(words) != 1:
+            raise GameError(SYNTAX_ERROR)
+        return self._player.param(words[0])
+
+    def set_param(self, words: list[str]) -> str:
+        """`kata-set-param name value`."""
+        if len(words) != 2:
+            raise GameError(SYNTAX_ERROR)
+        self._player.set_param(*words)
+        return ""
+
+    def list_params(self, _words: list[str]) -> str:
+        """The names of all parameters."""
+        return " ".join(gtp_params.names())
+
+    def cputime(self, _words: list[str]) -> str:
+        """Seconds, by the clock on the wall as in KataGo, that all moves asked for so far have taken."""
+        return f"{self._seconds_of_moves:.6f}"
 
     def _analysis_options(self, words: list[str]) -> AnalysisOptions:
         options = AnalysisOptions.parse(words, self._board)
@@ -486,7 +601,10 @@ COMMANDS: dict[str, Callable[[GtpEngine, list[str]], str | None]] = {
     "quit": GtpEngine.quit,
     "boardsize": GtpEngine.boardsize,
     "clear_board": GtpEngine.clear_board,
+    "rectangular_boardsize": GtpEngine.boardsize,
+    "set_position": GtpEngine.set_position,
     "komi": GtpEngine.komi,
+    "get_komi": GtpEngine.get_komi,
     "fixed_handicap": GtpEngine.fixed_handicap,
     "place_free_handicap": GtpEngine.place_free_handicap,
     "set_free_handicap": GtpEngine.set_free_handicap,
@@ -495,6 +613,7 @@ COMMANDS: dict[str, Callable[[GtpEngine, list[str]], str | None]] = {
     "reg_genmove": GtpEngine.reg_genmove,
     "undo": GtpEngine.undo,
     "loadsgf": GtpEngine.loadsgf,
+    "printsgf": GtpEngine.printsgf,
     "showboard": GtpEngine.showboard,
     "final_score": GtpEngine.final_score,
     "final_status_list": GtpEngine.final_status_list,
@@ -512,6 +631,16 @@ COMMANDS: dict[str, Callable[[GtpEngine, list[str]], str | None]] = {
     "kata-analyze": lambda engine, words: engine.analyse(words, kata_line),
     "lz-genmove_analyze": lambda engine, words: engine.genmove_analyse(words, leela_line),
     "kata-genmove_analyze": lambda engine, words: engine.genmove_analyse(words, kata_line),
+    "analyze": lambda engine, words: engine.analyse(words, kata_line),
+    "genmove_analyze": lambda engine, words: engine.genmove_analyse(words, kata_line),
+    "kata-search": GtpEngine.reg_genmove,
+    "kata-search_analyze": lambda engine, words: engine.search_analyse(words, kata_line),
+    "kata-raw-nn": GtpEngine.raw_network,
+    "kata-get-param": GtpEngine.get_param,
+    "kata-set-param": GtpEngine.set_param,
+    "kata-list-params": GtpEngine.list_params,
+    "cputime": GtpEngine.cputime,
+    "gomill-cpu_time": GtpEngine.cputime,
     "clear_cache": GtpEngine.clear_cache,
     "stop": GtpEngine.nothing,
     "gogui-analyze_commands": GtpEngine.gogui_analyze_commands,
@@ -519,8 +648,8 @@ COMMANDS: dict[str, Callable[[GtpEngine, list[str]], str | None]] = {
 """By name, in the order in which they are listed."""
 WITHOUT_PLAYER = {
     *("protocol_version", "name", "version", "known_command", "list_commands", "quit", "gogui-analyze_commands"),
-    "boardsize",
+    *("boardsize", "rectangular_boardsize", "kata-list-params", "cputime", "gomill-cpu_time"),
 }
 """Commands that need no player, or see to it themselves; before any other, the player is loaded."""
-GENMOVES = {"genmove", "kgs-genmove_cleanup", "lz-genmove_analyze", "kata-genmove_analyze"}
+GENMOVES = {"genmove", "kgs-genmove_cleanup", "lz-genmove_analyze", "kata-genmove_analyze", "genmove_analyze"}
 """Commands after which the engine ponders, if it does."""

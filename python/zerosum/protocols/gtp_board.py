@@ -13,12 +13,13 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, State
 from zerosum.games.rules import NO_PLY_CAP, given_options
-from zerosum.notation.go_words import COLUMNS, GoRules, stones_of, text_of
+from zerosum.notation.go_status import Judgement, beside, judge
+from zerosum.notation.go_words import COLUMNS, LETTERS, SHORTHANDS, GoRules, stones_of, text_of, vertex_of, without_past
 from zerosum.notation.legality import game_of, options_of
 from zerosum.notation.record import Record
 
@@ -26,6 +27,10 @@ COLOURS = ("black", "white")
 BLACK = 0
 MOST_KOMI = 375.0
 """Or as much for Black. The game takes 1000: White may have a bonus for as many handicap stones as there are points."""
+
+
+SGF_RULES = {"japanese": "Japanese", "chinese": "Chinese", "aga": "AGA", "new-zealand": "NZ"}
+"""KataGo's names of rules as SGF has them."""
 
 
 class IllegalMoveError(GameError):
@@ -53,7 +58,8 @@ class GtpBoard:
             raise SettingsError("In GTP handicap stones are placed by fixed_handicap: leave the option handicap out.")
         self._options = given_options(game)
         self.size, self.komi = int(options["size"]), float(options["komi"])
-        self.rules = GoRules(options["superko"].upper(), options["suicide"] == "true")
+        self.rules = _rules_of(options)
+        self._judged: Judgement | None = None
         self.clear()
 
     # ---- beginning
@@ -85,10 +91,13 @@ class GtpBoard:
         """Play on by other rules; the stones stay where they are.
 
         Raises:
-            SettingsError: they count territory, tax or have a button.
+            SettingsError: they have a button, or another tax than their scoring has here.
         """
         if rules.unsupported:
-            raise SettingsError(f"{', '.join(rules.unsupported)} is not played, but area scoring without tax or button")
+            raise SettingsError(
+                f"{', '.join(rules.unsupported)} is not played, but area scoring without tax and territory scoring with"
+                " tax SEKI, both without a button"
+            )
         self.rules = rules
         self._replay()
 
@@ -151,6 +160,16 @@ class GtpBoard:
                 warnings.append(f"move {number}: {error}; the record stops here")
                 break
         return board, warnings
+
+    def set_position(self, stones: Mapping[str, int]) -> None:
+        """These stones, by points and players, without a past; Black is to move.
+
+        Raises:
+            GameError: a stone has no liberty.
+        """
+        start = text_of(self.size, stones, BLACK)
+        self._game().parse_position(start)
+        self._set_up(start, 0)
 
     def _set_up(self, start: str, num_handicap: int) -> None:
         self._start, self._num_handicap = start, num_handicap
@@ -216,8 +235,8 @@ class GtpBoard:
     def _after_forbidden(self, state: State, action: int) -> State:
         """What the board looks like after a move that ko, superko or suicide forbids, as a position that was set up."""
         lenient = self._game(superko="simple", suicide="true")
-        bare = lenient.parse_position(" ".join(self._text_of(state).split()[:2]))
-        return self.game.parse_position(" ".join(self._text_of(lenient.play(bare, action)).split()[:2]))
+        bare = lenient.parse_position(without_past(self._text_of(state)))
+        return self.game.parse_position(without_past(self._text_of(lenient.play(bare, action))))
 
     # ---- asking
 
@@ -235,6 +254,7 @@ class GtpBoard:
             "komi": f"{self.komi + bonus.get(self.rules.handicap_bonus, 0):.10g}",
             "superko": self.rules.ko.lower(),
             "suicide": str(self.rules.suicide).lower(),
+            "scoring": self.rules.scoring.lower(),
             **options,
         }
         return _go(values)
@@ -281,7 +301,9 @@ class GtpBoard:
         return self._out_of_turn
 
     def score(self) -> float:
-        """Black's area less White's and komi, all stones being alive (Tromp and Taylor)."""
+        """Black's points less White's and komi: with friendly passes without dead stones, else all are alive."""
+        if self.rules.friendly_pass:
+            return self.judged.score()
         score = self.game.score(self.state)
         assert score is not None
         return score
@@ -290,47 +312,44 @@ class GtpBoard:
         """Whose stone is on which point."""
         return dict(stones_of(self._text_of(self.state)))
 
-    def attacks_on_dead(self, player: int) -> list[int]:
-        """Legal moves beside stones of the opponent's that look dead: no two eyes, nor room for them.
+    @property
+    def judged(self) -> Judgement:
+        """Which stones are dead, as random games see it; worked out once for a position."""
+        if self._judged is None or self._judged.state is not self.state or self._judged.game is not self.game:
+            self._judged = judge(self.game, self.state)
+        return self._judged
 
-        A rough guess: what lies within one border of `player`'s stones counts as one group, and seven points of eyes as
-        room enough. Whether an attack costs anything is for a search to say.
+    def statuses(self) -> dict[str, list[str]]:
+        """The points of stones by what they are: alive, dead or seki. Without friendly passes all are alive."""
+        if not self.rules.friendly_pass:
+            return {"alive": list(self.stones()), "dead": [], "seki": []}
+        dead, seki = self.judged.dead, self.judged.seki
+        found: dict[str, list[str]] = {"alive": [], "dead": [], "seki": []}
+        for vertex in self.stones():
+            point = self.action(vertex)
+            found["dead" if point in dead else "seki" if point in seki else "alive"].append(vertex)
+        return found
+
+    def may_pass(self, player: int) -> bool:
+        """Whether `player` may pass by rules for people and wins without the dead stones, whatever is not clear.
+
+        Either the opponent has just passed, or territory is counted, where each further stone costs a point, and no
+        point between both sides is left.
         """
-        stones = {self.action(vertex): owner for vertex, owner in self.stones().items()}
-        points, attacks = set(range(self.size * self.size)), set[int]()
-        for region in self._regions({point for point in points if stones.get(point) != player}):
-            group = {point for point in region if point in stones}
-            rooms = self._regions(region - group)
-            eyes = [room for room in rooms if all(stones.get(point) != player for point in self._beside(room))]
-            if len(eyes) < 2 and sum(map(len, eyes)) < 7:
-                attacks |= self._beside(group)
-        return sorted(attacks.intersection(self.legal_actions(player)))
+        has_passed = self._moves[-1:] == [(1 - player, self.size * self.size)]
+        if not has_passed and self.rules.scoring == "AREA":
+            return False
+        return self.wins_without_dead(player) and (has_passed or self.judged.num_neutral == 0)
 
-    def _beside(self, points: set[int]) -> set[int]:
-        """The points next to these."""
-        size = self.size
-        return {
-            point + step
-            for point in points
-            for step, is_on_board in (
-                (-size, point >= size),
-                (size, point < size * (size - 1)),
-                (-1, point % size > 0),
-                (1, point % size < size - 1),
-            )
-            if is_on_board and point + step not in points
-        }
+    def wins_without_dead(self, player: int) -> bool:
+        """Whether rules for people let `player` win by the count as the board is, whatever is not clear."""
+        return self.rules.friendly_pass and self.judged.sure_lead(player) > 0
 
-    def _regions(self, points: set[int]) -> list[set[int]]:
-        """The connected parts of a set of points."""
-        left, regions = set(points), list[set[int]]()
-        while left:
-            region = {left.pop()}
-            while more := self._beside(region) & left:
-                region |= more
-                left -= more
-            regions.append(region)
-        return regions
+    def attacks_on_dead(self, player: int) -> list[int]:
+        """Legal moves beside stones of the opponent's that are taken for dead."""
+        stones = self.judged.stones
+        dead = {point for point in self.judged.dead if stones[point] != player}
+        return sorted(beside(self.size, dead).intersection(self.legal_actions(player)))
 
     def action(self, vertex: str) -> int:
         """The action of a point or a pass. Raises GameError if it is none."""
@@ -345,7 +364,35 @@ class GtpBoard:
         """As GTP writes it."""
         if action == self.size * self.size:
             return "pass"
-        return f"{COLUMNS[action % self.size]}{self.size - action // self.size}"
+        return vertex_of(self.size, action)
+
+    def sgf(self) -> str:
+        """The game as an SGF file, in one line."""
+        names = [name for name, rules in SHORTHANDS.items() if rules == self.rules]
+        head = f"FF[4]GM[1]CA[UTF-8]AP[zerosum]SZ[{self.size}]KM[{self.komi:.10g}]"
+        head += f"RU[{SGF_RULES.get(names[0], names[0])}]" if names else ""
+        head += f"HA[{self._num_handicap}]" if self._num_handicap else ""
+        stones = dict(stones_of(self._start)) if self._start else {}
+        for name, player in (("AB", BLACK), ("AW", 1 - BLACK)):
+            points = [
+                f"[{self._sgf_point(self.action(vertex))}]" for vertex, owner in stones.items() if owner == player
+            ]
+            head += name + "".join(points) if points else ""
+        if self._start:
+            head += f"PL[{'BW'[LETTERS.index(self._start.split()[1])]}]"
+        mover, moves = LETTERS.index(self._start.split()[1]) if self._start else BLACK, ""
+        for player, action in self._moves:
+            if player != mover:  # who moved out of turn is taken to have been passed to
+                moves += f";{'BW'[mover]}[]"
+            moves += f";{'BW'[player]}[{self._sgf_point(action)}]"
+            mover = 1 - player
+        return f"(;{head}{moves})"
+
+    def _sgf_point(self, action: int) -> str:
+        if action == self.size * self.size:
+            return ""
+        row, column = divmod(action, self.size)
+        return chr(ord("a") + column) + chr(ord("a") + row)
 
     def _text_of(self, state: State) -> str:
         text = self.game.position_text(state)
@@ -355,6 +402,14 @@ class GtpBoard:
 
 def _go(options: Mapping[str, object]) -> Rules:
     return game_of(f"go({', '.join(f'{name}={value}' for name, value in options.items())})")
+
+
+def _rules_of(options: Mapping[str, str]) -> GoRules:
+    """The rules that a game's options say; who counts territory passes where dead stones stay."""
+    rules = GoRules(options["superko"].upper(), options["suicide"] == "true")
+    if options["scoring"] == "territory":
+        rules = replace(rules, scoring="TERRITORY", tax="SEKI", friendly_pass=True)
+    return rules
 
 
 def _sgf_action(point: str, size: int) -> int:

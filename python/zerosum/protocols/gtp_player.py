@@ -7,41 +7,24 @@ A turn begins with `begin_turn`, has searches (`find`) and ends with `end_turn`,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from zerosum._core import Root
 from zerosum.base.errors import GameError
-from zerosum.base.settings import check, setting
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
+from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, measure_game
 from zerosum.notation.legality import game_of, options_of
 from zerosum.play.engine import Engine, Report, Task, win_rate
 from zerosum.play.player import Player
 from zerosum.protocols.gtp_analysis import AnalysisOptions
 from zerosum.protocols.gtp_board import GtpBoard
+from zerosum.protocols.gtp_params import GtpConfig, changed, value_of
 
 Teller = Callable[[Report], None]
 """Hears what a search has found so far, in the search's thread."""
-
-
-@dataclass(frozen=True)
-class GtpConfig:
-    """How the engine plays, beside what the protocol can say."""
-
-    simulations: int | None = setting(
-        None, "a move at most; without clocks and seconds, none is the player's own number", low=1, high=1 << 24
-    )
-    seconds: float | None = setting(None, "a move at most, whatever the clock says", low=0.001, high=1e6)
-    resign_below: float = setting(
-        0.05, "resign once the win rate is lower, some moves in a row; 0 is never (paper: 0.05)", low=0.0, high=1.0
-    )
-    resign_moves: int = setting(3, "see resign_below: so many moves (not measured)", low=1)
-    ponder: bool = setting(False, "think on the opponent's time")
-    memory_mib: int | None = setting(None, "mebibytes for the tree; none is the player's own", low=1, high=1 << 20)
-
-    def __post_init__(self) -> None:
-        check(self, "gtp")
 
 
 class GtpPlayer:
@@ -57,7 +40,8 @@ class GtpPlayer:
     ) -> None:
         """Arguments as those of `GtpEngine`."""
         self._choose, self._clock = choose, clock
-        self._config, self._time_config = config, time_config
+        self.config, self._time_config = config, time_config
+        self._changes: dict[str, Any] = {}
         self._player: Player | None = None
         self._engine: Engine | None = None
         self._tell: Teller = silent
@@ -76,8 +60,9 @@ class GtpPlayer:
         if self._engine is not None and self._engine.game is game:
             return
         self._player = self._choose(board.usual_game).with_rules(game)
-        if self._config.memory_mib is not None:
-            self._player.config = replace(self._player.config, memory_mib=self._config.memory_mib)
+        if self.config.memory_mib is not None:
+            self._player.config = replace(self._player.config, memory_mib=self.config.memory_mib)
+        self._player.config = replace(self._player.config, **self._changes)
         self._engine = Engine(
             self._player,
             on_report=lambda report: self._tell(report),
@@ -92,11 +77,36 @@ class GtpPlayer:
             num_batches=self._player.config_by_time().num_batches,
         )
 
-    def learned_komi(self) -> float | None:
-        """Of the games that the network learned from; None without one."""
+    def learned(self, option: str) -> str | None:
+        """The value of an option in the games that the network learned from; None without one."""
         if self._player is None or not self._player.learned_game:
             return None
-        return float(options_of(game_of(self._player.learned_game))["komi"])
+        return options_of(game_of(self._player.learned_game))[option]
+
+    # ---- parameters
+
+    def param(self, name: str) -> str:
+        """The value of a parameter of KataGo's. Raises GameError if there is none of this name."""
+        assert self._player is not None
+        return value_of(name, self.config, self._player.config)
+
+    def set_param(self, name: str, text: str) -> None:
+        """Play and search with another value of a parameter of KataGo's.
+
+        Raises:
+            GameError: there is no such parameter, or no such value of it.
+        """
+        assert self._player is not None and self._engine is not None
+        self.config, changes = changed(name, text, self.config, self._changes)
+        if changes != self._changes:
+            self._changes = changes
+            self._player.config = replace(self._player.config, **changes)
+            self._engine.change(self._player.config_by_time())
+
+    def evaluator(self) -> Evaluator:
+        """Who judges positions."""
+        assert self._player is not None
+        return self._player.evaluator
 
     def _take_answer(self, report: Report) -> None:
         self._answer = report
@@ -159,9 +169,9 @@ class GtpPlayer:
         def is_enough(root: Root, _seconds: float) -> str | None:
             return self._manager.limit(Progress.of(root))
 
-        has_clock = left.is_limited or self._config.seconds is not None
+        has_clock = left.is_limited or self.config.seconds is not None
         own = None if has_clock else self._player.config.num_simulations
-        task = Task(simulations=self._config.simulations or own, seconds=self._config.seconds, is_enough=is_enough)
+        task = Task(simulations=self.config.simulations or own, seconds=self.config.seconds, is_enough=is_enough)
         assert self._engine is not None
         self._think(board, options, task, tell or silent)
         self._engine.wait()
@@ -175,7 +185,7 @@ class GtpPlayer:
 
     def ponder(self, board: GtpBoard) -> None:
         """Think about the next move of whoever's turn it is, until `stop`."""
-        if self._config.ponder and board.game.ending(board.state) is None:
+        if self.config.ponder and board.game.ending(board.state) is None:
             self._think(board, AnalysisOptions(board.mover), Task(is_endless=True), silent)
 
     def stop(self) -> None:
@@ -210,9 +220,9 @@ class GtpPlayer:
 
     def resigns(self, player: int, value: float) -> bool:
         """Whether to give up: the best move's value has been low for some turns in a row."""
-        is_hopeless = win_rate(value) < self._config.resign_below
+        is_hopeless = win_rate(value) < self.config.resign_below
         self._num_hopeless[player] = self._num_hopeless[player] + 1 if is_hopeless else 0
-        return self._num_hopeless[player] >= self._config.resign_moves
+        return self._num_hopeless[player] >= self.config.resign_moves
 
 
 def silent(_report: Report) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from zerosum._core import Root
 from zerosum.base.errors import SettingsError
 from zerosum.contest.centipawns import centipawns
-from zerosum.evaluators.evaluator import Evaluator
+from zerosum.evaluators import Evaluator
 from zerosum.play.engine import win_rate
 from zerosum.protocols.line_words import Position
 

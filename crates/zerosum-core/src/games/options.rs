@@ -84,17 +84,18 @@ impl Options {
         Ok(())
     }
 
-    /// Where `name=word` is given, which is another way to say `other=value`, puts that in its place.
+    /// Where `name=word` is given, which stands for other options with their values, puts those in its place.
     ///
     /// # Errors
-    /// A sentence, if `name` has another value, or `other` is given, too.
-    pub fn replace(&mut self, (name, word): (&str, &str), (other, value): (&str, &str)) -> Result<(), String> {
+    /// A sentence, if `name` has another value than these words, or one of its options is given, too.
+    pub fn replace(&mut self, name: &str, meanings: &[(&str, &[(&str, &str)])]) -> Result<(), String> {
         let Some(index) = self.given.iter().position(|(key, _)| key == name) else { return Ok(()) };
         let (_, found) = self.given.remove(index);
-        if found != word {
-            return Err(format!("{}: {name} is {found:?}, expected {word}", self.game));
-        }
-        self.give(other, value)
+        let Some((_, options)) = meanings.iter().find(|(word, _)| *word == found) else {
+            let words: Vec<_> = meanings.iter().map(|(word, _)| *word).collect();
+            return Err(format!("{}: {name} is {found:?}, expected {}", self.game, words.join(" or ")));
+        };
+        options.iter().try_for_each(|(other, value)| self.give(other, value))
     }
 
     /// The value of an option, or the default's.
@@ -228,7 +229,7 @@ mod tests {
         let canonical = |text: &str| {
             let (_, mut options) = Options::parse(text)?;
             options.give("size", "9")?;
-            options.replace(("rules", "tromp-taylor"), ("suicide", "true"))?;
+            options.replace("rules", &[("tromp-taylor", &[("suicide", "true")])])?;
             options.number("size", 19, 5..=25)?;
             options.flag("suicide", false)?;
             Ok::<_, String>(options.canonical()?.text)

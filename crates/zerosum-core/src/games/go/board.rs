@@ -289,8 +289,18 @@ impl<const W: usize, const P: usize> Board<W, P> {
         geometry.all & !(self.stones[0] | self.stones[1])
     }
 
-    /// Each side's area: its stones and the empty points from which only its stones are reached.
+    /// True if a point is on the board and without a stone.
+    pub fn is_empty_at(&self, point: u16) -> bool {
+        self.owners[usize::from(point)] == EMPTY
+    }
+
+    /// How many points each side's area has: its stones and the empty points from which only its stones are reached.
     pub fn areas(&self, geometry: &Geometry<W>) -> [usize; 2] {
+        self.areas_owned(geometry).map(|area| area.count())
+    }
+
+    /// The points of each side's area.
+    pub fn areas_owned(&self, geometry: &Geometry<W>) -> [Bits<W>; 2] {
         let empty = self.empty(geometry);
         let [one, other] = self.stones.map(|stones| {
             let mut reached = stones;
@@ -302,6 +312,6 @@ impl<const W: usize, const P: usize> Board<W, P> {
                 reached = next;
             }
         });
-        [(one & !other).count(), (other & !one).count()]
+        [one & !other, other & !one]
     }
 }

@@ -1,13 +1,16 @@
-//! Go on boards of 5×5 to 25×25: area scoring, positional superko, two passes end the game.
+//! Go on boards of 5×5 to 25×25: area or territory scoring, superko or simple ko, two passes end the game.
 //!
-//! `board` has stones and chains, `history` the earlier positions for superko, `state` the rules of a move, `notation` what
-//! people write; the options are read here, and the planes written.
+//! `board` has stones and chains, `history` the earlier positions for superko, `state` the rules of a move, `territory` its
+//! count, `playout` random games that tell dead stones, `notation` what people write; the options are read here, and the
+//! planes written.
 
 mod bits;
 mod board;
 mod history;
 mod notation;
+mod playout;
 mod state;
+mod territory;
 
 use std::sync::Arc;
 
@@ -18,6 +21,7 @@ use super::past::ago;
 use crate::erased::AnyGame;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player, ValueForFirst};
 use crate::picture::{Grid, Picture, numbers_from_top};
+use crate::random::Draws;
 
 /// Which earlier positions a move may not repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +34,27 @@ pub enum Superko {
     Simple,
 }
 
+/// What counts at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scoring {
+    /// Stones and the points that they surround.
+    Area,
+    /// The points that stones surround, but in seki, and prisoners.
+    Territory,
+}
+
+/// What the `rules` option stands for.
+const RULES: &[(&str, &[(&str, &str)])] =
+    &[("tromp-taylor", &[("suicide", "true")]), ("japanese", &[("scoring", "territory"), ("superko", "simple")])];
+
 /// Which Go is played.
 #[derive(Clone, Debug)]
 pub struct Variant {
     spec: GameSpec,
     /// Points of a side.
     pub size: usize,
+    /// What counts at the end.
+    pub scoring: Scoring,
     /// Points that White gets.
     pub komi: f32,
     /// Where Black has stones before White begins.
@@ -56,9 +75,18 @@ impl Variant {
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
     pub fn from_options(mut options: Options) -> Result<Self, String> {
-        options.replace(("rules", "tromp-taylor"), ("suicide", "true"))?;
+        options.replace("rules", RULES)?;
         let size = options.number("size", 19_usize, 5..=25)?;
-        let komi = options.number("komi", if size == 9 { 7.0 } else { 7.5 }, -1000.0..=1000.0)?;
+        let scoring = match options.choice("scoring", &["area", "territory"])? {
+            "area" => Scoring::Area,
+            _ => Scoring::Territory,
+        };
+        let usual_komi = match scoring {
+            Scoring::Territory => 6.5,
+            Scoring::Area if size == 9 => 7.0,
+            Scoring::Area => 7.5,
+        };
+        let komi = options.number("komi", usual_komi, -1000.0..=1000.0)?;
         let handicap = notation::handicap_points(size, options.number("handicap", 0, 0..=9)?)?;
         let suicide = options.flag("suicide", false)?;
         let superko = match options.choice("superko", &["positional", "situational", "simple"])? {
@@ -72,7 +100,7 @@ impl Variant {
             .with_options(options.canonical()?)
             .with_action_planes()
             .with_symmetries(symmetries(size, &handicap))?;
-        Ok(Self { spec, size, komi, handicap, suicide, superko, history, repeats_history })
+        Ok(Self { spec, size, scoring, komi, handicap, suicide, superko, history, repeats_history })
     }
 
     /// The pass, as an action.
@@ -122,9 +150,15 @@ impl<const W: usize, const P: usize> Go<W, P> {
         Self { variant, geometry }
     }
 
-    /// Black's area less White's and komi.
+    /// Black's points less White's and komi.
     fn margin(&self, state: &State<W, P>) -> f32 {
-        let [black, white] = state.board.areas(&self.geometry);
+        let [black, white] = match self.variant.scoring {
+            Scoring::Area => state.board.areas(&self.geometry),
+            Scoring::Territory => {
+                let [black, white] = state.board.territories(&self.geometry);
+                [black + usize::from(state.prisoners[0]), white + usize::from(state.prisoners[1])]
+            }
+        };
         black as f32 - white as f32 - self.variant.komi
     }
 
@@ -182,6 +216,10 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
 
     fn score(&self, state: &State<W, P>) -> Option<f32> {
         Some(self.margin(state))
+    }
+
+    fn ownership(&self, state: &State<W, P>, num_games: u32, draws: &mut Draws) -> Option<Vec<f32>> {
+        Some(playout::ownership(self, state, num_games, draws))
     }
 
     fn encode(&self, state: &State<W, P>, planes: &mut Planes<'_>) {
@@ -247,6 +285,18 @@ fn describe(variant: &Variant) -> Description {
              (simple ko)"
         }
     };
+    let counted = match variant.scoring {
+        Scoring::Area => {
+            "a side has its stones and the empty points from which only its stones are reached (Tromp and Taylor's area \
+             scoring)"
+        }
+        Scoring::Territory => {
+            "a side has the empty points from which only its stones are reached, and the stones that it has taken \
+             (territory scoring); points of a group in seki do not count, which is one beside a point that neither side \
+             can fill without putting itself in atari, and with neither two eyes nor seven points of its own. With \
+             simple ko a long cycle goes on to the ply cap"
+        }
+    };
     let suicide = if variant.suicide { "allowed" } else { "not allowed" };
     let first = if variant.handicap.is_empty() {
         "Black begins.".to_owned()
@@ -265,9 +315,9 @@ fn describe(variant: &Variant) -> Description {
              up counts as one position. Suicide is {suicide} (`suicide`; `rules=tromp-taylor` is `suicide=true`). Two \
              passes in a row end the game, and so does the ply cap, twice the number of points unless \
              `max_plies` is given. Then, and without \
-             removing any stone, a side has its stones and the empty points from which only its stones are reached \
-             (Tromp and Taylor's area scoring); White has komi {komi} besides (`komi`; 7.5, and 7 on 9×9). With a \
-             whole komi there are draws."
+             removing any stone, {counted} (`scoring`, area or territory; `rules=japanese` is `scoring=territory, \
+             superko=simple`). White has komi {komi} besides (`komi`; 7.5, 7 on 9×9, and 6.5 with territory scoring). \
+             With a whole komi there are draws."
         ),
         planes: format!(
             "The board as it is, for both sides: rows from the top. Of the last {history} positions (`history`, 1 to \
@@ -282,6 +332,6 @@ fn describe(variant: &Variant) -> Description {
             size * size - 1,
             size * size
         ),
-        material: "Area, komi included, as if the game ended here.".into(),
+        material: "The score, komi included, as if the game ended here.".into(),
     }
 }

@@ -11,9 +11,12 @@
 use std::fmt::Write;
 
 use super::state::{MAX_PAST, State};
-use super::{Go, Variant};
+use super::{Go, Scoring, Variant};
 use crate::game::{Action, Game};
 use crate::games::rows::{parse_stones, write_stones};
+
+/// Of each side, in a position that is read: more than a game has plies would not be counted right.
+const MOST_PRISONERS: u16 = 10_000;
 
 const COLUMNS: &[u8; 25] = b"ABCDEFGHJKLMNOPQRSTUVWXYZ";
 
@@ -91,8 +94,8 @@ pub fn handicap_points(size: usize, handicap: usize) -> Result<Vec<usize>, Strin
     Ok(points)
 }
 
-/// Rows of stones and who is to move, then what ko forbids and how many passes came before, where there is any:
-/// `5/2X2/1XOX1/5/5 O ko=C3 passes=1`.
+/// Rows of stones and who is to move, then what ko forbids, how many passes came before and, with territory scoring, how many
+/// stones Black and White have taken, where there is any: `5/2X2/1XOX1/5/5 O ko=C3 passes=1 prisoners=0,2`.
 pub fn position_text<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>) -> String {
     let size = go.variant.size;
     let mut text = write_stones(size, size, |point| state.board.owner(point), state.mover);
@@ -103,6 +106,10 @@ pub fn position_text<const W: usize, const P: usize>(go: &Go<W, P>, state: &Stat
     }
     if state.passes > 0 {
         write!(text, " passes={}", state.passes).expect("a string takes any text");
+    }
+    if go.variant.scoring == Scoring::Territory && state.prisoners != [0; 2] {
+        let [black, white] = state.prisoners;
+        write!(text, " prisoners={black},{white}").expect("a string takes any text");
     }
     text
 }
@@ -116,22 +123,36 @@ pub fn parse_position<const W: usize, const P: usize>(go: &Go<W, P>, text: &str)
     let words: Vec<&str> = text.split_whitespace().collect();
     let (board, fields) = words.split_at(words.len().min(2));
     let (stones, mover) = parse_stones(&board.join(" "), variant.size, variant.size)?;
-    let (mut banned, mut passes) = (Vec::new(), None);
+    let (mut banned, mut passes, mut prisoners) = (Vec::new(), None, None);
     for field in fields {
         match field.split_once('=') {
             Some(("ko", points)) if banned.is_empty() => banned = parse_ko(variant, points)?,
             Some(("passes", number @ ("1" | "2"))) if passes.is_none() => passes = number.parse().ok(),
-            _ => return Err(format!("{field:?} behind the side to move, expected ko=C3,D4 or passes=1, each once")),
+            Some(("prisoners", numbers)) if prisoners.is_none() && variant.scoring == Scoring::Territory => {
+                prisoners = Some(parse_prisoners(numbers)?);
+            }
+            _ => {
+                let prisoners = if variant.scoring == Scoring::Territory { " or prisoners=0,2" } else { "" };
+                let expected = format!("expected ko=C3,D4 or passes=1{prisoners}, each once");
+                return Err(format!("{field:?} behind the side to move, {expected}"));
+            }
         }
     }
     let mut state = State::set_up(go, &stones, mover, &banned)?;
     state.passes = passes.unwrap_or(0);
+    state.prisoners = prisoners.unwrap_or_default();
     let start = go.initial_state();
     let is_start = fields.is_empty() && mover == start.mover && state.board.stones == start.board.stones;
     if variant.repeats_history && !is_start {
         state.past = [state.board.stones; MAX_PAST];
     }
     Ok(state)
+}
+
+fn parse_prisoners(numbers: &str) -> Result<[u16; 2], String> {
+    let number = |text: &str| text.parse().ok().filter(|number| *number <= MOST_PRISONERS);
+    let found = numbers.split_once(',').and_then(|(black, white)| Some([number(black)?, number(white)?]));
+    found.ok_or_else(|| format!("prisoners={numbers}: expected two numbers from 0 to {MOST_PRISONERS}, such as 0,2"))
 }
 
 fn parse_ko(variant: &Variant, points: &str) -> Result<Vec<usize>, String> {
@@ -209,6 +230,10 @@ mod tests {
             ("5/5/5/5/5 X ko=C3,J1", "ko=C3,J1: \"J1\" is no point of the board, expected such as C3"),
             ("5/5/5/5/5 X ko=pass", "ko=pass: \"pass\" is no point of the board, expected such as C3"),
             ("5/5/5/5/X4 X ko=A1", "ko is said to forbid A1, and here it cannot"),
+            (
+                "5/5/5/5/5 X prisoners=1,0",
+                "\"prisoners=1,0\" behind the side to move, expected ko=C3,D4 or passes=1, each once",
+            ),
             ("XO3/O4/5/5/5 X", "the stone on A5 has no liberty"),
             ("XXXXX/XXXXX/XXXXX/XXXXX/XXXXX O", "the stone on A5 has no liberty"),
         ] {
@@ -223,7 +248,7 @@ mod tests {
     fn mutated_texts_are_read_or_refused() {
         let letters: Vec<char> = "XOxo/ 123456789=,kopasse:AE-+\u{fc}\u{0}\u{1F600}".chars().collect();
         for (number, variant) in
-            ["go(size=5)", "go(size=5, superko=simple)", "go(size=7, suicide=true)"].iter().enumerate()
+            ["go(size=5)", "go(size=5, rules=japanese)", "go(size=7, suicide=true)"].iter().enumerate()
         {
             let game = go(variant);
             let mut draws = Draws::new(7, number as u64, 0, "mutations");

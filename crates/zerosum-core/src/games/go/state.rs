@@ -36,8 +36,10 @@ pub struct State<const W: usize, const P: usize> {
     pub passes: u8,
     /// The last move, if there was one.
     pub last: Option<Action>,
+    /// Stones that each side has taken.
+    pub prisoners: [u16; 2],
     /// By the simple rule, the point that may not be taken back now.
-    ko: Option<u16>,
+    pub(super) ko: Option<u16>,
     history: History,
 }
 
@@ -65,7 +67,7 @@ impl<const W: usize, const P: usize> State<W, P> {
             return Err(format!("the stone on {} has no liberty", gtp(go.variant.size, point)));
         }
         let (past, history) = ([[Bits::NONE; 2]; MAX_PAST], History::new());
-        let mut state = Self { board, past, mover, passes: 0, last: None, ko: None, history };
+        let mut state = Self { board, past, mover, passes: 0, last: None, prisoners: [0; 2], ko: None, history };
         state.remember(go);
         state.ban(go, banned)?;
         Ok(state)
@@ -166,7 +168,15 @@ impl<const W: usize, const P: usize> State<W, P> {
             self.ko = None;
         } else {
             self.passes = 0;
-            self.ko = self.board.place(&go.geometry, action.into(), self.mover.index());
+            let before = self.board.stones.map(|stones| stones.count());
+            let side = self.mover.index();
+            self.ko = self.board.place(&go.geometry, action.into(), side);
+            if self.board.num_stones <= before[0] + before[1] {
+                let lost = |side: usize, placed| (before[side] + placed - self.board.stones[side].count()) as u16;
+                let (own, taken) = (lost(side, 1), lost(1 - side, 0));
+                self.prisoners[side] = self.prisoners[side].saturating_add(taken);
+                self.prisoners[1 - side] = self.prisoners[1 - side].saturating_add(own);
+            }
         }
         self.last = Some(action);
         self.mover = self.mover.opponent();

@@ -1,0 +1,65 @@
+"""What the network says of a position without any search, as `kata-raw-nn` has it.
+
+The position is shown to the network in one of eight ways, and what it says is turned back: bit 0 of a symmetry's number
+mirrors the rows, bit 1 the columns, bit 2 swaps both.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.evaluators import Evaluator
+from zerosum.games import State
+from zerosum.notation.go_words import point_of, stones_of, text_of, vertex_of
+from zerosum.play.engine import win_rate
+from zerosum.protocols.gtp_board import GtpBoard
+
+NUM_SYMMETRIES = 8
+
+
+def raw_network(board: GtpBoard, evaluator: Evaluator, symmetry: int) -> str:
+    """KataGo's lines for a symmetry, as far as the network knows them: it has no heads for points and owners."""
+    size = board.size
+    image = _image(size, symmetry)
+    start, actions = board.root(board.mover)
+    state = _turned(board, start, image)
+    for action in actions:
+        state = board.game.play(state, int(image[action]))
+    leaves = board.game.encode([state])
+    found = evaluator.evaluate(leaves)
+    shares = np.exp(found.logits - found.logits.max())
+    policy = np.full(size * size + 1, np.nan)
+    policy[leaves.legal_actions] = shares / shares.sum()
+    policy = policy[image]
+    rate = win_rate(float(found.values[0]))
+    white = rate if board.mover == 1 else 1 - rate
+    rows = [
+        " ".join("     NAN" if np.isnan(p) else f"{p:8.6f}" for p in row) for row in policy[:-1].reshape(size, size)
+    ]
+    head = f"symmetry {symmetry}\nwhiteWin {white:.6f}\nwhiteLoss {1 - white:.6f}\nnoResult 0.000000"
+    return "\n".join([head, "policy", *rows, f"policyPass {policy[-1]:8.6f}"])
+
+
+def _image(size: int, symmetry: int) -> NDArray[np.int64]:
+    """Where each action goes; the pass stays."""
+    points = np.arange(size * size).reshape(size, size)
+    if symmetry & 4:
+        points = points.T
+    if symmetry & 2:
+        points = points[:, ::-1]
+    if symmetry & 1:
+        points = points[::-1]
+    return np.append(points.reshape(-1), size * size)
+
+
+def _turned(board: GtpBoard, start: State, image: NDArray[np.int64]) -> State:
+    game, size = board.game, board.size
+    text = game.position_text(start)
+    assert text is not None
+    rows, player, *fields = text.split()
+    turned = {vertex_of(size, int(image[point_of(size, vertex)])): owner for vertex, owner in stones_of(rows)}
+    kept = [field for field in fields if not field.startswith("ko=")]
+    banned = [field.removeprefix("ko=").split(",") for field in fields if field.startswith("ko=")]
+    kept += ["ko=" + ",".join(vertex_of(size, int(image[point_of(size, v)])) for v in ones) for ones in banned]
+    return game.parse_position(" ".join([text_of(size, turned, "XO".index(player)), *kept]))
