@@ -93,6 +93,10 @@ def test_levels_are_of_one_game_and_one_network(tmp_path: Path) -> None:
     known = levels_of(make("chess"), None, "")
     assert known is not None and known.player == "rollouts" and known.lowest < known.highest
     assert levels_of(make("chess(max_plies=65535)"), None, "") == known
+    assert (
+        levels_of(make("shogi(entering_king=csa24-wins)"), None, "") == levels_of(make("shogi"), None, "") is not None
+    )
+    assert levels_of(make("shogi(policy=flat)"), None, "") is None
     assert levels_of(make("connect4(max_plies=30)"), None, "") is None, "nobody has measured them"
     run = tmp_path / "run"
     (run / "checkpoints").mkdir(parents=True)

@@ -289,6 +289,29 @@ def test_shogihome_plays_by_the_clock(control: str, is_early: bool) -> None:
     assert len(again) >= 6
 
 
+def test_what_people_ask_at_a_keyboard() -> None:
+    engine = client()
+    said = engine.tell("position startpos moves 7g7f", "d")
+    assert "Sfen: lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2" in said
+    assert engine.tell("go perft 2")[-1] == "Nodes searched: 1110", "as Fairy-Stockfish counts"
+    assert engine.tell("eval")[-2:-1] == ["Value for the player to move: +0.0000 (50.0%, 0 centipawns)"]
+    engine.tell("setoption name VerboseMoveStats value true")
+    assert len([line for line in engine.ask("go nodes 40") if "(P: 3.33%)" in line]) == 30
+
+
+def test_strength_by_options_without_blanks() -> None:
+    engine = client()
+    engine.tell("setoption name SkillLevel value 0", "setoption name Seed value 3", "position startpos")
+    assert engine.engine.setup.skill == 0
+    assert len({engine.answer("usinewgame", "go byoyomi 1000") for _ in range(8)}) > 3
+    infos = [line for line in engine.said if line.startswith("info depth")]
+    assert {value_of(line, "nodes") for line in infos} == {"4"}
+    engine.ask("go nodes 90")
+    assert engine.tell("setoption name ClearHash") == []
+    engine.tell("setoption name SkillLevel value 20", "setoption name Temperature value 5")
+    assert len({engine.answer("usinewgame", "go nodes 30") for _ in range(8)}) > 3
+
+
 def test_gameover_ends_pondering() -> None:
     engine = client()
     engine.tell("position startpos moves 7g7f", "go ponder")
