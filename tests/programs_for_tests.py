@@ -5,10 +5,34 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from zerosum.arena import Match, MatchPlan, MatchResult, MatchSettings, PlayedGame, play
 from zerosum.external.engine import EngineFailure, EngineMove
 from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, start_state
+from zerosum.play.player import Contestant
+
+
+def begin(
+    game: Rules, first: Contestant, second: Contestant, *, played: Sequence[PlayedGame] = (), **settings: Any
+) -> Match:
+    """A match of two, under way."""
+    return Match(MatchPlan(game, (first, second), MatchSettings(**settings)), played=played)
+
+
+def play_all(
+    game: Rules,
+    first: Contestant,
+    second: Contestant,
+    *,
+    played: Sequence[PlayedGame] = (),
+    on_game: Callable[[PlayedGame], None] = lambda _played: None,
+    **settings: Any,
+) -> MatchResult:
+    """A match of two, whatever its settings."""
+    (result,) = play(MatchPlan(game, (first, second), MatchSettings(**settings)), played=played, on_game=on_game)
+    return result
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games_for_tests
+from programs_for_tests import begin
 from zerosum._core import Leaves
-from zerosum.arena import Match, MatchResult, PlayedGame, play_match
+from zerosum.arena import MatchResult, PlayedGame, play_match
 from zerosum.arena.openings import random_opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import PairScore
@@ -155,12 +156,12 @@ def test_a_kept_tree_saves_evaluations() -> None:
 def test_a_match_can_be_watched_and_left() -> None:
     contestant = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=10))
     result = play_match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
-    watched = Match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
+    watched = begin(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
     seen: list[PlayedGame] = []
     while not watched.is_over:
         seen += watched.play_batch()
     assert sorted(seen, key=lambda game: game.index) == list(result.games)
-    match = Match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1, max_games_at_once=2)
+    match = begin(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1, max_games_at_once=2)
     assert match.result.games == () and math.isnan(match.result.score)
     while not match.result.games:
         match.play_batch()

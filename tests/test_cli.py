@@ -265,6 +265,19 @@ def test_a_match_against_an_engine(zero: Command, tmp_path: Path) -> None:
     assert out.read_text(encoding="utf-8").count('[Termination "rules infraction"]') == 2
 
 
+def test_tournament(zero: Command, tmp_path: Path) -> None:
+    words = ("tournament", "tictactoe", "rollouts@20", "random", "rollouts", "nodes=5", "name=weak", "--games", "4")
+    answer = zero(*words, "--out", tmp_path / "games.jsonl")
+    assert (answer.status, answer.err) == (0, "") and answer.out.splitlines()[0].split() == [
+        *("player", "Elo", "points", "games", "1", "2", "3")
+    ]
+    again = zero(*words, "--out", tmp_path / "games.jsonl", "--json")
+    assert again.err.endswith("has 12 games of this match: they count.\n")
+    assert [player["games"] for player in json.loads(again.out)["players"]] == [8, 8, 8]
+    two = zero("tournament", "tictactoe", "random", "rollouts@5")
+    assert two.status == 2 and "a tournament has three players or more, and here are 2: `match` takes two" in two.err
+
+
 def test_ladder(zero: Command, learned: Path, tmp_path: Path) -> None:
     words = ("ladder", "tictactoe", learned, "--player", "nodes=4", "--opening-plies", "1", "--results", tmp_path / "x")
     answer = zero(*words, "--games", "6")

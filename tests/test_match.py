@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from programs_for_tests import Endless, Scripted
+from programs_for_tests import Endless, Scripted, begin, play_all
 from zerosum._core import Leaves
-from zerosum.arena import Match, MatchResult, PlayedGame, play_match
+from zerosum.arena import MatchResult, PlayedGame, play_match
 from zerosum.arena.openings import Opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.adjudication import DrawRule, ResignRule
@@ -111,7 +111,7 @@ def test_the_match_resigns_for_who_says_that_it_is_lost() -> None:
 def test_a_draw_is_agreed() -> None:
     players = scripted(Scripted(centipawns=5)), scripted(Scripted(centipawns=-5))
     rule = DrawRule(num_moves=1, centipawns=10, min_plies=4)
-    result = play_match(CONNECT4, *players, num_games=2, seed=1, draw=rule)
+    result = play_all(CONNECT4, *players, num_games=2, seed=1, draw=rule)
     assert [(game.result, game.ending, len(game.actions)) for game in result.games] == [(0.0, "agreement", 4)] * 2
 
 
@@ -197,7 +197,7 @@ def test_odds_in_time_and_nodes() -> None:
 def test_a_program_that_cannot_start_is_known_before_any_game() -> None:
     missing = EngineCommand(("no-such-program",), "uci")
     with pytest.raises(EngineFailure, match="no-such-program cannot be started"):
-        Match(make("chess"), Contestant("x", program=missing, terms=Terms(nodes=1)), RANDOM, num_games=2, seed=1)
+        begin(make("chess"), Contestant("x", program=missing, terms=Terms(nodes=1)), RANDOM, num_games=2, seed=1)
 
 
 def test_a_setting_that_fails_ends_the_match() -> None:
@@ -210,7 +210,7 @@ def test_a_setting_that_fails_ends_the_match() -> None:
 
 def test_a_match_can_be_left_while_somebody_thinks() -> None:
     program = Endless()
-    match = Match(CONNECT4, Contestant("endless", program=program), RANDOM, num_games=8, seed=1, max_games_at_once=3)
+    match = begin(CONNECT4, Contestant("endless", program=program), RANDOM, num_games=8, seed=1, max_games_at_once=3)
     assert program.has_begun.wait(60)
     match.close()
     assert not match.is_over and match.result.games == ()
@@ -226,7 +226,7 @@ def test_a_bug_in_a_program_is_nobodys_loss() -> None:
 
 def test_openings_are_played_from_both_sides() -> None:
     lines = (Opening("one", "", (3, 3)), Opening("two", "", (0,)))
-    result = play_match(
+    result = play_all(
         CONNECT4, rollouts(CONNECT4, 5, seed=1), RANDOM, num_games=6, seed=1, openings=lambda number: lines[number % 2]
     )
     assert [game.opening for game in result.games] == ["one", "one", "two", "two", "one", "one"]
@@ -252,13 +252,13 @@ def test_both_sides_of_one_network_share_batches() -> None:
     one = Contestant("one", evaluator, config)
     other = Contestant("other", evaluator, SearchConfig(num_simulations=10, exact_bounds=False, reuse_tree=False))
     openings = Opening("", "", (3,)), Opening("", "", ())
-    result = play_match(
+    result = play_all(
         CONNECT4, one, other, num_games=16, seed=1, openings=lambda number: openings[number % 2], max_games_at_once=16
     )
     assert max(evaluator.sizes) == 16
     assert sum(evaluator.sizes) == sum(result.evaluations)
     assert result.evaluations[0] > 1.5 * result.evaluations[1]
-    alone = play_match(
+    alone = play_all(
         CONNECT4,
         Contestant("one", UniformEvaluator(), one.search),
         Contestant("other", UniformEvaluator(), other.search),
@@ -367,7 +367,7 @@ def test_players_ponder_while_the_opponent_thinks() -> None:
 def test_a_match_can_be_left_while_somebody_ponders() -> None:
     thinking, pondering = Endless(), Scripted()
     ponderer = scripted(pondering, Terms(ponder=True))
-    match = Match(CONNECT4, Contestant("endless", program=thinking), ponderer, num_games=2, seed=1, max_games_at_once=1)
+    match = begin(CONNECT4, Contestant("endless", program=thinking), ponderer, num_games=2, seed=1, max_games_at_once=1)
     assert thinking.has_begun.wait(60)
     match.close()
     assert pondering.log[-1] == "close"
@@ -414,10 +414,10 @@ def test_contestants_that_there_are_not(fields: dict[str, object], message: str)
 def test_a_decided_test_ends_the_match() -> None:
     strong = Contestant("strong", UniformEvaluator(), SearchConfig(num_simulations=100))
     sprt = Sprt(elo0=0, elo1=200)
-    result = play_match(CONNECT4, strong, RANDOM, num_games=400, opening_plies=1, seed=1, sprt=sprt)
+    result = play_all(CONNECT4, strong, RANDOM, num_games=400, opening_plies=1, seed=1, sprt=sprt)
     assert 4 < len(result.games) < 400
     assert result.statistics.sprt is not None and result.statistics.sprt.decision == "H1"
-    again = play_match(CONNECT4, strong, RANDOM, num_games=400, opening_plies=1, seed=1, sprt=sprt, played=result.games)
+    again = play_all(CONNECT4, strong, RANDOM, num_games=400, opening_plies=1, seed=1, sprt=sprt, played=result.games)
     assert again.games == result.games, "what is decided is not played on"
 
 
@@ -426,7 +426,7 @@ def test_a_match_goes_on_with_the_games_it_has() -> None:
     whole = play_match(CONNECT4, player, RANDOM, num_games=10, opening_plies=2, seed=1)
     kept = [game for game in whole.games if game.index not in (1, 4, 5, 9)]
     seen: list[int] = []
-    rest = play_match(
+    rest = play_all(
         CONNECT4,
         player,
         RANDOM,
@@ -446,7 +446,7 @@ def ended(results: dict[int, float]) -> list[PlayedGame]:
 def test_complete_pairs_count_in_the_order_in_which_they_were_begun() -> None:
     """The short games of a program that loses quickly are no more than its long ones, of which some are under way."""
     played = ended({0: 1.0, 1: -1.0, 2: 1.0, 4: -1.0, 5: -1.0, 6: -1.0, 7: -1.0})
-    with Match(CONNECT4, scripted(Scripted()), RANDOM, num_games=8, seed=1, played=played) as match:
+    with begin(CONNECT4, scripted(Scripted()), RANDOM, num_games=8, seed=1, played=played) as match:
         result = match.result
     assert [game.index for game in result.games] == [0, 1] and result.num_others == 5
     assert result.tally() == Tally(1, 0, 1) and result.statistics.counts.pairs == (0, 0, 1, 0, 0)
@@ -459,15 +459,15 @@ def test_the_sequential_test_takes_pairs_as_they_were_begun() -> None:
     lost, won = dict.fromkeys(range(2, 40), -1.0), dict.fromkeys(range(40, 1000), 1.0)
     played = ended({1: 1.0, **lost, **won})
     player = scripted(Scripted())
-    with Match(CONNECT4, player, RANDOM, num_games=1000, seed=1, sprt=sprt, played=played) as match:
+    with begin(CONNECT4, player, RANDOM, num_games=1000, seed=1, sprt=sprt, played=played) as match:
         assert not match.is_over and not match.result.games
-    whole = Match(CONNECT4, player, RANDOM, num_games=1000, seed=1, sprt=sprt, played=[*ended({0: 1.0}), *played])
+    whole = begin(CONNECT4, player, RANDOM, num_games=1000, seed=1, sprt=sprt, played=[*ended({0: 1.0}), *played])
     assert whole.is_over, "by the first pairs, whatever has ended since"
     test = whole.result.statistics.sprt
     assert test is not None and test.decision == "H0"
     assert 2 < len(whole.result.games) <= 40 and len(whole.result.games) + whole.result.num_others == 1000
     shorter = whole.result.games[:-2]
-    assert not Match(
+    assert not begin(
         CONNECT4, player, RANDOM, num_games=len(shorter), seed=1, sprt=sprt, played=shorter
     ).result.statistics.sprt.decision  # type: ignore[union-attr]
 

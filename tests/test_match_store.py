@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from programs_for_tests import Scripted
-from zerosum.arena import Match, PlayedGame, Thought, play_match
+from zerosum.arena import Match, MatchPlan, MatchSettings, PlayedGame, Thought, play_match
 from zerosum.arena.game_files import GameFile
-from zerosum.arena.openings import RandomOpenings
-from zerosum.arena.session import MatchPlan, play_session
+from zerosum.arena.session import play_session
 from zerosum.arena.store import MatchStore, game_line, parse_game
 from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.contest.adjudication import Score
+from zerosum.contest.clock import TimeControl
 from zerosum.evaluators import UniformEvaluator
 from zerosum.external.engine import EngineCommand
 from zerosum.external.program import Terms
@@ -44,16 +44,19 @@ def actions(game: Rules, moves: str) -> tuple[int, ...]:
 
 def plan(*, num_games: int = 6, simulations: int = 10, openings: int = 2, seed: int = 1) -> MatchPlan:
     search = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=simulations))
-    source = RandomOpenings(CONNECT4, num_plies=openings, seed=seed)
-    return MatchPlan(CONNECT4, search, RANDOM, num_games, seed, source, f"{openings} random plies")
+    settings = MatchSettings(num_games, seed, opening_plies=openings, openings_name=f"{openings} random plies")
+    return MatchPlan(CONNECT4, (search, RANDOM), settings)
+
+
+def one_at_a_time(match: MatchPlan) -> MatchPlan:
+    return replace(match, settings=replace(match.settings, max_games_at_once=1))
 
 
 def test_a_log_has_what_engines_were_told_and_answered(tmp_path: Path) -> None:
     script = {"uci": ["!stderr hello", "uciok"], "isready": ["readyok"], "go": ["info depth 1", "bestmove e2e5"]}
     argv = (sys.executable, "-I", "-S", str(FAKE), json.dumps(script))
     player = Contestant("me", program=EngineCommand(argv, "uci", name="fake one"), terms=Terms(nodes=1))
-    source = RandomOpenings(CHESS, num_plies=0, seed=1)
-    match = MatchPlan(CHESS, player, RANDOM, 4, 1, source, "none", max_games_at_once=1)
+    match = MatchPlan(CHESS, (player, RANDOM), MatchSettings(4, 1, max_games_at_once=1))
     log = tmp_path / "traffic.log"
     play_session(match, log=log)
     line = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} game (-|\d+) ([<>!])fake one\(0\): (.*)")
@@ -198,16 +201,17 @@ def test_an_interrupted_session_says_how_to_go_on(tmp_path: Path, monkeypatch: p
         return play_batch(match)
 
     monkeypatch.setattr(Match, "play_batch", interrupted)
-    played = play_session(replace(plan(), max_games_at_once=1), file=path)
+    played = play_session(one_at_a_time(plan()), file=path)
     assert played.is_interrupted and len(played.result.games) == 2
     assert played.how_to_go_on == f"Interrupted. The games are in {path}: the same command goes on with them."
-    assert "--out FILE" in play_session(replace(plan(), max_games_at_once=1)).how_to_go_on
+    assert "--out FILE" in play_session(one_at_a_time(plan())).how_to_go_on
     monkeypatch.undo()
     assert play_session(plan(), file=path).result.games == play_session(plan()).result.games
 
 
 def write(game: Rules, path: Path, games: Sequence[PlayedGame]) -> list[Record]:
-    file = GameFile(path, game, ("Ada", "Charles"), ("10+0.1", ""))
+    ada = Contestant("Ada", program=Scripted(), terms=Terms(TimeControl.parse("10+0.1")))
+    file = GameFile(path, MatchPlan(game, (ada, replace(RANDOM, name="Charles")), MatchSettings(4, 1)))
     file.begin(games[:1])
     for played in games[1:]:
         file.add(played)
@@ -240,7 +244,8 @@ def test_go_games_as_sgf(tmp_path: Path) -> None:
         PlayedGame(2, line[:2], 0, 0, 1.0, "time"),
     ]
     records = write(GO, tmp_path / "games.sgf", games)
-    assert [(record.result, record.ending) for record in records] == [(1.0, ""), (-1.0, "resignation"), (1.0, "time")]
+    ends = [(record.result, record.ending) for record in records]
+    assert ends == [(1.0, "17.5 points"), (-1.0, "resignation"), (1.0, "time")]
     assert [move.clock_s for move in records[0].moves] == [9.0] * 3
 
 
@@ -276,9 +281,7 @@ def test_shogi_games_as_csa(tmp_path: Path, ending: str, num_moves: int, result:
 def test_a_file_is_made_anew_from_the_store(tmp_path: Path) -> None:
     path, program = tmp_path / "games.pgn", Scripted()
     short = make("chess(max_plies=10)")
-    match = MatchPlan(
-        short, Contestant("scripted", program=program), RANDOM, 4, 1, RandomOpenings(short, num_plies=2, seed=1), "two"
-    )
+    match = MatchPlan(short, (Contestant("scripted", program=program), RANDOM), MatchSettings(4, 1, opening_plies=2))
     play_session(match, file=path)
     whole = path.read_text()
     path.write_text(whole[:500])
@@ -304,6 +307,4 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 def test_what_is_kept_says_no_more_than_the_match(tmp_path: Path) -> None:
     """The games of a kept match are those of one that nobody keeps."""
     kept = play_session(plan(), file=tmp_path / "games.jsonl").result
-    assert kept == play_match(
-        CONNECT4, plan().first, RANDOM, num_games=6, seed=1, openings=RandomOpenings(CONNECT4, num_plies=2, seed=1)
-    )
+    assert kept == play_match(CONNECT4, *plan().players, num_games=6, seed=1, opening_plies=2)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from zerosum.arena.plan import MatchPlan
 from zerosum.arena.played import PlayedGame, Thought
 from zerosum.arena.store import SUFFIX
 from zerosum.base.errors import DataError
@@ -42,11 +43,7 @@ class GameFile:
     """A file of a match's games in a format for people."""
 
     path: Path
-    game: Rules
-    players: tuple[str, str]
-    """First and second of the match."""
-    time_controls: tuple[str, str]
-    """Theirs, as PGN writes them; "" without."""
+    plan: MatchPlan
 
     def begin(self, games: Sequence[PlayedGame]) -> None:
         """Write the file anew, with these games. Raises DataError."""
@@ -64,25 +61,27 @@ class GameFile:
 
     def record(self, played: PlayedGame) -> Record:
         """A game as a record."""
-        state, moves = start_state(self.game, played.start), []
+        plan, game = self.plan, self.plan.game
+        state, moves = start_state(game, played.start), []
         for ply, action in enumerate(played.actions):
-            player, text = self.game.player(state), self.game.action_text(state, action)
+            player, text = game.player(state), game.action_text(state, action)
             number = ply - played.opening_plies
             thought = played.thoughts[number] if 0 <= number < len(played.thoughts) else Thought()
             moves.append(_move(text, thought, player))
-            state = self.game.play(state, action)
-        names = self.players if played.first_is_player == 0 else self.players[::-1]
-        controls = self.time_controls if played.first_is_player == 0 else self.time_controls[::-1]
+            state = game.play(state, action)
+        names, schedule = plan.names_at(played.index), plan.schedule
+        terms = [plan.players[number].terms for number in schedule.sides(played.index)]
+        in_round = played.index % (2 * len(schedule.pairings))
         return Record(
-            game=self.game.spec.full_name,
+            game=game.spec.full_name,
             moves=tuple(moves),
             headers=(
-                ("event", " - ".join(self.players)),
+                ("event", plan.event),
                 *([("date", played.date)] if played.date else []),
-                ("round", f"{played.index // 2 + 1}.{played.index % 2 + 1}"),
+                ("round", f"{schedule.round(played.index) + 1}.{in_round + 1}"),
                 ("first player", names[0]),
                 ("second player", names[1]),
-                *_time_headers(controls),
+                *_time_headers([one.time.pgn_text() if one.has_clock else "" for one in terms]),
             ),
             start=played.start,
             comments=played.notes + ((f"Opening: {played.opening}",) if played.opening else ()),

@@ -1,6 +1,6 @@
 """The loop of a match, and what ends its games: the rules, the clocks, a fault, a resignation, an agreed draw.
 
-`play_match` plays games in pairs: each opening twice, with colours changed. All games advance together, so the
+`Match` plays the games of a plan in pairs: each opening twice, with colours changed. All games advance together, so the
 positions of many games share a batch of our own searches, and engines think side by side. This file knows players as
 `Contestant`s, and nothing of training; `zerosum.contest.sprt` says what the results are worth.
 """
@@ -10,29 +10,25 @@ from __future__ import annotations
 import functools
 import queue
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
-from zerosum.arena.openings import OpeningSource, RandomOpenings
+from zerosum.arena.plan import MatchPlan, MatchSettings
 from zerosum.arena.played import FAILURES, PlayedGame, Thought
 from zerosum.arena.program_seat import ProgramSeat
-from zerosum.arena.result import MatchResult, require_pairs
+from zerosum.arena.result import MatchResult
 from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Seat, Turn
-from zerosum.base.errors import SettingsError
-from zerosum.base.settings import num_cores
-from zerosum.contest.adjudication import AdjudicationRules, DrawRule, Report, adjudicate
+from zerosum.contest.adjudication import AdjudicationRules, Report, adjudicate
 from zerosum.contest.clock import Clock
-from zerosum.contest.sprt import MatchCounts, Sprt, Tally, count_results
+from zerosum.contest.sprt import MatchCounts, Tally, count_results
 from zerosum.external.program import Mover
 from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
 from zerosum.play.player import Contestant
 from zerosum.play.search_mover import SearchMover
 
-GAMES_AT_ONCE = 64
-"""Of two searches without a clock, whose positions share batches; of all others, one for each core."""
 INTERRUPT_S = 0.5
 """While engines think, an interrupt from the keyboard is heard after this time at the latest."""
 
@@ -42,6 +38,8 @@ class _Board:
     """A game in progress."""
 
     index: int
+    seats: tuple[int, int]
+    """Who is player 0, and who player 1."""
     state: State
     actions: list[int]
     opening_plies: int
@@ -52,65 +50,25 @@ class _Board:
     reports: list[Report] = field(default_factory=list)
     thoughts: list[Thought] = field(default_factory=list)
 
-    def seat_of(self, player: int) -> int:
-        """Who moves for a player: the contestant named first (0) is player 0 in games of even number."""
-        return (player + self.index) % 2
-
 
 class Match:
     """A match under way: `play_batch` until `is_over`, then `close`. `play_match` does just that."""
 
-    def __init__(
-        self,
-        game: Rules,
-        first: Contestant,
-        second: Contestant,
-        *,
-        num_games: int,
-        seed: int,
-        opening_plies: int = 0,
-        openings: OpeningSource | None = None,
-        draw: DrawRule | None = None,
-        sprt: Sprt | None = None,
-        played: Sequence[PlayedGame] = (),
-        max_games_at_once: int | None = None,
-    ) -> None:
-        """Bring the contestants to their boards.
+    def __init__(self, plan: MatchPlan, *, played: Sequence[PlayedGame] = ()) -> None:
+        """Bring the players to their boards.
 
         Args:
-            game: The rules. They end a game; a resignation is the affair of each contestant (`Contestant.resign`).
-            first: From whose view all results are.
-            second: The opponent.
-            num_games: Even: each opening is played from both sides.
-            seed: Keys random openings, random play and sampled moves.
-            opening_plies: Random moves that begin each pair of games; a game of several starts draws one of them, too.
-            openings: Where openings come from instead.
-            draw: When a draw is agreed; never, if not given.
-            sprt: Ends the match as soon as it is decided by the complete pairs, in the order in which they were begun.
+            plan: The rules end a game; a resignation is the affair of each player (`Contestant.resign`).
             played: Games that were played before; they count, and are not played again.
-            max_games_at_once: `GAMES_AT_ONCE` if not given, or `games_at_once` with programs and clocks.
 
         Raises:
-            SettingsError: a number is out of range, or a contestant cannot be set up as it is to be.
+            SettingsError: a player cannot be set up as it is to be.
             EngineFailure: an engine cannot be started.
         """
-        require_pairs("num_games", num_games)
-        self._players = (first, second)
-        has_threads = any(player.program is not None or player.terms.has_clock for player in self._players)
-        if max_games_at_once is None:
-            max_games_at_once = games_at_once((first, second)) if has_threads else GAMES_AT_ONCE
-        for name, value, low in (
-            ("num_games", num_games, 2),
-            ("opening_plies", opening_plies, 0),
-            ("max_games_at_once", max_games_at_once, 1),
-        ):
-            if value < low:
-                raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
-        self._game, self._seed, self._draw, self._sprt = game, seed, draw, sprt
-        self._openings = openings or RandomOpenings(game, num_plies=opening_plies, seed=seed)
-        self._games = {ended.index: ended for ended in played if ended.index < num_games}
-        self._num_games = num_games
-        self._ahead = iter([index for index in range(num_games) if index not in self._games])
+        self._plan, self._game, self._players = plan, plan.game, plan.players
+        self._schedule, self._openings = plan.schedule, plan.openings
+        self._games = {ended.index: ended for ended in played if ended.index < self._schedule.num_games}
+        self._ahead = iter([index for index in range(self._schedule.num_games) if index not in self._games])
         self._inbox: Inbox = queue.SimpleQueue()
         self._boards: dict[int, _Board] = {}
         self._seats: tuple[Seat, ...] = ()
@@ -119,7 +77,11 @@ class Match:
         self._count_pairs()
         if self.is_over:
             return
-        num_boards = min(num_games - len(self._games), max_games_at_once)
+        num_boards = plan.settings.num_boards(
+            self._schedule.num_games - len(self._games),
+            has_threads=any(player.program is not None or player.terms.has_clock for player in self._players),
+            is_pondering=any(player.terms.ponder for player in self._players),
+        )
         try:
             for seat in self._sit_down(num_boards):
                 self._seats = (*self._seats, seat)
@@ -132,7 +94,7 @@ class Match:
     @property
     def is_over(self) -> bool:
         """All games have ended, or the sequential test is decided."""
-        return self._is_decided or len(self._games) == self._num_games
+        return self._is_decided or len(self._games) == self._schedule.num_games
 
     def _count_pairs(self) -> None:
         """Count the pairs that are complete, in the order in which they were begun, until the test is decided.
@@ -142,23 +104,45 @@ class Match:
         while not self._is_decided and {2 * self._num_pairs, 2 * self._num_pairs + 1} <= self._games.keys():
             pair = (self._games[2 * self._num_pairs], self._games[2 * self._num_pairs + 1])
             self._num_pairs += 1
-            if self._sprt is not None:
+            if self._plan.settings.sprt is not None:
                 self._counts += count_results({game.index: game.result for game in pair})
-                self._is_decided = self._sprt.test(self._counts).decision is not None
+                self._is_decided = self._plan.settings.sprt.test(self._counts).decision is not None
+
+    @property
+    def num_games(self) -> tuple[int, int]:
+        """Games that have ended, and games that there are."""
+        return len(self._games), self._schedule.num_games
 
     @property
     def result(self) -> MatchResult:
-        """The games that count so far: see `MatchResult.games`."""
-        games = tuple(self._games[index] for index in range(2 * self._num_pairs))
-        evaluations = [seat.evaluations for seat in self._seats] or [0, 0]
-        first, second = self._players
-        return MatchResult(
-            first.name,
-            second.name,
-            games,
-            (evaluations[0], evaluations[1]),
-            sprt=self._sprt,
-            num_others=len(self._games) - len(games),
+        """The only one of `results`, where two players meet."""
+        (result,) = self.results
+        return result
+
+    @property
+    def results(self) -> tuple[MatchResult, ...]:
+        """The games that count so far (`MatchResult.games`), by pairing."""
+        pairings, schedule = self._schedule.pairings, self._schedule
+        counted: list[list[PlayedGame]] = [[] for _ in pairings]
+        num_others = [0] * len(pairings)
+        for index in sorted(self._games):
+            if index < 2 * self._num_pairs:
+                counted[schedule.pairing(index)].append(self._games[index])
+            else:
+                num_others[schedule.pairing(index)] += 1
+        # What a player of several pairings asked its evaluator is not counted by opponent.
+        seats = () if self._plan.is_tournament else self._seats
+        evaluations = [seat.evaluations for seat in seats]
+        return tuple(
+            MatchResult(
+                self._players[first].name,
+                self._players[second].name,
+                tuple(games),
+                (evaluations[first], evaluations[second]) if evaluations else (0, 0),
+                sprt=self._plan.settings.sprt,
+                num_others=others,
+            )
+            for (first, second), games, others in zip(pairings, counted, num_others, strict=True)
         )
 
     def play_batch(self) -> list[PlayedGame]:
@@ -192,32 +176,25 @@ class Match:
     # ---- who plays
 
     def _sit_down(self, num_boards: int) -> Iterator[Seat]:
-        game, inbox, seed = self._game, self._inbox, self._seed
-        shared = SearchPool(game, self._players[0], num_boards=num_boards, num_sides=2) if self._is_one_search else None
-        for side, player in enumerate(self._players):
+        game, inbox, seed = self._game, self._inbox, self._plan.settings.seed
+        pools: dict[int, SearchPool] = {}
+        for player in self._players:
             if player.plays_by_rules:
                 yield RulesSeat(game, inbox, depth=player.alpha_beta_depth, seed=seed)
             elif player.evaluator is None or player.terms.has_clock:
                 yield ProgramSeat(self._opener(player, num_boards), inbox, num_boards=num_boards)
             else:
-                pool = shared or SearchPool(game, player, num_boards=num_boards, num_sides=1)
-                yield SearchSeat(pool, player, inbox, side=side if shared else 0, num_boards=num_boards, seed=seed)
-
-    @property
-    def _is_one_search(self) -> bool:
-        """Whether one search does for both: the same evaluator, and the same settings but for how long they search."""
-        first, second = self._players
-        return (
-            first.evaluator is not None
-            and first.evaluator is second.evaluator
-            and first.search == replace(second.search, num_simulations=first.search.num_simulations)
-            and not (first.terms.has_clock or second.terms.has_clock)
-        )
+                alike = [number for number, other in enumerate(self._players) if _is_one_search(player, other)]
+                pool = pools.get(alike[0])
+                if pool is None:
+                    first = self._players[alike[0]]
+                    pool = pools[alike[0]] = SearchPool(game, first, num_boards=num_boards, num_sides=len(alike))
+                yield SearchSeat(pool, player, inbox, num_boards=num_boards, seed=seed)
 
     def _opener(self, player: Contestant, num_boards: int) -> Callable[[], Mover]:
         if player.program is not None:
             return functools.partial(player.program.open, self._game)
-        return functools.partial(SearchMover, self._game, player, num_boards=num_boards, seed=self._seed)
+        return functools.partial(SearchMover, self._game, player, num_boards=num_boards, seed=self._plan.settings.seed)
 
     # ---- how a game goes
 
@@ -227,26 +204,27 @@ class Match:
         if index is None:
             self._boards.pop(number, None)
             return
-        opening = self._openings(index // 2)
+        opening, seats = self._openings(self._schedule.round(index)), self._schedule.sides(index)
         state = opening.state(self._game)
-        players = self._players if index % 2 == 0 else self._players[::-1]
+        players = self._players[seats[0]], self._players[seats[1]]
         board = self._boards[number] = _Board(
             index,
+            seats,
             state,
             list(opening.actions),
             len(opening.actions),
             opening.start,
             opening.name,
             clock=_clock_of(players),
-            rules=AdjudicationRules(resign=(players[0].resign, players[1].resign), draw=self._draw),
+            rules=AdjudicationRules(resign=(players[0].resign, players[1].resign), draw=self._plan.settings.draw),
         )
-        for seat in self._seats:
-            seat.new_game(number, index, state)
+        for seat in seats:
+            self._seats[seat].new_game(number, index, state)
         self._begin(number, board)
 
     def _begin(self, number: int, board: _Board) -> None:
         player = self._game.player(board.state)
-        seat, other = board.seat_of(player), board.seat_of(1 - player)
+        seat, other = board.seats[player], board.seats[1 - player]
         self._seats[seat].begin(self._turn(number, board, self._limits(board, player)))
         if self._players[other].terms.ponder:
             self._seats[other].ponder(self._turn(number, board, self._limits(board, 1 - player)))
@@ -255,7 +233,7 @@ class Match:
         return Turn(number, board.index, board.start, board.actions, board.state, limits)
 
     def _limits(self, board: _Board, player: int) -> EngineLimits:
-        terms = self._players[board.seat_of(player)].terms
+        terms = self._players[board.seats[player]].terms
         if board.clock is None or not terms.has_clock:
             return EngineLimits(nodes=terms.nodes, depth=terms.depth)
         left = board.clock.left(0), board.clock.left(1)
@@ -309,11 +287,11 @@ class Match:
 
     def _lateness(self, board: _Board, player: int, thought: Thought) -> str:
         assert board.clock is not None and thought.seconds is not None
-        allowed_s = self._players[board.seat_of(player)].terms.time.flag_falls_after_s(board.clock.left(player))
+        allowed_s = self._players[board.seats[player]].terms.time.flag_falls_after_s(board.clock.left(player))
         return f"{self._name(board, player)} moved after {thought.seconds:.3f} s and had {allowed_s:.3f} s."
 
     def _name(self, board: _Board, player: int) -> str:
-        return self._players[board.seat_of(player)].name
+        return self._players[board.seats[player]].name
 
     def _move(self, number: int, board: _Board, action: int) -> None:
         before, board.state = board.state, self._game.play(board.state, action)
@@ -330,8 +308,8 @@ class Match:
                 board.thoughts.pop()
             self._end(number, board, verdict.result, 0, verdict.ending, f"Adjudicated: {verdict.reason}.")
         else:
-            for seat in self._seats:
-                seat.advance(number, action)
+            for seat in board.seats:
+                self._seats[seat].advance(number, action)
             self._begin(number, board)
 
     def _end(self, number: int, board: _Board, result: float, player: int, ending: str, note: str = "") -> None:
@@ -339,12 +317,10 @@ class Match:
         of_first_player = result if player == 0 else -result
         notes = [note] if note else []
         turn = self._turn(number, board, EngineLimits())
-        for side, seat in enumerate(self._seats):
-            is_second_player = side != board.seat_of(0)
-            own = -of_first_player if is_second_player else of_first_player
-            if score := seat.end_game(turn, own):
-                notes += _disagreement(self._players[side].name, score, of_first_player)
-        first_is_player = board.seat_of(0)
+        for seat, own in zip(board.seats, (of_first_player, -of_first_player), strict=True):
+            if score := self._seats[seat].end_game(turn, own):
+                notes += _disagreement(self._players[seat].name, score, of_first_player)
+        first_is_player = board.index % 2
         played = PlayedGame(
             index=board.index,
             actions=tuple(board.actions),
@@ -363,9 +339,14 @@ class Match:
         self._start_next(number)
 
 
-def games_at_once(players: Iterable[Contestant]) -> int:
-    """Of players that think in threads of their own: one for each core, or for two where both sides think at a time."""
-    return max(1, num_cores() // 2) if any(player.terms.ponder for player in players) else num_cores()
+def _is_one_search(player: Contestant, other: Contestant) -> bool:
+    """Whether one search does for both: the same evaluator, and the same settings but for how long they search."""
+    return (
+        player.evaluator is not None
+        and player.evaluator is other.evaluator
+        and player.search == replace(other.search, num_simulations=player.search.num_simulations)
+        and not (player.terms.has_clock or other.terms.has_clock)
+    )
 
 
 def _clock_of(players: Sequence[Contestant]) -> Clock | None:
@@ -385,6 +366,20 @@ def _disagreement(name: str, score: str, result: float) -> list[str]:
     return [f"{name} counts {score}, by the rules of the match (Tromp-Taylor) {winner}."]
 
 
+def play(
+    plan: MatchPlan, *, played: Sequence[PlayedGame] = (), on_game: Callable[[PlayedGame], None] = lambda _played: None
+) -> tuple[MatchResult, ...]:
+    """Play a match to its end, and answer the result of each pairing; `on_game` is told of each game as it ends.
+
+    Equal seeds give equal games, as far as the evaluators answer equally (rollouts: new contestants) and no clock runs.
+    """
+    with Match(plan, played=played) as match:
+        while not match.is_over:
+            for ended in match.play_batch():
+                on_game(ended)
+        return match.results
+
+
 def play_match(
     game: Rules,
     first: Contestant,
@@ -393,31 +388,10 @@ def play_match(
     num_games: int,
     seed: int,
     opening_plies: int = 0,
-    openings: OpeningSource | None = None,
-    draw: DrawRule | None = None,
-    sprt: Sprt | None = None,
-    played: Sequence[PlayedGame] = (),
     max_games_at_once: int | None = None,
     on_game: Callable[[PlayedGame], None] = lambda _played: None,
 ) -> MatchResult:
-    """Play a match to its end: see `Match`. `on_game` is told of each game as it ends.
-
-    Equal seeds give equal games, as far as the evaluators answer equally (rollouts: new contestants) and no clock runs.
-    """
-    with Match(
-        game,
-        first,
-        second,
-        num_games=num_games,
-        seed=seed,
-        opening_plies=opening_plies,
-        openings=openings,
-        draw=draw,
-        sprt=sprt,
-        played=played,
-        max_games_at_once=max_games_at_once,
-    ) as match:
-        while not match.is_over:
-            for ended in match.play_batch():
-                on_game(ended)
-        return match.result
+    """Play two players' match to its end, as `play` does: whatever else a match may have stands in `MatchSettings`."""
+    settings = MatchSettings(num_games, seed, opening_plies, max_games_at_once=max_games_at_once)
+    (result,) = play(MatchPlan(game, (first, second), settings), on_game=on_game)
+    return result

@@ -1,4 +1,4 @@
-"""A contestant that thinks in threads of its own, one for each board: other people's engines, searches by a clock."""
+"""A player that thinks in threads of its own, one for each board: other people's engines, searches by a clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from zerosum.play.search_mover import SearchMover
 
 
 class ProgramSeat:
-    """A mover for each board, which lives from game to game; one that has failed begins afresh with the next game."""
+    """A mover for each board where it plays, which lives from game to game.
+
+    One that has failed begins afresh with the next game. In a tournament there are as many as games at a time.
+    """
 
     has_work = False
 
@@ -27,7 +30,12 @@ class ProgramSeat:
             EngineFailure, SettingsError: as `Program.open`.
         """
         self._open, self._inbox = open_mover, inbox
-        self._movers: list[Mover | None] = [open_mover(), *[None] * (num_boards - 1)]
+        self._idle = [open_mover()]
+        """Movers between two games; the one that played last is the next to play."""
+        self._opened = list(self._idle)
+        self._movers: dict[int, Mover] = {}
+        """By board, while a game goes on there."""
+        self._lock = threading.Lock()
         self._threads = [ThreadPoolExecutor(1, thread_name_prefix="board") for _ in range(num_boards)]
         self._failures: dict[int, EngineFailure] = {}
         """By board: why there is nobody to ask in this game."""
@@ -37,7 +45,7 @@ class ProgramSeat:
     @property
     def evaluations(self) -> int:
         """See `Seat`; of other people's engines nobody knows."""
-        return sum(mover.evaluations for mover in self._movers if isinstance(mover, SearchMover))
+        return sum(mover.evaluations for mover in self._opened if isinstance(mover, SearchMover))
 
     def new_game(self, board: int, game_index: int, state: State) -> None:
         """See `Seat`."""
@@ -80,16 +88,26 @@ class ProgramSeat:
         self._close_movers()
 
     def _close_movers(self) -> None:
-        for mover in self._movers:
-            if mover is not None:
-                mover.close()
+        with self._lock:
+            movers = list(self._opened)
+        for mover in movers:
+            mover.close()
 
     # ---- in the board's thread
+
+    def _take_mover(self) -> Mover:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        mover = self._open()
+        with self._lock:
+            self._opened.append(mover)
+        return mover
 
     def _new_game(self, board: int, game_index: int) -> None:
         self._failures.pop(board, None)
         try:
-            mover = self._movers[board] = self._movers[board] or self._open()
+            mover = self._movers[board] = self._take_mover()
             mover.new_game(game_index)
         except EngineFailure as failure:
             self._failures[board] = failure
@@ -97,7 +115,7 @@ class ProgramSeat:
             self._inbox.put(error)
 
     def _think(self, turn: Turn, actions: tuple[int, ...]) -> None:
-        mover, failure = self._movers[turn.board], self._failures.get(turn.board)
+        mover, failure = self._movers.get(turn.board), self._failures.get(turn.board)
         try:
             if failure is not None:
                 raise failure
@@ -110,7 +128,7 @@ class ProgramSeat:
             self._inbox.put(error)
 
     def _ponder(self, turn: Turn, actions: tuple[int, ...], is_over: threading.Event) -> None:
-        mover = self._movers[turn.board]
+        mover = self._movers.get(turn.board)
         if mover is None or turn.board in self._failures:
             return
         try:
@@ -121,10 +139,12 @@ class ProgramSeat:
             self._inbox.put(error)
 
     def _end_game(self, turn: Turn, actions: tuple[int, ...], result: float) -> str:
-        mover = self._movers[turn.board]
-        if mover is None or turn.board in self._failures:
+        mover = self._movers.pop(turn.board, None)
+        if mover is None:
             return ""
         try:
+            if turn.board in self._failures:
+                return ""
             # What the game is worth is asked only of those who know, and where its rules have ended it.
             score = ""
             if isinstance(mover, ExternalEngine) and mover.game.outcome(turn.state) is not None:
@@ -132,6 +152,9 @@ class ProgramSeat:
             mover.end_game(result)
         except EngineFailure:
             return ""  # after its end the game is no other; a mover that is gone is opened again for the next
+        finally:
+            with self._lock:
+                self._idle.append(mover)
         return score
 
 

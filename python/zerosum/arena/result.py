@@ -6,19 +6,8 @@ import math
 from dataclasses import dataclass
 
 from zerosum.arena.played import FAILURES, PlayedGame
-from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import PairScore
 from zerosum.contest.sprt import MatchStatistics, Sprt, Tally, count_results, match_statistics
-
-
-def require_pairs(name: str, num_games: int) -> None:
-    """Hold a number of games, under the name that its giver knows, against how a match plays them.
-
-    Raises:
-        SettingsError: it is odd.
-    """
-    if num_games % 2:
-        raise SettingsError(f"{name} is {num_games}, expected an even number: each opening is played from both sides.")
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Seat(Protocol):
 
 
 class SearchPool:
-    """Trees that one evaluator answers: those of a contestant's boards, or of both, whose batches are then shared."""
+    """Trees that one evaluator answers: those of a player's boards, or of several players', who then share batches."""
 
     def __init__(self, game: Rules, player: Contestant, *, num_boards: int, num_sides: int) -> None:
         assert player.evaluator is not None
@@ -111,6 +111,13 @@ class SearchPool:
         self.search = new_search(game, self.config, num_trees=num_trees)
         self._max_leaves = num_trees * config.leaves_in_flight
         self.evaluations = [0] * num_sides
+        """By side: of those that have taken one."""
+        self._num_taken = 0
+
+    def take_side(self) -> int:
+        """The number of another player's trees."""
+        self._num_taken += 1
+        return self._num_taken - 1
 
     def answer(self) -> None:
         """One round of all trees that are thinking."""
@@ -122,12 +129,10 @@ class SearchPool:
 class SearchSeat:
     """Searches all boards where it is to move, one batch after the other."""
 
-    def __init__(
-        self, pool: SearchPool, contestant: Contestant, inbox: Inbox, *, side: int, num_boards: int, seed: int
-    ) -> None:
-        """`side` says which of the pool's trees are its own."""
-        self._pool, self._side, self._inbox = pool, side, inbox
-        self._first_tree = side * num_boards
+    def __init__(self, pool: SearchPool, contestant: Contestant, inbox: Inbox, *, num_boards: int, seed: int) -> None:
+        """Some of the pool's trees become its own."""
+        self._pool, self._side, self._inbox = pool, pool.take_side(), inbox
+        self._first_tree = self._side * num_boards
         self._num_simulations = contestant.terms.nodes or contestant.search.num_simulations
         self._contestant, self._seed = contestant, seed
         self._thinking: dict[int, Turn] = {}

@@ -28,7 +28,13 @@ class MatchStore:
     """A match's file, which this process alone writes; to be closed."""
 
     def __init__(
-        self, path: Path, game: Rules, settings: dict[str, Any], *, report: Callable[[str], None] = lambda _said: None
+        self,
+        path: Path,
+        game: Rules,
+        settings: dict[str, Any],
+        *,
+        names_at: Callable[[int], tuple[str, ...]] = lambda _index: (),
+        report: Callable[[str], None] = lambda _said: None,
     ) -> None:
         """Open the file of a match, or begin one.
 
@@ -36,13 +42,15 @@ class MatchStore:
             path: Of the file.
             game: That is played.
             settings: All that a game of the match depends on, as JSON takes it.
+            names_at: Players of a game by its number, the one that moves first before the other; nobody in a match of
+                two, whose settings name them.
             report: Gets a sentence, if lines are damaged and taken out.
 
         Raises:
             DataError: the file holds another match, or none, or cannot be read.
             RunError: another process writes it, or nobody may.
         """
-        self._path, self._game = path, game
+        self._path, self._game, self._names_at = path, game, names_at
         self._lock = filelock.FileLock(f"{path}.lock", timeout=0)
         try:
             self._lock.acquire()
@@ -58,7 +66,7 @@ class MatchStore:
 
     def add(self, played: PlayedGame) -> None:
         """Keep a game. Raises RunError if the file cannot be written."""
-        append_line(self._path, game_line(self._game, played))
+        append_line(self._path, game_line(self._game, played, self._names_at(played.index)))
         self.games.append(played)
 
     def close(self) -> None:
@@ -115,14 +123,15 @@ def _first_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, 
     return name, shown(str(there)), shown(str(here))
 
 
-def game_line(game: Rules, played: PlayedGame) -> str:
-    """A game as a line of JSON, its moves as the game writes them."""
+def game_line(game: Rules, played: PlayedGame, players: tuple[str, ...] = ()) -> str:
+    """A game as a line of JSON, its moves as the game writes them; with its players' names if they are given."""
     state, moves = start_state(game, played.start), []
     for action in played.actions:
         moves.append(game.action_text(state, action))
         state = game.play(state, action)
     line: dict[str, Any] = {
         "game": played.index,
+        "players": players,
         "first_is_player": played.first_is_player,
         "result": played.result,
         "ending": played.ending,

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from zerosum.arena.session import MatchPlan, Played, Say, plan_match, play_session
+from zerosum.arena.plan import MatchPlan, MatchSettings
+from zerosum.arena.session import Played, Say, plan_match, play_session, with_openings
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.paper import PaperMatch, paper_matches
@@ -133,19 +134,12 @@ def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchP
         Terms(_divided(control, match.time_divisor), manager="paper", overhead_s=OVERHEAD_S),
         resign=resign,
     )
-    plan = plan_match(
-        game,
-        player,
-        opponent,
-        num_games=words.num_games,
-        seed=words.seed,
-        openings=openings,
-        opening_plies=None if openings else 0,
-        max_games_at_once=words.max_games_at_once or 1,
-        say=say,
-    )
+    settings = MatchSettings(words.num_games, words.seed, max_games_at_once=words.max_games_at_once or 1)
+    settings = with_openings(settings, game, openings=openings, plies=None if openings else 0, is_shuffled=False)
+    settings = replace(settings, openings_name=openings or "the initial position")
+    plan = plan_match(game, (player, opponent), settings, say=say)
     _require_time(plan, control)
-    return replace(plan, openings_name=openings or "the initial position")
+    return plan
 
 
 def _openings(words: SuiteWords, match: PaperMatch) -> str | None:
@@ -200,10 +194,11 @@ def _opponent_word(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) 
 
 def _require_time(plan: MatchPlan, control: TimeControl) -> None:
     """Hold what is left of the times against what can be played."""
-    shortest = min(control.main_s or control.period_s for control in (plan.first.terms.time, plan.second.terms.time))
+    player, opponent = plan.players
+    shortest = min(control.main_s or control.period_s for control in (player.terms.time, opponent.terms.time))
     if shortest < SHORTEST_S:
         raise _LeftOutError(f"its clocks would show {shortest:g} s: a larger --time-scale plays it.")
-    is_gtp = getattr(plan.second.program, "protocol", "") == "gtp"
+    is_gtp = getattr(opponent.program, "protocol", "") == "gtp"
     if is_gtp and (control.main_s or control.period_s) < 1:
         raise _LeftOutError("GTP counts in whole seconds, and it would have less than one: take a larger --time-scale.")
 

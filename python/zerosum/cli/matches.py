@@ -1,21 +1,30 @@
-"""How players compare: `match`, `ladder`."""
+"""How players compare: `match`, `tournament`, `ladder`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from zerosum.cli.application import app
 from zerosum.cli.words import GAME_HELP, GameArgument, Json, refuse, require_pairs_option, say, seed_option
 
+if TYPE_CHECKING:  # a start of the command line is light
+    from zerosum.arena import MatchSettings
+    from zerosum.arena.plan import Format
+    from zerosum.arena.session import Played
+    from zerosum.arena.suite import SuiteWords
+    from zerosum.contest.sprt import Sprt
+    from zerosum.play.contestants import Entry
+
 PlayerSettings = Annotated[
     list[str] | None,
     typer.Option(
         "--each",
         metavar="NAME=VALUE",
-        help="What both players have, once for each setting: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
+        help="What all players have, once for each setting: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
         " second, `timemargin=50` milliseconds over it, `ponder=true`, `nodes=1000` or `depth=5` a move,"
         " `'option.Hash=64'` of an engine, `profile=paper`, `sample=30` plies by visits,"
         " `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=paper`.",
@@ -32,8 +41,58 @@ SecondSettings = Annotated[
 ]
 
 
+Openings = Annotated[
+    str,
+    typer.Option(
+        "--openings",
+        metavar="FILE",
+        help="Begin with these: PGN, EPD, SFEN, SGF, moves (.txt), a Polyglot book (.bin), or `chess-human`,"
+        " `shogi-human`, which come with the program.",
+        show_default=False,
+    ),
+]
+OpeningPlies = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Random plies that open each pair of games, 2 if not given; with --openings, the most of an opening.",
+        show_default=False,
+    ),
+]
+Shuffle = Annotated[bool, typer.Option("--shuffle", metavar="", help="Take the openings of a file in random order.")]
+Draw = Annotated[
+    str, typer.Option("--draw", help="Agree a draw: `'movenumber=40 movecount=8 score=10'`.", show_default=False)
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Games at once: if not given 64 between our own players without clocks, else one a core.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the games as they end: .pgn, .sgf or .csa, or .jsonl for any game; of a suite, a directory. The"
+        " same command goes on with a match that was stopped.",
+        show_default=False,
+    ),
+]
+Log = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Add all that engines are told and answer to this file, with the time, the game and the engine.",
+        show_default=False,
+    ),
+]
+Seed = Annotated[int, seed_option("openings, random play and sampled moves")]
+
+
 @app.command(
-    epilog="Example: `zerosum match connect4 rollouts@100 random --games 20`; against an engine"
+    epilog="Example: `zerosum match connect4 runs/connect4@100 random --games 20`; against an engine"
     " `zerosum match chess runs/chess stockfish@1000 --second 'option.Skill Level=0' --out games.pgn`"
 )
 def match(
@@ -55,37 +114,11 @@ def match(
     each: PlayerSettings = None,
     first_: FirstSettings = None,
     second_: SecondSettings = None,
-    openings: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE",
-            help="Begin with these: PGN, EPD, SFEN, SGF, moves (.txt), a Polyglot book (.bin), or `chess-human`,"
-            " `shogi-human`, which come with the program.",
-            show_default=False,
-        ),
-    ] = "",
-    opening_plies: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Random plies that open each pair of games, 2 if not given; with --openings, the most of an opening.",
-            show_default=False,
-        ),
-    ] = None,
-    shuffle: Annotated[
-        bool, typer.Option("--shuffle", metavar="", help="Take the openings of a file in random order.")
-    ] = False,
-    draw: Annotated[
-        str, typer.Option(help="Agree a draw: `'movenumber=40 movecount=8 score=10'`.", show_default=False)
-    ] = "",
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Games at once: if not given 64 between our own players without clocks, else one a core.",
-            show_default=False,
-        ),
-    ] = None,
+    openings: Openings = "",
+    opening_plies: OpeningPlies = None,
+    shuffle: Shuffle = False,
+    draw: Draw = "",
+    concurrency: Concurrency = None,
     sprt: Annotated[
         str,
         typer.Option(
@@ -100,23 +133,8 @@ def match(
         float | None, typer.Option(help="How often the test may accept ELO1 in error, 0.05 if not given.")
     ] = None,
     beta: Annotated[float | None, typer.Option(help="The same for ELO0.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the games as they end: .pgn, .sgf or .csa, or .jsonl for any game; of a suite, a directory. The"
-            " same command goes on with a match that was stopped.",
-            show_default=False,
-        ),
-    ] = None,
-    log: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Add all that engines are told and answer to this file, with the time, the game and the engine.",
-            show_default=False,
-        ),
-    ] = None,
+    out: Out = None,
+    log: Log = None,
     suite: Annotated[
         str,
         typer.Option(
@@ -131,90 +149,149 @@ def match(
             help="With --suite: its times are multiplied by this, 0.001 if not given (of 3 hours that makes 10.8 s)."
         ),
     ] = None,
-    seed: Annotated[int, seed_option("openings, random play and sampled moves")] = 0,
+    seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Let two players meet, and say how they compare."""
-    from zerosum.arena.session import plan_match, play_session
+    from zerosum.arena import MatchSettings
+    from zerosum.arena.suite import SuiteWords
     from zerosum.base.errors import SettingsError
-    from zerosum.contest.adjudication import DrawRule
-    from zerosum.contest.sprt import Sprt
-    from zerosum.games import make
     from zerosum.play.contestants import Entry
     from zerosum.run.report import score_json
 
-    test: dict[str, Any] = {"model": model, "alpha": alpha, "beta": beta}
+    test: dict[str, object] = {"--model": model, "--alpha": alpha, "--beta": beta}
     if suite:
-        refuse(
-            "a --suite says how it is played",
-            {
-                "--each": each,
-                "--first": first_,
-                "--second": second_,
-                "--draw": draw,
-                "--sprt": sprt,
-                "--opening-plies": opening_plies,
-                "--shuffle": shuffle,
-                **{f"--{name}": value for name, value in test.items()},
-            },
-        )
+        own: dict[str, object] = {
+            "--each": each,
+            "--first": first_,
+            "--second": second_,
+            "--draw": draw,
+            "--sprt": sprt,
+        }
+        own |= {"--opening-plies": opening_plies, "--shuffle": shuffle, **test}
+        refuse("a --suite says how it is played", own)
         scale = 0.001 if time_scale is None else time_scale
-        _play_suite(suite, game, first, second, games, scale, openings, concurrency, out, log, seed, json)
+        _play_suite(SuiteWords(suite, games, scale, game, first, second, openings, seed, concurrency), out, log, json)
         return
     refuse("only a --suite has times to multiply", {"--time-scale": time_scale})
     if not sprt:
-        refuse("there is no --sprt that it would set", {f"--{name}": value for name, value in test.items()})
+        refuse("there is no --sprt that it would set", test)
     for name, word in (("GAME", game), ("FIRST", first), ("SECOND", second)):
         if not word:
             raise SettingsError(f"Missing argument {name}: a match has a game and two players.")
-    plan = plan_match(
-        make(game),
-        Entry.parse(first, [*(each or []), *(first_ or [])]),
-        Entry.parse(second, [*(each or []), *(second_ or [])]),
-        num_games=games,
-        openings=openings,
-        opening_plies=opening_plies,
-        is_shuffled=shuffle,
-        draw=DrawRule.parse(draw) if draw else None,
-        sprt=Sprt.parse(sprt, **{name: value for name, value in test.items() if value is not None}) if sprt else None,
-        max_games_at_once=concurrency,
-        seed=seed,
-        say=say,
+    played = _play(
+        game,
+        [Entry.parse(first, [*(each or []), *(first_ or [])]), Entry.parse(second, [*(each or []), *(second_ or [])])],
+        MatchSettings(games, seed, max_games_at_once=concurrency, sprt=_sprt(sprt, test)),
+        openings=(openings, opening_plies, shuffle),
+        draw=draw,
+        out=out,
+        log=log,
     )
-    played = play_session(plan, file=out, log=log, say=say)
     print(score_json(played.result) if json else played.result)
+    _leave(played)
+
+
+def _sprt(hypotheses: str, test: dict[str, Any]) -> Sprt | None:
+    from zerosum.contest.sprt import Sprt
+
+    given = {name.removeprefix("--"): value for name, value in test.items() if value is not None}
+    return Sprt.parse(hypotheses, **given) if hypotheses else None
+
+
+def _play(
+    game: str,
+    entries: list[Entry],
+    settings: MatchSettings,
+    *,
+    openings: tuple[str, int | None, bool],
+    draw: str,
+    out: Path | None,
+    log: Path | None,
+) -> Played:
+    """Play the match, with openings as (file, plies, whether they are shuffled)."""
+    from zerosum.arena.session import plan_match, play_session, with_openings
+    from zerosum.contest.adjudication import DrawRule
+    from zerosum.games import make
+
+    rules, (word, plies, is_shuffled) = make(game), openings
+    settings = replace(settings, draw=DrawRule.parse(draw) if draw else None)
+    settings = with_openings(settings, rules, openings=word, plies=plies, is_shuffled=is_shuffled)
+    return play_session(plan_match(rules, entries, settings, say=say), file=out, log=log, say=say)
+
+
+def _leave(played: Played) -> None:
     if played.is_interrupted:
         say(played.how_to_go_on)
         raise typer.Exit(130)
 
 
-def _play_suite(
-    suite: str,
-    game: str,
-    first: str,
-    second: str,
-    games: int,
-    time_scale: float,
-    openings: str,
-    concurrency: int | None,
-    out: Path | None,
-    log: Path | None,
-    seed: int,
-    json: bool,
-) -> None:
-    from zerosum.arena.suite import SuiteWords, play_suite
+def _play_suite(words: SuiteWords, out: Path | None, log: Path | None, json: bool) -> None:
+    from zerosum.arena.suite import play_suite
     from zerosum.run.report import score_json
 
-    words = SuiteWords(suite, games, time_scale, game, first, second, openings, seed, concurrency)
     for result in play_suite(words, directory=out, log=log, say=say):
         print(
             score_json(result.played.result, match=result.match.title, paper=result.match.result)
             if json
             else f"{result}\n"
         )
-        if result.played.is_interrupted:
-            say(result.played.how_to_go_on)
-            raise typer.Exit(130)
+        _leave(result.played)
+
+
+@app.command(
+    epilog="Example: `zerosum tournament connect4 runs/connect4 rollouts@100 rollouts@400 --games 40`; with engines"
+    " `zerosum tournament chess runs/chess stockfish 'option.Skill Level=0' gnuchess --each st=1 --format gauntlet`"
+)
+def tournament(
+    game: GameArgument,
+    players: Annotated[
+        list[str],
+        typer.Argument(
+            help="Three or more, each as `match` takes it. NAME=VALUE behind a player is a setting of that one:"
+            " `stockfish nodes=1000 'option.Skill Level=0' gnuchess st=1`.",
+            show_default=False,
+        ),
+    ],
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format", help="`round-robin`: everybody meets everybody; `gauntlet`: the first player meets all others."
+        ),
+    ] = "round-robin",
+    games: Annotated[
+        int,
+        typer.Option(
+            min=2,
+            callback=require_pairs_option,
+            help="Games of each two that meet; each opening is played from both sides.",
+        ),
+    ] = 20,
+    each: PlayerSettings = None,
+    openings: Openings = "",
+    opening_plies: OpeningPlies = None,
+    shuffle: Shuffle = False,
+    draw: Draw = "",
+    concurrency: Concurrency = None,
+    out: Out = None,
+    log: Log = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Let several players meet, and print a table of points and ratings."""
+    from json import dumps
+
+    from zerosum.arena import MatchSettings
+    from zerosum.base.errors import SettingsError
+    from zerosum.play.contestants import parse_entries
+
+    settings = MatchSettings(games, seed, max_games_at_once=concurrency, format=cast("Format", format))
+    entries = parse_entries(players, each or [])
+    if len(entries) < 3:
+        raise SettingsError(f"a tournament has three players or more, and here are {len(entries)}: `match` takes two.")
+    played = _play(game, entries, settings, openings=(openings, opening_plies, shuffle), draw=draw, out=out, log=log)
+    print(dumps(played.standings.numbers()) if json else played.standings)
+    _leave(played)
 
 
 @app.command(

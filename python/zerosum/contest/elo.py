@@ -44,14 +44,14 @@ class PairScore:
 
 @dataclass(frozen=True)
 class Rating:
-    """A rating relative to the anchor's 0."""
+    """A rating relative to the anchor's 0, or to the players' mean."""
 
     elo: float
     error: float
-    """Half the width of the 95 % interval of the difference to the anchor."""
+    """Half the width of the 95 % interval of the difference to that."""
 
     def __str__(self) -> str:
-        return f"{self.elo:+.0f} ± {self.error:.0f}"
+        return f"{self.elo:+z.0f} ± {self.error:.0f}"
 
 
 def win_probability(elo_difference: float) -> float:
@@ -63,8 +63,8 @@ def win_probability(elo_difference: float) -> float:
     return 1 / (1 + 10 ** (-elo_difference / 400))
 
 
-def fit_elo(results: Iterable[PairScore], *, anchor: str = "random") -> dict[str, Rating]:
-    """Ratings under which the results are most likely, the anchor's being 0.
+def fit_elo(results: Iterable[PairScore], *, anchor: str | None = "random") -> dict[str, Rating]:
+    """Ratings under which the results are most likely, the anchor's being 0, or their mean without an anchor.
 
     Each game is a coin that falls for the first player with p = `win_probability(elo - elo')`; a draw is half a win for
     each. A fraction of a virtual draw (`VIRTUAL_DRAWS`) between any two players that met keeps a score of 100:0 finite.
@@ -83,18 +83,24 @@ def fit_elo(results: Iterable[PairScore], *, anchor: str = "random") -> dict[str
         gained = result.points if is_ordered else result.num_games - result.points
         points[pair] = points.get(pair, VIRTUAL_DRAWS / 2) + gained
         counts[pair] = counts.get(pair, VIRTUAL_DRAWS) + result.num_games
-    names = [anchor, *sorted({name for pair in counts for name in pair} - {anchor})]
+    met = sorted({name for pair in counts for name in pair} - {anchor})
+    names = met if anchor is None else [anchor, *met]
     _require_connected(names, counts)
-    # A row a pair: +1 for its first player, -1 for its second; the anchor stays at 0, so it has no column.
+    # A row a pair: +1 for its first player, -1 for its second; the first of all stays at 0, so it has no column.
     design = np.zeros((len(counts), len(names)))
     for row, (one, other) in enumerate(counts):
         design[row, names.index(one)] += 1
         design[row, names.index(other)] -= 1
     logits, covariance = _fit_logits(design[:, 1:], np.array([*points.values()]), np.array([*counts.values()]))
-    ratings = {anchor: Rating(0.0, 0.0)}
-    for name, logit, variance in zip(names[1:], logits, np.diag(covariance), strict=True):
-        ratings[name] = Rating(ELO_PER_LOGIT * float(logit), ELO_PER_LOGIT * NORMAL_95 * math.sqrt(variance))
-    return ratings
+    logits, covariance = np.array([0.0, *logits]), np.pad(covariance, ((1, 0), (1, 0)))
+    if anchor is None:
+        from_mean = np.eye(len(names)) - 1 / len(names)
+        logits, covariance = from_mean @ logits, from_mean @ covariance @ from_mean
+    deviations = np.sqrt(np.diag(covariance))
+    return {
+        name: Rating(ELO_PER_LOGIT * float(logit), ELO_PER_LOGIT * NORMAL_95 * float(deviation))
+        for name, logit, deviation in zip(names, logits, deviations, strict=True)
+    }
 
 
 def is_stronger(results: Sequence[PairScore], one: str, other: str) -> bool:

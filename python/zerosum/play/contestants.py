@@ -109,6 +109,30 @@ class Entry:
         )
 
 
+_SETTING = re.compile(r"[a-z]+(\.[^/=]*)?=.*", re.DOTALL)
+
+
+def parse_entries(words: Sequence[str], each: Sequence[str]) -> list[Entry]:
+    """Players in one line, each with its own settings behind it: `stockfish nodes=5 gnuchess st=1`.
+
+    Args:
+        words: Players and settings; a player's path with = in it begins with ./ or /.
+        each: Settings of all, which those behind a player go before.
+
+    Raises:
+        SettingsError: as `Entry.parse`, or a setting stands before all players.
+    """
+    found: list[tuple[str, list[str]]] = []
+    for word in words:
+        if not _SETTING.fullmatch(word):
+            found.append((word, [*each]))
+        elif found:
+            found[-1][1].append(word)
+        else:
+            raise SettingsError(f"{shown(word)} stands before all players: write a setting behind its player.")
+    return [Entry.parse(word, settings) for word, settings in found]
+
+
 @dataclass(frozen=True)
 class Entered:
     """Who plays, and what is to be said of it."""

@@ -1,0 +1,215 @@
+"""All that a match is, before it is played: rules, players, who meets whom in which game, and how games begin and end.
+
+    plan = MatchPlan(make("connect4"), (one, other), MatchSettings(num_games=100, seed=1, opening_plies=2))
+
+Two players or more: with more than two it is a tournament, whose games `Schedule` lays out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from zerosum.arena.openings import OpeningSource, RandomOpenings
+from zerosum.base.errors import SettingsError, nearest
+from zerosum.base.settings import num_cores
+from zerosum.contest.adjudication import DrawRule
+from zerosum.contest.sprt import Sprt
+from zerosum.games import Rules
+from zerosum.play.player import Contestant
+
+Format = Literal["round-robin", "gauntlet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+GAMES_AT_ONCE = 64
+"""Of our own players without a clock, whose positions share batches."""
+COMPARED_OPENINGS = 100
+"""So many openings have to be the same for a match to go on."""
+
+
+def require_pairs(name: str, num_games: int) -> None:
+    """Hold a number of games, under the name that its giver knows, against how a match plays them.
+
+    Raises:
+        SettingsError: it is odd.
+    """
+    if num_games % 2:
+        raise SettingsError(f"{name} is {num_games}, expected an even number: each opening is played from both sides.")
+
+
+@dataclass(frozen=True)
+class MatchSettings:
+    """How a match is played, whoever plays.
+
+    Raises:
+        SettingsError: a number is out of range.
+    """
+
+    num_games: int
+    """Of each two players that meet; even: each opening is played from both sides."""
+    seed: int
+    """Keys random openings, random play and sampled moves."""
+    opening_plies: int = 0
+    """Random moves that begin each pair of games; a game of several starts draws one of them, too."""
+    openings: OpeningSource | None = None
+    """Where openings come from instead."""
+    openings_name: str = ""
+    """What was asked for, for people."""
+    draw: DrawRule | None = None
+    """When a draw is agreed; never, if not given."""
+    sprt: Sprt | None = None
+    """Ends a match of two as soon as it is decided by the complete pairs, in the order in which they were begun."""
+    max_games_at_once: int | None = None
+    """If not given, `GAMES_AT_ONCE`, or with programs and clocks one for each core; for two where a player ponders."""
+    format: Format = "round-robin"
+    """Who meets whom where there are more than two: everybody everybody, or the first player all others."""
+
+    def __post_init__(self) -> None:
+        require_pairs("num_games", self.num_games)
+        for name, value, low in (
+            ("num_games", self.num_games, 2),
+            ("opening_plies", self.opening_plies, 0),
+            ("max_games_at_once", self.max_games_at_once, 1),
+        ):
+            if value is not None and value < low:
+                raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
+        if self.format not in FORMATS:
+            raise SettingsError(f"format {self.format!r}: {nearest(self.format, FORMATS)}.")
+
+    def num_boards(self, num_games: int, *, has_threads: bool, is_pondering: bool) -> int:
+        """How many of so many games are played at once.
+
+        Args:
+            num_games: That are left.
+            has_threads: Whether a player thinks in threads of its own, one for each board.
+            is_pondering: Whether both sides of a board may think at a time.
+        """
+        most = max(1, num_cores() // (2 if is_pondering else 1)) if has_threads else GAMES_AT_ONCE
+        return min(num_games, self.max_games_at_once or most)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Which players meet in which game, as numbers of players; games are numbered from 0, 2k and 2k + 1 are a pair.
+
+    A round is a pair of games of every pairing, with the same opening in all of them: whoever stops early has compared
+    everybody by as many games.
+    """
+
+    pairings: tuple[tuple[int, int], ...]
+    """The first of the two moves first in the games of even number; results are from its view."""
+    num_games_each: int
+
+    @classmethod
+    def of(cls, num_players: int, settings: MatchSettings) -> Schedule:
+        """Of a format."""
+        others = range(1, num_players)
+        pairings = (
+            tuple((0, other) for other in others)
+            if settings.format == "gauntlet"
+            else tuple(itertools.combinations(range(num_players), 2))
+        )
+        return cls(pairings, settings.num_games)
+
+    @property
+    def num_games(self) -> int:
+        """Of all pairings."""
+        return len(self.pairings) * self.num_games_each
+
+    def pairing(self, index: int) -> int:
+        """The number of the pairing that plays a game."""
+        return index // 2 % len(self.pairings)
+
+    def round(self, index: int) -> int:
+        """The round that a game belongs to, from 0, which is the number of its opening."""
+        return index // 2 // len(self.pairings)
+
+    def sides(self, index: int) -> tuple[int, int]:
+        """Who moves first in a game, and who second."""
+        first, second = self.pairings[self.pairing(index)]
+        return (first, second) if index % 2 == 0 else (second, first)
+
+
+@dataclass(frozen=True)
+class MatchPlan:
+    """All that a match is.
+
+    Raises:
+        SettingsError: there are too few players, or what is asked for is for two players alone.
+    """
+
+    game: Rules
+    players: tuple[Contestant, ...]
+    settings: MatchSettings
+
+    def __post_init__(self) -> None:
+        if len(self.players) < 2:
+            raise SettingsError(f"{len(self.players)} players: a match has two or more.")
+        if self.is_tournament and self.settings.sprt is not None:
+            raise SettingsError(f"a sequential test compares two players, and here are {len(self.players)}.")
+        names = [player.name for player in self.players]
+        if self.is_tournament and (twice := {name for name in names if names.count(name) > 1}):
+            raise SettingsError(f"several players are called {min(twice)}: give all but one another name=WORDS.")
+
+    @property
+    def is_tournament(self) -> bool:
+        """Whether there are more than two players."""
+        return len(self.players) > 2
+
+    @property
+    def schedule(self) -> Schedule:
+        """Who meets whom."""
+        return Schedule.of(len(self.players), self.settings)
+
+    @property
+    def openings(self) -> OpeningSource:
+        """What games begin with, by round."""
+        settings = self.settings
+        return settings.openings or RandomOpenings(self.game, num_plies=settings.opening_plies, seed=settings.seed)
+
+    @property
+    def event(self) -> str:
+        """What it is called in files."""
+        if self.is_tournament:
+            return f"{self.settings.format} of {len(self.players)} players"
+        return " - ".join(player.name for player in self.players)
+
+    def names_at(self, index: int) -> tuple[str, str]:
+        """Who moves first in a game, and who second."""
+        first, second = self.schedule.sides(index)
+        return self.players[first].name, self.players[second].name
+
+    def description(self) -> dict[str, Any]:
+        """What its games depend on, as JSON takes it. Neither how many there are nor when it is decided."""
+        openings = [self.openings(number) for number in range(COMPARED_OPENINGS)]
+        digest = zlib.crc32(repr([(opening.start, opening.actions) for opening in openings]).encode())
+        players = [_described(player) for player in self.players]
+        named = (
+            {"tournament": self.settings.format, "players": players}
+            if self.is_tournament
+            else dict(zip(("first", "second"), players, strict=True))
+        )
+        return {
+            "game": self.game.spec.full_name,
+            "version": self.game.spec.version,
+            **named,
+            "openings": self.settings.openings_name,
+            "openings digest": f"{digest:08x}",
+            "seed": self.settings.seed,
+            "draw": str(self.settings.draw or "none"),
+        }
+
+
+def _described(player: Contestant) -> dict[str, Any]:
+    return {
+        "name": player.name,
+        "network": player.network,
+        "search": {} if player.evaluator is None else asdict(player.search),
+        "program": "" if player.program is None else repr(player.program),
+        "terms": str(player.terms),
+        "sampled plies": player.sampled_plies,
+        **({"temperature": player.temperature} if player.temperature else {}),
+        "resign": str(player.resign or "never"),
+    }
