@@ -1,8 +1,14 @@
 """What every test starts from: the same terminal and the same examples on every machine."""
 
+import io
 import os
+import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from commands_for_tests import Answer, Command
 
 # Before anything reads them: help texts and errors have no colours and one width, in a terminal and in CI alike.
 os.environ.update(COLUMNS="120", NO_COLOR="1", TERM="dumb", _TYPER_FORCE_DISABLE_TERMINAL="1")
@@ -11,3 +17,20 @@ os.environ.pop("FORCE_COLOR", None)
 # No test fails because a machine is slow or because today's random draw differs.
 settings.register_profile("zerosum", deadline=None, derandomize=True)
 settings.load_profile("zerosum")
+
+
+@pytest.fixture
+def zero(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """`zerosum` with these words and lines typed."""
+    from zerosum.cli import main
+
+    def run(*words: str | Path, typed: str = "") -> Answer:
+        monkeypatch.setattr(sys, "argv", ["zerosum", *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        assert isinstance(stop.value.code, int | None)
+        return Answer(stop.value.code or 0, out, err)
+
+    return run

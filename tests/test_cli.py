@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shlex
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import zerosum
+from commands_for_tests import Answer, Command
 from runs_for_tests import SETTINGS, train_a_little
 from zerosum._core import core_game_names
 from zerosum.arena import play_match
 from zerosum.base.errors import GameError, command_text
-from zerosum.cli import app, main
+from zerosum.cli import app
 from zerosum.games import make, perft, state_after
 from zerosum.games.picture import svg
 from zerosum.network.checkpoint import list_checkpoints
@@ -28,7 +27,21 @@ from zerosum.run.metrics import MetricsRow
 from zerosum.run.report import larger_budget, transcript
 
 COMMANDS = (
-    *("train", "play", "uci", "usi", "gtp", "match", "ladder", "levels", "evaluate", "info", "export", "analyse"),
+    *(
+        "train",
+        "play",
+        "uci",
+        "usi",
+        "gtp",
+        "match",
+        "ladder",
+        "levels",
+        "evaluate",
+        "info",
+        "export",
+        "analyse",
+        "explain",
+    ),
     *("games", "show", "perft", "check-game", "bench"),
 )
 
@@ -46,39 +59,6 @@ class Bad(DoubleMove):
     def outcome(self, state):
         return None if state[0] < 12 else 7
 """
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a command did."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def words(self) -> str:
-        """The output without frames and line breaks."""
-        return " ".join(self.out.replace("│", " ").split())
-
-
-Command = Callable[..., Answer]
-
-
-@pytest.fixture
-def zero(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """`zerosum` with these words and lines typed."""
-
-    def run(*words: str | Path, typed: str = "") -> Answer:
-        monkeypatch.setattr(sys, "argv", ["zerosum", *map(str, words)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        assert isinstance(stop.value.code, int | None)
-        return Answer(stop.value.code or 0, out, err)
-
-    return run
 
 
 @pytest.fixture(scope="module")

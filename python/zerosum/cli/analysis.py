@@ -1,4 +1,4 @@
-"""What positions and games are worth: `analyse`."""
+"""What positions and games are worth: `analyse`, `explain`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import Position, refuse, say
+from zerosum.cli.words import Json, Position, refuse, say
 
 
 @app.command(epilog="Example: `zerosum analyse game.pgn --format same --output annotated.pgn --simulations 2000`")
@@ -97,6 +97,36 @@ def analyse(
     command.run(what, game=game, position=position, moves=moves)
     if command.num_refused:
         raise typer.Exit(2)
+
+
+@app.command(epilog="Example: `zerosum explain connect4 '4 4 3' -n 20`")
+def explain(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="A game, whose newest run evaluates (rollouts if there is none), or a run or checkpoint.",
+            show_default=False,
+        ),
+    ],
+    moves: Annotated[str, typer.Argument(help="Moves that lead to the position, as the game writes them.")] = "",
+    position: Position = "",
+    simulations: Annotated[int, typer.Option("--simulations", "-n", min=1, max=100_000, help="Simulations.")] = 20,
+    choices: Annotated[int, typer.Option(min=1, help="Moves to show of each position on the way.")] = 3,
+    json: Json = False,
+) -> None:
+    """Show a search simulation by simulation: N, P, Q and U of the moves on its way, and the value backed up."""
+    from zerosum.analysis.explanation import explain as simulate
+    from zerosum.base.errors import GameError
+    from zerosum.games import make, state_after
+    from zerosum.play.choice import Players
+
+    players = Players(what if Path(what).exists() else "", say=say)
+    player = players.of(players.own_game() or make(what))
+    state = state_after(player.game, moves, position=position)
+    if player.game.outcome(state) is not None:
+        raise GameError(f"The game is over ({player.game.ending(state)}), there is nothing to search.")
+    for simulation in simulate(player.game, player.evaluator, state, num_simulations=simulations, num_choices=choices):
+        print(simulation.json() if json else simulation)
 
 
 def _progress(text: str) -> None:

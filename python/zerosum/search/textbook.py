@@ -47,12 +47,7 @@ class Node:
 
 
 def search(
-    game: Rules,
-    evaluator: Evaluator,
-    state: State,
-    *,
-    num_simulations: int,
-    noise: NDArray[np.float32] | None = None,
+    game: Rules, evaluator: Evaluator, state: State, *, num_simulations: int, noise: NDArray[np.float32] | None = None
 ) -> Node:
     """The root of the tree that `num_simulations` simulations grow from `state`, whose game goes on.
 
@@ -66,12 +61,7 @@ def search(
     back_up([root], value)
     for _ in range(num_simulations):
         path = select(game, root)
-        leaf = path[-1]
-        outcome = game.outcome(leaf.state)
-        if outcome is None:
-            priors, outcome = evaluate(game, evaluator, leaf)
-            expand(game, leaf, _core.round_prior(priors))
-        back_up(path, outcome)
+        back_up(path, visit(game, evaluator, path[-1]))
     return root
 
 
@@ -86,25 +76,34 @@ def select(game: Rules, root: Node) -> list[Node]:
     while path[-1].priors:
         node = path[-1]
         # Ties go to the higher prior, then to the lower action.
-        action = max(node.priors, key=lambda action: (puct(node, action), node.priors[action], -action))
+        action = max(node.priors, key=lambda action: (q(node, action) + u(node, action), node.priors[action], -action))
         if action not in node.children:
             node.children[action] = node_of(game, game.play(node.state, action))
         path.append(node.children[action])
     return path
 
 
-def puct(node: Node, action: int) -> float:
-    """Q(s, a) + c(s) * P(s, a) * sqrt(N(s)) / (1 + N(s, a)), for the player to move."""
+def q(node: Node, action: int) -> np.float32:
+    """Q(s, a): the mean value of a move, for the player to move."""
+    child = node.children.get(action)
+    return np.float32(node.sign * child.value_sum / child.visits) if child and child.visits else UNVISITED_Q
+
+
+def u(node: Node, action: int) -> np.float32:
+    """U(s, a) = c(s) * P(s, a) * sqrt(N(s)) / (1 + N(s, a)): large for moves that are likely and were tried seldom."""
     c = np.float32(C_INIT + C_FACTOR * math.log((1 + node.visits + C_BASE) / C_BASE))
     visits = node.children[action].visits if action in node.children else 0
-    u = c * np.sqrt(np.float32(node.visits)) * node.priors[action] / np.float32(1 + visits)
-    return float(q(node, action) + u)
+    return np.float32(c * np.sqrt(np.float32(node.visits)) * node.priors[action] / np.float32(1 + visits))
 
 
-def q(node: Node, action: int) -> np.float32:
-    """Q(s, a), the mean value of a move for the player to move."""
-    child = node.children.get(action)
-    return UNVISITED_Q if child is None else np.float32(node.sign * child.value_sum / child.visits)
+def visit(game: Rules, evaluator: Evaluator, leaf: Node) -> float:
+    """The value of a leaf for the first player: the outcome of a game that is over, else what the evaluator expects."""
+    outcome = game.outcome(leaf.state)
+    if outcome is not None:
+        return outcome
+    priors, value = evaluate(game, evaluator, leaf)
+    expand(game, leaf, _core.round_prior(priors))
+    return value
 
 
 def evaluate(game: Rules, evaluator: Evaluator, node: Node) -> tuple[NDArray[np.float32], float]:

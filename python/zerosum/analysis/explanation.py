@@ -1,0 +1,107 @@
+"""A search told simulation by simulation: what each one met on its way, and the value that it brought back.
+
+    for simulation in explain(game, evaluator, game.initial_state(), num_simulations=20):
+        print(simulation)
+
+The search is the textbook's (`search/textbook.py`), with the settings of preset `paper`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from zerosum.evaluators import Evaluator
+from zerosum.games import Rules, State
+from zerosum.search.textbook import Node, back_up, q, search, select, u, visit
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A legal move as selection saw it. Q and U are for the player to move."""
+
+    move: str
+    visits: int
+    """N(s, a)."""
+    prior: float
+    """P(s, a), in [0, 1]."""
+    q: float
+    """In [-1, 1]: a loss, -1, before the first visit."""
+    u: float
+    """At least 0. The move with the largest Q + U is chosen."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A position on the way, and the move that was chosen there."""
+
+    visits: int
+    """N(s)."""
+    chosen: str
+    choices: tuple[Choice, ...]
+    """The moves with the largest Q + U, the chosen one first."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One simulation."""
+
+    number: int
+    """From 1."""
+    path: tuple[Step, ...]
+    is_over: bool
+    """The game is over at the leaf: its outcome was backed up, and nothing was evaluated."""
+    value: float
+    """What was backed up, for the player to move at the root."""
+
+    def json(self) -> str:
+        """The fields as one line of JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    def __str__(self) -> str:
+        moves = " ".join(step.chosen for step in self.path)
+        source = "the game is over" if self.is_over else "evaluated"
+        lines = [f"{self.number}. {moves}: {source}, {self.value:+.3f} is backed up"]
+        for depth, step in enumerate(self.path):
+            lines.append(f"{'':{3 + 2 * depth}}N(s) = {step.visits}")
+            for choice in step.choices:
+                mark = "*" if choice.move == step.chosen else " "
+                lines.append(
+                    f"{'':{3 + 2 * depth}}{mark} {choice.move:6} N {choice.visits:4}  P {choice.prior:.3f}"
+                    f"  Q {choice.q:+.3f}  U {choice.u:.3f}  Q + U {choice.q + choice.u:+.3f}"
+                )
+        return "\n".join(lines)
+
+
+def explain(
+    game: Rules, evaluator: Evaluator, state: State, *, num_simulations: int, num_choices: int = 3
+) -> Iterator[Simulation]:
+    """The simulations of a search of `state`, whose game goes on, each with `num_choices` moves of each position."""
+    root = search(game, evaluator, state, num_simulations=0)
+    for number in range(1, num_simulations + 1):
+        path = select(game, root)
+        steps = tuple(_step(game, node, child, num_choices) for node, child in itertools.pairwise(path))
+        leaf = path[-1]
+        value = visit(game, evaluator, leaf)
+        back_up(path, value)
+        yield Simulation(number, steps, is_over=not leaf.priors, value=root.sign * value)
+
+
+def _step(game: Rules, node: Node, child: Node, num_choices: int) -> Step:
+    chosen = next(action for action, known in node.children.items() if known is child)
+    order = sorted(node.priors, key=lambda action: (action != chosen, -q(node, action) - u(node, action), action))
+    choices = tuple(_choice(game, node, action) for action in order[:num_choices])
+    return Step(node.visits, choices[0].move, choices)
+
+
+def _choice(game: Rules, node: Node, action: int) -> Choice:
+    child = node.children.get(action)
+    return Choice(
+        move=game.action_text(node.state, action),
+        visits=child.visits if child else 0,
+        prior=float(node.priors[action]),
+        q=float(q(node, action)),
+        u=float(u(node, action)),
+    )
