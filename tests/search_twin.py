@@ -88,6 +88,7 @@ class ReferenceSearch:
             forced_playouts=float(number(config.forced_playouts)),
             gumbel_visit_scale=float(number(config.gumbel_visit_scale)),
             gumbel_value_scale=float(number(config.gumbel_value_scale)),
+            root_noise_total=float(number(config.root_noise_total)),
             variance_scale=float(number(config.variance_scale)),
             variance_prior=float(number(config.variance_prior)),
             lcb_deviations=float(number(config.lcb_deviations)),
@@ -124,7 +125,8 @@ class ReferenceSearch:
     def begin(self, num_simulations: int, *, noise: tuple[int, int, int] | None = None) -> None:
         """Begin a search of the root."""
         reused = max(self.root.visits - 1, 0)
-        self.target_visits = 1 + num_simulations + (0 if self.config.count_reused_visits else reused)
+        counts_reused = self.config.count_reused_visits and self.config.root_selection == "puct"
+        self.target_visits = 1 + num_simulations + (0 if counts_reused else reused)
         self.noise = noise
         assert self.root.state is not None
         sign = 1 if self.game.player(self.root.state) == 0 else -1
@@ -282,8 +284,8 @@ class ReferenceSearch:
             weights.update({action: float(unforced[action]) for action in left})
             if sum(weights.values()) == 0:
                 weights.update({action: float(self._prior(action)) for action in left})
-            if sum(weights.values()) == 0:
-                weights.update({action: float(child.visits) for action, child in children.items()})
+            if sum(weights.values()) == 0:  # every move loses
+                weights.update({action: float(self._prior(action)) for action in children})
         return {action: weight / sum(weights.values()) for action, weight in weights.items()}
 
     def _question(self, node: Node) -> tuple[bytes, ...]:
@@ -431,6 +433,9 @@ class ReferenceSearch:
         for prior in visited_priors:
             visited_prior = visited_prior + prior
         reduction = self.number(self.config.unvisited_reduction)
+        at_root = self.config.root_unvisited_reduction
+        if node is self.root and self.noise is not None and at_root is not None:
+            reduction = self.number(at_root)
         return max(self.number(node.sign) * self._q(node) - reduction * np.sqrt(visited_prior), self.number(-1))
 
     def _q(self, node: Node) -> Any:
@@ -474,7 +479,10 @@ class ReferenceSearch:
             self.halving.gumbels = dict(zip(self.root_priors, map(self.number, noise), strict=True))
             self._begin_halving(max(self.target_visits - max(self.root.visits, 1), 0))
         elif self.noise is not None:
-            noise = _core.dirichlet_noise(*self.noise, self.noise_alpha, len(self.root_priors))
+            total, alpha = self.number(self.config.root_noise_total), self.noise_alpha
+            if total > 0:
+                alpha = float(total / self.number(len(self.root_priors)))
+            noise = _core.dirichlet_noise(*self.noise, alpha, len(self.root_priors))
             fraction = self.number(self.config.root_noise_fraction)
             for (action, prior), draw in zip(self.root_priors.items(), noise, strict=True):
                 self.root_priors[action] = (self.number(1) - fraction) * prior + fraction * self.number(draw)
@@ -533,9 +541,15 @@ class ReferenceSearch:
             mixed_value = (mixed_value + number(visits) * (q_sum / prior_sum)) / (number(1) + number(visits))
         most_visits = number(max(child.visits for child in children.values()))
         scale = (number(self.config.gumbel_visit_scale) + most_visits) * number(self.config.gumbel_value_scale)
+        completed = {
+            action: sign * self._q(child) if child.visits else mixed_value for action, child in children.items()
+        }
+        lowest, spread = number(0), number(1)
+        if self.config.gumbel_rescale:
+            lowest = min(completed.values())
+            spread = max(max(completed.values()) - lowest, number(np.float32(1e-8)))
         return {
-            action: number(math.log(float(max(child.prior, least))))
-            + scale * (sign * self._q(child) if child.visits else mixed_value)
+            action: number(math.log(float(max(child.prior, least)))) + scale * ((completed[action] - lowest) / spread)
             for action, child in children.items()
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections import deque
@@ -184,7 +185,7 @@ def test_halving_keeps_the_published_schedule(num_actions: int, num_simulations:
 def test_a_reused_tree_is_halved_by_its_new_visits() -> None:
     """Each of two moves gets half of what this search adds, whatever they had."""
     game = make("connect4")
-    search = new_search(game, replace(GUMBEL, gumbel_actions=2, exact_bounds=False, count_reused_visits=False))
+    search = new_search(game, replace(GUMBEL, gumbel_actions=2, exact_bounds=False))
     search.begin(0, 200)
     Recorder(game, 2).finish(search)
     search.advance(0, search.root(0).best_action or 0, keep=True)
@@ -194,10 +195,11 @@ def test_a_reused_tree_is_halved_by_its_new_visits() -> None:
     assert sorted((search.root(0).visits - before).tolist()) == [0, 0, 0, 0, 0, 30, 30]
 
 
-def test_the_improved_policy_is_the_papers() -> None:
+@pytest.mark.parametrize("rescale", [False, True])
+def test_the_improved_policy_is_the_papers(rescale: bool) -> None:
     """softmax(logit + sigma(q)) with the mixed value of equation 33, by hand, from what the root tells of itself."""
-    game = make("connect4")
-    for config in (GUMBEL, replace(GUMBEL, root_selection="puct")):
+    game, gumbel = make("connect4"), replace(GUMBEL, gumbel_rescale=rescale)
+    for config in (gumbel, replace(gumbel, root_selection="puct")):
         search = new_search(game, config)
         search.begin(0, 5, noise=(1, 1, 1))
         Recorder(game, 4).finish(search)
@@ -207,13 +209,36 @@ def test_the_improved_policy_is_the_papers() -> None:
         assert not seen.all()
         mean_q = (priors[seen] * q[seen]).sum() / priors[seen].sum()
         mixed_value = (root.net_value + visits.sum() * mean_q) / (1 + visits.sum())
-        sigma = (50 + visits.max()) * 0.1 * np.where(seen, q, mixed_value)
+        completed_q = np.where(seen, q, mixed_value)
+        if rescale:  # as mctx's qtransform_completed_by_mix_value does by default
+            completed_q = (completed_q - completed_q.min()) / (completed_q.max() - completed_q.min())
+        sigma = (50 + visits.max()) * 0.1 * completed_q
         weights = priors * np.exp(sigma)
         np.testing.assert_allclose(root.policy_target(), weights / weights.sum(), rtol=1e-4)
-        if config is GUMBEL:
+        if config is gumbel:
             scores = np.log(priors) + sigma + _core.gumbel_noise(1, 1, 1, 7)
             assert root.best_action == int(root.actions[np.where(seen, scores, -np.inf).argmax()])
         np.testing.assert_allclose(root.visit_policy(), visits / visits.sum(), rtol=1e-6)
+        drawn_from = root.policy_target() if config is gumbel else root.visit_policy()
+        assert root.move_policy().tolist() == drawn_from.tolist()
+
+
+def test_a_gumbel_roots_moves_are_drawn_from_the_improved_policy_whatever_is_learned() -> None:
+    """Halving ends with two moves of equal visits, of which the better one is to be played much more often."""
+    game = make("connect4")
+    search = new_search(game, replace(GUMBEL, policy_target="visits"))
+    search.reset(0, state_after(game, "1 4 1 4 2"))  # 4 threatens to win
+    search.begin(0, 40)
+    Recorder(game, 4).finish(search)
+    root = search.root(0)
+    best = int(root.actions.tolist().index(root.best_action))
+    assert root.policy_target().tolist() == root.visit_policy().tolist()
+    assert root.visit_policy()[best] < 0.5 < root.move_policy()[best]
+    learning = new_search(game, GUMBEL)
+    learning.reset(0, state_after(game, "1 4 1 4 2"))
+    learning.begin(0, 40)
+    Recorder(game, 4).finish(learning)
+    assert root.move_policy().tolist() == learning.root(0).policy_target().tolist()
 
 
 def test_gumbel_noise_draws_from_the_policy() -> None:
@@ -320,3 +345,52 @@ def test_repetitions_are_counted() -> None:
                 state = game.play(state, parse_action(game, state, move))
             assert game.num_repetitions(state) == count
     assert make("connect4").num_repetitions(make("connect4").initial_state()) == 0
+
+
+@pytest.mark.parametrize("policy_target", ["visits", "completed-q"])
+def test_a_lost_root_teaches_what_the_network_knew(policy_target: str) -> None:
+    """Noise chose what was visited before the proof ended the search: that is no policy to learn."""
+    game = make("tictactoe")
+    search = new_search(game, replace(PLAIN, policy_target=policy_target))
+    search.reset(0, state_after(game, "a1 b1 c3 a3 c1"))  # X threatens twice
+    search.begin(0, 100, noise=(1, 2, 3))
+    Recorder(game, 2).finish(search)
+    root = search.root(0)
+    assert root.proven == -1 and len(set(root.priors.tolist())) > 1
+    np.testing.assert_allclose(root.policy_target(), root.priors, rtol=1e-6)
+    assert not np.allclose(root.visits / root.visits.sum(), root.priors, atol=0.02)
+
+
+def test_noise_is_as_uneven_whatever_the_number_of_moves() -> None:
+    """Of Dir(t / L) over L moves the sum of squares is (t / L + 1) / (t + 1): nearly the same for few and for many."""
+    total, sums = 10.83, {}
+    for name, moves in (("breakthrough", 22), ("tictactoe", 9), ("go(size=7)", 50)):
+        game = make(name)
+        # Without a value to tell moves apart, with c large, visits are in proportion to the priors with noise.
+        config = replace(
+            PLAIN, root_noise_total=total, root_noise_fraction=1.0, c_init=100.0, exact_bounds=False, reuse_tree=False
+        )
+        num_trees = 200
+        search = new_search(game, config, num_trees=num_trees)
+        for tree in range(num_trees):
+            search.begin(tree, 300, noise=(1, tree, 0))
+        answer_all(search, UniformEvaluator(), max_leaves=256)
+        roots = [search.root(tree) for tree in range(num_trees)]
+        assert len(roots[0].actions) == moves
+        shares = np.array([root.visits / root.visits.sum() for root in roots])
+        sums[moves] = float((shares**2).sum(axis=1).mean())
+        assert abs(sums[moves] / ((total / moves + 1) / (total + 1)) - 1) < 0.1, (name, sums)
+
+
+def test_noise_at_the_root_is_explored_where_unvisited_moves_are_thought_as_good() -> None:
+    """Without a reduction more of the root's moves are tried; without noise, and below the root, nothing changes."""
+    game = make("go(size=7)")
+    found = {}
+    for reduction, noise in itertools.product((None, 0.0), (None, (1, 2, 3))):
+        config = replace(PLAIN, unvisited_reduction=0.5, root_unvisited_reduction=reduction)
+        search = new_search(game, config)
+        search.begin(0, 60, noise=noise)
+        Recorder(game, 5).finish(search)
+        found[reduction, noise is None] = search.root(0).visits
+    assert found[None, True].tolist() == found[0.0, True].tolist()
+    assert (found[0.0, False] > 0).sum() > (found[None, False] > 0).sum()

@@ -544,7 +544,12 @@ class Root:
     def visit_policy(self) -> NDArray[np.float32]:
         """[L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses.
 
-        Visits that were only forced (`forced_playouts`) do not count.
+        Visits that were only forced (`forced_playouts`) do not count. Where every move loses it is the priors.
+        """
+    def move_policy(self) -> NDArray[np.float32]:
+        """[L], sums to 1, what a move is drawn from: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
+
+        The visits of sequential halving are those of its schedule, however good the moves are.
         """
     def policy_target(self) -> NDArray[np.float32]:
         """[L], sums to 1, what the policy is to learn: `visit_policy`, or softmax(logit + sigma(completed q)).

@@ -93,10 +93,13 @@ struct Settings {
     unvisited_value: String,
     unvisited_reduction: f32,
     root_noise_fraction: f32,
+    root_noise_total: f32,
+    root_unvisited_reduction: Option<f32>,
     root_selection: String,
     gumbel_actions: u16,
     gumbel_visit_scale: f32,
     gumbel_value_scale: f32,
+    gumbel_rescale: bool,
     policy_target: String,
     forced_playouts: f32,
     move_choice: String,
@@ -133,6 +136,8 @@ impl Settings {
             },
             noise_fraction: self.root_noise_fraction,
             noise_alpha,
+            noise_total: self.root_noise_total,
+            root_unvisited_reduction: self.root_unvisited_reduction.unwrap_or(self.unvisited_reduction),
             root_selection: match self.root_selection.as_str() {
                 "puct" => RootSelection::Puct,
                 "gumbel" => RootSelection::Gumbel,
@@ -141,6 +146,7 @@ impl Settings {
             gumbel_actions: self.gumbel_actions,
             gumbel_visit_scale: self.gumbel_visit_scale,
             gumbel_value_scale: self.gumbel_value_scale,
+            gumbel_rescale: self.gumbel_rescale,
             policy_target: match self.policy_target.as_str() {
                 "visits" => PolicyTarget::Visits,
                 "completed-q" => PolicyTarget::CompletedQ,
@@ -394,6 +400,9 @@ impl Root {
     }
     fn visit_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.visit_policy())
+    }
+    fn move_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_vec(py, self.inner.move_policy())
     }
     fn policy_target<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.policy_target())

@@ -36,8 +36,14 @@ class SearchConfig:
 
     where g is the move's Gumbel noise, 0 in a search without noise. The best move that is left is played: with noise,
     that is a draw from softmax(logit + sigma(q)) already, and no temperature is applied. Proven losses drop out at
-    once. Visits of a reused tree count in q and in max N; the schedule counts the visits that this search makes. The
-    last leaves in flight of a round are waited for. The number of simulations has to be known when a search begins.
+    once. Visits of a reused tree count in q and in max N, and not towards `num_simulations`, whatever
+    `count_reused_visits` says: the schedule is one of new visits. The last leaves in flight of a round are waited for.
+    The number of simulations has to be known when a search begins.
+
+    q is rescaled by the root's extremes (`gumbel_rescale`): the worst move's q is 0 and the best one's 1, unvisited
+    moves among them, as in mctx. So with the defaults of `gumbel_visit_scale` and `gumbel_value_scale` the best move
+    leads the worst by 9 logits once it has 40 visits, however little they differ. Without, a whole point of q is worth
+    as much.
 
     `policy_target` = "completed-q" learns softmax(logit + sigma(q)) over all legal moves, with either root. Moves
     without visits have the mixed value (the paper's equation 33) as their q. It is uniform over proven wins if there
@@ -73,10 +79,9 @@ class SearchConfig:
         -sign(Q) * clamp(moves_left_slope * (M(s, a) - M(s)), +-moves_left_effect) * w
         w = max(0, |Q| - moves_left_threshold) / (1 - moves_left_threshold)
 
-    The default of `gumbel_value_scale` makes a whole point of q worth 9 logits after 100 simulations with 40 visits of
-    the best move, about as sharp as what PUCT's visits tend to with c(s) = 1.75 (Grill et al., ICML 2020: (100 + L) /
-    (c * sqrt(100)) = 6 with L = 7 moves). q is not rescaled by the root's extremes, as mctx does: small differences
-    stay small.
+    `root_noise_total` = t makes alpha of the root's noise t / (the position's number of legal moves), as KataGo has it:
+    the noise is as uneven among five moves as among fifty. `root_unvisited_reduction` takes the place of
+    `unvisited_reduction` at the root of a search with noise.
     """
 
     num_simulations: int = setting(100, "new simulations after the root's evaluation (paper: 800)", low=1, high=1 << 24)
@@ -99,6 +104,20 @@ class SearchConfig:
         low=1e-3,
         high=1e3,
     )
+    root_noise_total: float = setting(
+        0.0,
+        "alpha of that noise is this divided by the position's number of legal moves, whatever root_noise_alpha says"
+        " (KataGo: 10.83); 0 is root_noise_alpha, the same in every position",
+        low=0.0,
+        high=1e4,
+    )
+    root_unvisited_reduction: float | None = setting(
+        None,
+        "unvisited_reduction at the root of a search with noise (KataGo: 0, so that noise is explored); none is the"
+        " tree's",
+        low=0.0,
+        high=2.0,
+    )
     root_selection: str = setting(
         "puct",
         "how the root chooses: 'puct' as elsewhere, or 'gumbel', sequential halving (Danihelka et al., ICLR 2022)",
@@ -112,9 +131,14 @@ class SearchConfig:
     )
     gumbel_value_scale: float = setting(
         0.1,
-        "c_scale of sigma, on values in [-1, 1] (paper: 1; mctx: 0.1, on q rescaled to [0, 1])",
+        "c_scale of sigma (paper: 1; mctx: 0.1, on q rescaled to [0, 1])",
         low=0.0,
         high=100.0,
+    )
+    gumbel_rescale: bool = setting(
+        True,
+        "whether sigma takes q rescaled to [0, 1], the root's worst move to 0 and its best to 1 (mctx: true), or in"
+        " [-1, 1] as it is",
     )
     policy_target: str = setting(
         "visits",

@@ -62,14 +62,20 @@ pub struct SearchConfig {
     pub noise_fraction: f32,
     /// α of that noise.
     pub noise_alpha: f32,
+    /// Where it is above 0, α is this divided by the position's number of legal moves instead.
+    pub noise_total: f32,
+    /// The reduction of `UnvisitedValue::Parent` at the root of a search with noise.
+    pub root_unvisited_reduction: f32,
     /// How a simulation chooses its move at the root.
     pub root_selection: RootSelection,
     /// m: how many moves sequential halving begins with.
     pub gumbel_actions: u16,
     /// c_visit of σ(q) = (c_visit + max N) · c_scale · q.
     pub gumbel_visit_scale: f32,
-    /// c_scale of it, for q in [−1, 1].
+    /// c_scale of it.
     pub gumbel_value_scale: f32,
+    /// Whether σ takes the q of the root's moves rescaled to [0, 1], the worst to 0 and the best to 1, or in [−1, 1] as it is.
+    pub gumbel_rescale: bool,
     /// What the policy is to learn.
     pub policy_target: PolicyTarget,
     /// k: in a search with noise, a visited move of a PUCT root gets at least √(k · P · N) visits; 0 is off.
@@ -128,10 +134,13 @@ impl Default for SearchConfig {
             unvisited_value: UnvisitedValue::Parent { reduction: 0.2 },
             noise_fraction: 0.25,
             noise_alpha: 1.0,
+            noise_total: 0.0,
+            root_unvisited_reduction: 0.2,
             root_selection: RootSelection::Puct,
             gumbel_actions: 16,
             gumbel_visit_scale: 50.0,
             gumbel_value_scale: 0.1,
+            gumbel_rescale: true,
             policy_target: PolicyTarget::Visits,
             forced_playouts: 0.0,
             move_choice: MoveChoice::Visits,

@@ -19,14 +19,22 @@ use std::cmp::Ordering;
 
 /// Less than this no prior is: its logarithm is finite.
 const LEAST_PRIOR: f32 = 1e-30;
+/// A range of Q values is at least this wide where they are rescaled (mctx's epsilon).
+const LEAST_RANGE: f32 = 1e-8;
 
-/// logit + σ(completed Q) of each move of an expanded root, the logits of the improved policy (section 4 of the paper).
-/// The logits are the priors' logarithms, which is the network's but for a constant that all moves share.
+/// The priors' logarithms: the network's logits but for a constant that all moves share.
+pub fn logits_of(priors: &[f32]) -> Vec<f32> {
+    priors.iter().map(|prior| libm::log(f64::from(prior.max(LEAST_PRIOR))) as f32).collect()
+}
+
+/// logit + σ(completed Q) of each move of an expanded root, the logits of the improved policy (section 4 of the paper);
+/// `logits` are those of [`logits_of`].
 ///
-/// σ(q) = (c_visit + max N) · c_scale · q. A move without visits has the mixed value for its Q (the paper's appendix D,
-/// equation 33): the network's value and the mean Q of the visited moves, weighted by their priors, as if these were one
-/// visit and N. Visits of a reused tree count like all others.
-pub fn improved_logits(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32]) -> Vec<f32> {
+/// σ(q) = (c_visit + max N) · c_scale · q, with q rescaled to [0, 1] by the least and the largest completed Q where the
+/// settings say so (mctx's `qtransform_completed_by_mix_value`). A move without visits has the mixed value for its Q (the
+/// paper's appendix D, equation 33): the network's value and the mean Q of the visited moves, weighted by their priors, as
+/// if these were one visit and N. Visits of a reused tree count like all others.
+pub fn improved_logits(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32], logits: &[f32]) -> Vec<f32> {
     let (sign, children) = (root.player.sign(), arena.children_of(root));
     let (mut visits, mut most_visits, mut prior_sum, mut q_sum) = (0, 0, 0.0_f32, 0.0_f32);
     for (child, prior) in children.iter().zip(priors).filter(|(child, _)| child.visits > 0) {
@@ -43,8 +51,14 @@ pub fn improved_logits(config: &SearchConfig, arena: &Arena, root: &Node, priors
     };
     let scale = (config.gumbel_visit_scale + most_visits as f32) * config.gumbel_value_scale;
     let completed_q = |child: &Node| if child.visits > 0 { sign * child.q } else { mixed_value };
-    let logit = |prior: f32| libm::log(f64::from(prior.max(LEAST_PRIOR))) as f32;
-    children.iter().zip(priors).map(|(child, prior)| logit(*prior) + scale * completed_q(child)).collect()
+    let (mut lowest, mut range) = (0.0_f32, 1.0_f32);
+    if config.gumbel_rescale {
+        lowest = children.iter().map(completed_q).fold(f32::INFINITY, f32::min);
+        let highest = children.iter().map(completed_q).fold(f32::NEG_INFINITY, f32::max);
+        range = (highest - lowest).max(LEAST_RANGE);
+    }
+    let sigma = |child: &Node| scale * ((completed_q(child) - lowest) / range);
+    children.iter().zip(logits).map(|(child, logit)| logit + sigma(child)).collect()
 }
 
 /// Sequential halving over the moves of a root.
@@ -60,6 +74,8 @@ pub struct Halving {
     pub survivors: Vec<u16>,
     /// g of each move; zeros without noise.
     pub gumbels: Vec<f32>,
+    /// Of each move, as [`logits_of`] has them: computed once a search.
+    pub logits: Vec<f32>,
     priors: Vec<f32>,
     /// N(s, a) when this halving began.
     visits_before: Vec<u32>,
@@ -78,7 +94,7 @@ impl Halving {
         gumbels: Vec<f32>,
         num_simulations: u32,
     ) -> Self {
-        let mut halving = Self { gumbels, priors, ..Self::default() };
+        let mut halving = Self { gumbels, logits: logits_of(&priors), priors, ..Self::default() };
         halving.begin(config, arena, num_simulations);
         halving
     }
@@ -140,7 +156,7 @@ impl Halving {
     /// Better moves first: by g + logit + σ(Q), then the higher prior, then the lower action.
     fn order(&self, config: &SearchConfig, arena: &Arena) -> impl Fn(u16, u16) -> Ordering + use<> {
         let root = &arena.nodes[ROOT as usize];
-        let scores = improved_logits(config, arena, root, &self.priors);
+        let scores = improved_logits(config, arena, root, &self.priors, &self.logits);
         let ranks: Vec<(f32, f32)> =
             scores.iter().zip(&self.gumbels).zip(&self.priors).map(|((score, g), prior)| (score + g, *prior)).collect();
         move |a, b| {

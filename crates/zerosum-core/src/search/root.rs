@@ -2,7 +2,7 @@
 
 use super::arena::{Arena, ROOT};
 use super::config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig};
-use super::gumbel::{Halving, improved_logits};
+use super::gumbel::{Halving, improved_logits, logits_of};
 use super::node::{Details, Node, NodeKind, result_of};
 use super::prior::prior_of;
 use crate::game::{Action, Player};
@@ -172,7 +172,11 @@ impl Root {
             self.has_gumbel_noise = has_noise;
         }
         if config.root_selection == RootSelection::Gumbel || config.policy_target == PolicyTarget::CompletedQ {
-            self.improved_logits = improved_logits(config, arena, root, &self.priors);
+            self.improved_logits = if halving.logits.len() == self.priors.len() {
+                improved_logits(config, arena, root, &self.priors, &halving.logits)
+            } else {
+                improved_logits(config, arena, root, &self.priors, &logits_of(&self.priors))
+            };
         }
         self
     }
@@ -205,19 +209,25 @@ impl Root {
     }
 
     /// The shares of the visits, sums to 1: uniform over proven wins if there are any, else the visits without the proven
-    /// losses and without those that were only forced. Where that leaves nothing, the priors without the proven losses; where every move loses, the visits.
+    /// losses and without those that were only forced. Where that leaves nothing, the priors without the proven losses. Where
+    /// every move loses, the priors: visits, which noise began and the proof ended, say nothing there.
     pub fn visit_policy(&self) -> Vec<f32> {
         let without_losses = |index, weight| if self.is_proven_loss(index) { 0.0 } else { weight };
         self.proven_wins()
             .or_else(|| self.shares(|index| without_losses(index, self.unforced_visits[index] as f32)))
             .or_else(|| self.shares(|index| without_losses(index, self.priors[index])))
-            .or_else(|| self.shares(|index| self.visits[index] as f32))
+            .or_else(|| self.shares(|index| self.priors[index]))
             .unwrap_or_default()
     }
 
     /// softmax(logit + σ(completed Q)), sums to 1: uniform over proven wins if there are any, and without the proven
     /// losses unless every move loses. Exact values are Q values like all others.
-    fn improved_policy(&self) -> Vec<f32> {
+    ///
+    /// Known where the root is a Gumbel root or the policy learns it.
+    pub fn improved_policy(&self) -> Vec<f32> {
+        if self.improved_logits.is_empty() {
+            return Vec::new();
+        }
         let all_lose = (0..self.actions.len()).all(|index| self.is_proven_loss(index));
         let is_left = |index: &usize| all_lose || !self.is_proven_loss(*index);
         let logits = (0..self.actions.len()).filter(is_left).map(|index| self.improved_logits[index]);
@@ -226,6 +236,12 @@ impl Root {
         self.proven_wins()
             .or_else(|| self.shares(|index| if is_left(&index) { weight(index) } else { 0.0 }))
             .unwrap_or_default()
+    }
+
+    /// What a move is drawn from, sums to 1: the improved policy of a Gumbel root, the shares of the visits of another. (The
+    /// visits of sequential halving are its schedule's, two equal piles for the last two moves.)
+    pub fn move_policy(&self) -> Vec<f32> {
+        if self.halving.is_empty() { self.visit_policy() } else { self.improved_policy() }
     }
 
     /// The policy to learn, sums to 1.

@@ -36,8 +36,8 @@ fn exploration(config: &SearchConfig, visits: u32) -> f32 {
 
 /// Q of an unvisited child for the node's player to move; `visited_prior` is the sum of its visited children's priors.
 #[inline]
-fn unvisited_q(config: &SearchConfig, node: &Node, visited_prior: f32) -> f32 {
-    match config.unvisited_value {
+fn unvisited_q(value: UnvisitedValue, node: &Node, visited_prior: f32) -> f32 {
+    match value {
         UnvisitedValue::Loss => -1.0,
         UnvisitedValue::Zero => 0.0,
         UnvisitedValue::Parent { reduction } => {
@@ -141,8 +141,8 @@ impl<'a, const EXTRAS: bool> Parent<'a, EXTRAS> {
 
     /// Q + U of an unvisited child.
     #[inline]
-    fn unvisited_score(&self, prior: f32, visited_prior: f32) -> f32 {
-        unvisited_q(self.config, self.node, visited_prior) + self.rate * prior
+    fn unvisited_score(&self, value: UnvisitedValue, prior: f32, visited_prior: f32) -> f32 {
+        unvisited_q(value, self.node, visited_prior) + self.rate * prior
     }
 }
 
@@ -177,7 +177,7 @@ fn best_child<const EXTRAS: bool>(parent: &Parent<'_, EXTRAS>) -> usize {
         }
     }
     if unvisited < priors.len() {
-        let score = parent.unvisited_score(prior_of(priors[unvisited]), visited_prior);
+        let score = parent.unvisited_score(parent.config.unvisited_value, prior_of(priors[unvisited]), visited_prior);
         if score > best_score || (score == best_score && unvisited < best) {
             best = unvisited;
         }
@@ -247,19 +247,28 @@ impl RootMoves {
 
 /// The edge to follow from the root, whose list is dense, in the order of actions, with priors of full precision.
 ///
-/// Moves that are owed visits by `forced_playouts` come first; 0 forces none. The best of the `moves` must not be proven.
+/// In a search with noise, moves that are owed visits by `forced_playouts` come first; 0 forces none. The best of the `moves`
+/// must not be proven.
 pub fn select_root_child(
     arena: &Arena,
     config: &SearchConfig,
     exploration: &Exploration,
     priors: &[f32],
-    forced_playouts: f32,
+    has_noise: bool,
     moves: &RootMoves,
 ) -> usize {
+    // Exploration is forced, and unvisited moves may be thought better of, only where noise asks for it.
+    let forced_playouts = if has_noise { config.forced_playouts } else { 0.0 };
+    let unvisited_value = match config.unvisited_value {
+        UnvisitedValue::Parent { .. } if has_noise => {
+            UnvisitedValue::Parent { reduction: config.root_unvisited_reduction }
+        }
+        value => value,
+    };
     let is_plain = moves.allowed.is_empty() && moves.favoured.is_empty();
     if arena.details.is_empty() && forced_playouts == 0.0 && is_plain {
         let parent = Parent::<false>::new(arena, config, exploration, ROOT);
-        return best_root_child(&parent, priors, |_| true, |_, _| false);
+        return best_root_child(&parent, unvisited_value, priors, |_| true, |_, _| false);
     }
     let parent = Parent::<true>::new(arena, config, exploration, ROOT);
     let actions = arena.actions_of(parent.node);
@@ -269,12 +278,13 @@ pub fn select_root_child(
         if has_favoured { moves.is_favoured(config, action, &parent.children[index]) } else { moves.is_allowed(action) }
     };
     let is_owed = |child: &Node, prior| (visits_of(child) as f32) < forced_visits(forced_playouts, prior, parent.node);
-    best_root_child(&parent, priors, is_searched, is_owed)
+    best_root_child(&parent, unvisited_value, priors, is_searched, is_owed)
 }
 
 #[inline]
 fn best_root_child<const EXTRAS: bool>(
     parent: &Parent<'_, EXTRAS>,
+    unvisited_value: UnvisitedValue,
     priors: &[f32],
     is_searched: impl Fn(usize) -> bool,
     is_owed: impl Fn(&Node, f32) -> bool,
@@ -302,7 +312,7 @@ fn best_root_child<const EXTRAS: bool>(
         }
     }
     if unvisited != usize::MAX {
-        let score = parent.unvisited_score(unvisited_prior, visited_prior);
+        let score = parent.unvisited_score(unvisited_value, unvisited_prior, visited_prior);
         let is_before = unvisited_prior > best_prior || (unvisited_prior == best_prior && unvisited < best);
         if score > best_score || (score == best_score && is_before) {
             best = unvisited;

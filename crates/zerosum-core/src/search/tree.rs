@@ -143,7 +143,9 @@ impl<G: Game> Tree<G> {
         let root = &self.arena.nodes[ROOT as usize];
         self.reused_visits = root.visits.saturating_sub(1);
         self.deepest = 0;
-        let reused = if config.count_reused_visits { 0 } else { self.reused_visits };
+        // Halving is a schedule of new visits: what was kept would leave it none.
+        let counts_reused = config.count_reused_visits && config.root_selection == RootSelection::Puct;
+        let reused = if counts_reused { 0 } else { self.reused_visits };
         self.target_visits = (1 + num_simulations).saturating_add(reused);
         self.noise = noise;
         self.arena.draw_utility = game.player(&self.position.state).sign() * config.draw_value;
@@ -249,15 +251,8 @@ impl<G: Game> Tree<G> {
             let index = match config.root_selection {
                 _ if id != ROOT => select_child(&self.arena, config, exploration, id),
                 RootSelection::Puct => {
-                    let forced_playouts = self.forced_playouts(config);
-                    select_root_child(
-                        &self.arena,
-                        config,
-                        exploration,
-                        &self.search_priors,
-                        forced_playouts,
-                        &self.moves,
-                    )
+                    let has_noise = self.noise != Noise::None;
+                    select_root_child(&self.arena, config, exploration, &self.search_priors, has_noise, &self.moves)
                 }
                 RootSelection::Gumbel => {
                     let left = self.target_visits - root.visits - u32::from(root.in_flight);
@@ -421,7 +416,9 @@ impl<G: Game> Tree<G> {
         match (config.root_selection, self.noise) {
             (RootSelection::Puct, Noise::None) => self.search_priors.clone_from(&self.root_priors),
             (RootSelection::Puct, Noise::Drawn { seed, game, ply }) => {
-                let noise = Draws::new(seed, game, ply, "noise").dirichlet(config.noise_alpha.into(), size);
+                let total = config.noise_total;
+                let alpha = if total > 0.0 { total / size as f32 } else { config.noise_alpha };
+                let noise = Draws::new(seed, game, ply, "noise").dirichlet(alpha.into(), size);
                 let mix =
                     |(prior, noise): (&f32, f32)| (1.0 - config.noise_fraction) * prior + config.noise_fraction * noise;
                 self.search_priors = self.root_priors.iter().zip(noise).map(mix).collect();
