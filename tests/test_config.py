@@ -76,6 +76,21 @@ def test_long_games_have_no_more_moves_by_chance_than_the_papers() -> None:
     assert plies[0] < plies[1] < plies[2] == 30
 
 
+def test_the_random_moves_of_a_long_games_opening_are_few() -> None:
+    """Whoever sets the share of opened games alone gets openings, and not games of hundreds of random moves."""
+    for name, most in (("connect4", 40), ("go9", 10), ("chess", 10), ("shogi", 10), ("go19", 10)):
+        assert new_config(make(name), name, overrides=["selfplay.opening_share=0.3"]).selfplay.opening_plies <= most
+
+
+def test_a_gpu_gets_a_larger_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: False)
+    on_cpu = [new_config(make(name), name).network for name in ("chess", "tictactoe")]
+    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: True)
+    on_gpu = [new_config(make(name), name).network for name in ("chess", "tictactoe")]
+    assert on_gpu[0].num_filters >= 2 * on_cpu[0].num_filters and on_gpu[0].num_blocks > on_cpu[0].num_blocks
+    assert on_gpu[1] == on_cpu[1], "tic-tac-toe needs no more"
+
+
 def test_larger_games_get_larger_networks() -> None:
     small, large = (new_config(make(name), name) for name in ("tictactoe", "connect4"))
     assert small.network.num_filters < large.network.num_filters

@@ -119,6 +119,21 @@ def test_int8_measures_each_new_network():
 
 
 @needs_int8
+def test_int8_measures_the_positions_that_come_with_a_network():
+    """Empty planes say nothing of how large numbers become; those that came last are measured from then on."""
+    info = make_info(SMALL)
+    checkpoint, leaves = make_checkpoint(info), make_leaves(info, 64)
+    expected = plain_answer(checkpoint, leaves)
+    evaluator = int8(checkpoint, np.zeros_like(leaves.planes()))
+    with pytest.raises(AssertionError):
+        assert_close(evaluator.evaluate(leaves), expected, INT8_TOLERANCE)
+    evaluator.update(checkpoint, planes_BCHW=leaves.planes())
+    assert_close(evaluator.evaluate(leaves), expected, INT8_TOLERANCE)
+    evaluator.update(checkpoint)
+    assert_close(evaluator.evaluate(leaves), expected, INT8_TOLERANCE)
+
+
+@needs_int8
 def test_int8_hides_no_weight_that_is_not_finite():
     info = make_info(SMALL)
     checkpoint = make_checkpoint(info)

@@ -330,3 +330,12 @@ def test_lines_fit_a_terminal() -> None:
     text = progress_line(row, progress=0.5, verdict="yes, +1234 Elo since step 0")
     assert max(len(line) for line in text.splitlines()) <= 110, text
     assert "123.4 left" in text
+
+
+def test_searches_that_memory_cuts_short_are_told_of(tmp_path: Path) -> None:
+    short = ["search.memory_mib=1", "selfplay.games_per_worker=12", "search.num_simulations=2000"]
+    short += ["search.exact_bounds=false", "selfplay.full_search_share=1", "selfplay.opening_share=1"]
+    short += ["strength.budget_share=0", "strength.solved_positions=0"]  # whose searches want more memory
+    told = [line for line in run_steps(tmp_path / "short", 4, *short, game="connect4") if "ended early" in line]
+    assert len(told) == 1 and "search.memory_mib = 1 holds no more of their trees" in told[0]
+    assert not [line for line in run_steps(tmp_path / "whole", 4) if "ended early" in line]

@@ -17,7 +17,7 @@ import pytest
 from games_for_tests import DoubleMove
 from zerosum.base.errors import RunError
 from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator, answer
-from zerosum.games import Rules, adopt, make, state_after
+from zerosum.games import Rules, adopt, make, measure_game, state_after
 from zerosum.games.rules import Leaves
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import RunningGame
@@ -228,6 +228,52 @@ def test_a_gumbel_root_plays_its_best_move_and_is_learned_from() -> None:
     assert {bool(flag & PlyFlag.NOISE) for flag in map(PlyFlag, record.flags.tolist())} == {True, False}
 
 
+@pytest.mark.parametrize("reuse", [False, True])
+def test_a_full_search_begins_with_the_visits_before_it_or_without(reuse: bool) -> None:
+    """Those visits had no noise. Searches without noise begin with them either way."""
+    search = replace(SEARCH, exact_bounds=False, count_reused_visits=False)
+    config = replace(CONFIG, full_search_share=0.5, fast_simulations=6, reuse_in_full_searches=reuse)
+    records = play(new_task(search=search, config=config), 12)[1].values()
+    plies = [record.ply(index) for record in records for index in range(record.num_plies)]
+    full = [ply.num_simulations for ply in plies if ply.flags & PlyFlag.FULL_SEARCH]
+    fast = [ply.num_simulations for ply in plies if not ply.flags & PlyFlag.FULL_SEARCH]
+    assert min(full) == SEARCH.num_simulations and min(fast) == 6 < max(fast)
+    assert (max(full) > SEARCH.num_simulations) == reuse
+
+
+def test_the_first_games_to_end_are_not_the_shortest_where_starts_are_staggered() -> None:
+    """With all games begun at once the first to end are short ones, and all that is learned from at first."""
+    search = SearchConfig(num_simulations=1, root_noise_alpha=1.0, exact_bounds=False)
+    config = replace(CONFIG, games_per_worker=32, temperature_plies=100)
+    mean_plies = []
+    for num_staggered in (0, 34):  # games are under way
+        first = list[int]()
+        for seed in range(12):
+            task = new_task(search=search, config=config, seed=seed, num_staggered=num_staggered)
+            first += [record.num_plies for record in list(play(task, 8)[1].values())[:8]]
+        mean_plies.append(np.mean(first) / measure_game(GAMES["connect4"]).plies)
+    assert mean_plies[0] < 0.65 and 0.75 < mean_plies[1] < 1.1
+
+
+def test_staggered_games_are_those_with_low_numbers_at_all_stages() -> None:
+    game, log = GAMES["connect4"], MemoryLog()
+    SelfplayWorker(new_task(config=replace(CONFIG, games_per_worker=400), log=log, num_staggered=300))
+    num_opening_plies = [len(log.running[number].plies) for number in range(400)]
+    assert not any(num_opening_plies[300:])
+    stages = np.array(num_opening_plies[:300]) / measure_game(game).plies
+    assert stages.min() == 0 and 0.9 < stages.max() < 1 and 0.45 < stages.mean() < 0.55
+
+
+def test_searches_that_memory_cuts_short_are_counted() -> None:
+    search = replace(SEARCH, num_simulations=4000, memory_mib=1, exact_bounds=False)
+    worker = SelfplayWorker(new_task(search=search, config=replace(CONFIG, games_per_worker=12)))
+    while worker.counts.plies < 12:
+        worker.play_batch()
+    assert worker.counts.short_searches == worker.counts.plies
+    plenty, _ = play(new_task(), 2)
+    assert plenty.counts.short_searches == 0
+
+
 class StepEvaluator(UniformEvaluator):
     """Values that tell the step of the network that gave them, and how often each position was asked about."""
 
@@ -308,6 +354,23 @@ def test_a_proven_loss_is_not_drawn_while_there_is_another_move() -> None:
     assert drawn <= set(root.actions[~is_lost].tolist())
     lost = searched(GAMES["tictactoe"], "a1 b1 a3 a2 c3", 5000)
     assert lost.proven == -1.0 and choose_action(lost, config, seed=1, game_id=1, ply=0)[0] in lost.actions
+
+
+def test_moves_of_a_gumbel_root_without_noise_are_drawn_from_the_improved_policy() -> None:
+    """The visits of sequential halving are its schedule's, and two moves have equally many of them in the end."""
+    game = GAMES["connect4"]
+    search = new_search(game, replace(SEARCH, root_selection="gumbel"))
+    search.reset(0, state_after(game, "4 4 3 3"))
+    search.begin(0, 40)
+    while answer(search, UniformEvaluator(), 1):
+        pass
+    root, num_draws, config = search.root(0), 20_000, SelfplayConfig(temperature=2.0)
+    drawn = Counter(choose_action(root, config, seed=1, game_id=number, ply=0)[0] for number in range(num_draws))
+    expected = root.move_policy() ** 0.5
+    expected /= expected.sum()
+    found = np.array([drawn[action] / num_draws for action in root.actions.tolist()])
+    assert np.abs(found - expected).max() < 0.015
+    assert np.abs(root.visit_policy() - root.move_policy()).max() > 0.1, "the two differ"
 
 
 # ---- settings
@@ -398,10 +461,11 @@ def test_batches_stay_full_while_searches_end() -> None:
 
 
 def test_no_setting_is_forgotten() -> None:
-    """The number of workers is an argument of `Selfplay`: the run obeys it."""
+    """The number of workers and that of staggered games are arguments of `Selfplay` and its task."""
     tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
-    tested |= {"opening_share", "opening_plies"}
-    assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | {"num_workers"}
+    tested |= {"opening_share", "opening_plies", "reuse_in_full_searches"}
+    obeyed_by_the_run = {"num_workers", "stagger_starts"}
+    assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | obeyed_by_the_run
 
 
 def test_the_networks_step_is_recorded_when_the_search_begins() -> None:

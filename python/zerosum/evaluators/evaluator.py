@@ -73,10 +73,11 @@ class NetworkEvaluator(Evaluator, Protocol):
     def description(self) -> str:
         """What runs the network, where, and in which precision, with ", " between them: "OpenVINO, CPU, bf16"."""
 
-    def update(self, checkpoint: Checkpoint) -> None:
+    def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
         """Go over to the network of `checkpoint`, made ready in the calling thread.
 
-        Evaluations under way end with the network they began with.
+        Evaluations under way end with the network they began with. A precision whose rounding is measured on positions
+        (int8) measures it on `planes_BCHW` from now on, positions like those that will be evaluated.
         """
 
 

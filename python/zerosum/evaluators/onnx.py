@@ -41,8 +41,8 @@ class OnnxEvaluator:
         """As `NetworkEvaluator.description`."""
         return "ONNX Runtime, CPU, f32"
 
-    def update(self, checkpoint: Checkpoint) -> None:
-        """As `NetworkEvaluator.update`."""
+    def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
+        """As `NetworkEvaluator.update`; no precision here is measured on positions."""
         import onnxruntime
 
         from zerosum.evaluators.onnx_graph import onnx_model

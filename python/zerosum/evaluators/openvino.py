@@ -31,7 +31,7 @@ _CAPABILITIES = {"f32": "FP32", "bf16": "BF16", "int8": "INT8"}
 """The precisions, by OpenVINO's names of what a CPU computes in."""
 
 NUM_POSITIONS = 256
-"""Of random play, on which a network in int8 is measured if no others are given."""
+"""On which a network in int8 is measured: of random play, if no others are given."""
 
 
 class OpenVinoEvaluator:
@@ -96,8 +96,10 @@ class OpenVinoEvaluator:
         """As `NetworkEvaluator.description`."""
         return f"OpenVINO, CPU, {self._precision}"
 
-    def update(self, checkpoint: Checkpoint) -> None:
+    def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
         """As `NetworkEvaluator.update`."""
+        if self._int8_planes_BCHW is not None and planes_BCHW is not None:
+            self._int8_planes_BCHW = planes_BCHW[:NUM_POSITIONS].copy()
         self._compiled = self._compile(checkpoint, self._compiled.asked_for)
 
     def _compile(self, checkpoint: Checkpoint, sizes: set[int]) -> _CompiledSizes:

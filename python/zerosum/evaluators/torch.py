@@ -70,8 +70,8 @@ class TorchEvaluator:
     def _device_names(self) -> str:
         return " and ".join(map(str, self._devices))
 
-    def update(self, checkpoint: Checkpoint) -> None:
-        """As `NetworkEvaluator.update`."""
+    def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
+        """As `NetworkEvaluator.update`; no precision here is measured on positions."""
         networks = [_TorchNetwork(checkpoint, device, self._precision) for device in self._devices]
         for old, new in zip(self._networks, networks, strict=False):
             new.make_ready_like(old)

@@ -46,6 +46,11 @@ CACHED_POSITIONS = 1 << 16
 LONGEST_OPENED_GAME = 80
 """Plies of a random game, up to which self-play opens games at random."""
 
+LONG_GAMES_OPENING_PLIES = 10
+"""Random moves that open a longer one, at most, if its settings ask for any."""
+GPU_FILTERS, GPU_BLOCKS = 128, 4
+"""The least filters, and the blocks of a board without squares, on a GPU (not measured)."""
+
 PAPER_TEMPERATURE_PLIES = 30
 """Where the paper stops to draw moves in each of its games (its pseudocode), however long they last."""
 
@@ -265,12 +270,16 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
     time can feed; simulations that visit each legal move of a typical position some fourteen times, which is what
     self-play has time for while the learner is busy; temperature for the first half of a typical game, but no longer
     than in the paper; four games in five begin with random moves, of which a random game's length and almost half again
-    is the most. Long games begin as the rules have it: random moves there have not been measured.
+    is the most. Long games begin as the rules have it; where `opening_share` is asked for, a few moves are random,
+    because hundreds lead to positions that nobody plays into. On a GPU the network is larger: there a small one costs
+    nearly as much.
     """
     size = measure_game(game)
     height, width = game.spec.board_shape
     is_small = height * width <= 16
     num_simulations = int(min(max(14 * size.legal_actions, 32), 200))
+    opens, on_gpu = size.plies <= LONGEST_OPENED_GAME, uses_gpu()
+    num_filters = 32 if is_small or minutes < 15 else 64 if minutes < 240 else 96
     return {
         "training": {"minutes": minutes},
         "search": {
@@ -280,15 +289,15 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
         },
         "selfplay": {
             # On a CPU the run measures it; a GPU wants two large batches in turn.
-            **({"games_per_worker": 512, "num_workers": 2} if uses_gpu() else {}),
+            **({"games_per_worker": 512, "num_workers": 2} if on_gpu else {}),
             "temperature_plies": min(max(2, round(size.plies / 2)), PAPER_TEMPERATURE_PLIES),
-            "opening_share": 0.8 if size.plies <= LONGEST_OPENED_GAME else 0.0,
-            "opening_plies": max(1, round(1.4 * size.plies)),
+            "opening_share": 0.8 if opens else 0.0,
+            "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,
             "fast_simulations": max(num_simulations // 5, 8),
         },
         "network": {
-            "num_blocks": 2 if is_small else 2 + max(height, width) // 3,
-            "num_filters": 32 if is_small or minutes < 15 else 64 if minutes < 240 else 96,
+            "num_blocks": 2 if is_small else (GPU_BLOCKS if on_gpu else 2) + max(height, width) // 3,
+            "num_filters": num_filters if is_small or not on_gpu else max(GPU_FILTERS, num_filters),
             "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
         },
         "strength": {"opening_plies": 1 if is_small else 2},

@@ -21,7 +21,7 @@ from zerosum.learner import Learner
 from zerosum.network import Checkpoint
 from zerosum.replay import Batch
 from zerosum.run.config import RunConfig
-from zerosum.run.workers import num_selfplay_workers, plays_in_processes
+from zerosum.run.workers import evaluations_per_ply, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy, evaluating
 
 _SECONDS = 0.5
@@ -74,9 +74,7 @@ def duration(seconds: float) -> str:
 
 def evaluations_per_position(config: RunConfig) -> float:
     """Evaluations that self-play makes, at most, for each position that is learned from."""
-    share = config.selfplay.full_search_share
-    fast = (1 - share) * (config.selfplay.fast_simulations + 1)
-    return (share * (config.search.num_simulations + 1) + fast) / share
+    return evaluations_per_ply(config) / config.selfplay.full_search_share
 
 
 def forecast(

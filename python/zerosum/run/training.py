@@ -59,6 +59,7 @@ from zerosum.run.strength import Strength
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay.processes import SelfplayProcesses
+from zerosum.selfplay.worker import num_trees
 
 REPORT_SECONDS = 10.0
 REPORTS = 100
@@ -215,6 +216,7 @@ class Training:
             log=self._store,
             seed=config.training.seed,
             settings_hash=config.selfplay_hash,
+            num_staggered=num_workers * num_trees(num_games) if config.selfplay.stagger_starts else 0,
             game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
         )
@@ -239,6 +241,7 @@ class Training:
         self._reported_evaluations = 0
         self._reported_progress = self._progress()
         self._steps_seen: list[StepReport] = []
+        self._has_reported_short_searches = False
 
     @property
     def _is_deterministic(self) -> bool:
@@ -358,7 +361,7 @@ class Training:
 
     def _learn(self) -> None:
         """The steps of one phase, then the new weights for self-play."""
-        started = time.thread_time()
+        started, planes_BCHW = time.thread_time(), None
         for _ in range(self._config.training.steps_per_phase):
             if self._is_over():
                 break
@@ -376,10 +379,11 @@ class Training:
                     " lower learner.learning_rate."
                 )
             self._steps_seen.append(report)
+            planes_BCHW = batch.planes
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
         self._learner_cpu_s += time.thread_time() - started
-        self._evaluator.update(checkpoint)
+        self._evaluator.update(checkpoint, planes_BCHW=planes_BCHW)
         self._network_step = self._learner.step_number
         if isinstance(self._selfplay, SelfplayProcesses):
             self._selfplay.update(checkpoint)
@@ -481,9 +485,21 @@ class Training:
             with writing(self._directory):
                 self._metrics.add(row)
         self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
+        self._report_short_searches()
         if not row.games and (under_way := self._store.running):
             plies = sum(len(game.plies) for game in under_way.values()) / len(under_way)
             self._report(f"      no game has ended yet: {len(under_way)} are under way, at move {plies:.0f} on average")
+
+    def _report_short_searches(self) -> None:
+        """Say once if trees are full before their simulations are done: fewer of them make another player."""
+        counts = self._selfplay.counts
+        if counts.short_searches and not self._has_reported_short_searches:
+            self._has_reported_short_searches = True
+            self._report(
+                f"      {counts.short_searches:,} of self-play's {counts.plies:,} searches ended early, because"
+                f" search.memory_mib = {self._config.search.memory_mib} holds no more of their trees: give more, or"
+                " play fewer games at a time (selfplay.games_per_worker)."
+            )
 
     def _replay_from(self, first_game_id: int, step: int) -> None:
         """Have the games since the checkpoint of this step, which the first so many went before, played again."""

@@ -6,16 +6,22 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from zerosum.base.settings import num_cores
-from zerosum.games import Rules
+from zerosum.evaluators.backends import evaluates_on_gpu
+from zerosum.games import Rules, measure_game
 from zerosum.network import Checkpoint
 from zerosum.replay.journal import RunningGame
 from zerosum.run.config import RunConfig
 from zerosum.selfplay import Selfplay, SelfplayTask
-from zerosum.selfplay.calibration import calibrate
+from zerosum.selfplay.calibration import Calibration, calibrate
 from zerosum.selfplay.processes import SelfplayProcesses
+from zerosum.selfplay.worker import num_trees
 
 DETERMINISTIC_GAMES = 64
 """Games at a time of a deterministic run that says nothing else: what is measured differs from one time to the next."""
+GENERATION_SHARE = 0.05
+"""Games under way, of all games that a budget pays for, at most."""
+SMALLER_BATCHES = (4, 8)
+"""Games at a time that are not measured: for budgets so short, or games so long, that fewer have to do."""
 
 
 def num_selfplay_workers(config: RunConfig) -> int:
@@ -51,7 +57,45 @@ def choose_games(
         precision=config.training.precision,
         report=report,
     )
-    return calibration.batch_size, f", {calibration}"
+    size = most_games(config, game, calibration)
+    if size < calibration.batch_size:
+        return size, f", as many as play their games within {GENERATION_SHARE:.0%} of the budget"
+    return size, f", {calibration}"
+
+
+def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
+    """The games that a worker plays at a time: the calibration's, or fewer where these would take too much of the run.
+
+    What the games under way learn and teach is lost at the end of a run, and the network that the first of them hear of
+    is that of their beginning. So all of them together are at most `GENERATION_SHARE` of the games that the budget is
+    expected to pay for. Games are taken to be as long as random ones, which the first of a run nearly are.
+    """
+    num_workers, plies = num_selfplay_workers(config), measure_game(game).plies
+    training, selfplay, learner = config.training, config.selfplay, config.learner
+
+    def num_expected(evaluations_per_second: float) -> float:
+        if training.minutes is None:
+            positions = (training.steps or 0) * learner.batch_size / learner.samples_per_position
+            return positions / (plies * selfplay.full_search_share)
+        # On a CPU the rate is that of a core.
+        on_gpu = evaluates_on_gpu(training.backend, training.device)
+        num_cores = 1 if on_gpu or training.clock == "cpu" else num_workers
+        return 60 * training.minutes * num_cores * evaluations_per_second / (plies * evaluations_per_ply(config))
+
+    slowest = calibration.rates[min(calibration.rates)]
+    rates = {**dict.fromkeys(SMALLER_BATCHES, slowest), **calibration.rates}
+    fitting = [
+        size
+        for size, rate in rates.items()
+        if size <= calibration.batch_size and num_workers * num_trees(size) <= GENERATION_SHARE * num_expected(rate)
+    ]
+    return max(fitting, default=min(rates))
+
+
+def evaluations_per_ply(config: RunConfig) -> float:
+    """Evaluations that self-play makes, at most, for a ply, on average."""
+    share = config.selfplay.full_search_share
+    return share * (config.search.num_simulations + 1) + (1 - share) * (config.selfplay.fast_simulations + 1)
 
 
 def new_selfplay(

@@ -66,6 +66,7 @@ class SelfplayProcesses:
                 precision=precision,
                 seed=task.seed,
                 settings_hash=task.settings_hash,
+                num_staggered=task.num_staggered,
                 first_game_id=first_game_id + number,
                 game_id_step=num_workers,
             )

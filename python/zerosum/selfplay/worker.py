@@ -22,7 +22,7 @@ from zerosum._core import uniform
 from zerosum.base.settings import check, setting
 from zerosum.evaluators import Evaluator, answer
 from zerosum.games import Rules, State, start_state
-from zerosum.games.rules import drawn_start
+from zerosum.games.rules import drawn_start, measure_game
 from zerosum.replay.journal import RunningGame
 from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
 from zerosum.search import SearchConfig, new_search
@@ -79,6 +79,16 @@ class SelfplayConfig:
         high=1.0,
     )
     fast_simulations: int = setting(16, "simulations of the other moves", low=1, high=1 << 24)
+    reuse_in_full_searches: bool = setting(
+        True,
+        "whether a move searched in full counts visits that search.reuse_tree kept from the move before, where no noise"
+        " was (KataGo: false)",
+    )
+    stagger_starts: bool = setting(
+        True,
+        "the first games of a new run begin with random moves, from none to as many as a random game has: games are at"
+        " all stages from the start, or else the first to end, and to be learned from, would be short (paper: false)",
+    )
 
     def __post_init__(self) -> None:
         check(self, "selfplay")
@@ -132,6 +142,8 @@ class SelfplayTask:
     settings_hash: str
     game_ids: Iterator[int] = field(default_factory=itertools.count)
     """Numbers of games to come; a counter is safe from several threads."""
+    num_staggered: int = 0
+    """Games with lower numbers begin at any stage of a game, by random moves: `SelfplayConfig.stagger_starts`."""
     network_step: Callable[[], int] = lambda: 0
     """The learner's step of the network that the evaluator runs now."""
 
@@ -158,6 +170,8 @@ class SelfplayCounts:
     simulations: int = 0
     plies: int = 0
     games: int = 0
+    short_searches: int = 0
+    """Searches that ended before their simulations were done, because their trees held no more."""
 
     def __add__(self, other: SelfplayCounts) -> SelfplayCounts:
         """Both together."""
@@ -166,12 +180,21 @@ class SelfplayCounts:
             self.simulations + other.simulations,
             self.plies + other.plies,
             self.games + other.games,
+            self.short_searches + other.short_searches,
         )
 
 
 _NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uint32)
 _FULL_SEARCH, _NOISE = int(PlyFlag.FULL_SEARCH), int(PlyFlag.NOISE)
 _PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
+
+
+def num_trees(games_per_worker: int) -> int:
+    """The games that a worker has under way: some to spare.
+
+    A search that ends without a question leaves a row of the batch to one of those.
+    """
+    return games_per_worker + games_per_worker // 16
 
 
 class SelfplayWorker:
@@ -184,8 +207,7 @@ class SelfplayWorker:
         self._waiting = list(running)
         assert task.config.games_per_worker is not None, "the run has measured it"
         self._batch_size = task.config.games_per_worker
-        # A search that ends without a question leaves a row of the batch to one of the spare games.
-        self._num_trees = self._batch_size + self._batch_size // 16
+        self._num_trees = num_trees(self._batch_size)
         self._search = new_search(task.game, task.search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
@@ -235,10 +257,7 @@ class SelfplayWorker:
     def _begin(self, tree: int) -> None:
         """Begin the search of a tree's next move."""
         task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
-        share = task.config.full_search_share
-        # A position that chance led to is new: it is always learned from.
-        is_full = share == 1.0 or 0 < ply == self._num_opening_plies[tree]
-        is_full = is_full or uniform(task.seed, header.game_id, ply, "full search") < share
+        is_full = self._is_full_search(tree, ply)
         has_noise = is_full and task.search.has_root_noise
         self._is_full[tree], self._steps[tree] = is_full, task.network_step()
         self._search.begin(
@@ -247,6 +266,14 @@ class SelfplayWorker:
             noise=(task.seed, header.game_id, ply) if has_noise else None,
         )
 
+    def _is_full_search(self, tree: int, ply: int) -> bool:
+        """Whether this ply of a tree's game is searched in full: known before the ply is reached."""
+        share = self._task.config.full_search_share
+        # A position that chance led to is new: it is always learned from.
+        if share == 1.0 or 0 < ply == self._num_opening_plies[tree]:
+            return True
+        return uniform(self._task.seed, self._headers[tree].game_id, ply, "full search") < share
+
     def _move(self, tree: int) -> None:
         """Play and record the move that a finished search decides; start another game if this one is over."""
         task, header = self._task, self._headers[tree]
@@ -254,8 +281,12 @@ class SelfplayWorker:
         root = self._search.root(tree)
         action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=header.game_id, ply=ply)
         task.log.add_ply(header.game_id, self._record(tree, root, action, is_sampled=is_sampled))
-        self._search.advance(tree, action, keep=task.search.reuse_tree)
+        keep = task.search.reuse_tree and (
+            task.config.reuse_in_full_searches or not self._is_full_search(tree, ply + 1)
+        )
+        self._search.advance(tree, action, keep=keep)
         self.counts.plies += 1
+        self.counts.short_searches += root.limit == "memory"
         self.counts.simulations += root.num_simulations - root.num_reused
         state = self._search.state(tree)
         if game.outcome(state) is not None:
@@ -321,10 +352,12 @@ class SelfplayWorker:
     def _play_opening(self, header: GameHeader) -> State:
         """The position in which a new game's first search begins, after its random moves, if it has any."""
         task, game, config = self._task, self._task.game, self._task.config
-        state = start_state(game, header.start)
-        if uniform(task.seed, header.game_id, 0, "has opening") >= config.opening_share:
-            return state
-        for ply in range(1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)):
+        state, num_plies = start_state(game, header.start), 0
+        if header.game_id < task.num_staggered:
+            num_plies = int(uniform(task.seed, header.game_id, 0, "stage") * measure_game(game).plies)
+        elif uniform(task.seed, header.game_id, 0, "has opening") < config.opening_share:
+            num_plies = 1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)
+        for ply in range(num_plies):
             ahead = opening_move(game, state, seed=task.seed, game_id=header.game_id, ply=ply)
             if ahead is None:
                 break
@@ -366,15 +399,16 @@ def opening_record(action: int, player: int) -> PlyRecord:
 def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
     """The move to play, and whether it was drawn at random rather than the best one taken.
 
-    Drawn from the shares of the visits (`Root.visit_policy`), which have no proven loss while another move exists, to
-    the power of 1 / temperature. A Gumbel root with noise has drawn its move already: the best one.
+    Drawn from `Root.move_policy`, the shares of the visits or a Gumbel root's improved policy, which has no proven loss
+    while another move exists, to the power of 1 / temperature. A Gumbel root with noise has drawn its move already: the
+    best one.
     """
     best = root.best_action
     assert best is not None, "a game that goes on has a move"
     if config.temperature == 0 or ply >= config.temperature_plies or root.has_gumbel_noise:
         return best, False
     # Plain lists: for the few moves of a position they are quicker than arrays.
-    weights = root.visit_policy().tolist()
+    weights = root.move_policy().tolist()
     if config.temperature != 1.0:
         largest = max(weights)
         weights = [(weight / largest) ** (1 / config.temperature) for weight in weights]

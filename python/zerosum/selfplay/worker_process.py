@@ -39,7 +39,7 @@ from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, Sel
 GRACE_S = 10.0
 """How long a worker that was told to end may take for its batch."""
 
-COUNTS = struct.Struct("<QQQQd")
+COUNTS = struct.Struct("<QQQQQd")
 """The fields of `SelfplayCounts`, and CPU-seconds: what PLAYED begins with."""
 _FRAME = struct.Struct("<IB")
 _STEP = struct.Struct("<Q")
@@ -97,6 +97,7 @@ class WorkerTask:
     seed: int
     """The run's."""
     settings_hash: str
+    num_staggered: int
     """As `GameHeader` has it."""
     first_game_id: int
     game_id_step: int
@@ -243,6 +244,7 @@ def _play(commands: _Commands, answers: int) -> None:
         log=log,
         seed=task.seed,
         settings_hash=task.settings_hash,
+        num_staggered=task.num_staggered,
         game_ids=count(task.first_game_id, task.game_id_step),
         network_step=lambda: commands.network_step,
     )
