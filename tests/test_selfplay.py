@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import shutil
 import threading
 from collections import Counter
@@ -23,7 +24,7 @@ from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import RunningGame
 from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
 from zerosum.search import SearchConfig, new_search
-from zerosum.search.config import Root
+from zerosum.search.config import Root, tree_mib
 from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask
 from zerosum.selfplay.worker import SelfplayWorker, choose_action, opening_move
 
@@ -608,3 +609,28 @@ def test_an_error_of_who_takes_the_games_stops_all() -> None:
 
     with pytest.raises(RunError, match="no room for games"):
         Selfplay(new_task(), num_workers=2).play(lambda: False, take)
+
+
+@pytest.mark.parametrize(
+    ("name", "num_simulations", "leaves_in_flight"), [("go19", 300, 1), ("othello", 800, 1), ("tictactoe", 100, 8)]
+)
+def test_each_of_many_games_has_the_memory_for_its_simulations(
+    name: str, num_simulations: int, leaves_in_flight: int
+) -> None:
+    """What one position may take is divided by hundreds of games, and grows until each has its simulations."""
+    game = make(name)
+    search = SearchConfig(num_simulations=num_simulations, memory_mib=1, leaves_in_flight=leaves_in_flight)
+    num_trees = 8
+    grown = replace(search, memory_mib=math.ceil(tree_mib(game, search) * num_trees))
+    trees = new_search(game, grown, num_trees=num_trees)
+    for ply in range(4):
+        for tree in range(num_trees):
+            trees.begin(tree, num_simulations, noise=(1, tree, ply))
+        while answer(trees, UniformEvaluator(), num_trees):
+            pass
+        for tree in range(num_trees):
+            root = trees.root(tree)
+            assert root.limit in ("simulations", "proven")
+            assert root.best_action is not None
+            trees.advance(tree, root.best_action, keep=True)
+    assert trees.num_bytes <= grown.memory_mib << 20

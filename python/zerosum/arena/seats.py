@@ -21,9 +21,7 @@ from zerosum.play.engine import win_rate
 from zerosum.play.player import Contestant
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search
-
-MOST_MEMORY_MIB = 1 << 20
-"""That the settings of a search allow."""
+from zerosum.search.config import MOST_MEMORY_MIB
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,11 @@ from zerosum.games import Rules, measure_game
 
 __all__ = ["Root", "Search", "SearchConfig", "new_search"]
 
+MOST_MEMORY_MIB = 1 << 20
+"""That the settings of a search allow."""
+_NODE_BYTES = 64
+"""Of a node with all that settings may ask it to keep."""
+
 
 @dataclass(frozen=True)
 class SearchConfig:
@@ -244,9 +249,9 @@ class SearchConfig:
     memory_mib: int = setting(
         2048,
         "mebibytes that all trees together may hold, each an equal part; a search whose tree would outgrow it ends"
-        " there and then",
+        " there and then. Self-play takes more where its games need it for num_simulations",
         low=1,
-        high=1 << 20,
+        high=MOST_MEMORY_MIB,
     )
 
     @property
@@ -292,6 +297,18 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
         )
     alpha = config.root_noise_alpha
     return Search(game, config, num_trees, noise_alpha=natural_noise_alpha(game) if alpha is None else alpha)
+
+
+def tree_mib(game: Rules, config: SearchConfig) -> float:
+    """Mebibytes in which a tree of the game surely has its `num_simulations`, and as many that were kept."""
+    num_simulations = config.num_simulations * (1 if config.count_reused_visits else 2)
+    # A game's richest positions, or first ones, have more legal moves than its mean.
+    legal_actions = min(3 * measure_game(game).legal_actions, game.spec.num_actions)
+    # A node and its place in a growing block; priors, then priors and actions, of each legal move.
+    num_bytes = num_simulations * (2 * _NODE_BYTES + 6 * legal_actions)
+    # What a tree keeps free for those under way: each may move the children of one node.
+    num_bytes += (1 + config.leaves_in_flight) * (legal_actions + 1) * (_NODE_BYTES + 6)
+    return 1.25 * num_bytes / (1 << 20)
 
 
 def natural_noise_alpha(game: Rules) -> float:

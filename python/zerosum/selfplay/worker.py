@@ -10,10 +10,11 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -26,7 +27,7 @@ from zerosum.games.rules import drawn_start, measure_game
 from zerosum.replay.journal import RunningGame
 from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
 from zerosum.search import SearchConfig, new_search
-from zerosum.search.config import Root
+from zerosum.search.config import MOST_MEMORY_MIB, Root, tree_mib
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,10 @@ class SelfplayWorker:
         assert task.config.games_per_worker is not None, "the run has measured it"
         self._batch_size = task.config.games_per_worker
         self._num_trees = num_trees(self._batch_size)
-        self._search = new_search(task.game, task.search, num_trees=self._num_trees)
+        # So many games as calibration finds right need more than one position, if each is to have its simulations.
+        memory_mib = max(task.search.memory_mib, math.ceil(tree_mib(task.game, task.search) * self._num_trees))
+        search = replace(task.search, memory_mib=min(memory_mib, MOST_MEMORY_MIB))
+        self._search = new_search(task.game, search, num_trees=self._num_trees)
         self._headers: list[GameHeader] = []
         self._steps = [0] * self._num_trees
         self._cached_step = -1
