@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from zerosum._core import UNLIMITED_SIMULATIONS, Root, Search, uniform
@@ -50,9 +51,13 @@ class SearchMover:
         self._search: Search | None = None
         self._start, self._actions = "", tuple[int, ...]()
         self._has_pondered = False
+        # In the opponent's time: the tree below the move played, which may take seconds if it is large.
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="advance")
+        self._advanced: Future[None] | None = None
 
     def new_game(self, number: int) -> None:
         """See `zerosum.external.program.Mover`."""
+        self._wait()
         self._search = None
         self._game_number = number
 
@@ -85,6 +90,7 @@ class SearchMover:
             nodes=root.num_simulations,
             win_rate=win_rate(root.value),
         )
+        self._advanced = self._pool.submit(self._advance, action)
         return EngineMove(action, "", answer)
 
     def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
@@ -112,8 +118,20 @@ class SearchMover:
         """See `zerosum.external.program.Mover`."""
         self._is_closed.set()
 
+    def _wait(self) -> None:
+        """Until the tree has followed the latest move."""
+        advanced, self._advanced = self._advanced, None
+        if advanced is not None:
+            advanced.result()
+
+    def _advance(self, action: int) -> None:
+        assert self._search is not None
+        self._search.advance(0, action, keep=self._config.reuse_tree or self._has_pondered)
+        self._actions = (*self._actions, action)
+
     def _searched_to(self, start: str, actions: Sequence[int]) -> Search:
         """The search with this position at its root, and what it knows of it from before."""
+        self._wait()
         is_new = self._search is None
         if self._search is None:
             self._search = new_search(self._game, replace(self._config, memory_mib=self._memory_mib))
@@ -121,9 +139,9 @@ class SearchMover:
         if is_new or start != self._start or actions[:known] != self._actions:
             self._search.reset(0, start_state(self._game, start))
             known = 0
+        self._start, self._actions = start, actions[:known]
         for action in actions[known:]:
-            self._search.advance(0, action, keep=self._config.reuse_tree or self._has_pondered)
-        self._start, self._actions = start, actions
+            self._advance(action)
         return self._search
 
     def _choose(self, root: Root, *, ply: int) -> int:
