@@ -220,13 +220,6 @@ def test_shuffles_differ() -> None:
     assert len(orders) > 20
 
 
-def test_duplicates_are_counted() -> None:
-    again = Opening("another name", "", (1,), file="b", line=3)
-    assert OpeningList(FIVE).num_duplicates == 0
-    assert OpeningList((*FIVE, again, again)).num_duplicates == 2
-    assert OpeningList((*FIVE, Opening("", "another start", (1,)))).num_duplicates == 0
-
-
 def test_orders_out_of_range() -> None:
     with pytest.raises(SettingsError, match="the list of openings is empty"):
         OpeningList(())
@@ -296,7 +289,7 @@ def test_the_papers_human_openings() -> None:
         "B10": "e4 c6",
         "A05": "Nf3 Nf6",
     }
-    assert OpeningList(openings).num_duplicates == 0
+    assert len({(opening.start, opening.actions) for opening in openings}) == len(openings)
     assert [texts(SHOGI, opening) for opening in packaged_openings("shogi-human", SHOGI)] == ["2g2f", "7g7f"]
 
 

@@ -150,6 +150,16 @@ def test_an_early_end_counts_whole_pairs_of_all_pairings_in_turn() -> None:
     assert top.name == "a" and top.rating is not None and "4/4" not in text and "2/2" in text
 
 
+def test_the_header_of_a_match_of_two_is_as_it_was() -> None:
+    """Files of matches that were begun before there were tournaments go on."""
+    match = plan(named("a"), named("b"))
+    rest = '"network": "", "search": {}, "program": "", "terms": "", "sampled plies": 0, "resign": "never"'
+    assert json.dumps(match.description()) == (
+        f'{{"game": "connect4", "version": 1, "first": {{"name": "a", {rest}}}, "second": {{"name": "b", {rest}}},'
+        ' "openings": "two", "openings digest": "ab5decd8", "seed": 1, "draw": "none"}'
+    )
+
+
 # What the table says
 
 

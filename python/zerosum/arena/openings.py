@@ -93,11 +93,6 @@ class OpeningList:
         """See `OpeningSource`."""
         return self._ordered[(self.first - 1 + number) % len(self.openings)]
 
-    @property
-    def num_duplicates(self) -> int:
-        """How many are the same as an earlier one: same start, same moves."""
-        return len(self.openings) - len({(opening.start, opening.actions) for opening in self.openings})
-
     @functools.cached_property
     def _ordered(self) -> tuple[Opening, ...]:
         if self.shuffle_seed is None:

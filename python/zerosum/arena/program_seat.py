@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from zerosum.arena.played import Thought
-from zerosum.arena.seats import Decision, Inbox, Turn
+from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import Score
 from zerosum.external.engine import EngineFailure, EngineMove, ExternalEngine
 from zerosum.external.program import Mover
@@ -15,13 +15,11 @@ from zerosum.games import State
 from zerosum.play.search_mover import SearchMover
 
 
-class ProgramSeat:
+class ProgramSeat(Seat):
     """A mover for each board where it plays, which lives from game to game.
 
     One that has failed begins afresh with the next game. In a tournament there are as many as games at a time.
     """
-
-    has_work = False
 
     def __init__(self, open_mover: Callable[[], Mover], inbox: Inbox, *, num_boards: int) -> None:
         """Open the first of them, so that what cannot be started or set up is known before any game.
@@ -50,12 +48,6 @@ class ProgramSeat:
     def new_game(self, board: int, game_index: int, state: State) -> None:
         """See `Seat`."""
         self._threads[board].submit(self._new_game, board, game_index)
-
-    def advance(self, board: int, action: int) -> None:
-        """See `Seat`."""
-
-    def work(self) -> None:
-        """See `Seat`."""
 
     def begin(self, turn: Turn) -> None:
         """See `Seat`."""

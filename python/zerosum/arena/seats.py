@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from typing import Protocol
 
 from zerosum._core import Root, uniform
 from zerosum.arena.played import Thought
@@ -56,16 +55,21 @@ Inbox = SimpleQueue[Decision | BaseException]
 """Of a match: what its seats decided. An exception is for the match to raise."""
 
 
-class Seat(Protocol):
-    """A contestant at several boards, told of all moves there and asked to begin whenever it is its turn."""
+class Seat:
+    """A player at several boards, told of all moves there and asked to begin whenever it is its turn.
+
+    A seat inherits these methods, most of which do nothing, and has its own where it has something to do.
+    """
 
     @property
     def evaluations(self) -> int:
         """Positions that its evaluator was asked about."""
+        return 0
 
     @property
     def has_work(self) -> bool:
         """Whether `work` would do anything."""
+        return False
 
     def work(self) -> None:
         """Think a batch further; what is decided goes into the inbox."""
@@ -78,6 +82,7 @@ class Seat(Protocol):
 
     def begin(self, turn: Turn) -> None:
         """It is this seat's turn."""
+        raise NotImplementedError
 
     def ponder(self, turn: Turn) -> None:
         """It is the opponent's turn, in whose time this seat may think until the next `begin` or `end_game`."""
@@ -87,6 +92,7 @@ class Seat(Protocol):
 
         What the seat says the score is, in its own words, where the rules ended the game; "" for nothing.
         """
+        return ""
 
     def close(self) -> None:
         """Leave, whatever is under way."""
@@ -124,7 +130,7 @@ class SearchPool:
             self.evaluations[side] += int((trees // self._num_boards == side).sum())
 
 
-class SearchSeat:
+class SearchSeat(Seat):
     """Searches all boards where it is to move, one batch after the other."""
 
     def __init__(self, pool: SearchPool, contestant: Contestant, inbox: Inbox, *, num_boards: int, seed: int) -> None:
@@ -159,9 +165,6 @@ class SearchSeat:
         self._pool.search.begin(tree, self._num_simulations)
         self._thinking[tree] = turn
 
-    def ponder(self, turn: Turn) -> None:
-        """See `Seat`: without a clock a search does not ponder."""
-
     def work(self) -> None:
         """See `Seat`."""
         self._pool.answer()
@@ -173,43 +176,21 @@ class SearchSeat:
         action = chosen_action(root, self._contestant, seed=self._seed, game=turn.game_index, ply=turn.state.plies)
         return Decision(turn.board, action, thought_of(root))
 
-    def end_game(self, turn: Turn, result: float) -> str:
-        """See `Seat`."""
-        return ""
-
-    def close(self) -> None:
-        """See `Seat`."""
-
 
 def thought_of(root: Root) -> Thought:
     """What a search found."""
     return Thought(Score(win_rate=win_rate(root.value)), nodes=root.num_simulations)
 
 
-class RulesSeat:
+class RulesSeat(Seat):
     """Needs no evaluator: draws a legal move, or looks `depth` plies ahead; keyed by (seed, game, ply)."""
-
-    evaluations = 0
-    has_work = False
 
     def __init__(self, game: Rules, inbox: Inbox, *, depth: int | None, seed: int) -> None:
         self._game, self._inbox, self._depth, self._seed = game, inbox, depth, seed
 
-    def work(self) -> None:
-        """See `Seat`."""
-
-    def new_game(self, board: int, game_index: int, state: State) -> None:
-        """See `Seat`."""
-
-    def advance(self, board: int, action: int) -> None:
-        """See `Seat`."""
-
     def begin(self, turn: Turn) -> None:
         """See `Seat`."""
         self._inbox.put(Decision(turn.board, self._action(turn)))
-
-    def ponder(self, turn: Turn) -> None:
-        """See `Seat`."""
 
     def _action(self, turn: Turn) -> int:
         if self._depth is not None:
@@ -218,10 +199,3 @@ class RulesSeat:
         actions = self._game.legal_actions(turn.state)
         number = uniform(self._seed, turn.game_index, turn.state.plies, "random player")
         return actions[int(number * len(actions))]
-
-    def end_game(self, turn: Turn, result: float) -> str:
-        """See `Seat`."""
-        return ""
-
-    def close(self) -> None:
-        """See `Seat`."""

@@ -375,10 +375,6 @@ class Clock:
         assert after is not None
         self._left[player] = after
 
-    def has_run_out(self) -> bool:
-        """Whether the turn that runs has lasted too long: a move would come too late."""
-        return self._running is not None and self._is_late(self._running, self._now() - self._started_s)
-
     def left(self, player: int) -> TimeLeft:
         """What a player had when their turn began, or has for their next one."""
         return self._left[player]
