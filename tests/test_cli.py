@@ -258,6 +258,15 @@ def test_tournament(zero: Command, tmp_path: Path) -> None:
     assert two.status == 2 and "a tournament has three players or more, and here are 2: `match` takes two" in two.err
 
 
+def test_levels_are_kept_where_an_engine_finds_them(zero: Command, tmp_path: Path) -> None:
+    kept = tmp_path / "levels.json"
+    answer = zero("levels", "tictactoe", "rollouts", "--games", "2", "--opponent", "rollouts@10", "--out", kept)
+    assert answer.status == 0 and len(answer.out.splitlines()) == 7 and f"Kept in {kept}." in answer.err
+    found = json.loads(kept.read_text(encoding="utf-8"))
+    assert [level["skill"] for level in found["levels"]] == [0, 5, 10, 15, 19]
+    assert "no search of ours" in zero("levels", "tictactoe", "random").err
+
+
 def test_ladder(zero: Command, learned: Path, tmp_path: Path) -> None:
     words = ("ladder", "tictactoe", learned, "--player", "nodes=4", "--opening-plies", "1", "--results", tmp_path / "x")
     answer = zero(*words, "--games", "6")

@@ -137,6 +137,7 @@ def test_a_player_with_a_skill() -> None:
         ("rollouts", ["skill=much"], "skill is 'much', expected a number"),
         ("rollouts@20", ["skill=2"], "leave out other limits"),
         ("random", ["skill=2"], "random has no search of ours"),
+        ("rollouts", ["skill=2", "sample=4"], "its first moves are sampled otherwise"),
         ("uci:engine", ["skill=2", "nodes=1"], "for our own searches"),
     ):
         with pytest.raises(SettingsError, match=message):
