@@ -296,6 +296,17 @@ def test_analyse(zero: Command, learned: Path, games: Path, tmp_path: Path) -> N
     assert "expected losses of the win rate" in zero("analyse", path, "--blunder", "1").err
 
 
+def test_import(zero: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.pgn").write_text("1. e4 e5 1-0\n\n1. e4 Ke4 0-1\n")
+    answer = zero("import", tmp_path, "--run", tmp_path / "run", "--game", "chess")
+    assert answer.status == 0 and "Ke4', move 2, is not legal here" in answer.err
+    assert answer.out.startswith("1 games imported from 1 files, 2 positions, 0 of them evaluated; refused 1 damaged")
+    answer = zero("import", tmp_path / "a.pgn", "--run", tmp_path / "run")
+    assert answer.status == 0 and ", 1 were there; " in answer.out
+    assert zero("import", tmp_path / "no.pgn", "--run", tmp_path / "run").status == 2
+    assert "not of shogi" in zero("import", tmp_path / "a.pgn", "--run", tmp_path / "run", "--game", "shogi").err
+
+
 def test_who_analyses_may_bring_a_number_of_simulations(zero: Command) -> None:
     answer = zero("analyse", "--game", "tictactoe", "b2 a1", "--player", "rollouts@7", "--last")
     assert answer.status == 0 and "7 simulations" in answer.out, answer

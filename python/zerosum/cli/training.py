@@ -1,14 +1,15 @@
-"""What learns: `train`."""
+"""What learns: `train`; and what is there to learn from: `import`."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import GameArgument, Overrides, seed_option
+from zerosum.cli.words import GameArgument, Overrides, say, seed_option
 
 
 @app.command(epilog="Example: `zerosum train connect4 --run runs/mine --minutes 5 --set search.num_simulations=64`")
@@ -46,3 +47,45 @@ def train(
         *(["training.deterministic=true"] if deterministic else []),
     ]
     train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+
+
+@app.command("import", epilog="Example: `zerosum import club.pgn servers/ --run runs/chess`")
+def import_(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="PGN, SGF, KIF, KI2 or CSA; a directory for all such files in it, `-` for standard input.",
+            show_default=False,
+        ),
+    ],
+    run: Annotated[
+        Path, typer.Option(help="The run directory, new or there: games lie in its `records`.", show_default=False)
+    ],
+    game: Annotated[
+        str,
+        typer.Option(help="The game of a new run, with options in brackets; that of the first record if not given."),
+    ] = "",
+    format: Annotated[
+        str, typer.Option(help="`pgn`, `sgf`, `kif` or `csa`; found by name or content if not given.")
+    ] = "",
+) -> None:
+    """Read games that were played into a run, with their results and evaluations, to be learned from."""
+    from zerosum.run.game_import import import_games
+
+    def progress(text: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    counts = import_games(
+        files,
+        run,
+        game=game,
+        format=format or None,
+        complain=lambda sentence: say(f"zerosum: {sentence}"),
+        report=say,
+        progress=progress,
+    )
+    progress("")
+    print(counts)
+    if counts.num_failed_files or not (counts.num_games or counts.num_known):
+        raise typer.Exit(2)

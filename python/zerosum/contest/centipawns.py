@@ -30,3 +30,12 @@ def centipawns(value: float, coefficient: int) -> int:
         return MOST if value > 0 else -MOST
     score = coefficient * math.log((1 + value) / (1 - value))
     return round(max(-MOST, min(score, MOST)))
+
+
+def value_of(score: float, coefficient: int) -> float:
+    """The value in [-1, 1] that so many centipawns say, for the same player.
+
+    >>> round(value_of(299, 272), 3), value_of(-10_000, 272)
+    (0.5, -1.0)
+    """
+    return math.copysign(1.0, score) if abs(score) >= MOST else math.tanh(score / (2 * coefficient))

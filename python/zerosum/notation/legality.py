@@ -44,7 +44,7 @@ def states_of(record: Record) -> list[State]:
     game = game_of(record.game)
     states = [start_state(game, record.start)]
     for number, move in enumerate(record.moves, start=1):
-        states.append(game.play(states[-1], _parse(game, states[-1], move, number, None)))
+        states.append(game.play(states[-1], parse_move(game, states[-1], move, number, None)))
     return states
 
 
@@ -112,7 +112,7 @@ class _Walk:
         done: list[Move] = []
         for move in line:
             try:
-                action = _parse(self.game, state, move, number, self.read)
+                action = parse_move(self.game, state, move, number, self.read)
             except GameError as error:
                 complaints.append(error)
                 break
@@ -134,7 +134,19 @@ def _known(game: Rules, notation: str | None) -> str | None:
     return notation if notation in game.notations else None
 
 
-def _parse(game: Rules, state: State, move: Move, number: int, notation: str | None) -> int:
+def parse_move(game: Rules, state: State, move: Move, number: int, notation: str | None) -> int:
+    """The action that a record's move is, in any notation of its game.
+
+    Args:
+        game: That it is a move of.
+        state: The position that it is made in.
+        move: As a parser made it, or in the game's own notation.
+        number: Of the move in its game, counted from 1.
+        notation: In which an error names legal moves that are near; the game's own if None.
+
+    Raises:
+        GameError: it is illegal; the message has the line, the move and what would be legal.
+    """
     action = game.parse_action(state, move.text)
     if action is None and notation == "kif":
         action = ki2.find_action(game, state, move.text)

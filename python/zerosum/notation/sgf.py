@@ -36,6 +36,8 @@ RULES = {
     "tromp-taylor": "suicide=true",
 }
 """Options of Go by RU, in lower case: which moves the rules forbid. How they count is the result's affair."""
+MOVE_OPTIONS = ("suicide", "superko")
+"""Options that say which moves are legal, and nothing of how a game is won."""
 OPTIONS = re.compile(r"(?:suicide|superko)=[a-z]+(?:, (?:suicide|superko)=[a-z]+)*")
 """RU where a game of ours has other rules than it has without options: nobody's rules are quite the same."""
 HUNDREDFOLD = re.compile(r"[2-9]\d\d", re.ASCII)

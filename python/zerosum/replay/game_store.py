@@ -22,7 +22,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +184,18 @@ class GameStore:
             self._finished.append(record)
         self._seal(at_least=self._games_per_shard)
         return record
+
+    def add_games(self, records: Sequence[GameRecord]) -> None:
+        """Add games that are finished, as a shard of their own: all of them count, or after a kill none.
+
+        Their numbers are `next_game_id` and those that follow.
+        """
+        with self._lock:
+            for number, record in enumerate(records, start=self._next_game_id):
+                assert record.game_id == number, (record.game_id, number)
+            self._finished += records
+            self._next_game_id += len(records)
+        self._seal(at_least=1)
 
     def replay_from(self, first_game_id: int) -> None:
         """Have all games from this number on played again, as they are after a deterministic run's last checkpoint.

@@ -48,6 +48,10 @@ class PlyFlag(enum.IntFlag):
     """The move was drawn at random from the visits, not the best one taken."""
     OPENING = 16
     """The move is one of the random ones that open a game: nothing was searched."""
+    RECORDED = 32
+    """The move was read from a record: its policy target is that move alone, and nothing was searched."""
+    EVALUATED = 64
+    """The record of a recorded move has an evaluation, the search value; that is 0 and means nothing without one."""
 
 
 # Of each column: what `PlyRecord` calls one ply's entry, and the dtype. The journal and the shards keep the same types.

@@ -26,11 +26,18 @@ from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, 
 from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, asked_settings, changed, dump_config, load_config, new_config
 
+RECORDS = "records"
+"""Where imported games lie, a store as that of the games that were played."""
+RECORDS_INDEX = "records-index.sqlite"
+"""Which games were imported from where."""
+
 # What a kill in the first moments can leave of a run that has no settings yet.
 _BEFORE_SETTINGS = {"holder.lock", "holder.json", f".config.toml{UNFINISHED}"}
+# Games may be imported before the run has settings.
+_BEFORE_SETTINGS |= {RECORDS, RECORDS_INDEX, f"{RECORDS_INDEX}-journal"}
 
 
-_PARTS = ("games", "checkpoints", "tensorboard")
+_PARTS = ("games", RECORDS, "checkpoints", "tensorboard")
 
 
 @contextlib.contextmanager

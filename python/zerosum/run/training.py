@@ -4,6 +4,7 @@
         config.toml      what was asked and every default
         calibration.json how many games a worker plays at a time, as measured
         games/           finished games in Parquet shards, running ones in a journal
+        records/         games that were imported (`game_import.py`), in shards of the same kind
         checkpoints/     networks, with what the learner needs to go on
         metrics.csv      a row every few seconds; tensorboard/ has the same as events
         strength.jsonl   rating games of the checkpoints

@@ -1,0 +1,289 @@
+"""Games that people and programs have played, read from their files into a run, to be learned from.
+
+    records/                 a `GameStore` like that of the games which the run played itself, in `games/`
+    records-index.sqlite     which games these are, to tell doubles (`record_index.py`)
+
+They have a store of their own: numbers of played games key random draws, and a run that repeats plays the newest games
+again. Files are read game by game and games written by the thousand, so memory stays the same however many there are.
+A kill costs what was read since the last shard; the same command reads again, and knows what it has.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, cast
+
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.games import Rules, make
+from zerosum.notation import Record
+from zerosum.notation.game_files import READ_SUFFIXES, read_raw_games
+from zerosum.notation.legality import game_of
+from zerosum.notation.sgf import MOVE_OPTIONS
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.journal import GameRecord
+from zerosum.replay.shards import MANIFEST, read_manifest, read_shard
+from zerosum.run.config import game_name, load_config
+from zerosum.run.imported_game import ILLEGAL, ImportedGame, RefusedGameError, imported
+from zerosum.run.record_index import RecordIndex, digest_of
+from zerosum.run.run_directory import RECORDS, RECORDS_INDEX, hold
+
+STDIN = "-"
+GAMES_PER_SHARD = 4096
+DOUBLE = "double"
+CUT_OFF = "cut off"
+TAIL_SIZE = 4096
+PGN_END = re.compile(rb"(?:1-0|0-1|1/2-1/2|\*)\s*(?:\{[^{}]*\}\s*|;[^\n]*\s*)*\Z")
+"""The result behind the last moves, and comments."""
+MOST_WARNINGS = 20
+"""That are told of a file; the others are counted."""
+
+
+@dataclass
+class ImportCounts:
+    """What came of the games of some files."""
+
+    num_games: int = 0
+    """Imported."""
+    num_positions: int = 0
+    """Their moves, each of which can be learned from."""
+    num_evaluated: int = 0
+    """Of these, with an evaluation."""
+    num_known: int = 0
+    """Games that an earlier import has read from the same place."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Games that were not imported, by the kind of reason."""
+    num_files: int = 0
+    """Read to their end."""
+    num_failed_files: int = 0
+    """Not read, or not to their end."""
+
+    def __str__(self) -> str:
+        known = f", {self.num_known:,} were there" if self.num_known else ""
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.refused.most_common())
+        refused = f"; refused {kinds}" if kinds else ""
+        failed = f" ({self.num_failed_files:,} more could not be read)" if self.num_failed_files else ""
+        return (
+            f"{self.num_games:,} games imported from {self.num_files:,} files{failed},"
+            f" {self.num_positions:,} positions, {self.num_evaluated:,} of them evaluated{known}{refused}."
+        )
+
+
+def import_games(
+    files: Sequence[str | Path],
+    run: str | Path,
+    *,
+    game: str = "",
+    format: str | None = None,
+    complain: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> ImportCounts:
+    """Read games from files into a run's records.
+
+    What is learned from is the game that was played: variations are left out. Refused, by file, line and reason, are
+    games that are damaged or illegal by the run's rules, of another game or other options, without a result or a move,
+    cut off by the end of their file, and doubles: games with the start, moves and result of one that is there.
+
+    Args:
+        files: PGN, SGF, KIF, KI2 or CSA; a directory stands for all such files in it and below, "-" for standard input.
+        run: The run directory; made if it is not there.
+        game: The game, if the run is new; that of the first record if not given.
+        format: "pgn", "sgf", "kif" or "csa"; None finds it file by file.
+        complain: Gets a sentence for each game and each file that is refused, and for blemishes.
+        report: Gets a line of what is done.
+        progress: Gets how far it is.
+
+    Raises:
+        ZerosumError: the run cannot be used, or is one of another game.
+    """
+    directory = Path(run)
+    counts = ImportCounts()
+    with hold(directory):
+        store = GameStore(directory / RECORDS, report=complain, games_per_shard=GAMES_PER_SHARD)
+        index = RecordIndex(directory / RECORDS_INDEX, directory / RECORDS)
+        try:
+            rules = _rules_of(directory, game)
+            importer = _Importer(store, index, rules, counts, complain, report, progress)
+            try:
+                for file in _expanded(files, complain, counts):
+                    importer.read(file, format)
+            finally:
+                importer.write()  # after Ctrl-C, too
+        finally:
+            index.close()
+            store.close()
+    return counts
+
+
+def _rules_of(directory: Path, named: str) -> Rules | None:
+    """The game of the run, of its records, or the one that is named; None if the first record is to say it."""
+    known = ""
+    if (directory / "config.toml").exists():
+        known = load_config(directory / "config.toml").game
+    elif (directory / RECORDS / MANIFEST).exists() and (first := _first_record(directory / RECORDS)) is not None:
+        known = f"{first.game}({first.options})" if first.options else first.game
+    if named:
+        rules = make(game_name(named))
+        if known and make(known).spec.full_name != rules.spec.full_name:
+            raise SettingsError(f"{directory} has games of {known}, not of {named}: name another directory with --run.")
+        return rules
+    return make(known) if known else None
+
+
+def _first_record(store: Path) -> GameRecord | None:
+    for seal in read_manifest(store).shards:
+        try:
+            return read_shard(store / (seal.shard or ""))[0]
+        except DataError:
+            continue
+    return None
+
+
+def _expanded(files: Sequence[str | Path], complain: Callable[[str], None], counts: ImportCounts) -> Iterator[str]:
+    """The files themselves, those of a directory by name."""
+    for file in map(str, files):
+        if file == STDIN or not Path(file).is_dir():
+            yield file
+            continue
+        found = sorted(path for path in Path(file).rglob("*") if path.suffix.lower() in READ_SUFFIXES)
+        if not found:
+            counts.num_failed_files += 1
+            complain(f"{file} holds no file of games: expected {', '.join(READ_SUFFIXES)}.")
+        yield from map(str, found)
+
+
+class _Importer:
+    """Reads file after file; what it has read is written by the thousand games."""
+
+    def __init__(
+        self,
+        store: GameStore,
+        index: RecordIndex,
+        rules: Rules | None,
+        counts: ImportCounts,
+        complain: Callable[[str], None],
+        report: Callable[[str], None],
+        progress: Callable[[str], None],
+    ) -> None:
+        self.store, self.index, self.rules, self.counts = store, index, rules, counts
+        self.complain, self.report, self.progress = complain, report, progress
+        self.waiting: list[GameRecord] = []
+        self.origins: dict[bytes, str] = {}
+        """Of the games that wait, by their digests."""
+
+    def read(self, file: str, format: str | None) -> None:
+        """All games of a file."""
+        place = "standard input" if file == STDIN else file
+        origin = STDIN if file == STDIN else str(Path(file).resolve())
+        num_warnings = 0
+        try:
+            with _opened(file) as stream:
+                tail = _Tail(stream)
+                if format is None and file != STDIN:
+                    format = READ_SUFFIXES.get(Path(file).suffix.lower())
+                for record, is_last in _with_last(read_raw_games(cast("IO[bytes]", tail), format=format)):
+                    for warning in record.warnings:
+                        num_warnings += 1
+                        if num_warnings <= MOST_WARNINGS:
+                            self.complain(f"{place}, {warning}.")
+                    self.take(record, place, f"{origin}:{record.line}", is_cut_off=is_last and tail.is_cut_off(record))
+        except DataError as error:
+            self.counts.num_failed_files += 1
+            self.complain(f"{place}: {error}")
+        except OSError as error:
+            self.counts.num_failed_files += 1
+            self.complain(f"{place} cannot be read: {error.strerror or error}.")
+        else:
+            self.counts.num_files += 1
+        if num_warnings > MOST_WARNINGS:
+            self.complain(f"{place}: {num_warnings - MOST_WARNINGS:,} more blemishes of this kind are not told.")
+
+    def take(self, record: Record, place: str, origin: str, *, is_cut_off: bool) -> None:
+        """A game, or a sentence about it."""
+        try:
+            if is_cut_off and not record.errors:
+                raise RefusedGameError(CUT_OFF, "the file ends before the game does: no result stands behind its moves")
+            rules = self._require_rules(record)
+            game = imported(record, rules)
+            digest = digest_of(game.start, game.actions, game.outcome)
+            known = self.origins.get(digest) or self.index.origin(digest)
+            if known == origin:
+                self.counts.num_known += 1
+                return
+            if known is not None:
+                raise RefusedGameError(DOUBLE, f"start, moves and result are those of the game at {known}")
+        except RefusedGameError as error:
+            self.counts.refused[error.kind] += 1
+            line = "" if str(error).startswith("line ") else f"line {record.line}: "
+            self.complain(f"{place}, {line}{error}; the game is not imported.")
+            return
+        self._keep(game, rules, digest, origin)
+
+    def _require_rules(self, record: Record) -> Rules:
+        if self.rules is None:
+            if not record.game:
+                raise RefusedGameError(ILLEGAL, record.errors[0] if record.errors else "the game is not known")
+            try:
+                options = game_of(record.game).spec.options
+            except GameError as error:
+                raise RefusedGameError(ILLEGAL, str(error).rstrip(".")) from error
+            kept = [option for option in options.split(", ") if option.partition("=")[0] not in (*MOVE_OPTIONS, "")]
+            name = record.game.partition("(")[0]
+            self.rules = make(f"{name}({', '.join(kept)})" if kept else name)
+            self.report(f"The game is {self.rules.spec.full_name}, as the first record says.")
+        return self.rules
+
+    def _keep(self, game: ImportedGame, rules: Rules, digest: bytes, origin: str) -> None:
+        game_id = self.store.next_game_id + len(self.waiting)
+        self.waiting.append(game.record(rules, game_id=game_id, origin=origin))
+        self.origins[digest] = origin
+        counts = self.counts
+        counts.num_games += 1
+        counts.num_positions += len(game.actions)
+        counts.num_evaluated += int((game.values == game.values).sum())  # NaN is nothing
+        if len(self.waiting) >= GAMES_PER_SHARD:
+            self.write()
+            self.progress(f"{counts.num_games:,} games")
+
+    def write(self) -> None:
+        """Write what waits; then it counts."""
+        waiting, self.waiting, self.origins = self.waiting, [], {}  # first: what fails is not written twice
+        if waiting:
+            self.store.add_games(waiting)
+            self.index.add(waiting)
+
+
+def _opened(file: str) -> IO[bytes]:
+    return sys.stdin.buffer if file == STDIN else Path(file).open("rb")
+
+
+def _with_last(records: Iterator[Record]) -> Iterator[tuple[Record, bool]]:
+    """Each record, and whether it is the last one."""
+    before: Record | None = None
+    for record in records:
+        if before is not None:
+            yield before, False
+        before = replace(record, variations=())
+    if before is not None:
+        yield before, True
+
+
+class _Tail:
+    """A stream that remembers how it ended."""
+
+    def __init__(self, stream: IO[Any]) -> None:
+        self.stream, self.tail = stream, b""
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self.stream.read(size)
+        self.tail = (self.tail + data)[-TAIL_SIZE:]
+        return data
+
+    def is_cut_off(self, record: Record) -> bool:
+        """Whether a file ended before its last game did. Of PGN alone nothing else says so."""
+        return record.format == "pgn" and PGN_END.search(self.tail) is None

@@ -1,0 +1,105 @@
+"""Which games were imported, and from where: what tells doubles apart, however many games there are.
+
+A table in SQLite beside the store, so that memory stays flat. All of it follows from the store's games, and it is made
+anew from them where it is missing, damaged or behind: a kill between a shard and its lines here costs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import DataError, RunError
+from zerosum.replay.journal import GameRecord
+from zerosum.replay.shards import read_manifest, read_shard
+
+TABLE = (
+    "CREATE TABLE IF NOT EXISTS games (digest BLOB PRIMARY KEY, game_id INTEGER NOT NULL, origin TEXT NOT NULL)"
+    " WITHOUT ROWID"
+)
+
+
+def digest_of(start: str, actions: NDArray[np.uint16], outcome: float) -> bytes:
+    """What two games have in common if they are the same: start, moves and result. 16 bytes."""
+    head = f"{start}\n{outcome:g}\n".encode()
+    return hashlib.blake2b(head + actions.astype("<u2").tobytes(), digest_size=16).digest()
+
+
+class RecordIndex:
+    """The origins of the games of a store, by their content."""
+
+    def __init__(self, path: Path, store: Path) -> None:
+        """Open the index of the store in a directory, which is open, and bring it up to date.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        self._path = path
+        try:
+            try:
+                self._open(store)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                path.unlink(missing_ok=True)  # damaged
+                self._open(store)
+        except (sqlite3.Error, OSError) as error:
+            raise self._unwritable(error) from error
+
+    def _open(self, store: Path) -> None:
+        self._connection = sqlite3.connect(self._path)
+        self._connection.execute(TABLE)
+        self._connection.execute("CREATE INDEX IF NOT EXISTS by_game_id ON games (game_id)")
+        (last,) = self._connection.execute("SELECT MAX(game_id) FROM games").fetchone()
+        manifest = read_manifest(store)
+        next_game_id = max((seal.next_game_id for seal in manifest.seals), default=0)
+        if last is not None and last >= next_game_id:
+            self._connection.execute("DELETE FROM games")  # of another store
+            last = None
+        for seal in manifest.seals:
+            if seal.shard in manifest.aside:
+                self._connection.execute(
+                    "DELETE FROM games WHERE game_id BETWEEN ? AND ?", (seal.first_game_id, seal.last_game_id)
+                )
+            elif seal.shard is not None and (last is None or seal.last_game_id > last):
+                try:
+                    records = read_shard(store / seal.shard)
+                except DataError:
+                    continue  # the store has said so
+                self._insert(records)
+        self._connection.commit()
+
+    def origin(self, digest: bytes) -> str | None:
+        """The place that a game was read from, None if it was not imported."""
+        try:
+            found = self._connection.execute("SELECT origin FROM games WHERE digest = ?", (digest,)).fetchone()
+        except sqlite3.Error as error:
+            raise self._unwritable(error) from error
+        return None if found is None else str(found[0])
+
+    def add(self, records: Iterable[GameRecord]) -> None:
+        """Take in games of the store. Raises RunError."""
+        try:
+            self._insert(records)
+            self._connection.commit()
+        except sqlite3.Error as error:
+            raise self._unwritable(error) from error
+
+    def _insert(self, records: Iterable[GameRecord]) -> None:
+        rows = (
+            (digest_of(record.start, record.actions, record.outcome), record.game_id, record.settings_hash)
+            for record in records
+        )
+        self._connection.executemany("INSERT OR IGNORE INTO games VALUES (?, ?, ?)", rows)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _unwritable(self, error: Exception) -> RunError:
+        return RunError(f"{self._path} cannot be used: {error}. See that there is room and that it can be written.")
