@@ -265,7 +265,9 @@ def test_staggered_games_are_those_with_low_numbers_at_all_stages() -> None:
     assert stages.min() == 0 and 0.9 < stages.max() < 1 and 0.45 < stages.mean() < 0.55
 
 
-def test_searches_that_memory_cuts_short_are_counted() -> None:
+def test_searches_that_memory_cuts_short_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory does not grow with the number of games, as self-play's does."""
+    monkeypatch.setattr("zerosum.selfplay.worker.tree_mib", lambda *_: 0)
     search = replace(SEARCH, num_simulations=4000, memory_mib=1, exact_bounds=False)
     worker = SelfplayWorker(new_task(search=search, config=replace(CONFIG, games_per_worker=12)))
     while worker.counts.plies < 12:
