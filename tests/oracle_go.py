@@ -105,6 +105,8 @@ THREE_KOS = "XXXOOOO/1X1XO1O/XXXOOOO/1XO1O1O/XXXOOOO/1X1XO1O/XXXOOOO O"
 LARGE_EYES = "2XO1/XXXOO/1XOO1/XXOOO/1XO2 X"
 """Two stones one after the other in an eye of two points are gone."""
 
+SEKI_WITH_EYES = "4OX3/4OX3/4OX3/4OX3/4OX3/OOOOOXXXX/OOOXXOXXX/XXXXXOOOO/1XXX1OOO1 X"
+"""A chain of each colour inside the other's wall, with an eye each, and a point between them that nobody fills."""
 SEKI = "O1O1X/XOOXX/XXOXO/1XOOO/X1XO1 X"
 """Chains that are short of liberties, with points that neither side can fill."""
 
@@ -124,6 +126,7 @@ VARIANTS = (
     Variant(5, 6, suicide=True, scoring="territory", komi=1),
     Variant(5, 12, opening=SEKI, superko="simple", scoring="territory", komi=-1),
     Variant(7, 8, superko="simple", scoring="territory"),
+    Variant(9, 6, stride=9, opening=SEKI_WITH_EYES, superko="simple", scoring="territory"),
     Variant(6, 6, history=3),
     Variant(7, 24, handicap=4, komi=20),
     Variant(7, 14, opening=THREE_KOS, komi=-5),

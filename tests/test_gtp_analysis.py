@@ -58,7 +58,8 @@ def test_analysis_speaks_as_katago() -> None:
         assert float(move["utility"]) == pytest.approx(2 * float(move["winrate"]) - 1, abs=2e-6)
     root = line.split("rootInfo ")[1].split()
     assert int(root[1]) >= sum(int(move["visits"]) for move in moves)
-    assert client.warnings == [f"{name} is left out: no network knows it." for name in ("ownership", "movesOwnership")]
+    assert len(line.split(" ownership ")[1].split()) == 81
+    assert client.warnings == ["movesOwnership is left out: no network knows it."]
     assert len(infos(analysis(client, "kata-analyze 1 minmoves 82")[0])) == 82
 
 

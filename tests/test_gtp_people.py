@@ -20,7 +20,7 @@ from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.go_words import GoRules, stones_of
 from zerosum.play.choice import Players
 from zerosum.play.player import Player
-from zerosum.protocols.gtp import GtpEngine
+from zerosum.protocols.gtp import GtpEngine, run_gtp
 from zerosum.protocols.gtp_params import GtpConfig
 from zerosum.search import SearchConfig
 
@@ -58,6 +58,16 @@ def test_seki_is_told_and_counts_nothing() -> None:
     assert len(seki) == 19 and not set(seki) & set(alive) and len(seki) + len(alive) == len(list(stones_of(SEKI)))
 
 
+def test_owners_are_told_with_an_analysis() -> None:
+    client = on(WALLS, "chinese")
+    for colour, sign in (("b", 1), ("w", -1)):
+        line = client.ask_lines(f"kata-search_analyze {colour} ownership true ownershipStdev true")[-2]
+        owners, deviations = (np.array(numbers(line, name, 49)) for name in ("ownership", "ownershipStdev"))
+        assert owners[0] * sign > 0.5 > -0.5 > owners[6] * sign and owners[29] * sign > 0
+        np.testing.assert_allclose(owners**2 + deviations**2, 1, atol=1e-5)
+    assert not client.warnings and "ownership" not in client.ask_lines("kata-search_analyze b ownership false")[-2]
+
+
 def test_prisoners_count_for_those_who_took_them() -> None:
     client = Client("go(size=5, komi=0.5)")
     client.ask("kata-set-rules japanese")
@@ -75,6 +85,8 @@ def test_rules_may_be_named_on_the_command_line(tmp_path: Path) -> None:
     engine = GtpEngine(make("go(size=5)"), exact, rules=GoRules.named("japanese"), write=said.append, warn=said.append)
     engine.handle("kata-get-rules")
     assert '"scoring":"TERRITORY"' in said[0]
+    with pytest.raises(SettingsError, match="There are no rules 'hop', known are tromp-taylor, "):
+        run_gtp("rollouts", rules="hop")
     with pytest.raises(SettingsError, match="a button is not played"):
         GtpEngine(make("go"), exact, rules=GoRules.named("aga-button"), write=said.append, warn=said.append)
     named = Client("go(size=5, rules=japanese)")

@@ -86,7 +86,7 @@ def run_gtp(
     engine = GtpEngine(
         go,
         players.of,
-        rules=GoRules.named(rules) if rules else None,
+        rules=_named_rules(rules) if rules else None,
         write=write,
         warn=warn,
         config=config,
@@ -95,6 +95,13 @@ def run_gtp(
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # names of files, whatever they are
     engine.serve(sys.stdin)
+
+
+def _named_rules(name: str) -> GoRules:
+    try:
+        return GoRules.named(name)
+    except SettingsError as error:
+        raise SettingsError(f"There are no rules {error}.") from None
 
 
 class GtpEngine:
@@ -542,6 +549,8 @@ class GtpEngine:
         options = AnalysisOptions.parse(words, self._board)
         for name in options.unknown:
             self._warn(f"{name} is left out: no network knows it.")
+        if options.owners:
+            _ = self._board.judged  # before the clock of the search runs, and in this thread
         return options
 
     def _teller(self, options: AnalysisOptions, line_of: LineOf) -> Teller:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from zerosum.base.errors import GameError
 from zerosum.notation.go_words import PLAYERS
 from zerosum.play.engine import Report, lower_win_rate, win_rate
@@ -30,6 +32,8 @@ class AnalysisOptions:
     avoided: frozenset[int] = frozenset()
     has_root: bool = False
     """Whether to tell what the position itself is worth."""
+    owners: tuple[str, ...] = ()
+    """"ownership" and "ownershipStdev", where they are to be told."""
     unknown: tuple[str, ...] = ()
     """What was asked and is not told, because no network knows it."""
 
@@ -66,6 +70,8 @@ class AnalysisOptions:
             raise GameError("syntax error")
         if name == "rootinfo":
             return replace(self, has_root=value == "true")
+        if name in _OWNERS:
+            return replace(self, owners=(*self.owners, _OWNERS[name])) if value == "true" else self
         if name in _UNKNOWN:
             return replace(self, unknown=(*self.unknown, _UNKNOWN[name])) if value == "true" else self
         raise GameError("syntax error")
@@ -101,10 +107,8 @@ class AnalysisOptions:
         return () if len(considered) == len(legal) else considered
 
 
-_UNKNOWN = {
-    name.lower(): name
-    for name in ("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits")
-}
+_OWNERS = {"ownership": "ownership", "ownershipstdev": "ownershipStdev"}
+_UNKNOWN = {name.lower(): name for name in ("movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits")}
 """Options that are taken, and that nothing can be told of."""
 
 
@@ -133,7 +137,7 @@ def leela_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str
 def kata_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str:
     """What kata-analyze says of a report: win rates, priors and bounds in [0, 1], for the player to move.
 
-    `utility` is the expected result, in [-1, 1].
+    `utility` is the expected result, in [-1, 1]; owners are those at the ends of random games, 1 the player's.
     """
     told = [
         f"info move {move.vertex} visits {move.visits} utility {2 * move.winrate - 1:.6f} winrate {move.winrate:.6f}"
@@ -143,6 +147,11 @@ def kata_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str:
     if options.has_root:
         winrate = win_rate(report.root.value)
         told.append(f"rootInfo visits {report.simulations} utility {2 * winrate - 1:.6f} winrate {winrate:.6f}")
+    owners = board.judged.ownership if options.owners else None
+    for name in options.owners:
+        assert owners is not None
+        values = owners * (1 if options.player == 0 else -1) if name == "ownership" else np.sqrt(1 - owners**2)
+        told.append(f"{name} {' '.join(f'{value:.6f}' for value in values)}")
     return " ".join(told)
 
 
