@@ -34,6 +34,7 @@ COMMANDS = (
         "usi",
         "gtp",
         "match",
+        "tournament",
         "ladder",
         "levels",
         "evaluate",
