@@ -1,9 +1,9 @@
 """Matches between players, of whatever kind: searches of ours, other people's engines, random play.
 
-`plan.py` says what a match is, `match.py` has the loop and the rules of a game, `seats.py` and `program_seat.py` the
-players at their boards,
-`played.py` what is known of a game, `result.py` what a match says; `store.py` keeps games, so that a match goes on
-after a kill, and `game_files.py` writes them as people's programs read them. Start with `play_match`.
+`plan.py` says what a match is and `match.py` plays it: the loop, and the rules of a game. `seating.py`, `seats.py` and
+`program_seat.py` have the players at their boards, `played.py` what is known of a game, `result.py` and `standings.py`
+what a match and a tournament say; `store.py` keeps games, so that a match goes on after a kill, and `game_files.py`
+writes them as people's programs read them. Start with `play_match`.
 """
 
 from zerosum.arena.match import Match as Match

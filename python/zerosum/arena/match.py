@@ -7,27 +7,24 @@ positions of many games share a batch of our own searches, and engines think sid
 
 from __future__ import annotations
 
-import functools
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
 from zerosum.arena.played import FAILURES, PlayedGame, Thought
-from zerosum.arena.program_seat import ProgramSeat
 from zerosum.arena.result import MatchResult
-from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Seat, Turn
+from zerosum.arena.seating import sit_down
+from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import AdjudicationRules, Report, adjudicate
 from zerosum.contest.clock import Clock
 from zerosum.contest.sprt import MatchCounts, Tally, count_results
-from zerosum.external.program import Mover
 from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
 from zerosum.play.player import Contestant
-from zerosum.play.search_mover import SearchMover
 
 INTERRUPT_S = 0.5
 """While engines think, an interrupt from the keyboard is heard after this time at the latest."""
@@ -83,7 +80,7 @@ class Match:
             is_pondering=any(player.terms.ponder for player in self._players),
         )
         try:
-            for seat in self._sit_down(num_boards):
+            for seat in sit_down(plan, self._inbox, num_boards=num_boards):
                 self._seats = (*self._seats, seat)
             for board in range(num_boards):
                 self._start_next(board)
@@ -172,29 +169,6 @@ class Match:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    # ---- who plays
-
-    def _sit_down(self, num_boards: int) -> Iterator[Seat]:
-        game, inbox, seed = self._game, self._inbox, self._plan.settings.seed
-        pools: dict[int, SearchPool] = {}
-        for player in self._players:
-            if player.plays_by_rules:
-                yield RulesSeat(game, inbox, depth=player.alpha_beta_depth, seed=seed)
-            elif player.evaluator is None or player.terms.has_clock:
-                yield ProgramSeat(self._opener(player, num_boards), inbox, num_boards=num_boards)
-            else:
-                alike = [number for number, other in enumerate(self._players) if _is_one_search(player, other)]
-                pool = pools.get(alike[0])
-                if pool is None:
-                    first = self._players[alike[0]]
-                    pool = pools[alike[0]] = SearchPool(game, first, num_boards=num_boards, num_sides=len(alike))
-                yield SearchSeat(pool, player, inbox, num_boards=num_boards, seed=seed)
-
-    def _opener(self, player: Contestant, num_boards: int) -> Callable[[], Mover]:
-        if player.program is not None:
-            return functools.partial(player.program.open, self._game)
-        return functools.partial(SearchMover, self._game, player, num_boards=num_boards, seed=self._plan.settings.seed)
 
     # ---- how a game goes
 
@@ -337,16 +311,6 @@ class Match:
         self._fresh.append(played)
         self._count_pairs()
         self._start_next(number)
-
-
-def _is_one_search(player: Contestant, other: Contestant) -> bool:
-    """Whether one search does for both: the same evaluator, and the same settings but for how long they search."""
-    return (
-        player.evaluator is not None
-        and player.evaluator is other.evaluator
-        and player.search == replace(other.search, num_simulations=player.search.num_simulations)
-        and not (player.terms.has_clock or other.terms.has_clock)
-    )
 
 
 def _clock_of(players: Sequence[Contestant]) -> Clock | None:
