@@ -76,6 +76,17 @@ def test_figures_are_json_lines(name: str) -> None:
         assert figure.metric in str(figure)
 
 
+def test_self_plays_own_cost_is_measured_without_a_network() -> None:
+    figures = list(run_bench("selfplay", "tictactoe", seconds=0.5, evaluator="none"))
+    metrics = ["plies_per_cpu_second", *(["speed_up_of_two_threads"] if num_cores() > 1 else [])]
+    assert [figure.metric for figure in figures] == metrics * 2
+    assert [figure.settings["num_simulations"] for figure in figures] == sorted([16, 100] * len(metrics))
+    assert all(figure.value > 0 for figure in figures)
+    for name, evaluator in (("search", "none"), ("selfplay", "rollouts")):
+        with pytest.raises(SettingsError, match="goes with the bench 'selfplay', as --evaluator none"):
+            list(run_bench(name, "tictactoe", evaluator=evaluator))
+
+
 def test_processes_are_measured_too() -> None:
     """A game in Python has them; what a change of networks costs is not seen from here."""
     game = f"{Path(__file__).parent / 'games_for_tests.py'}:DoubleMove"

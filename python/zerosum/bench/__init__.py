@@ -24,6 +24,7 @@ from zerosum.bench.peers import PEERS
 from zerosum.bench.rules import bench_rules
 from zerosum.bench.search import bench_search
 from zerosum.bench.selfplay import bench_selfplay
+from zerosum.bench.selfplay_overhead import bench_selfplay_overhead
 from zerosum.bench.train import bench_train
 from zerosum.games import make
 
@@ -45,6 +46,7 @@ def run_bench(
     overrides: Sequence[str] = (),
     vs: str | None = None,
     peer_python: str | None = None,
+    evaluator: str | None = None,
 ) -> Iterator[Figure]:
     """Measure for about so many seconds.
 
@@ -55,6 +57,7 @@ def run_bench(
         overrides: Settings (section.name=value); the others are those of a new run.
         vs: A peer of the search, one of `PEERS`, that does the same work in turns.
         peer_python: The Python that has the peer; this one if not given.
+        evaluator: "none" measures what self-play costs without a network.
 
     Raises:
         SettingsError: there is no bench or peer of this name, or no such setting; the peer is not installed, or does
@@ -71,4 +74,8 @@ def run_bench(
         bench = functools.partial(bench_search, vs=vs, peer_python=peer_python)
     elif peer_python is not None:
         raise SettingsError("--peer-python goes with --vs, which names the peer.")
+    if evaluator is not None:
+        if name != "selfplay" or evaluator != "none":
+            raise SettingsError(f"--evaluator {evaluator}: it goes with the bench 'selfplay', as --evaluator none.")
+        bench = bench_selfplay_overhead
     yield from bench(make(game), game, seconds, overrides)

@@ -31,6 +31,14 @@ def bench(
         str | None,
         typer.Option(metavar="PYTHON", help="The Python that has the peer, if not this one.", show_default=False),
     ] = None,
+    evaluator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="none",
+            help="With `selfplay`: what it costs by itself, with an evaluator that costs nothing.",
+            show_default=False,
+        ),
+    ] = None,
     perft: Annotated[
         bool,
         typer.Option(
@@ -48,7 +56,10 @@ def bench(
         _check_perft(name, game, json)
         return
 
-    for figure in run_bench(name, game, seconds=seconds, overrides=set_ or [], vs=vs, peer_python=peer_python):
+    figures = run_bench(
+        name, game, seconds=seconds, overrides=set_ or [], vs=vs, peer_python=peer_python, evaluator=evaluator
+    )
+    for figure in figures:
         print(figure.json() if json else figure)
 
 
