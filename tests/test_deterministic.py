@@ -17,6 +17,7 @@ from zerosum.base.errors import RunError, SettingsError
 from zerosum.learner import Learner
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
+from zerosum.run.metrics import read_metrics
 from zerosum.run.strength import Strength
 from zerosum.run.training import Training, train
 from zerosum.selfplay.worker import SelfplayWorker
@@ -149,6 +150,25 @@ def test_interruptions_change_nothing(whole: Path, tmp_path: Path, kill: Kill) -
     assert said[-1].startswith("Stopped. To go on from the checkpoint of step ")
     assert load_checkpoint(run).info.step < STEPS
     kill("", 0)
+    go_on(run)
+    assert_same(run, whole)
+
+
+@pytest.mark.parametrize("place", [1, 2, 3, 8, 13, 24])
+def test_a_polite_kill_in_a_phase_of_learning_adds_no_row(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    run, step, num_steps = tmp_path / "run", Learner.step, itertools.count(1)
+
+    def stopping(*arguments: Any, **named: Any) -> Any:
+        if next(num_steps) == place:
+            signal.raise_signal(signal.SIGTERM)
+        return step(*arguments, **named)
+
+    monkeypatch.setattr(Learner, "step", stopping)
+    go_on(run)
+    steps = [row.step for row in read_metrics(run / "metrics.csv")]
+    assert steps == list(range(3, place, 3)), "a row a phase, and none for the one cut short"
     go_on(run)
     assert_same(run, whole)
 

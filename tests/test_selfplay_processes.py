@@ -27,7 +27,7 @@ from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import RunningGame
 from zerosum.run.training import train
 from zerosum.search import SearchConfig
-from zerosum.selfplay import SelfplayConfig, SelfplayTask
+from zerosum.selfplay import SelfplayConfig, SelfplayTask, processes
 from zerosum.selfplay.processes import SelfplayProcesses
 from zerosum.selfplay.worker import SelfplayWorker
 
@@ -197,6 +197,74 @@ def test_a_worker_that_is_killed_is_named_with_its_signal(game: str) -> None:
     directory = Path(game.rpartition(":")[0]).parent
     said = broken(write_game(directory, "if state[0] == 7:\n    os.kill(os.getpid(), 9)"))
     assert " of 2 was ended by SIGKILL (the system does so when memory is short). " in said
+
+
+@pytest.fixture
+def silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder for the numbers of the processes that fell silent: for them no time is left, for others ample."""
+    folder, wait_for = tmp_path / "silent", processes._Process.wait_for
+    folder.mkdir()
+
+    def at_once(worker: processes._Process, seconds: float) -> None:
+        wait_for(worker, 2 * processes.SILENCE_S if (folder / str(worker._process.pid)).exists() else 0.0)
+
+    monkeypatch.setattr(processes._Process, "wait_for", at_once)
+    return folder
+
+
+ONCE = """
+if state[0] == 7 and not os.listdir({folder!r}):
+    open(os.path.join({folder!r}, {marker}), "w").close()
+    {end}
+"""
+SILENT = "did not answer for 600 seconds (it was stopped, or a method of the game hangs): another one takes its place"
+PID = "str(os.getpid())"
+ENDS = {
+    "stops": (PID, "os.kill(os.getpid(), 19)", SILENT),
+    "hangs": (PID, "time.sleep(10_000)", SILENT),
+    "hangs busily": (PID, "while True: pass", SILENT),
+    "is ended": (
+        "'ended'",
+        "os.kill(os.getpid(), 15)",
+        "was ended by SIGTERM: another one takes its place and goes on with its games.",
+    ),
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no signals")
+@pytest.mark.parametrize(("marker", "end", "how"), ENDS.values(), ids=ENDS)
+def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker: str, end: str, how: str) -> None:
+    directory, said = Path(game.rpartition(":")[0]).parent, list[str]()
+    name = write_game(directory, ONCE.format(folder=str(silence), marker=marker, end=end))
+    log, spec = MemoryLog(), make(game).spec
+    selfplay = new_selfplay(name, log, report=said.append)
+    under_way = dict[int, int]()
+
+    def is_enough() -> bool:
+        """Weights for a process that does not read them fill its pipe, which must hold nobody up."""
+        if list(silence.iterdir()) and not said:
+            info = CheckpointInfo.describe(spec, NETWORK, step=6)
+            selfplay.update(Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1)))
+            under_way.update({number: len(running.plies) for number, running in dict(log.running).items()})
+        return bool(said) and under_way.keys() <= log.finished.keys()
+
+    selfplay.play(is_enough, lambda _: None)
+    assert len(said) == 1 and how in said[0]
+    assert under_way and selfplay.counts.games == len(log.finished)
+    alone = MemoryLog()
+    worker = SelfplayWorker(new_task(game, alone))
+    worker.play_until(lambda: log.finished.keys() <= alone.finished.keys(), lambda _: None)
+    for number, record in log.finished.items():
+        assert same(record, alone.finished[number], apart_from="checkpoint_steps"), "as if nothing had happened"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no signals")
+def test_workers_that_are_ended_again_and_again_end_the_run(game: str) -> None:
+    directory, said = Path(game.rpartition(":")[0]).parent, list[str]()
+    name = write_game(directory, "if 'zerosum.selfplay.worker_process' in sys.orig_argv:\n    os.kill(os.getpid(), 15)")
+    with pytest.raises(RunError, match=r"self-play's process . of 2 was ended by SIGTERM. What was played is saved"):
+        new_selfplay(name, MemoryLog(), report=said.append).play(lambda: False, lambda _: None)
+    assert processes.MOST_REPLACEMENTS <= len(said) <= 2 * processes.MOST_REPLACEMENTS
 
 
 def test_an_error_of_who_takes_the_games_ends_all(game: str) -> None:

@@ -11,12 +11,16 @@ import difflib
 import shlex
 import shutil
 import sys
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
 
 class ZerosumError(Exception):
-    """Base of every error that a user's input, files or game can cause."""
+    """Base of every error that a user's input, files or game can cause. Its message is `printable`."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class SettingsError(ZerosumError, ValueError):
@@ -33,6 +37,21 @@ class DataError(ZerosumError, ValueError):
 
 class RunError(ZerosumError, RuntimeError):
     """A run directory cannot be used: held by another process, not writable, of another game."""
+
+
+def printable(text: str) -> str:
+    r"""The same text with characters that steer a terminal or turn the writing around as escapes; line ends stay.
+
+    What is quoted from a file can be anybody's.
+
+    >>> print(printable("a name\x1b[2J"))
+    a name\x1b[2J
+    """
+    steering = {character for character in text if unicodedata.category(character) in _STEERING} - {"\n", "\t"}
+    return text.translate({ord(character): ascii(character)[1:-1] for character in steering})
+
+
+_STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, formats, halves of surrogates, separators of lines
 
 
 def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:

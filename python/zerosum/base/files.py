@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from zerosum.base.errors import DataError, RunError
+from zerosum.base.errors import DataError, RunError, printable
 
 UNFINISHED = ".unfinished"
 """What the name of a file ends in while `write_durably` writes it; it begins with a dot."""
@@ -25,7 +25,8 @@ T = TypeVar("T")
 def write_durably(path: Path, content: bytes) -> None:
     """Write a file that is there completely, or as it was before, whenever the power goes. Raises OSError."""
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
-    with synced(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
+    unfinished.unlink(missing_ok=True)
+    with synced(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:  # nothing is written through a link
         write_all(file, content)
     os.replace(unfinished, path)
     sync_directory(path.parent)
@@ -41,6 +42,41 @@ def sync_directory(directory: Path) -> None:
     if os.name != "nt":
         with synced(directory, os.O_RDONLY):
             pass
+
+
+def require_own_files(directory: Path) -> None:
+    """Refuse a directory in which a name, however deep, is a link out of it, or a device or pipe.
+
+    A stranger's directory could else have files written or moved that are none of its own. The directory itself may be
+    a link: its name is the user's.
+
+    Raises:
+        DataError: naming the first one.
+    """
+    if not directory.is_dir():
+        return
+    home, folders = os.path.realpath(directory), [directory]
+    try:
+        while folders:
+            with os.scandir(folders.pop()) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(Path(entry.path))
+                    _require_own(entry, directory, home)
+    except OSError as error:
+        raise DataError(f"{error.filename} cannot be read: {error.strerror}. See that it may be read.") from error
+
+
+def _require_own(entry: os.DirEntry[str], directory: Path, home: str) -> None:
+    if entry.is_symlink():
+        target = os.path.realpath(entry.path)
+        if os.path.commonpath([home, target]) != home:
+            raise DataError(
+                f"{entry.path} is a link out of {directory}, to {target}: nothing was read or written. Remove the link,"
+                " or put there what it leads to."
+            )
+    elif not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+        raise DataError(f"{entry.path} is no file: nothing was read or written. Remove it.")
 
 
 @contextlib.contextmanager
@@ -134,7 +170,7 @@ def read_lines(path: Path, parse: Callable[[str], T], *, header: str = "") -> Li
             text = line.decode()
             found.entries.append(parse(text))
             found.texts.append(text)
-        except (TypeError, ValueError):  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+        except (TypeError, ValueError, RecursionError):  # UnicodeDecodeError and JSONDecodeError are ValueErrors
             found.damaged.append(number)
     return found
 
@@ -151,20 +187,22 @@ def repair_lines(path: Path, found: Lines[T], *, report: Callable[[str], None], 
         if found.damaged:
             aside = copy_aside(path, found.content)
             one = len(found.damaged) == 1
-            report(
+            done = (
                 f"{path} is damaged in line{'' if one else 's'} {', '.join(map(str, found.damaged))}: "
                 f"{'it is' if one else 'they are'} taken out, the other lines count. It is kept as {aside.name}."
             )
         else:
-            report(f"The last line of {path} was cut off while it was written, and is taken out.")
+            done = f"The last line of {path} was cut off while it was written, and is taken out."
+        report(printable(done))
         replace_durably(path, "".join(f"{line}\n" for line in ([header] if header else []) + found.texts))
 
 
-def append_line(path: Path, line: str) -> None:
-    """Append a line, without its end, to a table.
+def append_line(path: Path, line: str, *, header: str = "") -> None:
+    """Append a line, without its end, to a table; a table that is not there, or empty, begins with its header.
 
     Raises:
         RunError: the directory cannot be written.
     """
     with writing(path.parent), path.open("ab") as file:
-        file.write(f"{line}\n".encode())
+        lines = [header, line] if header and file.tell() == 0 else [line]
+        file.write("".join(f"{line}\n" for line in lines).encode())

@@ -19,7 +19,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.base.errors import DataError
-from zerosum.base.files import sync_directory, write_durably
+from zerosum.base.errors import DataError, printable, shown
+from zerosum.base.files import require_own_files, sync_directory, write_durably
 from zerosum.base.settings import from_mapping
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.weights import weight_shapes
@@ -232,7 +232,7 @@ def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error)
     sentence for each.
 
     Raises:
-        DataError: nothing there, damaged, or of a newer format.
+        DataError: nothing there, damaged, of a newer format, or a run with links out of it.
     """
     if not path.exists():
         raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
@@ -241,11 +241,13 @@ def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error)
             raise DataError(f"{path} is no checkpoint: name its .json file, or the directory that holds it.")
         return _read_checkpoint(path)
     directory = path / "checkpoints" if (path / "checkpoints").is_dir() else path
+    if directory != path:
+        require_own_files(path)
     for candidate in reversed(list_checkpoints(directory)):
         try:
             return _read_checkpoint(candidate)
         except DamagedCheckpointError as error:
-            report(f"{error} The checkpoint before it is used instead.")
+            report(printable(f"{error} The checkpoint before it is used instead."))
     raise DataError(f"There is no whole checkpoint in {directory}: train first, or name a directory that holds one.")
 
 
@@ -255,7 +257,7 @@ def read_info(path: Path) -> CheckpointInfo:
     Raises:
         DataError: not there, damaged, or of a newer format.
     """
-    return _info_of(_read_body(path))
+    return _info_of(path, _read_body(path))
 
 
 def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -265,7 +267,9 @@ def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, A
         DataError: not there, damaged, or of a newer format.
     """
     body = _read_body(path)
-    learner_info: dict[str, Any] = body["learner"]
+    learner_info = body.get("learner")
+    if not isinstance(learner_info, dict):
+        raise _nonsense(path, path, TypeError(f"learner is {learner_info!r}"))
     return _read_arrays(path, body, "learner"), learner_info
 
 
@@ -281,12 +285,20 @@ def load_newest(directory: Path) -> tuple[Checkpoint | None, list[str]]:
     messages: list[str] = []
     for path in reversed(list_checkpoints(directory)):
         try:
-            checkpoint = _read_checkpoint(path)
-            load_learner_state(path)
-            return checkpoint, messages
+            return _read_twice(path), messages
         except DamagedCheckpointError as error:
             messages.append(set_aside(path, str(error)))
     return None, messages
+
+
+def _read_twice(path: Path) -> Checkpoint:
+    """A checkpoint of which all is whole; one that does not look so is read once more, for disks err now and then."""
+    try:
+        load_learner_state(path)
+        return _read_checkpoint(path)
+    except DamagedCheckpointError:
+        load_learner_state(path)
+        return _read_checkpoint(path)
 
 
 def set_aside(path: Path, reason: str) -> str:
@@ -302,10 +314,40 @@ def set_aside(path: Path, reason: str) -> str:
 
 def _read_checkpoint(path: Path) -> Checkpoint:
     body = _read_body(path)
-    return Checkpoint(info=_info_of(body), weights=_read_arrays(path, body, "weights"))
+    info, weights = _info_of(path, body), _read_arrays(path, body, "weights")
+    try:
+        return Checkpoint(info=info, weights=weights)
+    except DataError as error:
+        raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {error}") from error
 
 
-def _info_of(body: dict[str, Any]) -> CheckpointInfo:
+def _info_of(path: Path, body: dict[str, Any]) -> CheckpointInfo:
+    """What a body with the right checksum says, if it is what `save_checkpoint` writes."""
+    try:
+        info = _info_of_body(body)
+        for field_of_info in fields(info):
+            value = getattr(info, field_of_info.name)
+            if field_of_info.type == "str" and not isinstance(value, str):
+                raise TypeError(f"{field_of_info.name} is {value!r}")
+            if field_of_info.type == "int" and not (type(value) is int and 0 <= value < 1 << 62):
+                raise ValueError(f"{field_of_info.name} is {value!r}")
+        height, width = info.board_shape
+        if not (1 <= height <= 255 and 1 <= width <= 255 and 1 <= info.num_actions <= 65535 and info.planes):
+            raise ValueError(f"board {info.board_shape}, {info.num_actions} actions, {len(info.planes)} planes")
+        weight_shapes(info.network, info.shape)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise _nonsense(path, path, error) from error
+    return info
+
+
+def _nonsense(path: Path, file: Path, error: Exception) -> DamagedCheckpointError:
+    return DamagedCheckpointError(
+        f"The checkpoint {path} is damaged: {file.name} has the right checksum and is not what zerosum writes"
+        f" ({shown(f'{type(error).__name__}: {error}')})."
+    )
+
+
+def _info_of_body(body: dict[str, Any]) -> CheckpointInfo:
     values = {name: value for name, value in body.items() if name not in ("learner", "files", "sha256")}
     values["network"] = from_mapping(NetworkConfig, body["network"], "network")
     values["planes"] = tuple((str(name), bool(is_constant)) for name, is_constant in body["planes"])
@@ -318,7 +360,7 @@ def _read_body(path: Path) -> dict[str, Any]:
     content = _read_bytes(path, path)
     try:
         body = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
         raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {path.name} is not whole JSON.")
@@ -336,23 +378,37 @@ def _read_body(path: Path) -> dict[str, Any]:
 
 def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArray[Any]]:
     """The arrays of one of a checkpoint's two safetensors files, held against size and checksum."""
-    import safetensors.numpy as safetensors
+    import safetensors
+    import safetensors.numpy
 
-    expected = body["files"][part]
     file = _part_path(path, part)
+    try:
+        expected_bytes, expected_sha256 = (body["files"][part][name] for name in ("bytes", "sha256"))
+    except (KeyError, TypeError) as error:
+        raise _nonsense(path, path, error) from error
     content = _read_bytes(path, file)
-    if len(content) != expected["bytes"]:
+    if len(content) != expected_bytes:
         raise DamagedCheckpointError(
-            f"The checkpoint {path} is damaged: {file.name} has {len(content)} bytes, expected are {expected['bytes']}."
+            f"The checkpoint {path} is damaged: {file.name} has {len(content)} bytes, expected are {expected_bytes}."
         )
-    if hashlib.sha256(content).hexdigest() != expected["sha256"]:
+    if hashlib.sha256(content).hexdigest() != expected_sha256:
         raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {file.name} does not match its checksum.")
-    return safetensors.load(content)
+    try:
+        return safetensors.numpy.load(content)
+    # NumPy has no bfloat16 and no 8-bit floats, which are errors of several classes.
+    except (safetensors.SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise _nonsense(path, file, error) from error
 
 
 def _read_bytes(path: Path, file: Path) -> bytes:
+    """A file of a checkpoint, which is asked for once more where the disk could not read it."""
     try:
-        return file.read_bytes()
+        try:
+            return file.read_bytes()
+        except FileNotFoundError:
+            raise
+        except OSError:
+            return file.read_bytes()
     except FileNotFoundError:
         if file == path:
             raise DataError(f"There is no checkpoint {path}.") from None

@@ -10,6 +10,7 @@ commands take, and `zerosum.arena` gives it many boards at once.
 from __future__ import annotations
 
 import re
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import MAX_ALPHA_BETA_DEPTH, UNLIMITED_SIMULATIONS, Search, core_game_names
-from zerosum.base.errors import DataError, GameError, SettingsError, nearest
+from zerosum.base.errors import DataError, GameError, SettingsError, nearest, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.contest.adjudication import ResignRule
 from zerosum.evaluators import Evaluator, RolloutEvaluator, answer_all, make_evaluator
 from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.external.program import Program, Terms
 from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
+from zerosum.games.python_game import split_name
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
 from zerosum.search import SearchConfig, new_search
@@ -448,6 +450,9 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
     is_known = info.game in core_game_names() or info.game.startswith(openspiel.PREFIX)
     if name == info.full_name and not is_known:
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
+    if (own := split_name(name)) is not None:
+        warning = f"{path} has its rules in {own[0]}, a program that is run now: run those alone that you trust"
+        print(printable(f"{warning} (`zerosum info` and `zerosum export` need none)."), file=sys.stderr)
     return make(name)
 
 

@@ -26,8 +26,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from zerosum.base.errors import DataError, RunError
-from zerosum.base.files import UNFINISHED, copy_aside, synced, write_all, write_durably
+from zerosum.base.errors import DataError, RunError, printable
+from zerosum.base.files import UNFINISHED, copy_aside, require_own_files, synced, write_all, write_durably
 from zerosum.replay.journal import (
     GameHeader,
     GameRecord,
@@ -87,11 +87,12 @@ class GameStore:
             clock: Tells seconds, for the journal's syncs.
 
         Raises:
-            DataError: the directory has a newer format; nothing was touched.
+            DataError: the directory has a newer format, or a link out of it; nothing was touched.
             RunError: the directory, or a shard in it, cannot be read or written.
         """
+        require_own_files(directory)
         self._directory = directory
-        self._report = report
+        self._report: Callable[[str], None] = lambda done: report(printable(done))
         self._games_per_shard = games_per_shard
         self._clock = clock
         self._failure = ""
@@ -208,7 +209,9 @@ class GameStore:
         """
         with self._lock:
             later = [seal for seal in self._manifest.shards if seal.last_game_id >= first_game_id]
-            shards = [data for seal in later if (data := self._read_shard(seal)) is not None]
+            shards = [
+                (data, self._path(seal.shard or "")) for seal in later if (data := self._read_shard(seal)) is not None
+            ]
             records = self._decoded(shards, self._finished)
             self._recorded = {record.game_id: record for record in records if record.game_id >= first_game_id}
             self._first_new_id = min(self._first_new_id, first_game_id)
@@ -241,24 +244,25 @@ class GameStore:
 
         Raises:
             RunError: a shard cannot be read, for another reason than that it is missing.
+            DataError: a shard with the right checksum holds no games; raised while they are taken.
         """
         with self._lock:
             unsealed = list(self._finished)
-            shards: list[bytes] = []  # the newest first
+            shards: list[tuple[bytes, Path]] = []  # the newest first
             positions = num_positions + _num_positions(self._recorded.values()) - _num_positions(unsealed)
             games = num_games + len(self._recorded) - len(unsealed)
             for seal in reversed(self._manifest.shards):
                 if (positions > 0 or games > 0) and (data := self._read_shard(seal)) is not None:
-                    shards.append(data)
+                    shards.append((data, self._path(seal.shard or "")))
                     positions -= seal.num_positions
                     games -= seal.num_games
         replayed = set(self._recorded)
         return (record for record in self._decoded(shards, unsealed) if record.game_id not in replayed)
 
     @staticmethod
-    def _decoded(shards: list[bytes], unsealed: list[GameRecord]) -> Iterator[GameRecord]:
+    def _decoded(shards: list[tuple[bytes, Path]], unsealed: list[GameRecord]) -> Iterator[GameRecord]:
         while shards:
-            yield from decode_shard(shards.pop())
+            yield from decode_shard(*shards.pop())
         yield from unsealed
 
     @property
@@ -367,7 +371,7 @@ class GameStore:
                 f"{self._path(name)} is damaged. It is set aside as {name}.damaged and its games are left out."
             )
             return []
-        records = decode_shard(data)
+        records = decode_shard(data, self._path(name))
         next_game_id = 1 + max(record.game_id for record in records)
         return [seal_of(records, number, name, data, next_game_id)]
 

@@ -353,9 +353,14 @@ def parse_journal(data: bytes) -> JournalContents:
                 break
             contents.holes.append((position, resumed))
             position = resumed
+            continue
+        try:
+            entry = _parse_entry(data[position:end])
+        except (ValueError, TypeError, RecursionError, struct.error):  # JSON's and UnicodeDecodeError among them
+            contents.holes.append((position, end))  # a right checksum, and nonsense
         else:
-            _take_in(contents, _parse_entry(data[position:end]))
-            contents.whole_size = position = end
+            _take_in(contents, entry)
+        contents.whole_size = position = end
     return contents
 
 
@@ -410,22 +415,46 @@ def read_entries(data: bytes) -> Iterator[Entry]:
 
 
 def _parse_entry(entry: bytes) -> Entry:
+    """What a whole entry says. Raises ValueError, TypeError, RecursionError or struct.error if that is nothing."""
     kind, payload = entry[_MAGIC_SIZE + _HEAD.size - 1], entry[_PAYLOAD:]
     if kind == _Kind.BEGIN:
         version, number = _BEGIN.unpack(payload)
         return BeginEntry(number=number, format_version=version)
     if kind == _Kind.START:
-        return GameHeader(**json.loads(payload))
+        return _checked(GameHeader(**json.loads(payload)))
     if kind == _Kind.PLY:
         game_id, index = _PLY_KEY.unpack_from(payload)
         return PlyEntry(game_id=game_id, index=index, ply=_parse_ply(payload))
+    _require(kind == _Kind.END, f"kind {kind}")
     game_id, index, outcome = _END.unpack_from(payload)
+    _require(-1.0 <= outcome <= 1.0, f"outcome {outcome}")
     return EndEntry(game_id=game_id, index=index, outcome=outcome, ending=payload[_END.size :].decode())
+
+
+def _checked(header: GameHeader) -> GameHeader:
+    """The same, if its values are of their types and ranges."""
+    for entry in fields(header):
+        value, expected = getattr(header, entry.name), int if entry.type == "int" else str
+        _require(type(value) is expected, f"{entry.name} {value!r}")
+    _require(0 <= header.game_id < 1 << 62 and 0 <= header.game_version < 1 << 31, "a number out of range")
+    _require(0 <= header.seed < 1 << 64, f"seed {header.seed}")
+    return header
+
+
+def _require(is_so: bool, otherwise: str) -> None:
+    """An assertion about a file, which anybody may have written. Raises ValueError."""
+    if not is_so:
+        raise ValueError(otherwise)
 
 
 def _parse_ply(payload: bytes) -> PlyRecord:
     action, player, step, search_value, net_value, simulations, flags, size = _PLY.unpack_from(payload, _PLY_KEY.size)
     start = _PLY_KEY.size + _PLY.size
+    _require(player in (0, 1) and flags < 2 * max(PlyFlag), f"player {player}, flags {flags}")
+    _require(abs(search_value) <= 1.0 and abs(net_value) <= 1.0, f"values {search_value}, {net_value}")
+    _require(len(payload) == start + 8 * size, f"{len(payload)} bytes for {size} actions")
+    shares = np.frombuffer(payload, np.float16, size, start + 2 * size)
+    _require(not size or abs(shares.sum(dtype=np.float32) - 1.0) < 0.01, "shares that do not add up to 1")
     return PlyRecord(
         action=action,
         player=player,
@@ -435,7 +464,7 @@ def _parse_ply(payload: bytes) -> PlyRecord:
         num_simulations=simulations,
         flags=PlyFlag(flags),
         target_actions=np.frombuffer(payload, np.uint16, size, start),
-        target_probabilities=np.frombuffer(payload, np.float16, size, start + 2 * size),
+        target_probabilities=shares,
         target_visits=np.frombuffer(payload, np.uint32, size, start + 4 * size),
     )
 

@@ -15,13 +15,13 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from zerosum.base.errors import DataError
+from zerosum.base.errors import DataError, shown
 from zerosum.replay.journal import PLY_COLUMNS, TARGET_COLUMNS, GameRecord
 
 FORMAT = 1
@@ -67,8 +67,23 @@ def encode_shard(records: Sequence[GameRecord]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def decode_shard(data: bytes) -> list[GameRecord]:
-    """The games of a shard, in the order they ended."""
+def decode_shard(data: bytes, path: Path) -> list[GameRecord]:
+    """The games of a shard, in the order they ended; `path` is for messages.
+
+    Raises:
+        DataError: the content is not what `encode_shard` writes.
+    """
+    try:
+        return _decode_shard(data)
+    except Exception as error:  # whatever a library makes of content that somebody else wrote
+        reason = shown(f"{type(error).__name__}: {error}".splitlines()[0])
+        raise DataError(
+            f"{path} holds no games as zerosum writes them ({reason}), though its checksum is right. Restore it from a"
+            " copy, or move it away to go on from the other games."
+        ) from error
+
+
+def _decode_shard(data: bytes) -> list[GameRecord]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -105,7 +120,7 @@ def read_shard(path: Path) -> list[GameRecord]:
         raise DataError(f"{path} cannot be read: {error.strerror}. Check that it exists and may be read.") from error
     if not is_named_by(path.name, data):
         raise DataError(f"{path} is damaged: its checksum is not the one in its name. Restore it from a copy.")
-    return decode_shard(data)
+    return decode_shard(data, path)
 
 
 def is_named_by(name: str, data: bytes) -> bool:
@@ -125,6 +140,10 @@ def _scalars() -> dict[str, Any]:
 # ---- the manifest
 
 
+MOST = 1 << 62
+"""Above every number in a manifest or journal: what adds to one stays within 64 bits."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Seal:
     """One commit: the shard it added, and the journal that holds what came after."""
@@ -142,6 +161,20 @@ class Seal:
     """Above every game_id that had been used by then."""
     journal: str
     """File name."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what no seal says; its names are plain ones of the store's files, as they are made."""
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if entry.type == "int" and not (type(value) is int and 0 <= value < MOST):
+                raise ValueError(f"{entry.name} is {value!r}")
+        match = None if self.shard is None else SHARD_NAME.fullmatch(str(self.shard))
+        if self.shard is not None and (match is None or int(match[1]) != self.number):
+            raise ValueError(f"shard is {self.shard!r}")
+        if not isinstance(self.sha256, str) or not self.sha256.startswith(match[2] if match else ""):
+            raise ValueError(f"sha256 is {self.sha256!r}")
+        if self.journal != journal_name(self.number + 1):
+            raise ValueError(f"journal is {self.journal!r}")
 
 
 @dataclass(kw_only=True)
@@ -187,23 +220,38 @@ def read_manifest(directory: Path) -> Manifest:
         raise DataError(f"{path} cannot be read: {error.strerror}. Check that it is a file and may be read.") from error
     manifest = Manifest(whole_size=data.rfind(b"\n") + 1)
     for number, line in enumerate(data[: manifest.whole_size].split(b"\n")[:-1], start=1):
-        entry = _parse_line(line)
-        kind = entry.pop("kind") if entry else None
-        if kind == "format":
-            manifest.has_format = True
-            if entry["format"] > FORMAT:
-                raise DataError(
-                    f"{directory} has format {entry['format']}, and this version of zerosum reads up to {FORMAT}. "
-                    "Nothing was changed. Install a newer zerosum to go on with this run."
-                )
-        elif kind == "seal":
-            manifest.seals.append(Seal(**entry))
-        elif kind == "aside":
-            manifest.aside.add(entry["shard"])
-        else:
+        try:
+            _take_line(manifest, line, directory)
+        except DataError:
+            raise
+        except (ValueError, TypeError, KeyError, RecursionError):  # JSONDecodeError and UnicodeDecodeError among them
             manifest.damaged_lines.append(number)
     manifest.seals.sort(key=lambda seal: seal.number)
     return manifest
+
+
+def _take_line(manifest: Manifest, line: bytes, directory: Path) -> None:
+    """Take in what a line says. Raises DataError for a newer format, and others for a line that is damaged."""
+    entry = _parse_line(line)
+    kind = entry.pop("kind")
+    if kind == "format":
+        if type(entry["format"]) is not int:
+            raise ValueError(entry["format"])
+        manifest.has_format = True
+        if entry["format"] > FORMAT:
+            raise DataError(
+                f"{directory} has format {entry['format']}, and this version of zerosum reads up to {FORMAT}. "
+                "Nothing was changed. Install a newer zerosum to go on with this run."
+            )
+    elif kind == "seal":
+        seal = Seal(**entry)
+        if manifest.seals and seal.number <= manifest.seals[-1].number:
+            raise ValueError(f"seal {seal.number} does not follow the one before")
+        manifest.seals.append(seal)
+    elif kind == "aside" and SHARD_NAME.fullmatch(entry["shard"]):
+        manifest.aside.add(entry["shard"])
+    else:
+        raise ValueError(kind)
 
 
 def manifest_line(kind: str, entry: dict[str, Any]) -> bytes:
@@ -213,10 +261,10 @@ def manifest_line(kind: str, entry: dict[str, Any]) -> bytes:
 
 
 def _parse_line(line: bytes) -> dict[str, Any]:
-    """The entry of a line without its newline, or {} if it is damaged."""
+    """The entry of a line without its newline. Raises ValueError or RecursionError if it is damaged."""
     text, _, crc = line.rpartition(b',"crc":"')
     if not text or crc != b'%08x"}' % zlib.crc32(text):
-        return {}
+        raise ValueError("the checksum is another")
     entry: dict[str, Any] = json.loads(text + b"}")
     return entry
 

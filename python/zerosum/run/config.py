@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from zerosum._core import __version__
-from zerosum.base.errors import SettingsError, nearest
+from zerosum.base.errors import DataError, SettingsError, nearest
 from zerosum.base.settings import (
     FORMAT_VERSION,
     check,
@@ -364,9 +364,17 @@ def load_config(path: Path) -> RunConfig:
     values = read_settings(path)
     values.pop("zerosum_version", None)
     name, preset = str(values.pop("game", "")), str(values.pop("preset", ""))
-    for section in values:
-        _require_section(section)
-    return _from_values(name, preset, values)
+    try:
+        for section in values:
+            _require_section(section)
+        for section in SECTIONS:
+            if not isinstance(values.get(section), dict):
+                raise DataError(
+                    f"{path} has no section [{section}]: it was cut short. Restore it from a copy, or start a new run."
+                )
+        return _from_values(name, preset, values)
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from error
 
 
 def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:

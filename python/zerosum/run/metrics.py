@@ -7,6 +7,7 @@ taken out by who trains, who says so.
 from __future__ import annotations
 
 import os
+import re
 import socket
 import time
 from collections.abc import Callable
@@ -55,6 +56,7 @@ class MetricsRow:
 _NAMES = [field.name for field in fields(MetricsRow)]
 _WHOLE_NUMBERS = {"step", "games", "positions", "evaluations"}
 HEADER = ",".join(_NAMES)
+_MOST = 1 << 53
 
 
 class Metrics:
@@ -85,7 +87,7 @@ class Metrics:
             RunError: the directory cannot be written.
         """
         self.last = row
-        append_line(self._path, _line(row))
+        append_line(self._path, _line(row), header=HEADER)
         with writing(self._directory):
             if self._events is None:
                 self._events = _EventFile(self._directory / "tensorboard")
@@ -136,8 +138,9 @@ def read_metrics(path: Path) -> list[MetricsRow]:
 def _read(path: Path) -> Lines[MetricsRow]:
     found = read_lines(path, _parse_row, header=HEADER)
     columns = found.header.rstrip("\r").split(",")
-    # A first line of other words is another version's; one of which a word is off is damage.
-    if found.header.isascii() and found.header and len(set(columns) - set(_NAMES)) > 1:
+    # A first line of other words is another version's; one of which a word is off is damage, and so is a row.
+    is_of_words = any(re.fullmatch("[a-z_]+", column) for column in columns)
+    if found.header.isascii() and is_of_words and len(set(columns) - set(_NAMES)) > 1:
         raise DataError(f"{path} has the columns {columns}, expected {_NAMES}: move it away to go on.")
     return found
 
@@ -146,7 +149,10 @@ def _parse_row(line: str) -> MetricsRow:
     """A line as a row. Raises ValueError or TypeError if it is none."""
     cells = dict(zip(_NAMES, line.split(","), strict=True))
     values = {name: int(cell) if name in _WHOLE_NUMBERS else float(cell) for name, cell in cells.items() if cell}
-    return MetricsRow(**values)  # type: ignore[arg-type]
+    row = MetricsRow(**values)  # type: ignore[arg-type]
+    if not 0 <= row.minutes < _MOST or not all(0 <= getattr(row, name) < _MOST for name in _WHOLE_NUMBERS):
+        raise ValueError(line)  # minutes that are not finite among them
+    return row
 
 
 def _line(row: MetricsRow) -> str:

@@ -34,9 +34,9 @@ class Mistakes:
     """The mistakes of a run's checkpoints."""
 
     def __init__(
-        self, directory: Path, game: Rules, config: RunConfig, *, report: Callable[[str], None] | None = None
+        self, directory: Path, game: Rules | None, config: RunConfig, *, report: Callable[[str], None] | None = None
     ) -> None:
-        """Read what was counted so far.
+        """Read what was counted so far; who only reads needs no game.
 
         With `report` it is the trainer's: damaged lines are taken out of the file, and `report` gets a sentence of it.
         Without, nothing is ever written; damaged lines are left out of what is read.
@@ -44,11 +44,16 @@ class Mistakes:
         Raises:
             RunError: the directory cannot be written.
         """
-        self._path, self._game, self._config = directory / FILE_NAME, game, config
+        self._path, self._rules, self._config = directory / FILE_NAME, game, config
         found = read_lines(self._path, _parse)
         if report is not None:
             repair_lines(self._path, found, report=report)
         self.rates = found.entries
+
+    @property
+    def _game(self) -> Rules:
+        assert self._rules is not None, "who counts needs a game"
+        return self._rules
 
     def of_step(self, step: int) -> list[CheckpointMistakes]:
         """What a checkpoint was measured at, a line a set; where it was measured twice, the later one."""

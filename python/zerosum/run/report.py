@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
-from zerosum.base.errors import DataError, command_text
+from zerosum.base.errors import DataError, command_text, printable
+from zerosum.base.files import require_own_files
 from zerosum.base.settings import num_cores
 from zerosum.contest.elo import Rating, fit_elo
 from zerosum.games import Rules, make, start_state
-from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES, split_name
 from zerosum.network import NetworkShape, load_checkpoint
-from zerosum.network.checkpoint import list_checkpoints
+from zerosum.network.checkpoint import DamagedCheckpointError, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
 from zerosum.run.config import RunConfig, load_config
@@ -194,44 +196,52 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
 def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> None:
     """Say what a run (or a checkpoint) is, how far it came and how strong its checkpoints are.
 
+    No code of a game of one's own is run: all is read from the run's files.
+
     Args:
         run: A run directory, or a checkpoint's JSON.
         write: Gets the words.
         write_json: Gets each figure, as JSON.
 
     Raises:
-        DataError: it is neither, or it is damaged.
+        DataError: it is neither, or it is damaged, or has links out of it.
     """
+
+    def say(line: str) -> None:
+        write(printable(line))
+
+    require_own_files(run)
     if not (run / "config.toml").is_file():
         if not run.exists():
             raise DataError(f"{run} is not there: name a run directory or a checkpoint's JSON.")
-        _describe_checkpoint(run, write, write_json)
+        _describe_checkpoint(run, say, write_json)
         return
     config = load_config(run / "config.toml")
-    game = make(config.game)
     rows = read_metrics(run / "metrics.csv")
     budget = (
         f"{config.training.minutes:g} minutes"
         if config.training.minutes is not None
         else f"{config.training.steps} steps"
     )
-    write(f"{run}: learning {config.game}, budget {budget}" + (f", preset {config.preset}" if config.preset else ""))
+    say(f"{run}: learning {config.game}, budget {budget}" + (f", preset {config.preset}" if config.preset else ""))
     if rows:
         last = rows[-1]
-        write(
+        say(
             f"  so far {last.minutes:.1f} minutes, {last.games:,} games, {last.positions:,} positions,"
             f" {last.evaluations:,} evaluations, learner step {last.step:,}"
         )
         for metric in ("minutes", "games", "positions", "evaluations", "step"):
             write_json(_figure_json(metric, run=str(run), value=getattr(last, metric)))
     network = config.network
-    parameters = num_parameters(network, NetworkShape.of(game.spec))
-    write(f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
-    write_json(_figure_json("parameters", run=str(run), value=parameters))
-    strength = Strength(run, game, config)
-    write("  learning? " + strength.verdict())
-    mistakes = Mistakes(run, game, config)
-    write("  checkpoints, Elo with random play at 0" + (", mistakes in solved positions:" if mistakes.rates else ":"))
+    parameters = _num_parameters(run, config)
+    size = "" if parameters is None else f", {parameters:,} parameters"
+    say(f"  network {network.num_blocks} blocks x {network.num_filters} filters{size}")
+    if parameters is not None:
+        write_json(_figure_json("parameters", run=str(run), value=parameters))
+    strength = Strength(run, None, config)
+    say("  learning? " + strength.verdict())
+    mistakes = Mistakes(run, None, config)
+    say("  checkpoints, Elo with random play at 0" + (", mistakes in solved positions:" if mistakes.rates else ":"))
     for path in list_checkpoints(run / "checkpoints"):
         step = int(path.stem.partition("-")[2])
         rating, rates = strength.ratings.get(player_name(step)), mistakes.of_step(step)
@@ -241,15 +251,25 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         if rates:
             mean, error = mean_rate(rates)
             line += f"  {mean:.1%} ± {error:.1%} at {rates[0].num_simulations} simulations"
-        write(line)
+        say(line)
         for rate in rates:
             write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
     if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
-        write(mistake_table(rates))
-    write(
+        say(mistake_table(rates))
+    say(
         f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
         f" `{command_text('train', config.game, '--run', run, *larger_budget(config, rows))}` goes on."
     )
+
+
+def _num_parameters(run: Path, config: RunConfig) -> int | None:
+    """Of the run's network; None where only the code of a game of one's own could tell."""
+    if split_name(config.game) is None:
+        return num_parameters(config.network, NetworkShape.of(make(config.game).spec))
+    for path in reversed(list_checkpoints(run / "checkpoints")):
+        with contextlib.suppress(DamagedCheckpointError):
+            return num_parameters(config.network, read_info(path).shape)
+    return None
 
 
 def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> list[str]:

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from zerosum.base.errors import RunError, SettingsError
-from zerosum.base.files import UNFINISHED, replace_durably, writing
+from zerosum.base.errors import RunError, SettingsError, printable
+from zerosum.base.files import UNFINISHED, replace_durably, require_own_files, writing
 from zerosum.evaluators.device import torch_device
 from zerosum.games import Rules
 from zerosum.games.python_game import split_name
@@ -32,7 +32,7 @@ RECORDS_INDEX = "records-index.sqlite"
 """Which games were imported from where."""
 
 # What a kill in the first moments can leave of a run that has no settings yet.
-_BEFORE_SETTINGS = {"holder.lock", "holder.json", f".config.toml{UNFINISHED}"}
+_BEFORE_SETTINGS = {"holder.lock", "holder.json", *(f".{name}{UNFINISHED}" for name in ("config.toml", "holder.json"))}
 # Games may be imported before the run has settings.
 _BEFORE_SETTINGS |= {RECORDS, RECORDS_INDEX, f"{RECORDS_INDEX}-journal"}
 
@@ -46,6 +46,7 @@ def hold(directory: Path) -> Iterator[None]:
 
     Raises:
         RunError: another process holds it, it is no run's, or it cannot be written.
+        DataError: a name in it is a link out of it.
     """
     import filelock
 
@@ -53,9 +54,10 @@ def hold(directory: Path) -> Iterator[None]:
     holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        require_own_files(directory)
         lock.acquire()
         # A file of its own, which whoever is turned away can read.
-        note.write_text(json.dumps(holder))
+        replace_durably(note, json.dumps(holder))
     except filelock.Timeout:
         raise RunError(
             f"{directory} is held by {_holder(directory)}: stop it first, or name another directory."
@@ -87,8 +89,8 @@ def _require_writable(directory: Path) -> None:
 def _holder(directory: Path) -> str:
     try:
         holder = json.loads((directory / "holder.json").read_text())
-        return f"process {holder['pid']} on {holder['host']} since {holder['since']}"
-    except (OSError, ValueError, KeyError):
+        return printable(f"process {holder['pid']} on {holder['host']} since {holder['since']}")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return "another process"
 
 
@@ -109,6 +111,7 @@ def plan(
         SettingsError: something is asked that is unknown, out of range, or fixed since the run began.
         DataError: something in the run is of a newer format, or its network does not fit the game.
     """
+    require_own_files(directory)
     if (directory / "config.toml").exists():
         asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
         config = _changed_config(directory, game, name, preset=preset, asked=asked)

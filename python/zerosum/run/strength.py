@@ -69,13 +69,13 @@ class Strength:
     def __init__(
         self,
         directory: Path,
-        game: Rules,
+        game: Rules | None,
         config: RunConfig,
         *,
         report: Callable[[str], None] | None = None,
         num_matches: int | None = None,
     ) -> None:
-        """Read what was played so far.
+        """Read what was played so far; who only reads needs no game.
 
         With `report` it is the trainer's: damaged lines are taken out of the file, and `report` gets a sentence of it.
         Without, nothing is ever written; damaged lines are left out of what is read.
@@ -87,13 +87,18 @@ class Strength:
             RunError: the directory cannot be written.
         """
         self._path, self._directory = directory / "strength.jsonl", directory
-        self._game, self._config, self._report = game, config, report
+        self._rules, self._config, self._report = game, config, report
         found = read_lines(self._path, _parse_match)
         if report is not None:
             repair_lines(self._path, found, report=report)
         self.matches, self._recorded = found.entries[:num_matches], found.entries[len(found.entries[:num_matches]) :]
         self._verdict = ""
         self._fit()
+
+    @property
+    def _game(self) -> Rules:
+        assert self._rules is not None, "who plays needs a game"
+        return self._rules
 
     @property
     def ratings(self) -> dict[str, Rating]:

@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from zerosum.base.errors import RunError, command_text
+from zerosum.base.errors import RunError, command_text, printable
 from zerosum.base.files import writing
 from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules, check_game
@@ -94,6 +94,10 @@ def train(
         ZerosumError: whatever the user can mend, in a sentence.
     """
     directory, name = Path(run), game_name(game)
+
+    def say(line: str) -> None:
+        report(printable(line))  # of files that somebody else may have written
+
     found = find_game(name)
     if not isinstance(found, Rules):
         check_game(found, num_games=10)
@@ -108,9 +112,9 @@ def train(
     with hold(directory), _stop_on_signals() as stop:
         config = planned()  # what another process left, now that none can change it
         write_config(directory, config)
-        _describe(config, rules, directory, report)
+        _describe(config, rules, directory, say)
         with _repeatable_torch() if config.training.deterministic else contextlib.nullcontext():
-            Training(directory, rules, config, report, stop).run()
+            Training(directory, rules, config, say, stop).run()
 
 
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
@@ -221,7 +225,7 @@ class Training:
             game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
         )
-        self._selfplay = new_selfplay(task, checkpoint, config, running=running.values())
+        self._selfplay = new_selfplay(task, checkpoint, config, running=running.values(), report=report)
         if isinstance(processes := self._selfplay, SelfplayProcesses):
             self._workers_cpu_s = lambda: processes.cpu_s
         if num_positions:
@@ -307,7 +311,7 @@ class Training:
                     self._rate(is_last=self._progress() >= 1)
                     self._report_progress()
                     self._save()
-            elif self._is_due_to_report():
+            elif not self._stop.is_set() and self._is_due_to_report():  # a phase cut short has no row of its own
                 self._report_progress()
 
     def _housekeep(self) -> None:

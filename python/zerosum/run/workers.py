@@ -99,9 +99,17 @@ def evaluations_per_ply(config: RunConfig) -> float:
 
 
 def new_selfplay(
-    task: SelfplayTask, checkpoint: Checkpoint, config: RunConfig, *, running: Iterable[RunningGame] = ()
+    task: SelfplayTask,
+    checkpoint: Checkpoint,
+    config: RunConfig,
+    *,
+    running: Iterable[RunningGame] = (),
+    report: Callable[[str], None] = print,
 ) -> Selfplay | SelfplayProcesses:
-    """The workers of a run, threads or processes; games under way are dealt out among them."""
+    """The workers of a run, threads or processes; games under way are dealt out among them.
+
+    `report` gets a sentence for a process that is replaced.
+    """
     num_workers, training = num_selfplay_workers(config), config.training
     if not plays_in_processes(config, task.game):
         return Selfplay(task, num_workers=num_workers, running=running)
@@ -114,4 +122,5 @@ def new_selfplay(
         backend=training.backend,
         device=training.device,
         precision=training.precision,
+        report=report,
     )

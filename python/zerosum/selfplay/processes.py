@@ -3,8 +3,10 @@
     zerosum train ──┬── python -m zerosum.selfplay.worker_process    a worker with its own evaluator, on one core
       (this side)   └── python -m zerosum.selfplay.worker_process    …
 
-This side alone writes games. No process is forked and none runs the user's program: a script that trains at its top
-level is not run once more. `zerosum.selfplay.worker_process` is the other side, and says how the two talk.
+This side alone writes games. A worker that keeps silent (it was stopped, or a method of the game hangs) or that is
+ended by SIGTERM is named and replaced, and its games go on. No process is forked and none runs the user's program: a
+script that trains at its top level is not run once more. `zerosum.selfplay.worker_process` is the other side, and says
+how the two talk.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from zerosum.base import errors
 from zerosum.base.errors import RunError, ZerosumError
@@ -31,6 +35,11 @@ from zerosum.selfplay.worker_process import COUNTS, GRACE_S, Kind, WorkerTask, f
 
 LAST_WORDS = 20
 """Lines of a worker's standard error that are told when it dies."""
+SILENCE_S = 300.0
+"""A worker that has said nothing for so long, and for so many times as long as before, is replaced."""
+SILENCE_FACTOR = 10.0
+MOST_REPLACEMENTS = 2
+"""Of a worker, one after the other without a batch played in between: more would not help."""
 
 
 class SelfplayProcesses:
@@ -47,13 +56,15 @@ class SelfplayProcesses:
         backend: str = "auto",
         device: str = "auto",
         precision: str = "auto",
+        report: Callable[[str], None] = print,
     ) -> None:
         """Games under way are dealt out among the workers; they search with the network of `checkpoint` at first.
 
         `game` is how a worker finds the game, as `zerosum.games.make` takes it, with an absolute path. Of `task` the
-        evaluator and the network's step stay unused: each worker makes its own evaluator, as the last three say.
+        evaluator and the network's step stay unused: each worker makes its own evaluator, as backend, device and
+        precision say. `report` gets a sentence for each worker that is replaced.
         """
-        self._log = task.log
+        self._log, self._report = task.log, report
         first_game_id = next(task.game_ids)
         self._tasks = [
             WorkerTask(
@@ -72,21 +83,30 @@ class SelfplayProcesses:
             )
             for number in range(num_workers)
         ]
-        games = list(running)
-        self._running = [games[number::num_workers] for number in range(num_workers)]
-        self._lock = threading.Lock()  # guards the next two
+        # By worker and game_id. Each worker's are touched by the thread that follows it alone.
+        self._running: list[dict[int, RunningGame]] = [{} for _ in range(num_workers)]
+        for place, game_of_log in enumerate(running):
+            copy = RunningGame(header=game_of_log.header, plies=list(game_of_log.plies))
+            self._running[place % num_workers][copy.header.game_id] = copy
+        self._lock = threading.Lock()  # guards all that follows
         self._workers: list[_Process] = []
+        self._replaced: list[_Process] = []
+        self._is_paused = False
         self._weights = pack_weights(checkpoint)
 
     @property
     def counts(self) -> SelfplayCounts:
         """What all workers have done so far."""
-        return sum((worker.counts for worker in self._workers), SelfplayCounts())
+        return sum((worker.counts for worker in self._all_workers()), SelfplayCounts())
 
     @property
     def cpu_s(self) -> float:
         """CPU-seconds that the workers have used so far."""
-        return sum(worker.cpu_s for worker in self._workers)
+        return sum(worker.cpu_s for worker in self._all_workers())
+
+    def _all_workers(self) -> list[_Process]:
+        with self._lock:
+            return [*self._replaced, *self._workers]
 
     def update(self, checkpoint: Checkpoint) -> None:
         """Let the workers go over to the network of `checkpoint`, each as soon as it has made it ready."""
@@ -113,9 +133,19 @@ class SelfplayProcesses:
         failures: list[BaseException] = []
         is_over, is_stopping = threading.Event(), threading.Event()
 
-        def follow(worker: _Process) -> None:
+        def follow(number: int) -> None:
+            worker, num_idle = self._workers[number], 0
             try:
-                worker.follow(lambda entry: self._take_in(entry, take))
+                while True:
+                    worker.follow(lambda entry: self._take_in(number, entry, take))
+                    if is_stopping.is_set():
+                        return
+                    num_idle = 0 if worker.counts.plies else num_idle + 1
+                    # A scheduler's SIGTERM reaches this process, too, which is stopping then.
+                    if not worker.is_replaceable() or num_idle > MOST_REPLACEMENTS or is_stopping.wait(0.5):
+                        break
+                    self._report(f"{worker.how_it_ended()}: another one takes its place and goes on with its games.")
+                    worker = self._replace(number)
                 if not is_stopping.is_set():
                     raise worker.death()
             except BaseException as failure:  # handed to the caller's thread below
@@ -125,23 +155,25 @@ class SelfplayProcesses:
                 is_over.set()
 
         followers: list[threading.Thread] = []
-        was_paused = False
         try:
             self._start()
-            for worker in self._workers:
-                followers.append(threading.Thread(target=follow, args=(worker,), name="selfplay"))
+            for number in range(len(self._workers)):
+                followers.append(threading.Thread(target=follow, args=(number,), name="selfplay"))
                 followers[-1].start()
+            looked_at = time.monotonic()
             while not is_enough() and not is_over.wait(0.02):
-                if (paused := is_paused()) != was_paused:
-                    was_paused = paused
-                    for worker in self._workers:
-                        worker.send(Kind.PAUSE if paused else Kind.RESUME)
+                self._pause(is_paused())
+                before, looked_at = looked_at, time.monotonic()
+                # At most a second, as this process may have been stopped itself, and the workers with it.
+                self._watch(min(looked_at - before, 1.0))
         finally:
             # Ctrl-C arrives here: every worker ends its batch, then the exception goes on.
             is_stopping.set()
-            for worker in self._workers:
+            with self._lock:
+                workers = list(self._workers)
+            for worker in workers:
                 worker.tell_to_end()
-            for worker in self._workers:
+            for worker in workers:
                 worker.wait()
             for follower in followers:
                 follower.join()
@@ -152,19 +184,54 @@ class SelfplayProcesses:
         with self._lock:
             assert not self._workers, "play is for once"
             for number in range(len(self._tasks)):
-                self._workers.append(_Process(f"{number + 1} of {len(self._tasks)}"))
-            for worker, task, games in zip(self._workers, self._tasks, self._running, strict=True):
-                worker.send(Kind.TASK, task.to_json())
-                worker.send(Kind.GAMES, b"".join(entry for game in games for entry in game_entries(game)))
-                worker.send(Kind.WEIGHTS, self._weights)
+                self._workers.append(self._begun(number))
 
-    def _take_in(self, entry: Entry, take: Callable[[GameRecord], None]) -> None:
-        """What a worker's log was told."""
+    def _begun(self, number: int) -> _Process:
+        """A new process for the worker of this number."""
+        worker = _Process(f"{number + 1} of {len(self._tasks)}")
+        games = self._running[number].values()
+        worker.send(Kind.TASK, self._tasks[number].to_json())
+        worker.send(Kind.GAMES, b"".join(entry for game in games for entry in game_entries(game)))
+        worker.send(Kind.WEIGHTS, self._weights)
+        if self._is_paused:
+            worker.send(Kind.PAUSE)
+        return worker
+
+    def _replace(self, number: int) -> _Process:
+        """Let another process go on with the games of one that has ended, and with its numbers of games."""
+        with self._lock:
+            self._replaced.append(self._workers[number])
+            self._workers[number] = worker = self._begun(number)
+            return worker
+
+    def _pause(self, is_paused: bool) -> None:
+        with self._lock:
+            if is_paused == self._is_paused:
+                return
+            self._is_paused = is_paused
+            for worker in self._workers:
+                worker.send(Kind.PAUSE if is_paused else Kind.RESUME)
+
+    def _watch(self, seconds: float) -> None:
+        """Tell the workers how long they were waited for; one that is silent for too long is ended."""
+        with self._lock:
+            for worker in self._workers:
+                worker.wait_for(0.0 if self._is_paused else seconds)
+
+    def _take_in(self, number: int, entry: Entry, take: Callable[[GameRecord], None]) -> None:
+        """What the log of the worker of this number was told."""
+        running = self._running[number]
         if isinstance(entry, GameHeader):
             self._log.start_game(entry)
+            running[entry.game_id] = RunningGame(header=entry)
+            task = self._tasks[number]
+            if entry.game_id >= task.first_game_id:
+                self._tasks[number] = replace(task, first_game_id=entry.game_id + task.game_id_step)
         elif isinstance(entry, PlyEntry):
             self._log.add_ply(entry.game_id, entry.ply)
+            running[entry.game_id].plies.append(entry.ply)
         elif isinstance(entry, EndEntry):
+            del running[entry.game_id]
             take(self._log.finish_game(entry.game_id, outcome=entry.outcome, ending=entry.ending))
 
 
@@ -175,7 +242,13 @@ class _Process:
         self.counts, self.cpu_s = SelfplayCounts(), 0.0
         self._name = name
         self._last_words: deque[str] = deque(maxlen=LAST_WORDS)
-        self._lock = threading.Lock()  # one frame at a time
+        self.is_silent = False
+        """It said nothing for so long that it was ended."""
+        self._num_answers = self._num_answers_seen = 0
+        self._silent_s = self._longest_s = 0.0
+        self._frames: deque[tuple[Kind, bytes]] = deque()  # to be sent
+        self._is_told_to_end = False
+        self._has_frames = threading.Condition()  # guards the two
         # The worker finds modules where this process does, and not first in the directory it was started from.
         # One thread each: OMP_NUM_THREADS is obeyed by torch, and by the libraries that NumPy is built on.
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
@@ -184,13 +257,47 @@ class _Process:
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
         self._listener = threading.Thread(target=self._listen, name="selfplay's words", daemon=True)
         self._listener.start()
+        threading.Thread(target=self._talk, name="selfplay's commands", daemon=True).start()
 
     def send(self, kind: Kind, payload: bytes = b"") -> None:
-        """Send a frame. To a worker that is dead nothing is sent: whoever follows it tells."""
+        """Send a frame, sooner or later: a pipe is full where nobody reads. Weights replace those not sent yet."""
+        with self._has_frames:
+            places = [place for place, (other, _) in enumerate(self._frames) if kind == other == Kind.WEIGHTS]
+            if places:
+                self._frames[places[0]] = (kind, payload)
+            else:
+                self._frames.append((kind, payload))
+            self._has_frames.notify()
+
+    def _talk(self) -> None:
+        """Send what there is to send, then end the worker's input. To a worker that is dead nothing is sent."""
         assert self._process.stdin is not None
-        with self._lock, contextlib.suppress(OSError):
-            if not self._process.stdin.closed:
+        with contextlib.suppress(OSError), self._process.stdin:
+            while True:
+                with self._has_frames:
+                    self._has_frames.wait_for(lambda: self._frames or self._is_told_to_end)
+                    if self._is_told_to_end:
+                        return
+                    kind, payload = self._frames.popleft()
                 write_all(self._process.stdin.fileno(), frame_of(kind, payload))
+
+    def wait_for(self, seconds: float) -> None:
+        """Count how long it has been waited for since it last said something; kill it where that is too long."""
+        if self.is_silent:
+            return
+        if self._num_answers != self._num_answers_seen:
+            # The first answer comes after imports, which says nothing of batches.
+            is_batch = self._num_answers_seen > 0
+            self._longest_s = max(self._longest_s, self._silent_s) if is_batch else 0.0
+            self._num_answers_seen, self._silent_s = self._num_answers, 0.0
+        self._silent_s += seconds
+        if self._silent_s > max(SILENCE_S, SILENCE_FACTOR * self._longest_s):
+            self.is_silent = True
+            self._process.kill()
+
+    def is_replaceable(self) -> bool:
+        """Whether it has ended without a fault that another one would have, too."""
+        return self.is_silent or self._process.wait() == -signal.SIGTERM
 
     def follow(self, take_in: Callable[[Entry], None]) -> None:
         """Take in what it plays until it ends. Raises the `ZerosumError` that it failed with."""
@@ -206,27 +313,35 @@ class _Process:
                     take_in(entry)
                 *counts, self.cpu_s = COUNTS.unpack_from(payload)
                 self.counts = SelfplayCounts(*counts)
+                self._num_answers += 1
 
-    def death(self) -> RunError:
-        """What there is to say of a worker that ended without being told to."""
+    def how_it_ended(self) -> str:
+        """Without being told to, in words without an end."""
         status = self._process.wait()
         self._listener.join()
-        if status < 0 and os.name != "nt":
+        if self.is_silent:
+            how = f"did not answer for {self._silent_s:.0f} seconds (it was stopped, or a method of the game hangs)"
+        elif status < 0 and os.name != "nt":
             how = f"was ended by {signal.Signals(-status).name}"
             how += " (the system does so when memory is short)" if -status == signal.SIGKILL else ""
         else:
             how = f"ended with exit status {status}"
+        return f"self-play's process {self._name} {how}"
+
+    def death(self) -> RunError:
+        """What there is to say of a worker that ended without being told to, and that no other replaces."""
         words = "".join(f"\n  {line}" for line in self._last_words)
         return RunError(
-            f"self-play's process {self._name} {how}. What was played is saved: mend the reason and go on, or play with"
-            " fewer processes (selfplay.num_workers)." + (f" Its last words:{words}" if words else "")
+            f"{self.how_it_ended()}. What was played is saved: mend the reason and go on, or play with fewer processes"
+            " (selfplay.num_workers) or fewer games at a time (selfplay.games_per_worker)."
+            + (f" Its last words:{words}" if words else "")
         )
 
     def tell_to_end(self) -> None:
         """End its input."""
-        assert self._process.stdin is not None
-        with self._lock, contextlib.suppress(OSError):
-            self._process.stdin.close()
+        with self._has_frames:
+            self._is_told_to_end = True
+            self._has_frames.notify()
 
     def wait(self) -> None:
         """Until it has ended, which a game that hangs does not do by itself."""

@@ -211,9 +211,8 @@ class _Commands:
 
 def main() -> None:
     """The worker process: plays what standard input says, and tells it on standard output."""
-    # Ctrl-C and a scheduler's signals reach every process of a group. The parent ends this one.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    # Ctrl-C reaches every process of a group. The parent ends this one; SIGTERM does, too, and the parent sees it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The pipes get numbers of their own: a game may print, and it may read.
     commands, answers = _Commands(os.fdopen(os.dup(0), "rb")), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
