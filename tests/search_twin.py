@@ -104,6 +104,7 @@ class ReferenceSearch:
         self.noise: tuple[int, int, int] | None = None
         self.allowed: set[int] = set()
         self.favoured: set[int] = set()
+        self.num_settled = self.num_collisions = 0
         self.budget_spent = False
         """The latest `gather` would have found more, had it not spent its budget."""
         self.halving = Halving()
@@ -170,33 +171,59 @@ class ReferenceSearch:
     def gather(self, max_leaves: int, *, max_settled: int = 4096) -> list[list[Node]]:
         """Paths from the root to the leaves that wait for an evaluation.
 
-        Simulations that need none end it once they have walked through `max_settled` nodes.
+        Simulations that need none end it once they have walked through `max_settled` nodes. Leaves that the cache knows
+        are settled once there is no other, and make room for others.
         """
         paths: list[list[Node]] = []
-        num_settled, self.budget_spent = 0, False
-        while len(paths) < max_leaves and self.root.in_flight < self.config.leaves_in_flight:
-            if num_settled >= max(max_settled, 1):
+        self.num_settled, self.budget_spent = 0, False
+        while True:
+            found = self._find_leaves(max_leaves - len(paths), max_settled)
+            known = [self.config.cache_positions > 0 and self._question(path[-1]) in self.cache for path in found]
+            for path, is_known in zip(found, known, strict=True):
+                if is_known:
+                    self.apply(path, *self.cache[self._question(path[-1])])
+                    self.num_settled += len(path)
+                else:
+                    paths.append(path)
+            if not any(known):
+                return paths
+
+    def _find_leaves(self, max_leaves: int, max_settled: int) -> list[list[Node]]:
+        """Paths to that many leaves, if there are, whatever the cache knows."""
+        paths: list[list[Node]] = []
+        collisions: list[list[Node]] = []
+        before = self.root.in_flight
+        room = min(max_leaves, self.config.leaves_in_flight - before)
+        share = self.number(self.config.collision_share) * self.number(self.root.visits)
+        while len(paths) < max_leaves and before + len(paths) < self.config.leaves_in_flight:
+            if self.num_settled >= max(max_settled, 1):
                 self.budget_spent = True
                 break
-            if self._is_settled or self.root.visits + self.root.in_flight >= self.target_visits:
+            if self._is_settled or self.root.visits + before + len(paths) >= self.target_visits:
                 break
             path = self._descend()
-            if path is None or path[-1].is_pending:
+            if path is None:
                 break
             leaf = path[-1]
             if leaf.is_terminal or (self.config.exact_bounds and leaf.is_proven):
                 plies_left = float(self.number(leaf.plies_left / max(leaf.visits, 1)))
                 self._backup(path, Estimate(leaf.lower, moves_left=plies_left))
-                num_settled += len(path)
+                self.num_settled += len(path)
                 continue
-            leaf.is_pending = True
             for node in path:
                 node.in_flight += 1
-            if self.config.cache_positions and (question := self._question(leaf)) in self.cache:
-                self.apply(path, *self.cache[question])
-                num_settled += len(path)
-            else:
-                paths.append(path)
+            if leaf.is_pending:
+                self.num_collisions += 1
+                # The next one goes where it would, had this leaf been evaluated.
+                collisions.append(path)
+                if len(collisions) > min(room, int(share)):
+                    break
+                continue
+            leaf.is_pending = True
+            paths.append(path)
+        for node in (node for path in collisions for node in path):
+            node.in_flight -= 1
+        self.num_collisions = 0
         return paths
 
     def apply(self, path: list[Node], logits: Sequence[float], said: Estimate) -> None:
@@ -502,7 +529,7 @@ class ReferenceSearch:
         halving = self.halving
         halving.survivors = [action for action in halving.survivors if not self._is_lost(action)]
         if not halving.survivors:
-            self._begin_halving(self.target_visits - self.root.visits - self.root.in_flight)
+            self._begin_halving(self.target_visits - self.root.visits - self.root.in_flight + self.num_collisions)
 
         def visits_made(action: int) -> int:
             child = self.root.children[action]

@@ -33,6 +33,14 @@ METRICS = {
         "bytes_per_simulation",
         *({"process_bytes_per_simulation"} if STATM.exists() else ()),
     },
+    "batches": {
+        "batch_fill",
+        "least_batch_fill",
+        "collisions_per_leaf",
+        "leaves_per_second",
+        "leaves_per_cpu_second",
+        *({"speed_up"} if num_cores() > 1 else ()),
+    },
     "evaluator": {
         "evaluations_per_second",
         "evaluations_per_cpu_second",

@@ -63,8 +63,10 @@ def random_config(generator: random.Random) -> SearchConfig:
         exact_bounds=generator.random() < 0.5,
         reuse_tree=generator.random() < 0.5,
         count_reused_visits=generator.random() < 0.5,
-        leaves_in_flight=generator.choice([1, 1, 2, 5]),
+        leaves_in_flight=generator.choice([1, 1, 2, 5, 20]),
         virtual_loss=generator.choice([0.0, 0.5, 1.0, 2.0]),
+        collision_share=generator.choice([0.0, 0.05, 0.5, 1.0]),
+        threads=generator.choice([1, 1, 1, 3]),
         cache_positions=generator.choice([0, 1 << 14]),
     )
 
@@ -463,6 +465,8 @@ def test_the_cores_defaults_are_these() -> None:
         "count_reused_visits",
         "leaves_in_flight",
         "virtual_loss",
+        "collision_share",
+        "threads",
         "cache_positions",
     ):
         value = getattr(SearchConfig(), name)

@@ -415,7 +415,7 @@ class Search:
         """Leaves that were asked about, none of them twice, however many are in flight."""
     @property
     def num_collisions(self) -> int:
-        """How often a tree had no other leaf to ask about, because its next simulation met one in flight."""
+        """Simulations that met a leaf in flight and were put off: the next ones went elsewhere."""
     def reset(self, tree: int, state: State) -> None:
         """Put a position at the tree's root and forget what the tree knew."""
     def advance(self, tree: int, action: int, *, keep: bool) -> None:

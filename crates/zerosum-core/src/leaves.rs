@@ -1,7 +1,8 @@
 //! Positions on their way to an evaluator: packed planes and legal actions, in flat buffers.
 
-use crate::game::{Action, Game, GameSpec, PlaneKind, Player, Position, ValueForFirst, ValueForMover};
+use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Player, Position, ValueForFirst, ValueForMover};
 use crate::lines::Pulse;
+use crate::pool::{LEAVES_A_PART, Pool};
 use crate::random::Draws;
 
 /// B positions as an evaluator takes them. Immutable once it has left the search.
@@ -50,53 +51,85 @@ impl<G: Game> Leaves<G> {
         self.budget_spent = false;
     }
 
-    /// Encodes one more position. Past a soft ending its legal actions are those that are left; where there are none, no
-    /// search asks.
+    /// Encodes one more position.
     pub fn push(&mut self, game: &G, tree: u32, position: Position<G::State>) {
-        let bytes_per_plane = game.spec().bytes_per_plane();
-        let (bits, constants) = (self.packed_planes.len(), self.constant_planes.len());
-        self.packed_planes.resize(bits + self.num_bit_planes * bytes_per_plane, 0);
-        self.constant_planes.resize(constants + self.num_constant_planes, 0.0);
-        let mut planes = crate::game::Planes::new(
-            &mut self.packed_planes[bits..],
-            &mut self.constant_planes[constants..],
-            bytes_per_plane,
-        );
-        game.encode(&position.state, &mut planes);
-        debug_assert!(planes.is_complete(), "{}: encode() left a plane out", game.spec().name());
-        if position.has_move(game) {
-            game.legal_actions(&position.state, &mut self.legal_actions);
-        }
-        self.legal_offsets.push(self.legal_actions.len() as i64);
+        self.add(game, tree, position);
+        self.complete(game, None);
+    }
+
+    /// Takes one more position, of which nobody can ask anything before [`Self::complete`].
+    pub(crate) fn add(&mut self, game: &G, tree: u32, position: Position<G::State>) {
         self.players.push(game.player(&position.state));
         self.trees.push(tree);
         self.positions.push(position);
     }
 
-    /// Takes the latest position back.
-    pub fn pop(&mut self, game: &G) {
-        let left = self.len() - 1;
-        self.trees.truncate(left);
-        self.players.truncate(left);
-        self.packed_planes.truncate(left * self.num_bit_planes * game.spec().bytes_per_plane());
-        self.constant_planes.truncate(left * self.num_constant_planes);
-        self.legal_offsets.truncate(left + 1);
-        self.legal_actions.truncate(self.legal_offsets[left] as usize);
-        self.positions.truncate(left);
+    /// Encodes the positions that were added, and asks for their legal actions: past a soft ending for those that are left; where
+    /// there are none, no search asks.
+    pub(crate) fn complete(&mut self, game: &G, pool: Option<&Pool>) {
+        let done = self.legal_offsets.len() - 1;
+        let num_bytes = self.num_bit_planes * game.spec().bytes_per_plane();
+        self.packed_planes.resize(self.len() * num_bytes, 0);
+        self.constant_planes.resize(self.len() * self.num_constant_planes, 0.0);
+        let (positions, actions, offsets) = (&self.positions[done..], &mut self.legal_actions, &mut self.legal_offsets);
+        let bits = &mut self.packed_planes[done * num_bytes..];
+        let constants = &mut self.constant_planes[done * self.num_constant_planes..];
+        match pool {
+            Some(pool) if positions.len() > LEAVES_A_PART => {
+                let mut parts = Part { positions, bits, constants }.split();
+                pool.share(parts.iter_mut(), |(part, legal)| {
+                    part.complete(game, &mut legal.actions, &mut legal.offsets);
+                });
+                for (_, legal) in parts {
+                    let before = actions.len() as i64;
+                    offsets.extend(legal.offsets.iter().map(|offset| before + offset));
+                    actions.extend_from_slice(&legal.actions);
+                }
+            }
+            _ => {
+                let mut part = Part { positions, bits, constants };
+                part.complete(game, actions, offsets);
+            }
+        }
     }
 
-    /// What an evaluator is asked about the latest position, as words: planes and legal actions.
-    pub fn latest_words(&self) -> impl Iterator<Item = u64> {
-        let latest = self.len() - 1;
+    /// Takes those of the positions from `first` on back that are named, in their order.
+    pub(crate) fn remove(&mut self, game: &G, first: usize, is_removed: &[bool]) {
+        let num_bytes = self.num_bit_planes * game.spec().bytes_per_plane();
+        let mut kept = first;
+        for leaf in (first..self.len()).filter(|leaf| !is_removed[leaf - first]) {
+            let legal = self.legal_range(leaf);
+            let start = self.legal_offsets[kept] as usize;
+            self.legal_offsets[kept + 1] = (start + legal.len()) as i64;
+            self.legal_actions.copy_within(legal, start);
+            self.packed_planes.copy_within(leaf * num_bytes..(leaf + 1) * num_bytes, kept * num_bytes);
+            let width = self.num_constant_planes;
+            self.constant_planes.copy_within(leaf * width..(leaf + 1) * width, kept * width);
+            self.trees[kept] = self.trees[leaf];
+            self.players[kept] = self.players[leaf];
+            self.positions.swap(kept, leaf);
+            kept += 1;
+        }
+        self.trees.truncate(kept);
+        self.players.truncate(kept);
+        self.positions.truncate(kept);
+        self.packed_planes.truncate(kept * num_bytes);
+        self.constant_planes.truncate(kept * self.num_constant_planes);
+        self.legal_offsets.truncate(kept + 1);
+        self.legal_actions.truncate(self.legal_offsets[kept] as usize);
+    }
+
+    /// What an evaluator is asked about a position, as words: planes and legal actions.
+    pub(crate) fn words(&self, leaf: usize) -> impl Iterator<Item = u64> {
         let bytes = self.packed_planes.len() / self.len();
-        let bits = self.packed_planes[latest * bytes..].chunks(8).map(|chunk| {
+        let bits = self.packed_planes[leaf * bytes..(leaf + 1) * bytes].chunks(8).map(|chunk| {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
             u64::from_le_bytes(word)
         });
-        let constants = &self.constant_planes[latest * self.num_constant_planes..];
+        let constants = &self.constant_planes[leaf * self.num_constant_planes..(leaf + 1) * self.num_constant_planes];
         let constants = constants.iter().map(|constant| u64::from(constant.to_bits()));
-        let actions = &self.legal_actions[self.legal_range(latest)];
+        let actions = &self.legal_actions[self.legal_range(leaf)];
         let packed =
             actions.chunks(4).map(|chunk| chunk.iter().fold(0, |word, action| word << 16 | u64::from(*action)));
         bits.chain(constants).chain(packed).chain(std::iter::once(actions.len() as u64))
@@ -202,6 +235,56 @@ impl<G: Game> Leaves<G> {
                 value
             })
             .collect()
+    }
+}
+
+/// Some positions of a batch, and where their planes go.
+struct Part<'a, S> {
+    positions: &'a [Position<S>],
+    bits: &'a mut [u8],
+    constants: &'a mut [f32],
+}
+
+/// The legal actions of a part, and where those of each position end.
+#[derive(Default)]
+struct Legal {
+    actions: Vec<Action>,
+    offsets: Vec<i64>,
+}
+
+impl<S> Part<'_, S> {
+    /// Parts of [`LEAVES_A_PART`] positions each.
+    fn split(self) -> Vec<(Self, Legal)> {
+        let Self { mut positions, mut bits, mut constants } = self;
+        let mut parts = Vec::new();
+        while !positions.is_empty() {
+            let size = LEAVES_A_PART.min(positions.len());
+            let share = |length: usize| length / positions.len() * size;
+            let (bits_here, bits_left) = bits.split_at_mut(share(bits.len()));
+            let (constants_here, constants_left) = constants.split_at_mut(share(constants.len()));
+            let (here, left) = positions.split_at(size);
+            parts.push((Self { positions: here, bits: bits_here, constants: constants_here }, Legal::default()));
+            (positions, bits, constants) = (left, bits_left, constants_left);
+        }
+        parts
+    }
+
+    fn complete<G: Game<State = S>>(&mut self, game: &G, actions: &mut Vec<Action>, offsets: &mut Vec<i64>) {
+        let (bits, constants) =
+            (self.bits.len() / self.positions.len().max(1), self.constants.len() / self.positions.len().max(1));
+        for (leaf, position) in self.positions.iter().enumerate() {
+            let mut planes = Planes::new(
+                &mut self.bits[leaf * bits..(leaf + 1) * bits],
+                &mut self.constants[leaf * constants..(leaf + 1) * constants],
+                game.spec().bytes_per_plane(),
+            );
+            game.encode(&position.state, &mut planes);
+            debug_assert!(planes.is_complete(), "{}: encode() left a plane out", game.spec().name());
+            if position.has_move(game) {
+                game.legal_actions(&position.state, actions);
+            }
+            offsets.push(actions.len() as i64);
+        }
     }
 }
 

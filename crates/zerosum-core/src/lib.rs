@@ -27,6 +27,7 @@ pub mod games;
 pub mod leaves;
 pub mod lines;
 pub mod picture;
+mod pool;
 pub mod random;
 pub mod search;
 

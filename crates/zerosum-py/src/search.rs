@@ -118,6 +118,8 @@ struct Settings {
     count_reused_visits: bool,
     leaves_in_flight: u16,
     virtual_loss: f32,
+    collision_share: f32,
+    threads: u16,
     cache_positions: u32,
     memory_mib: u32,
 }
@@ -174,6 +176,8 @@ impl Settings {
             count_reused_visits: self.count_reused_visits,
             leaves_in_flight: self.leaves_in_flight,
             virtual_loss: self.virtual_loss,
+            collision_share: self.collision_share,
+            threads: self.threads,
             cache_positions: self.cache_positions,
             memory_mib: self.memory_mib,
         })
@@ -185,7 +189,10 @@ impl Search {
     #[new]
     #[pyo3(signature = (game, config, num_trees, *, noise_alpha))]
     fn new(game: Py<Game>, config: &Bound<'_, PyAny>, num_trees: usize, noise_alpha: f32) -> PyResult<Self> {
-        let config = config.extract::<Settings>()?.config(noise_alpha)?;
+        let mut config = config.extract::<Settings>()?.config(noise_alpha)?;
+        if game.get().is_python {
+            config.threads = 1; // only the one that asks has the interpreter's lock
+        }
         let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
         Ok(Self { game, inner: Mutex::new(inner), end: OnceLock::new(), copies: Mutex::default() })
     }

@@ -2,6 +2,7 @@
 
     rules       moves, lines of play and planes, without a search
     search      the search without a network, a tree's memory, and a peer's search beside it
+    batches     one tree's batches, with priors as sure as a trained network's: how full, how fast
     evaluator   the network alone, and the roofline of its device
     selfplay    self-play beside the evaluator alone, and what a second core gives
     train       the whole loop
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Sequence
 
 from zerosum.base.errors import SettingsError, nearest
 from zerosum.bench.analyse import bench_analyse
+from zerosum.bench.batches import bench_batches
 from zerosum.bench.evaluator import bench_evaluator
 from zerosum.bench.figure import Figure as Figure
 from zerosum.bench.peers import PEERS
@@ -31,6 +33,7 @@ from zerosum.games import make
 BENCHES = {
     "rules": bench_rules,
     "search": bench_search,
+    "batches": bench_batches,
     "evaluator": bench_evaluator,
     "selfplay": bench_selfplay,
     "train": bench_train,

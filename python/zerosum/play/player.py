@@ -75,7 +75,7 @@ class Analysis:
     num_leaves: int
     """Leaves of the tree that the evaluator was asked about, each of them once."""
     num_collisions: int
-    """How often a batch was cut short, because the next simulation met a leaf that was asked about already."""
+    """Simulations that met a leaf that was asked about already, and were put off."""
 
     @classmethod
     def of(cls, search: Search, *, tree: int = 0) -> Analysis:

@@ -61,10 +61,10 @@ class SearchConfig:
     well. Self-play draws its moves from the pruned visits, too, as KataGo's program does.
 
     `cache_positions` keeps what the network said about positions, by what it was asked (planes and legal moves): a
-    leaf that is known is settled by `gather` itself. With one leaf in flight, and an evaluator that always says the
-    same of a position, the search is the same visit by visit; with several, the values of known leaves come sooner.
-    Of two halves, the one not asked about for longer is forgotten when the other is full. `Search.clear_cache` is for
-    a change of the network.
+    leaf that is known is settled by `gather` itself, once no tree has another leaf. With one leaf in flight, and an
+    evaluator that always says the same of a position, the search is the same visit by visit; with several, the values
+    of known leaves come sooner. Of two halves, the one not asked about for longer is forgotten when the other is full.
+    `Search.clear_cache` is for a change of the network.
 
     `move_choice` = "lcb" plays the move with the highest
 
@@ -238,6 +238,20 @@ class SearchConfig:
         " no more, as in WU-UCT, Liu et al., ICLR 2020; docs/search.md has what it costs)",
         low=0.0,
         high=2.0,
+    )
+    collision_share: float = setting(
+        0.04,
+        "simulations that may meet a leaf in flight before a batch goes out as it is, as a share of the tree's visits,"
+        " but not more than the batch has room for; 0 ends it with the first (docs/search.md has what it costs)",
+        low=0.0,
+        high=1.0,
+    )
+    threads: int = setting(
+        1,
+        "threads that share the work on a batch: legal moves, planes, priors; what is found does not depend on them (a"
+        " game in Python has one)",
+        low=1,
+        high=256,
     )
     cache_positions: int = setting(
         0,

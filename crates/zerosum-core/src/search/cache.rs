@@ -21,7 +21,7 @@ use crate::random::mix;
 
 /// What a position is known by: 128 bits, so that no two of a run are taken for one another (among 10⁹ the chance is below
 /// 10⁻²⁰).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Key(u128);
 
 /// The key of a sequence of words of which each leads two independent chains of bijections on.

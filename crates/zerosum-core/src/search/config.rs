@@ -108,6 +108,11 @@ pub struct SearchConfig {
     pub leaves_in_flight: u16,
     /// How much less than its move's Q a leaf in flight is worth, where K > 1.
     pub virtual_loss: f32,
+    /// Simulations of a tree that may meet a leaf in flight before its part of a batch goes out as it is, as a share of its visits,
+    /// but not more than there is room for.
+    pub collision_share: f32,
+    /// Threads that share the work on a batch. What is found does not depend on them.
+    pub threads: u16,
     /// How many evaluations are kept for positions that are met again; 0 is none.
     pub cache_positions: u32,
     /// Mebibytes that all trees together may hold, each an equal part: a tree that would outgrow its part ends its search.
@@ -157,6 +162,8 @@ impl Default for SearchConfig {
             count_reused_visits: true,
             leaves_in_flight: 1,
             virtual_loss: 0.1,
+            collision_share: 0.04,
+            threads: 1,
             cache_positions: 0,
             memory_mib: 2048,
         }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use crate::game::{Action, Game, Position, ValueForMover};
 use crate::leaves::Leaves;
+use crate::pool::{LEAVES_A_PART, Pool};
 use cache::{Cache, Key, key_of};
 pub use config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
 use node::Estimate;
@@ -92,6 +93,38 @@ impl Paths {
         (self.indices.len() - self.end() + 1) as u32
     }
 
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn add(&mut self, indices: &[u16]) {
+        self.indices.extend_from_slice(indices);
+        self.ends.push(self.indices.len());
+    }
+
+    fn clear(&mut self) {
+        self.indices.clear();
+        self.ends.clear();
+    }
+
+    /// Takes those from `first` on back that are named.
+    fn remove(&mut self, first: usize, is_removed: &[bool]) {
+        let (mut kept, mut start) = (first, if first == 0 { 0 } else { self.ends[first - 1] });
+        let mut end = start;
+        for (leaf, is_removed) in (first..).zip(is_removed) {
+            let indices = start..self.ends[leaf];
+            start = indices.end;
+            if !is_removed {
+                self.indices.copy_within(indices.clone(), end);
+                end += indices.len();
+                self.ends[kept] = end;
+                kept += 1;
+            }
+        }
+        self.indices.truncate(end);
+        self.ends.truncate(kept);
+    }
+
     fn of(&self, leaf: usize) -> &[u16] {
         let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] };
         &self.indices[start..self.ends[leaf]]
@@ -117,10 +150,16 @@ pub struct Search<G: Game> {
     next_ticket: u64,
     /// Batches that are done with, for their memory: one more than a caller works on at a time.
     applied: Vec<InFlight<G>>,
+    /// Those who help with batches, where the settings ask for more than one thread.
+    pool: Option<Pool>,
     cache: Option<Cache>,
     num_cached: u64,
     num_leaves: u64,
     num_collisions: u64,
+    /// Of one tree: kept to spare the allocation.
+    collisions: Paths,
+    /// Of each tree: what the simulations of this `gather` that asked nothing have walked through.
+    settled_nodes: Vec<u32>,
     /// The priors of one leaf: kept to spare the allocation.
     priors: Vec<f32>,
     /// Kept likewise.
@@ -152,10 +191,13 @@ impl<G: Game> Search<G> {
             in_flight: HashMap::new(),
             next_ticket: 0,
             applied: Vec::new(),
+            pool: Pool::new(config.threads.into()).map_err(SearchError)?,
             cache: (config.cache_positions > 0).then(|| Cache::new(config.cache_positions as usize)),
             num_cached: 0,
             num_leaves: 0,
             num_collisions: 0,
+            collisions: Paths::default(),
+            settled_nodes: vec![0; num_trees],
             priors: Vec::new(),
             weights: Vec::new(),
             next_tree: 0,
@@ -273,8 +315,9 @@ impl<G: Game> Search<G> {
 
     /// Runs simulations until `max_leaves` positions wait for an evaluation or no tree has another to ask about.
     ///
-    /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are. A leaf that the
-    /// cache knows is settled at once, as if it had been applied: each such simulation brings its search nearer to its end.
+    /// Fewer (or no) leaves do not mean that the searches are over: [`Self::finished`] says which are. Leaves that the cache
+    /// knows are settled once no tree finds another, as if they had been applied then, and others are looked for in their
+    /// places: each such simulation brings its search nearer to its end.
     ///
     /// Simulations that are settled without a question may be millions, so whoever watches a clock has to be asked between
     /// them: a tree is left once those of this call have walked through `max_settled` nodes of it, and
@@ -282,43 +325,12 @@ impl<G: Game> Search<G> {
     pub fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<Leaves<G>> {
         let InFlight { leaves: mut shared, mut paths, mut keys } = self.empty_batch();
         let leaves = Arc::get_mut(&mut shared).expect("a batch that nobody else holds");
-        for offset in 0..self.trees.len() {
-            let index = (self.next_tree + offset) % self.trees.len();
-            let tree = &mut self.trees[index];
-            let mut num_settled = 0;
-            while leaves.len() < max_leaves && tree.in_flight() < self.config.leaves_in_flight {
-                if num_settled > 0 && num_settled >= max_settled {
-                    leaves.spend_budget();
-                    break;
-                }
-                paths.indices.truncate(paths.end());
-                let ask = |position| leaves.push(&self.game, index as u32, position);
-                match tree.step(&self.game, &self.config, &self.exploration, &mut paths.indices, ask) {
-                    Step::Leaf => {
-                        if let Some(cache) = &mut self.cache {
-                            let key = key_of(leaves.latest_words());
-                            if let Some((priors, estimate)) = cache.get(key) {
-                                let actions = &leaves.legal_actions()[leaves.legal_range(leaves.len() - 1)];
-                                tree.apply(&self.config, &paths.indices[paths.end()..], actions, priors, estimate);
-                                leaves.pop(&self.game);
-                                self.num_cached += 1;
-                                num_settled += paths.latest_nodes();
-                                continue;
-                            }
-                            keys.push(key);
-                        }
-                        paths.ends.push(paths.indices.len());
-                    }
-                    Step::Settled => num_settled += paths.latest_nodes(),
-                    Step::Collision => {
-                        self.num_collisions += 1;
-                        break;
-                    }
-                    Step::Nothing => break,
-                }
-            }
-            if leaves.len() >= max_leaves {
-                self.next_tree = (index + 1) % self.trees.len();
+        self.settled_nodes.fill(0);
+        loop {
+            let first = leaves.len();
+            self.descend(leaves, &mut paths, max_leaves, max_settled);
+            leaves.complete(&self.game, self.pool.as_ref());
+            if !self.settle_known(leaves, &mut paths, &mut keys, first) {
                 break;
             }
         }
@@ -339,6 +351,92 @@ impl<G: Game> Search<G> {
         self.applied.push(batch);
     }
 
+    /// Runs simulations, tree by tree, until there are `max_leaves` or no tree finds another.
+    ///
+    /// One that meets a leaf in flight is a collision, and stays on its way as a virtual visit until its tree is left: so the
+    /// next ones go where the search would have gone on, had the leaf been evaluated.
+    fn descend(&mut self, leaves: &mut Leaves<G>, paths: &mut Paths, max_leaves: usize, max_settled: u32) {
+        let Self { game, config, exploration, trees, collisions, pool, settled_nodes, .. } = self;
+        for offset in 0..trees.len() {
+            let index = (self.next_tree + offset) % trees.len();
+            let (tree, settled_nodes) = (&mut trees[index], &mut settled_nodes[index]);
+            let room: usize =
+                (max_leaves - leaves.len()).min(config.leaves_in_flight.saturating_sub(tree.in_flight()).into());
+            let most_collisions = room.min((config.collision_share * tree.num_visits() as f32) as usize);
+            while leaves.len() < max_leaves && tree.in_flight() < config.leaves_in_flight {
+                if *settled_nodes > 0 && *settled_nodes >= max_settled {
+                    leaves.spend_budget();
+                    break;
+                }
+                paths.indices.truncate(paths.end());
+                let ask = |position| match pool {
+                    Some(_) => leaves.add(game, index as u32, position),
+                    None => leaves.push(game, index as u32, position),
+                };
+                match tree.step(game, config, exploration, &mut paths.indices, ask) {
+                    Step::Leaf => paths.ends.push(paths.indices.len()),
+                    Step::Settled => *settled_nodes += paths.latest_nodes(),
+                    Step::Collision => {
+                        self.num_collisions += 1;
+                        collisions.add(&paths.indices[paths.end()..]);
+                        if collisions.len() > most_collisions {
+                            break;
+                        }
+                    }
+                    Step::Nothing => break,
+                }
+            }
+            for collision in 0..collisions.len() {
+                tree.forget_collision(collisions.of(collision));
+            }
+            collisions.clear();
+            if leaves.len() >= max_leaves {
+                self.next_tree = (index + 1) % trees.len();
+                break;
+            }
+        }
+    }
+
+    /// Settles those of the leaves from `first` on that the cache knows, and takes them out of the batch; the keys of the others are
+    /// added. False if it knows none.
+    fn settle_known(&mut self, leaves: &mut Leaves<G>, paths: &mut Paths, keys: &mut Vec<Key>, first: usize) -> bool {
+        let Some(cache) = &mut self.cache else { return false };
+        keys.resize(leaves.len(), Key::default());
+        let find = |(part, keys): (usize, &mut [Key])| {
+            for (index, key) in keys.iter_mut().enumerate() {
+                *key = key_of(leaves.words(first + part * LEAVES_A_PART + index));
+            }
+        };
+        let parts = keys[first..].chunks_mut(LEAVES_A_PART).enumerate();
+        match &self.pool {
+            Some(pool) if leaves.len() - first > LEAVES_A_PART => pool.share(parts, find),
+            _ => parts.for_each(find),
+        }
+        let mut is_known = Vec::new();
+        for (leaf, key) in keys.iter().enumerate().skip(first) {
+            let known = cache.get(*key);
+            is_known.push(known.is_some());
+            if let Some((priors, estimate)) = known {
+                let actions = &leaves.legal_actions()[leaves.legal_range(leaf)];
+                let (tree, path) = (leaves.trees()[leaf] as usize, paths.of(leaf));
+                self.trees[tree].apply(&self.config, path, actions, priors, estimate);
+                self.settled_nodes[tree] += path.len() as u32 + 1;
+                self.num_cached += 1;
+            }
+        }
+        if !is_known.contains(&true) {
+            return false;
+        }
+        leaves.remove(&self.game, first, &is_known);
+        paths.remove(first, &is_known);
+        let mut leaf = 0;
+        keys.retain(|_| {
+            leaf += 1;
+            leaf <= first || !is_known[leaf - 1 - first]
+        });
+        true
+    }
+
     /// The buffers of leaves that were applied and that nobody looks at any more, or new ones.
     fn empty_batch(&mut self) -> InFlight<G> {
         let unused = self.applied.iter_mut().position(|batch| Arc::get_mut(&mut batch.leaves).is_some());
@@ -348,8 +446,7 @@ impl<G: Game> Search<G> {
             return InFlight { leaves, paths: Paths::default(), keys: Vec::new() };
         };
         Arc::get_mut(&mut leaves).expect("nobody else held it a line ago").clear(self.next_ticket);
-        paths.indices.clear();
-        paths.ends.clear();
+        paths.clear();
         keys.clear();
         InFlight { leaves, paths, keys }
     }
@@ -371,16 +468,26 @@ impl<G: Game> Search<G> {
         }
         let batch = self.in_flight.remove(&ticket).expect("it was there a line ago");
         let InFlight { leaves, paths, keys } = &batch;
+        let pool = self.pool.as_ref().filter(|_| leaves.len() > LEAVES_A_PART);
+        if let Some(pool) = pool {
+            self.priors.resize(evaluations.logits.len(), 0.0);
+            share_softmax(pool, leaves, evaluations.logits, &mut self.priors);
+        }
         for leaf in 0..leaves.len() {
             let legal = leaves.legal_range(leaf);
             let tree = &mut self.trees[leaves.trees()[leaf] as usize];
-            let (actions, logits) = (&leaves.legal_actions()[legal.clone()], &evaluations.logits[legal]);
+            let actions = &leaves.legal_actions()[legal.clone()];
             let estimate = evaluations.estimate(leaf);
-            self.priors.clear();
-            prior::softmax(logits, &mut self.weights, &mut self.priors);
-            tree.apply(&self.config, paths.of(leaf), actions, &self.priors, estimate);
+            let priors = if pool.is_some() {
+                &self.priors[legal]
+            } else {
+                self.priors.resize(legal.len(), 0.0);
+                prior::softmax(&evaluations.logits[legal], &mut self.weights, &mut self.priors);
+                &self.priors
+            };
+            tree.apply(&self.config, paths.of(leaf), actions, priors, estimate);
             if let (Some(cache), Some(key)) = (&mut self.cache, keys.get(leaf)) {
-                cache.insert(*key, &self.priors, estimate);
+                cache.insert(*key, priors, estimate);
             }
         }
         self.keep_buffers(batch);
@@ -442,7 +549,7 @@ impl<G: Game> Search<G> {
         self.num_leaves
     }
 
-    /// How often a tree had no other leaf to ask about, because its next simulation met one in flight.
+    /// How many simulations met a leaf in flight, and were put off.
     pub fn num_collisions(&self) -> u64 {
         self.num_collisions
     }
@@ -452,6 +559,28 @@ impl<G: Game> Search<G> {
         let trees: usize = self.trees.iter().map(Tree::num_bytes).sum();
         trees + self.cache.as_ref().map_or(0, Cache::num_bytes)
     }
+}
+
+/// The priors of all leaves of a batch, in the order of its legal actions.
+fn share_softmax<G: Game>(pool: &Pool, leaves: &Leaves<G>, logits: &[f32], priors: &mut [f32]) {
+    let offsets = leaves.legal_offsets();
+    let mut left = priors;
+    let parts: Vec<(&[i64], &mut [f32])> = (0..leaves.len())
+        .step_by(LEAVES_A_PART)
+        .map(|first| {
+            let ends = &offsets[first..=(first + LEAVES_A_PART).min(leaves.len())];
+            let here = left.split_off_mut(..(ends[ends.len() - 1] - ends[0]) as usize);
+            (ends, here.expect("a prior for each legal action"))
+        })
+        .collect();
+    pool.share(parts.into_iter(), |(ends, mut priors)| {
+        let mut weights = Vec::new();
+        for ends in ends.windows(2) {
+            let logits = &logits[ends[0] as usize..ends[1] as usize];
+            let here = priors.split_off_mut(..logits.len()).expect("a prior for each legal action");
+            prior::softmax(logits, &mut weights, here);
+        }
+    });
 }
 
 fn check<G: Game>(leaves: &Leaves<G>, evaluations: &Evaluations<'_>) -> Result<(), SearchError> {

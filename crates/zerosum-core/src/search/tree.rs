@@ -33,7 +33,8 @@ pub enum Step {
     Leaf,
     /// The simulation is done: it met the end of a game or a proven position.
     Settled,
-    /// The descent met a leaf that is in flight already.
+    /// The descent met a leaf that is in flight already: a virtual visit on the way there sends the next one elsewhere, until
+    /// [`Tree::forget_collision`].
     Collision,
     /// The search is over, or the rest of it is in flight.
     Nothing,
@@ -58,8 +59,12 @@ pub struct Tree<G: Game> {
     /// Plies of the longest simulation of this search.
     deepest: u32,
     limit: Option<Limit>,
+    /// Visits that stand for collisions: leaves in flight for selection alone.
+    num_collisions: u16,
     /// Node ids from the root of the latest descent or backup: kept to spare the allocation.
     path: Vec<NodeId>,
+    /// The moves of the latest descent: kept for the same reason.
+    line: Vec<Action>,
     /// The legal actions of the latest node that was expanded: kept for the same reason.
     actions: Vec<Action>,
 }
@@ -79,7 +84,9 @@ impl<G: Game> Tree<G> {
             reused_visits: 0,
             deepest: 0,
             limit: None,
+            num_collisions: 0,
             path: Vec::new(),
+            line: Vec::new(),
             actions: Vec::new(),
         }
     }
@@ -91,7 +98,12 @@ impl<G: Game> Tree<G> {
 
     /// Leaves in flight.
     pub fn in_flight(&self) -> u16 {
-        self.arena.nodes[ROOT as usize].in_flight
+        self.arena.nodes[ROOT as usize].in_flight - self.num_collisions
+    }
+
+    /// Visits of the root.
+    pub fn num_visits(&self) -> u32 {
+        self.arena.nodes[ROOT as usize].visits
     }
 
     /// Bytes of the arena.
@@ -199,7 +211,8 @@ impl<G: Game> Tree<G> {
         ask: impl FnOnce(Position<G::State>),
     ) -> Step {
         let root = self.arena.nodes[ROOT as usize];
-        if !self.is_searching() || root.visits + u32::from(root.in_flight) >= self.target_visits {
+        let in_flight = u32::from(self.in_flight());
+        if !self.is_searching() || root.visits + in_flight >= self.target_visits {
             return Step::Nothing;
         }
         if self.moves.are_settled(&self.arena, config) {
@@ -207,13 +220,15 @@ impl<G: Game> Tree<G> {
             self.note_end(config);
             return Step::Nothing;
         }
-        if !self.arena.has_room(1 + u32::from(root.in_flight)) {
-            self.limit = (root.in_flight == 0).then_some(Limit::Memory);
+        if !self.arena.has_room(1 + in_flight) {
+            self.limit = (in_flight == 0).then_some(Limit::Memory);
             return Step::Nothing;
         }
-        let mut position = self.position.clone();
+        // Follows the descent only where the rules are asked.
+        let mut position = None;
         let mut id = ROOT;
         self.path.clear();
+        self.line.clear();
         self.path.push(ROOT);
         loop {
             let node = &self.arena.nodes[id as usize];
@@ -221,8 +236,13 @@ impl<G: Game> Tree<G> {
                 break;
             }
             match node.kind {
-                NodeKind::Pending => return Step::Collision,
+                NodeKind::Pending => {
+                    self.enter_flight();
+                    self.num_collisions += 1;
+                    return Step::Collision;
+                }
                 NodeKind::Fresh => {
+                    let position = follow(game, &self.position, &mut position, &mut self.line);
                     if let Some(result) = result_of_leaf(game, config, &position).filter(|_| id != ROOT) {
                         let utility = utility_of(result, self.arena.draw_utility);
                         let node = &mut self.arena.nodes[id as usize];
@@ -233,15 +253,15 @@ impl<G: Game> Tree<G> {
                     let node = &mut self.arena.nodes[id as usize];
                     node.player = game.player(&position.state);
                     node.kind = NodeKind::Pending;
-                    for id in &self.path {
-                        self.arena.nodes[*id as usize].in_flight += 1;
-                    }
+                    self.enter_flight();
                     ask(position);
                     return Step::Leaf;
                 }
                 NodeKind::Evaluated => {
+                    let here = follow(game, &self.position, &mut position, &mut self.line);
                     self.actions.clear();
-                    game.legal_actions(&position.state, &mut self.actions);
+                    game.legal_actions(&here.state, &mut self.actions);
+                    position = Some(here);
                     self.arena.list(id, &self.actions);
                     self.arena.expand(id);
                 }
@@ -255,21 +275,20 @@ impl<G: Game> Tree<G> {
                     select_root_child(&self.arena, config, exploration, &self.search_priors, has_noise, &self.moves)
                 }
                 RootSelection::Gumbel => {
-                    let left = self.target_visits - root.visits - u32::from(root.in_flight);
+                    let left = self.target_visits - root.visits - in_flight;
                     match self.halving.select(config, &self.arena, left) {
                         Some(index) => index,
-                        None => return Step::Collision,
+                        None => return Step::Nothing,
                     }
                 }
             };
             let node = &self.arena.nodes[id as usize];
-            let action = self.arena.actions_of(node)[index];
+            self.line.push(self.arena.actions_of(node)[index]);
             id = if index == usize::from(node.num_children) {
                 self.arena.add_child(id)
             } else {
                 node.first_child + index as NodeId
             };
-            position.play(game, action);
             indices.push(index as u16);
             self.path.push(id);
         }
@@ -279,6 +298,13 @@ impl<G: Game> Tree<G> {
         let plies_left = (plies_left / f64::from(node.visits.max(1))) as f32;
         self.finish_simulation(config, Estimate { value, draw: 0.0, plies_left });
         Step::Settled
+    }
+
+    /// Takes the virtual visit of a collision back.
+    pub fn forget_collision(&mut self, path: &[u16]) {
+        self.walk(path);
+        self.leave_flight();
+        self.num_collisions -= 1;
     }
 
     /// Takes the evaluation of a leaf, the priors and what is expected: backs that up.
@@ -358,6 +384,12 @@ impl<G: Game> Tree<G> {
         }
     }
 
+    fn enter_flight(&mut self) {
+        for id in &self.path {
+            self.arena.nodes[*id as usize].in_flight += 1;
+        }
+    }
+
     fn leave_flight(&mut self) {
         for id in &self.path {
             self.arena.nodes[*id as usize].in_flight -= 1;
@@ -432,6 +464,19 @@ impl<G: Game> Tree<G> {
             }
         }
     }
+}
+
+/// The position at the end of a line from a tree's root: from where it was `reached` before, by the moves made since then, which
+/// leave the line.
+fn follow<G: Game>(
+    game: &G,
+    root: &Position<G::State>,
+    reached: &mut Option<Position<G::State>>,
+    line: &mut Vec<Action>,
+) -> Position<G::State> {
+    let mut position = reached.take().unwrap_or_else(|| root.clone());
+    line.drain(..).for_each(|action| position.play(game, action));
+    position
 }
 
 /// The first player's result, if a position below the root is over or counts as if it were.
