@@ -29,6 +29,7 @@ from zerosum.run.report import larger_budget, transcript
 COMMANDS = (
     *(
         "train",
+        "import",
         "play",
         "uci",
         "usi",
