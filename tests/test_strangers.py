@@ -24,6 +24,7 @@ from networks_for_tests import make_checkpoint, make_info
 from stores_for_tests import FILLED, filled, games_in, header_of, names_in, opened, ply_of
 from zerosum.base.errors import DataError, ZerosumError, printable
 from zerosum.base.files import require_own_files
+from zerosum.cli import application
 from zerosum.games import make
 from zerosum.network import NetworkConfig
 from zerosum.network.checkpoint import (
@@ -420,3 +421,18 @@ def test_what_is_said_of_files_steers_no_terminal(tmp_path: Path) -> None:
     (games / "journal-000003.bin").write_bytes(b"")
     with opened(games) as (_, messages):
         assert messages and all(message.isprintable() for message in messages)
+
+
+@pytest.mark.parametrize("error", [ImportError("libtorch_cpu.so: cannot map segment\nmore"), MemoryError()])
+def test_a_library_that_finds_no_memory_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException
+) -> None:
+    def fails(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(application, "app", fails)
+    with pytest.raises(SystemExit) as ended:
+        application.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and said.startswith("zerosum: a part of the program could not be loaded (")
+    assert said.count("\n") == 1 and "See that there is memory enough" in said

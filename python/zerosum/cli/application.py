@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from zerosum.base.errors import ZerosumError
+from zerosum.base.errors import ZerosumError, printable
 
 app = typer.Typer(
     name="zerosum",
@@ -41,6 +41,15 @@ def main() -> None:
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(1) from None
+    except (ImportError, MemoryError) as error:
+        # Libraries that are mapped into memory, which is short, fail as if they were not there.
+        what = str(error).partition("\n")[0] or type(error).__name__
+        print(
+            f"zerosum: a part of the program could not be loaded ({printable(what)}). See that there is memory enough"
+            " (ulimit -v, other programs), or install zerosum anew.",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from None
     except OSError as error:
         if error.filename is None:
             raise
