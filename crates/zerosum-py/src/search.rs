@@ -209,7 +209,12 @@ impl Search {
     #[pyo3(signature = (tree, action, *, keep))]
     fn advance(&self, py: Python<'_>, tree: usize, action: i64, keep: bool) -> PyResult<()> {
         let action = action_index(py, action, self.game.get().inner.spec())?;
-        self.call_rules(py, |search| search.advance(tree, action, keep))?.map_err(|error| game_error(py, error.0))
+        let advanced = if self.game.get().is_python {
+            self.call_rules(py, |search| search.advance(tree, action, keep))?
+        } else {
+            py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.advance(tree, action, keep)))?
+        };
+        advanced.map_err(|error| game_error(py, error.0))
     }
 
     #[pyo3(signature = (tree, num_simulations, *, noise=None))]

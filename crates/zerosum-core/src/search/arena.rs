@@ -42,6 +42,8 @@ pub struct Arena {
     pub draw_utility: f32,
     most_bytes: u64,
     runs: Vec<u16>,
+    /// The index of a run counts units of 2 to the power of this many words: one word, unless 32 bits are too few for that.
+    run_shift: u32,
     /// Blocks that were outgrown, by their size.
     free_blocks: Vec<Vec<NodeId>>,
     /// Runs that were outgrown, by their length.
@@ -66,6 +68,7 @@ impl Arena {
             free_blocks: Vec::new(),
             free_runs: Vec::new(),
             most_bytes,
+            run_shift: (0..).find(|shift| (most_bytes / WORD) >> shift <= MOST_UNITS).expect("64 bits end"),
             small_words: (most_bytes / 16).min(1 << 20) as usize / size_of::<u16>(),
             most_edges: 0,
             edges: Vec::new(),
@@ -89,14 +92,29 @@ impl Arena {
         if !node.is_evaluated() {
             return 0.0;
         }
-        let start = node.run as usize;
-        f32::from_bits(u32::from(self.runs[start]) | u32::from(self.runs[start + 1]) << 16)
+        f32::from_bits(self.first_words(node.run))
+    }
+
+    #[inline]
+    fn start_of(&self, run: u32) -> usize {
+        (run as usize) << self.run_shift
+    }
+
+    /// Where the network's own value stands, as bits.
+    fn first_words(&self, run: u32) -> u32 {
+        let start = self.start_of(run);
+        u32::from(self.runs[start]) | u32::from(self.runs[start + 1]) << 16
+    }
+
+    fn set_first_words(&mut self, run: u32, bits: u32) {
+        let start = self.start_of(run);
+        self.runs[start..start + VALUE_WORDS].copy_from_slice(&[bits as u16, (bits >> 16) as u16]);
     }
 
     /// The rounded priors of an evaluated node, in the order of its edges or, while it has none, of actions.
     #[inline]
     pub fn priors_of(&self, node: &Node) -> &[u16] {
-        let start = node.run as usize + VALUE_WORDS;
+        let start = self.start_of(node.run) + VALUE_WORDS;
         &self.runs[start..start + usize::from(node.num_edges)]
     }
 
@@ -104,7 +122,7 @@ impl Arena {
     #[inline]
     pub fn actions_of(&self, node: &Node) -> &[Action] {
         debug_assert_ne!(node.kind, NodeKind::Evaluated, "such a node does not know its actions");
-        let start = node.run as usize + VALUE_WORDS + usize::from(node.num_edges);
+        let start = self.start_of(node.run) + VALUE_WORDS + usize::from(node.num_edges);
         &self.runs[start..start + usize::from(node.num_edges)]
     }
 
@@ -131,9 +149,9 @@ impl Arena {
         let is_small = id == ROOT || self.runs.len() < self.small_words || num_edges <= FEW_EDGES;
         let kind = if is_small { NodeKind::Listed } else { NodeKind::Evaluated };
         let run = self.allocate_run(run_length(kind, num_edges));
-        let bits = net_value.to_bits();
-        let (value, lists) = self.runs[run as usize..].split_at_mut(VALUE_WORDS);
-        value.copy_from_slice(&[bits as u16, (bits >> 16) as u16]);
+        self.set_first_words(run, net_value.to_bits());
+        let start = self.start_of(run);
+        let lists = &mut self.runs[start + VALUE_WORDS..];
         for (word, prior) in lists.iter_mut().zip(priors) {
             *word = round_prior(*prior);
         }
@@ -154,7 +172,7 @@ impl Arena {
         );
         let (short, long) = (run_length(kind, num_edges), run_length(NodeKind::Listed, num_edges));
         let run = self.allocate_run(long);
-        let (from, to) = (old as usize, run as usize);
+        let (from, to) = (self.start_of(old), self.start_of(run));
         self.runs.copy_within(from..from + short, to);
         self.runs[to + short..to + long].copy_from_slice(actions);
         free(&mut self.free_runs, old, short);
@@ -170,7 +188,7 @@ impl Arena {
         if id == ROOT {
             return;
         }
-        let (start, count) = (node.run as usize + VALUE_WORDS, usize::from(node.num_edges));
+        let (start, count) = (((node.run as usize) << self.run_shift) + VALUE_WORDS, usize::from(node.num_edges));
         let (priors, actions) = self.runs[start..start + 2 * count].split_at_mut(count);
         self.edges.clear();
         self.edges.extend(priors.iter().zip(&*actions).map(|(prior, action)| Edge::new(*prior, *action)));
@@ -235,41 +253,86 @@ impl Arena {
         if self.has_details {
             grow(&mut self.details, count);
         }
-        grow(&mut self.nodes, count)
+        grow(&mut self.nodes, count) as NodeId
     }
 
     fn allocate_run(&mut self, length: usize) -> u32 {
         let unused = self.free_runs.get_mut(length).and_then(Vec::pop);
-        unused.unwrap_or_else(|| grow(&mut self.runs, length))
+        let words = length.next_multiple_of(1 << self.run_shift);
+        unused.unwrap_or_else(|| (grow(&mut self.runs, words) >> self.run_shift) as u32)
     }
 
-    /// A fresh arena whose root is the given node with all that is below it.
-    pub fn subtree(&self, id: NodeId) -> Self {
-        let mut copy = Self::new(self.most_bytes, self.has_details);
-        (copy.most_edges, copy.draw_utility) = (self.most_edges, self.draw_utility);
-        copy.copy_nodes(ROOT, self, id, 1);
+    /// Makes the given node, without leaves in flight, the root, with all that is below it, and forgets the rest.
+    ///
+    /// What is kept moves down in the memory that is there, in its order: a copy would need as much again. On the way the
+    /// first words of a run say which node it belongs to (the value that stands there waits in the node), and Q of the first
+    /// node of a block says which is the parent (it is the quotient of what stands beside it).
+    pub fn keep(&mut self, id: NodeId) {
+        self.move_node(ROOT, id);
+        let mut runs = Marks::new(self.runs.len() >> self.run_shift);
+        let mut blocks = Marks::new(self.nodes.len());
         let mut next = vec![ROOT];
-        while let Some(new) = next.pop() {
-            // What was copied still points into the old arena.
-            let node = copy.nodes[new as usize];
-            let run = node.run as usize..node.run as usize + run_length(node.kind, node.num_edges);
-            copy.nodes[new as usize].run = copy.runs.len() as u32;
-            copy.runs.extend_from_slice(&self.runs[run]);
+        while let Some(id) = next.pop() {
+            let node = self.nodes[id as usize];
+            if run_length(node.kind, node.num_edges) > 0 {
+                runs.set(node.run as usize);
+                self.nodes[id as usize].run = self.first_words(node.run);
+                self.set_first_words(node.run, id);
+            }
             if node.num_children > 0 {
-                let start = copy.allocate_block(block_size(node.num_children, node.num_edges));
-                copy.copy_nodes(start, self, node.first_child, node.num_children.into());
-                copy.nodes[new as usize].first_child = start;
-                next.extend(start..start + NodeId::from(node.num_children));
+                blocks.set(node.first_child as usize);
+                self.nodes[node.first_child as usize].q = f32::from_bits(id);
+                next.extend(node.first_child..node.first_child + NodeId::from(node.num_children));
             }
         }
-        copy
+        self.move_runs(&runs);
+        self.move_blocks(&blocks);
+        self.free_blocks.iter_mut().for_each(Vec::clear);
+        self.free_runs.iter_mut().for_each(Vec::clear);
+        shrink(&mut self.nodes);
+        shrink(&mut self.details);
+        shrink(&mut self.runs);
     }
 
-    fn copy_nodes(&mut self, to: NodeId, other: &Self, from: NodeId, count: usize) {
-        let (to, from) = (to as usize, from as usize);
-        self.nodes[to..to + count].copy_from_slice(&other.nodes[from..from + count]);
+    fn move_runs(&mut self, marks: &Marks) {
+        let mut end = 0;
+        for run in marks.iter() {
+            let from = run << self.run_shift;
+            let node = self.first_words(run as u32) as usize;
+            let length = run_length(self.nodes[node].kind, self.nodes[node].num_edges);
+            self.runs.copy_within(from..from + length, end);
+            let (new, value) = ((end >> self.run_shift) as u32, self.nodes[node].run);
+            self.set_first_words(new, value);
+            self.nodes[node].run = new;
+            end += length.next_multiple_of(1 << self.run_shift);
+        }
+        self.runs.truncate(end);
+    }
+
+    fn move_blocks(&mut self, marks: &Marks) {
+        let mut end = 1;
+        for from in marks.iter() {
+            let parent = self.nodes[from].q.to_bits() as usize;
+            let Node { num_children, num_edges, .. } = self.nodes[parent];
+            self.nodes[from].q = self.nodes[from].mean();
+            let block = from..from + usize::from(num_children);
+            self.nodes.copy_within(block.clone(), end);
+            if self.has_details {
+                self.details.copy_within(block, end);
+            }
+            self.nodes[parent].first_child = end as NodeId;
+            for id in end..end + usize::from(num_children) {
+                let Node { num_children, first_child, .. } = self.nodes[id];
+                // Blocks of children that moved already have forgotten their parent.
+                if num_children > 0 && first_child as usize > from {
+                    self.nodes[first_child as usize].q = f32::from_bits(id as NodeId);
+                }
+            }
+            end += usize::from(block_size(num_children, num_edges));
+        }
+        self.nodes.truncate(end);
         if self.has_details {
-            self.details[to..to + count].copy_from_slice(&other.details[from..from + count]);
+            self.details.truncate(end);
         }
     }
 
@@ -280,7 +343,7 @@ impl Arena {
         // At the most a simulation moves the children of one node, and makes two runs.
         let a_simulation = (usize::from(self.most_edges) + 1) * (a_node + 3 * size_of::<u16>());
         let most = used + a_simulation * num_simulations as usize;
-        most as u64 + most as u64 / GROWTH as u64 <= self.most_bytes && self.runs.len() < MOST_WORDS
+        most as u64 + most as u64 / GROWTH as u64 <= self.most_bytes && (self.nodes.len() as u64) < MOST_UNITS
     }
 
     /// Bytes held, used or not.
@@ -294,21 +357,51 @@ impl Arena {
     }
 }
 
-/// Beyond this the index of a run could leave 32 bits.
-const MOST_WORDS: usize = u32::MAX as usize - (1 << 24);
+/// Beyond this an index could leave 32 bits.
+const MOST_UNITS: u64 = u32::MAX as u64 - (1 << 24);
+
+/// Bytes of a word of a run.
+const WORD: u64 = size_of::<u16>() as u64;
+
+/// A bit for each of many places.
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn new(len: usize) -> Self {
+        Self(vec![0; len.div_ceil(64)])
+    }
+
+    fn set(&mut self, place: usize) {
+        self.0[place / 64] |= 1 << (place % 64);
+    }
+
+    /// The places that are marked, ascending.
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        let is_set = |word: u64, bit: &usize| word >> bit & 1 == 1;
+        let filled = self.0.iter().enumerate().filter(|(_, word)| **word != 0);
+        filled.flat_map(move |(index, word)| {
+            (0..64).filter(move |bit| is_set(*word, bit)).map(move |bit| 64 * index + bit)
+        })
+    }
+}
 
 /// One part in so many is set aside whenever memory runs out.
 const GROWTH: usize = 4;
 
 /// Appends so many default values and answers where they start. Doubling, as vectors do by themselves, would leave half of a
 /// large tree's memory unused.
-fn grow<T: Clone + Default>(list: &mut Vec<T>, count: usize) -> u32 {
+fn grow<T: Clone + Default>(list: &mut Vec<T>, count: usize) -> usize {
     let start = list.len();
     if list.capacity() - start < count {
         list.reserve_exact(count + start / GROWTH);
     }
     list.resize(start + count, T::default());
-    start as u32
+    start
+}
+
+/// Gives back what is more than growth needs.
+fn shrink<T>(list: &mut Vec<T>) {
+    list.shrink_to(list.len() + list.len() / GROWTH);
 }
 
 fn free(lists: &mut Vec<Vec<u32>>, start: u32, size: usize) {
@@ -344,6 +437,8 @@ const FEW_EDGES: u16 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::ValueForFirst;
+    use crate::random::Draws;
 
     #[test]
     fn blocks_are_as_large_as_they_need_to_be() {
@@ -385,9 +480,83 @@ mod tests {
             assert_eq!(arena.actions_of(&node), [23, 27, 22, 26, 21, 25, 29, 20, 24, 28]);
             assert_eq!(arena.priors_of(&node)[..3], [0.75, 0.75, 0.5].map(round_prior));
             assert_eq!((arena.net_value(&top), arena.net_value(&node)), (0.5, -0.125));
-            let copy = arena.subtree(id);
-            assert_eq!(copy.actions_of(&copy.nodes[ROOT as usize]), arena.actions_of(&node));
-            assert_eq!(copy.net_value(&copy.nodes[ROOT as usize]), -0.125);
+            arena.keep(id);
+            assert_eq!(arena.actions_of(&arena.nodes[ROOT as usize]), [23, 27, 22, 26, 21, 25, 29, 20, 24, 28]);
+            assert_eq!(arena.net_value(&arena.nodes[ROOT as usize]), -0.125);
+        }
+    }
+
+    /// All that is known of a node, and of those below it.
+    fn describe(arena: &Arena, id: NodeId, text: &mut String) {
+        let node = &arena.nodes[id as usize];
+        let details = arena.details.get(id as usize);
+        *text += &format!("{:?} {} {} {} {details:?}", node.kind, node.value_sum, node.visits, node.q);
+        if node.is_evaluated() {
+            *text += &format!(" {} {:?}", arena.net_value(node), arena.priors_of(node));
+        }
+        if node.kind == NodeKind::Expanded {
+            *text += &format!(" {:?}", arena.actions_of(node));
+        }
+        let first = node.first_child;
+        (first..first + NodeId::from(node.num_children)).for_each(|child| {
+            *text += "(";
+            describe(arena, child, text);
+            *text += ")";
+        });
+    }
+
+    /// A tree of so many expanded nodes, at random places below the root.
+    fn random_tree(most_bytes: u64, has_details: bool, num_nodes: usize, draws: &mut Draws) -> Arena {
+        let mut arena = Arena::new(most_bytes, has_details);
+        for number in 0..num_nodes {
+            let mut id = ROOT;
+            while arena.nodes[id as usize].kind == NodeKind::Expanded {
+                let node = arena.nodes[id as usize];
+                let index = draws.below(node.num_edges.into()) as u16;
+                id = if index < node.num_children { node.first_child + u32::from(index) } else { arena.add_child(id) };
+            }
+            let actions: Vec<Action> = (0..=draws.below(30) as u16).collect();
+            let priors: Vec<f32> = actions.iter().map(|action| f32::from(*action) / 31.0).collect();
+            arena.evaluate(id, number as f32, &priors, &actions);
+            if number % 3 > 0 || id == ROOT {
+                if arena.nodes[id as usize].kind == NodeKind::Evaluated {
+                    arena.list(id, &actions);
+                }
+                arena.expand(id);
+            }
+            arena.nodes[id as usize].add(ValueForFirst(number as f32 / 7.0));
+            arena.nodes[id as usize].add(ValueForFirst(0.3));
+            if has_details {
+                arena.details[id as usize].squares = number as f64;
+            }
+        }
+        arena
+    }
+
+    #[test]
+    fn a_kept_subtree_is_what_it_was_in_less_memory() {
+        let mut draws = Draws::new(1, 2, 3, "a tree");
+        for (most_bytes, has_details) in [(64 << 10, false), (1 << 30, true), (1 << 40, true)] {
+            let mut arena = random_tree(most_bytes, has_details, 3000, &mut draws);
+            while arena.nodes[ROOT as usize].num_children > 0 {
+                let root = arena.nodes[ROOT as usize];
+                let child = root.first_child + draws.below(root.num_children.into()) as NodeId;
+                let (mut before, mut after) = (String::new(), String::new());
+                let (num_nodes, num_words) = (arena.nodes.len(), arena.runs.len());
+                describe(&arena, child, &mut before);
+                arena.keep(child);
+                describe(&arena, ROOT, &mut after);
+                assert!(before == after, "{before}\n{after}");
+                assert!(arena.nodes.len() < num_nodes && arena.runs.len() < num_words);
+                assert!(!has_details || arena.details.len() == arena.nodes.len());
+            }
+        }
+    }
+
+    #[test]
+    fn runs_are_found_in_any_memory() {
+        for (gibibytes, shift) in [(1, 0), (7, 0), (9, 1), (64, 4), (1024, 8)] {
+            assert_eq!(Arena::new(gibibytes << 30, false).run_shift, shift, "{gibibytes}");
         }
     }
 

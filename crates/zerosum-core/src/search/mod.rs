@@ -629,3 +629,24 @@ fn check_numbers(
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::TicTacToe;
+
+    #[test]
+    fn a_gather_without_leaves_keeps_its_buffers() {
+        let mut search = Search::new(TicTacToe::default().into(), SearchConfig::default(), 1).unwrap();
+        search.begin(0, 100, Noise::None).unwrap();
+        let leaves = search.gather(1, SETTLED_NODES);
+        search.apply(leaves.ticket(), &Evaluations::new(&[0.0; 9], &[0.0])).unwrap();
+        let buffer = leaves.packed_planes().as_ptr();
+        drop(leaves);
+        for _ in 0..3 {
+            let none = search.gather(0, SETTLED_NODES);
+            assert!(none.is_empty() && !none.budget_spent());
+        }
+        assert_eq!(search.gather(1, SETTLED_NODES).packed_planes().as_ptr(), buffer);
+    }
+}

@@ -90,7 +90,19 @@ impl Node {
     pub fn add(&mut self, value: ValueForFirst) {
         self.value_sum += f64::from(value.0);
         self.visits += 1;
-        self.q = if self.lower == self.upper { self.lower } else { (self.value_sum / f64::from(self.visits)) as f32 };
+        self.q = self.mean();
+    }
+
+    /// What `q` is.
+    #[inline]
+    pub fn mean(&self) -> f32 {
+        if self.lower == self.upper {
+            self.lower
+        } else if self.visits == 0 {
+            0.0
+        } else {
+            (self.value_sum / f64::from(self.visits)) as f32
+        }
     }
 }
 

@@ -133,7 +133,7 @@ impl<G: Game> Tree<G> {
         self.forget_search();
         match child.filter(|id| keep && self.arena.nodes[*id as usize].is_evaluated()) {
             Some(id) => {
-                self.arena = self.arena.subtree(id);
+                self.arena.keep(id);
                 self.make_root_dense(game);
             }
             None => self.arena.clear(),
