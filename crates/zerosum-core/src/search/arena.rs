@@ -68,7 +68,9 @@ impl Arena {
             free_blocks: Vec::new(),
             free_runs: Vec::new(),
             most_bytes,
-            run_shift: (0..).find(|shift| (most_bytes / WORD) >> shift <= MOST_UNITS).expect("64 bits end"),
+            run_shift: (0..64)
+                .find(|shift| (most_bytes / WORD) >> shift <= MOST_UNITS)
+                .expect("a number of 64 bits ends"),
             small_words: (most_bytes / 16).min(1 << 20) as usize / size_of::<u16>(),
             most_edges: 0,
             edges: Vec::new(),
@@ -487,22 +489,16 @@ mod tests {
     }
 
     /// All that is known of a node, and of those below it.
-    fn describe(arena: &Arena, id: NodeId, text: &mut String) {
+    fn describe(arena: &Arena, id: NodeId) -> String {
         let node = &arena.nodes[id as usize];
-        let details = arena.details.get(id as usize);
-        *text += &format!("{:?} {} {} {} {details:?}", node.kind, node.value_sum, node.visits, node.q);
-        if node.is_evaluated() {
-            *text += &format!(" {} {:?}", arena.net_value(node), arena.priors_of(node));
-        }
-        if node.kind == NodeKind::Expanded {
-            *text += &format!(" {:?}", arena.actions_of(node));
-        }
+        let (details, is_expanded) = (arena.details.get(id as usize), node.kind == NodeKind::Expanded);
+        let priors = node.is_evaluated().then(|| (arena.net_value(node), arena.priors_of(node)));
+        let actions = is_expanded.then(|| arena.actions_of(node));
         let first = node.first_child;
-        (first..first + NodeId::from(node.num_children)).for_each(|child| {
-            *text += "(";
-            describe(arena, child, text);
-            *text += ")";
-        });
+        let children: Vec<String> =
+            (first..first + NodeId::from(node.num_children)).map(|child| describe(arena, child)).collect();
+        let known = (node.kind, node.value_sum, node.visits, node.q);
+        format!("{known:?} {details:?} {priors:?} {actions:?} {children:?}")
     }
 
     /// A tree of so many expanded nodes, at random places below the root.
@@ -541,12 +537,10 @@ mod tests {
             while arena.nodes[ROOT as usize].num_children > 0 {
                 let root = arena.nodes[ROOT as usize];
                 let child = root.first_child + draws.below(root.num_children.into()) as NodeId;
-                let (mut before, mut after) = (String::new(), String::new());
                 let (num_nodes, num_words) = (arena.nodes.len(), arena.runs.len());
-                describe(&arena, child, &mut before);
+                let before = describe(&arena, child);
                 arena.keep(child);
-                describe(&arena, ROOT, &mut after);
-                assert!(before == after, "{before}\n{after}");
+                assert_eq!(before, describe(&arena, ROOT));
                 assert!(arena.nodes.len() < num_nodes && arena.runs.len() < num_words);
                 assert!(!has_details || arena.details.len() == arena.nodes.len());
             }
