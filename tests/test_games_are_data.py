@@ -18,36 +18,17 @@ from zerosum import _core
 
 PACKAGE = Path(zerosum.__file__).parent
 CORE = Path(__file__).resolve().parents[1] / "crates" / "zerosum-core" / "src"
-PYTHON = (
-    "search",
-    "search_reference",
-    "journal",
-    "shards",
-    "game_store",
-    "replay",
-    "selfplay",
-    "selfplay_processes",
-    "worker_process",
-    "workers",
-    "calibration",
-    "network",
-    "residual_tower",
-    "openvino_graph",
-    "checkpoint",
-    "evaluator",
-    "learner",
-    "arena/match",
-    "arena/played",
-    "arena/program_seat",
-    "arena/result",
-    "arena/seats",
-    "ladder/placement",
-    "ladder/ratings",
-    "ladder/results",
-    "ladder/rungs",
-    "elo",
-    "picture",
+ROOMS = ("search", "replay", "network", "evaluators", "selfplay")
+OTHERS = (
+    "learner.py",
+    *("arena/match.py", "arena/played.py", "arena/program_seat.py", "arena/result.py", "arena/seats.py"),
+    *("ladder/placement.py", "ladder/ratings.py", "ladder/results.py", "ladder/rungs.py"),
+    *("contest/elo.py", "games/picture.py", "run/workers.py"),
 )
+PYTHON = [
+    *(path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))),
+    *(PACKAGE / name for name in OTHERS),
+]
 RUST = [CORE / name for name in ("leaves.rs", "erased.rs", "random.rs", "lines.rs", "picture.rs", "game.rs")]
 RUST += sorted((CORE / "search").glob("*.rs"))
 
@@ -77,9 +58,9 @@ def names_in_rust(source: str) -> Iterator[str]:
     yield from (text for text in re.findall(r'"((?:[^"\\]|\\.)*)"', code) if TEXT.fullmatch(text))
 
 
-@pytest.mark.parametrize("module", PYTHON)
-def test_no_module_names_a_game(module: str) -> None:
-    assert not list(names_in_python((PACKAGE / f"{module}.py").read_text(encoding="utf-8")))
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_module_names_a_game(path: Path) -> None:
+    assert not list(names_in_python(path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("path", RUST, ids=lambda path: path.name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from zerosum.base.errors import SettingsError, nearest
 from zerosum.external.engine import EngineCommand
 from zerosum.games import Rules
-from zerosum.games.rules import plays_chess960
+from zerosum.games.rules import rules_name
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ OPPONENTS = (
 
 def opponents_of(game: Rules) -> list[Opponent]:
     """The known engines that play a game, installed or not."""
-    name = "chess960" if plays_chess960(game) else game.spec.name
-    return [opponent for opponent in OPPONENTS if name in opponent.games]
+    return [opponent for opponent in OPPONENTS if rules_name(game) in opponent.games]
 
 
 def find_opponent(name: str, game: Rules) -> EngineCommand:

@@ -18,7 +18,7 @@ from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.external.process import EngineProcess, EngineTimeouts, Line
 from zerosum.external.search import UNKNOWN_MATE, EngineAnswer, EngineLimits, EnginePosition
 from zerosum.games import Rules
-from zerosum.games.rules import plays_chess960
+from zerosum.games.rules import rules_name
 
 VARIANTS = {"chess": "chess", "chess960": "chess", "minichess": "gardner", "minishogi": "minishogi", "shogi": "shogi"}
 """What `UCI_Variant` calls our games, in engines of many games (Fairy-Stockfish)."""
@@ -117,7 +117,7 @@ class UciClient:
             self._set(name, value)
 
     def _game_options(self, given: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        game = "chess960" if plays_chess960(self._game) else self._game.spec.name
+        game = rules_name(self._game)
         names = {name.casefold() for name, _ in given}
         variants, variant = self.options.get("UCI_Variant"), VARIANTS.get(game, "")
         if variants is not None and variant in variants.choices and "uci_variant" not in names:

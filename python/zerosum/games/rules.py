@@ -110,7 +110,17 @@ def plays_chess960(game: Rules) -> bool:
     >>> plays_chess960(make("chess960")), plays_chess960(make("chess(rules=chess960)")), plays_chess960(make("chess"))
     (True, True, False)
     """
-    return game.spec.name == "chess960" or given_options(game).get("rules") == "chess960"
+    return rules_name(game) == "chess960"
+
+
+def rules_name(game: Rules) -> str:
+    """The name of the game whose rules are played, whatever the positions look like to a network.
+
+    >>> rules_name(make("chess(rules=chess960)")), rules_name(make("chess")), rules_name(make("go9"))
+    ('chess960', 'chess', 'go')
+    """
+    rules = given_options(game).get("rules", "")
+    return rules if rules in _core.core_game_names() else game.spec.name
 
 
 def without_ply_cap(game: Rules, *, most_plies: int = NO_PLY_CAP) -> Rules:

@@ -18,7 +18,7 @@ from zerosum.contest.sprt import Tally
 from zerosum.external.opponents import Opponent, opponents_of
 from zerosum.external.program import Terms
 from zerosum.games import Rules, measure_game
-from zerosum.games.rules import plays_chess960
+from zerosum.games.rules import rules_name
 from zerosum.ladder.ratings import Prior, Score
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
 
@@ -94,8 +94,7 @@ def rungs_of(game: Rules) -> list[Rung]:
         # Half of the plies are its moves, and a random game lasts half of the whole on average.
         if count * size.plies**2 / 4 * slowness <= MOST_PLIES or count == ROLLOUT_COUNTS[0]
     ]
-    name = "chess960" if plays_chess960(game) else game.spec.name
-    return own + [_rung(table) for table in _data()["rungs"] if name in table["games"]]
+    return own + [_rung(table) for table in _data()["rungs"] if rules_name(game) in table["games"]]
 
 
 def known_scores(game: Rules) -> list[Score]:

@@ -155,13 +155,11 @@ def require_encoder(info: CheckpointInfo, spec: GameSpec) -> None:
     if len(info.planes) == len(spec_planes):
         for channel, (theirs, ours) in enumerate(zip(info.planes, spec_planes, strict=True)):
             compared.append((f"plane {channel}", _plane_text(*theirs), _plane_text(*ours)))
-    is_chess960 = (info.game, spec.name) == ("chess", "chess960")
     differences = [f"{what} is {theirs}, not {ours}" for what, theirs, ours in compared if theirs != ours]
     raise DataError(
         f"The network of step {info.step} for {info.full_name} does not fit {spec.full_name}: in the network, "
         f"{'; '.join(differences) or f'the encoding is {info.encoder_id}, not {spec.encoder_id}'}. "
         f"Use a network trained for {spec.full_name} version {spec.version}."
-        + (" A network of chess plays Chess960 as the game chess(rules=chess960)." if is_chess960 else "")
     )
 
 
