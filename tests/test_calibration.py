@@ -125,6 +125,7 @@ def test_it_is_measured_once_a_machine_and_anew_where_damaged(tmp_path: Path, mo
 
 def test_a_run_measures_unless_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "BATCH_SIZES", (2, 4))
+    monkeypatch.setattr("zerosum.run.workers.GENERATION_SHARE", 1000.0)  # so short a run would have fewer games
     free = [setting for setting in SETTINGS if "games_per_worker" not in setting]
     said: list[str] = []
     run = tmp_path / "run"
