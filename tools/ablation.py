@@ -230,7 +230,8 @@ class Ablation:
                     list(pool.map(lambda variant, seed=seed: self._train_and_measure(variant, seed), missing))
                 if not self._sets:
                     self._play_round_robin(seed)
-                print(self.tables(), flush=True)
+                if seed + 1 < self._asked.seeds:
+                    print(self.tables(), flush=True)
         return self.tables()
 
     def tables(self) -> str:
