@@ -12,9 +12,8 @@ import ablation
 from ablation import Result, changed, main, mean_difference, mistake_table, rating_table, training_table, variants_of
 from runs_for_tests import train_a_little
 from zerosum.base.errors import SettingsError
-from zerosum.contest.sprt import Tally
+from zerosum.contest.ratings import PairScore, fit_ratings
 from zerosum.games import make
-from zerosum.ladder.ratings import Score, fit_ratings
 from zerosum.ladder.results import PlayedPair, read_pairs
 from zerosum.run.config import RunConfig, new_config
 
@@ -120,7 +119,7 @@ def test_ratings_compare_variants_of_the_same_seed() -> None:
 
 
 def test_the_mean_of_a_difference_knows_that_errors_go_together() -> None:
-    scores = [Score("a", "b", Tally(50, 0, 50)), Score("a", "random", Tally(3, 0, 1))]
+    scores = [PairScore("a", "b", 50, 0, 50), PairScore("a", "random", 3, 0, 1)]
     ratings = fit_ratings(scores, {}, zero="random")
     assert mean_difference(ratings, ["a"], ["b"]).error < ratings.rating("a").error / 2
     assert mean_difference(ratings, ["a"], []) == ratings.rating("a")

@@ -16,7 +16,7 @@ from zerosum._core import Leaves
 from zerosum.arena import MatchResult, PlayedGame, play_match
 from zerosum.arena.openings import random_opening
 from zerosum.base.errors import SettingsError
-from zerosum.contest.elo import PairScore
+from zerosum.contest.ratings import PairScore
 from zerosum.contest.sprt import Tally
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
@@ -215,7 +215,7 @@ def test_a_result_by_hand() -> None:
     assert (result.tally(), result.tally(player=1)) == (Tally(4, 1, 1), Tally(3, 0, 0))
     assert result.points == [1, 1, 0.5, 1, 0, 0.75]
     assert result.score == 4.25 / 6
-    assert result.pair_score == PairScore("me", "you", points=4.25, num_games=6)
+    assert result.pair_score == PairScore("me", "you", wins=3.5, draws=1.5, losses=1)
     assert str(result) == (
         "me against you: 70.8% of 6 games\n"
         "  Elo            +190.8 (95 %: -67.3 to +449.0)\n"

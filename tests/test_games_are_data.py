@@ -22,8 +22,8 @@ ROOMS = ("search", "replay", "network", "evaluators", "selfplay")
 OTHERS = (
     "learner.py",
     *("arena/match.py", "arena/played.py", "arena/program_seat.py", "arena/result.py", "arena/seats.py"),
-    *("ladder/placement.py", "ladder/ratings.py", "ladder/results.py", "ladder/rungs.py"),
-    *("contest/elo.py", "games/picture.py", "run/workers.py"),
+    *("ladder/placement.py", "ladder/results.py", "ladder/rungs.py"),
+    *("contest/elo.py", "contest/ratings.py", "games/picture.py", "run/workers.py"),
 )
 PYTHON = [
     *(path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import random
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,211 +18,17 @@ from games_for_tests import DoubleMove
 from zerosum import _core
 from zerosum.arena import PlayedGame
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.contest.elo import win_probability
+from zerosum.contest.ratings import Prior, outcome_probabilities
 from zerosum.contest.sprt import Tally
 from zerosum.external.opponents import OPPONENTS
 from zerosum.games import adopt, make
 from zerosum.ladder.command import _identity, place
 from zerosum.ladder.placement import LadderSettings, Placement, PlayFn
-from zerosum.ladder.ratings import (
-    Prior,
-    Ratings,
-    Score,
-    explained_variance,
-    fit_ratings,
-    game_information,
-    most_telling_pair,
-    outcome_probabilities,
-)
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung, _data, known_scores, rungs_of
 from zerosum.play.contestants import Entry, enter
 
 TICTACTOE = make("tictactoe")
-
-
-def chances(difference: float, nu: float) -> tuple[float, float, float]:
-    """Davidson's model in its plainest form: the twin of `outcome_probabilities`."""
-    strength = 10 ** (difference * (2 + nu) / 2 / 400)
-    total = strength + 1 + nu * math.sqrt(strength)
-    return strength / total, nu * math.sqrt(strength) / total, 1 / total
-
-
-# ---- the model
-
-
-@pytest.mark.parametrize("nu", [0.003, 0.3, 1.0, 4.0])
-@pytest.mark.parametrize("difference", [-700.0, -30.0, 0.0, 200.0, 3000.0])
-def test_the_model_is_davidsons(difference: float, nu: float) -> None:
-    assert np.allclose(outcome_probabilities(np.array(difference), nu), chances(difference, nu))
-
-
-def test_an_elo_means_what_it_means_everywhere() -> None:
-    win, draw, _ = chances(200, 1e-9)
-    assert win + draw / 2 == pytest.approx(win_probability(200), abs=1e-6)
-    assert round(win, 3) == 0.760
-    for nu in (0.01, 0.3, 1.0, 3.0):
-        # At equal strength the score rises as the logistic curve does, however many games are drawn.
-        (win, draw, _), (low_win, low_draw, _) = chances(1, nu), chances(-1, nu)
-        slope = (win + draw / 2 - low_win - low_draw / 2) / 2
-        assert slope == pytest.approx((win_probability(1) - win_probability(-1)) / 2, rel=1e-5)
-    win, draw, _ = chances(200, 1.0)
-    assert win + draw / 2 == pytest.approx(0.757, abs=5e-4)  # as the head of ratings.py says
-
-
-def twin_log_density(elos: dict[str, float], scores: list[Score], priors: dict[str, Prior], nu: float) -> float:
-    total = 0.0
-    for score in scores:
-        win, draw, loss = chances(elos[score.first] - elos[score.second], nu)
-        tally = score.tally
-        total += tally.wins * math.log(win) + tally.draws * math.log(draw) + tally.losses * math.log(loss)
-    for name, prior in priors.items():
-        total -= ((elos[name] - prior.elo) / prior.deviation) ** 2 / 2
-    return total
-
-
-SCORES = [
-    Score("a", "zero", Tally(7, 2, 3)),
-    Score("b", "a", Tally(9, 1, 2)),
-    Score("a", "b", Tally(3, 1, 4)),
-    Score("c", "b", Tally(12, 0, 0)),
-    Score("c", "a", Tally(0, 0, 0)),
-]
-PRIORS = {"a": Prior(), "b": Prior(500, 200), "c": Prior(900, 300), "d": Prior(-100, 50)}
-
-
-def test_ratings_are_at_the_peak_and_bars_are_its_curvature() -> None:
-    ratings = fit_ratings(SCORES, PRIORS, zero="zero")
-    assert ratings.names == ("zero", "a", "b", "c", "d")
-    elos = {name: ratings.rating(name).elo for name in ratings.names}
-    names = ratings.names[1:]
-
-    def density(**moves: float) -> float:
-        moved = {name: elo + moves.get(name, 0.0) for name, elo in elos.items()}
-        return twin_log_density(moved, SCORES, PRIORS, ratings.nu)
-
-    peak = density()
-    for name in names:
-        assert density(**{name: 2.0}) < peak and density(**{name: -2.0}) < peak
-
-    def curvature(one: str, other: str, step: float = 1.0) -> float:
-        def both(a: float, b: float) -> float:
-            return density(**({one: a + b} if one == other else {one: a, other: b}))
-
-        return -(both(step, step) - both(step, -step) - both(-step, step) + both(-step, -step)) / (4 * step**2)
-
-    precision = np.array([[curvature(one, other) for other in names] for one in names])
-    assert np.allclose(np.linalg.inv(precision), ratings.covariance[1:, 1:], rtol=1e-2, atol=1.0)
-    assert ratings.rating("zero").elo == ratings.rating("zero").error == 0
-    assert ratings.rating("d").elo == pytest.approx(-100) and ratings.rating("d").error == pytest.approx(98, abs=0.1)
-
-
-def test_the_order_of_results_and_of_names_in_them_says_nothing() -> None:
-    once = fit_ratings(SCORES, PRIORS, zero="zero")
-    turned = [
-        Score(score.second, score.first, Tally(score.tally.losses, score.tally.draws, score.tally.wins))
-        for score in reversed(SCORES)
-    ]
-    again = fit_ratings(turned, PRIORS, zero="zero")
-    assert np.allclose(once.elos, again.elos, atol=1e-3) and once.nu == again.nu
-
-
-def test_draws_are_learned() -> None:
-    some = fit_ratings([Score("a", "zero", Tally(30, 40, 30))], {}, zero="zero")
-    assert some.nu / (2 + some.nu) == pytest.approx(0.4, abs=0.03) and abs(some.rating("a").elo) < 10
-    none = fit_ratings([Score("a", "zero", Tally(50, 0, 50))], {}, zero="zero")
-    assert none.nu / (2 + none.nu) < 0.02
-    # Draws leave less room for chance, so the bar is shorter, but a short one takes games.
-    assert some.rating("a").error < none.rating("a").error
-
-
-def test_without_results_there_are_priors_alone() -> None:
-    ratings = fit_ratings([], {"a": Prior(300, 100)}, zero="zero")
-    assert ratings.rating("a").elo == 300 and ratings.rating("a").error == pytest.approx(196, abs=0.01)
-
-
-def test_only_wins_have_a_finite_rating() -> None:
-    few, many = (fit_ratings([Score("a", "zero", Tally(n, 0, 0))], {}, zero="zero").rating("a") for n in (4, 400))
-    assert 1000 < few.elo < many.elo < 3000 and few.error > many.error > 500
-
-
-# ---- what a game tells
-
-
-def test_a_game_tells_as_much_of_a_known_difference_as_fisher_says() -> None:
-    means, variances = np.array([0.0, 150.0, -400.0]), np.array([4.0, 4.0, 4.0])
-    for nu in (0.01, 0.5):
-        told = explained_variance(means, variances, nu)
-        assert np.allclose(told, game_information(means, nu) * variances**2, rtol=1e-3)
-
-
-@pytest.mark.parametrize(("mean", "deviation"), [(0.0, 1000.0), (500.0, 800.0), (-300.0, 150.0)])
-def test_what_a_game_is_expected_to_tell_by_simulation(mean: float, deviation: float) -> None:
-    nu, generator = 0.3, np.random.default_rng(1)
-    differences = generator.normal(mean, deviation, size=400_000)
-    win, draw, _ = outcome_probabilities(differences, nu)
-    drawn = generator.random(differences.size)
-    results = np.where(drawn < win, 1, np.where(drawn < win + draw, 0, -1))
-    left = sum((results == result).mean() * differences[results == result].var() for result in (1, 0, -1))
-    told = explained_variance(np.array(mean), np.array(deviation**2), nu)
-    assert told == pytest.approx(deviation**2 - left, rel=0.03)
-
-
-PLAYERS = ("p", "low", "middle", "high", "zero")
-LADDERS = {
-    "known": fit_ratings(
-        [],
-        {"p": Prior(700, 600), "low": Prior(300, 60), "middle": Prior(800, 50), "high": Prior(1400, 80)},
-        zero="zero",
-    ),
-    "met": fit_ratings(
-        [Score("p", "low", Tally(9, 1, 0)), Score("low", "zero", Tally(5, 2, 3)), Score("p", "middle", Tally(4, 1, 3))],
-        dict.fromkeys(PLAYERS[:-1], Prior(800, 400)),
-        zero="zero",
-    ),
-}
-
-
-def expected_gain(ratings: Ratings, pair: tuple[str, str], targets: Sequence[str]) -> float:
-    """What a game takes off the targets' variances, by drawing ratings and weighing them: the slow twin."""
-    elos = np.random.default_rng(7).multivariate_normal(ratings.elos, ratings.covariance, size=50_000)
-    column = {name: elos[:, index] for index, name in enumerate(ratings.names)}
-    gain = sum(column[name].var() for name in targets)
-    # The result itself need not be drawn: each draw of the ratings counts by how likely it makes each result.
-    for likelihood in outcome_probabilities(column[pair[0]] - column[pair[1]], ratings.nu):
-        for name in targets:
-            mean = np.average(column[name], weights=likelihood)
-            gain -= likelihood.mean() * np.average((column[name] - mean) ** 2, weights=likelihood)
-    return float(gain)
-
-
-@pytest.mark.parametrize("ladder", LADDERS)
-@pytest.mark.parametrize("targets", [("p",), PLAYERS[:-1]], ids=["one", "all"])
-def test_the_chosen_pair_is_the_best_of_all(ladder: str, targets: tuple[str, ...]) -> None:
-    ratings = LADDERS[ladder]
-    pairs = list(itertools.combinations(PLAYERS, 2))
-    expected = {pair: expected_gain(ratings, pair, targets) for pair in pairs}
-    largest = max(expected.values())
-    gains = ratings.gains(pairs, targets=targets)
-    assert np.allclose(gains, list(expected.values()), rtol=0.04, atol=0.02 * largest)
-    assert expected[most_telling_pair(ratings, PLAYERS, targets=targets)] >= 0.97 * largest
-
-
-def test_who_is_about_as_strong_tells_most_and_who_is_unknown_less() -> None:
-    priors = {"p": Prior(800, 100), "near": Prior(780, 30), "far": Prior(1600, 30), "unknown": Prior(800, 500)}
-    ratings = fit_ratings([], priors, zero="zero")
-    pairs = [("p", name) for name in ("near", "unknown", "far", "zero")]
-    near, unknown, far, zero = ratings.gains(pairs, targets=["p"])
-    assert near > 4 * far and near > 4 * zero and near > 4 * unknown
-
-
-def test_a_game_between_opponents_may_tell_most() -> None:
-    """The player met `middle` alone, and of that one nobody knows how strong it is."""
-    scores = [Score("p", "middle", Tally(50, 0, 50))]
-    ratings = fit_ratings(scores, {"p": Prior(), "middle": Prior(500, 400), "low": Prior(300, 20)}, zero="zero")
-    pairs = list(itertools.combinations(["p", "middle", "low"], 2))
-    gains = dict(zip(pairs, ratings.gains(pairs, targets=["p"]).tolist(), strict=True))
-    assert gains["middle", "low"] > 3 * gains["p", "middle"]
 
 
 # ---- placing
@@ -242,7 +47,7 @@ class FakeArena:
         self, first: str, second: str, num_games: int, seed: int, on_game: Callable[[PlayedGame], None]
     ) -> None:
         self.calls.append((first, second, num_games, seed))
-        win, draw, _ = chances(self.elos[first] - self.elos[second], self.nu)
+        win, draw, _ = outcome_probabilities(np.array(self.elos[first] - self.elos[second]), self.nu)
         indices = list(range(num_games))
         self.generator.shuffle(indices)  # games end in any order
         for index in indices:

@@ -17,7 +17,6 @@ from zerosum.arena.plan import FORMATS, Format, Schedule
 from zerosum.arena.session import play_session
 from zerosum.arena.standings import Standings
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.contest.elo import PairScore, fit_elo
 from zerosum.contest.sprt import Sprt
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
@@ -190,21 +189,6 @@ points of games against each; the players' mean rating is 0, bars are 95 %"""
     numbers = json.loads(json.dumps(standings.numbers()))
     assert [player["points"] for player in numbers["players"]] == [6, 3.5, 2.5]
     assert numbers["pairings"][0]["wins"] == 2 and numbers["pairings"][0]["score"] == 0.75
-
-
-def test_ratings_from_the_mean_are_those_from_a_player_shifted() -> None:
-    scores = [PairScore("a", "b", 12, 20), PairScore("b", "c", 15, 20), PairScore("a", "c", 16, 20)]
-    anchored, centred = fit_elo(scores, anchor="c"), fit_elo(scores, anchor=None)
-    mean = sum(rating.elo for rating in anchored.values()) / 3
-    for name, rating in centred.items():
-        assert rating.elo == pytest.approx(anchored[name].elo - mean, abs=1e-6)
-    again = fit_elo(scores[::-1], anchor=None)
-    assert {name: rating.error for name, rating in again.items()} == pytest.approx(
-        {name: rating.error for name, rating in centred.items()}
-    )
-    # Of two players either is half of their difference away from the mean, and so is its bar.
-    (one, other), apart = fit_elo(scores[:1], anchor=None).values(), fit_elo(scores[:1], anchor="b")["a"]
-    assert (one.elo, one.error) == pytest.approx((apart.elo / 2, apart.error / 2)) and other.elo == -one.elo
 
 
 def test_without_a_chain_of_results_there_are_no_ratings() -> None:

@@ -5,7 +5,7 @@
 trains every variant for so many CPU-minutes of its process, so that all have the same compute on a machine that does
 other work as well. In a game with solved positions it counts the mistakes of the last checkpoints. In any other game
 the last checkpoints of a seed play a round robin, and each of them plays the fixed opponents; one rating model of all
-results gives the ratings (`zerosum.ladder.ratings`). The command goes on where it stopped. It ends with two tables in
+results gives the ratings (`zerosum.contest.ratings`). The command goes on where it stopped. It ends with two tables in
 Markdown, which --table prints at any time: how strong each variant is, and what its trainings did.
 
 `--variants FILE` takes other variants than the tool's own, a TOML table of names and settings. The first one is what
@@ -41,9 +41,9 @@ import numpy as np
 from zerosum.arena import PlayedGame, play_match
 from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import NORMAL_95, Rating
+from zerosum.contest.ratings import Prior, Ratings, fit_ratings
 from zerosum.contest.sprt import Tally
 from zerosum.games import Rules, make
-from zerosum.ladder.ratings import Prior, Ratings, fit_ratings
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.network.checkpoint import list_checkpoints, load_learner_state

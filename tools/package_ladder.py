@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from zerosum.contest.ratings import summed
 from zerosum.games import make
-from zerosum.ladder.placement import summed
 from zerosum.ladder.results import PlayedPair, read_pairs
 from zerosum.ladder.rungs import rungs_of
 
@@ -25,14 +24,15 @@ def tables(pairs: Sequence[PlayedPair]) -> Iterator[str]:
     """A table for each game, by name."""
     for game in sorted({pair.game for pair in pairs}):
         order = [rung.name for rung in rungs_of(make(game))]
-        met = defaultdict(list)
-        for score in (pair.score for pair in pairs if pair.game == game and {pair.first, pair.second} <= set(order)):
-            turned = score if order.index(score.first) < order.index(score.second) else score.turned
-            met[turned.first, turned.second].append(turned.tally)
+        played = (pair.score for pair in pairs if pair.game == game and {pair.first, pair.second} <= set(order))
+        scores = [
+            score if order.index(score.first) < order.index(score.second) else score.reversed
+            for score in summed(played)
+        ]
         yield f'[[results]]\ngame = "{game}"\nscores = ['
-        for names in sorted(met, key=lambda names: [*map(order.index, names)]):
-            tally = summed(met[names])
-            yield f"    {json.dumps([*names, tally.wins, tally.draws, tally.losses], ensure_ascii=False)},"
+        for score in sorted(scores, key=lambda score: (order.index(score.first), order.index(score.second))):
+            counts = map(round, (score.wins, score.draws, score.losses))
+            yield f"    {json.dumps([score.first, score.second, *counts], ensure_ascii=False)},"
         yield "]\n"
 
 

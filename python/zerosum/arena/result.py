@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from zerosum.arena.played import FAILURES, PlayedGame
-from zerosum.contest.elo import PairScore
+from zerosum.contest.ratings import PairScore
 from zerosum.contest.sprt import MatchStatistics, Sprt, Tally, count_results, match_statistics
 
 
@@ -54,8 +54,8 @@ class MatchResult:
 
     @property
     def pair_score(self) -> PairScore:
-        """What `fit_elo` takes."""
-        return PairScore(self.first, self.second, points=sum(self.points), num_games=len(self.games))
+        """The results as `fit_ratings` takes them."""
+        return PairScore.of_results(self.first, self.second, (game.result for game in self.games))
 
     @property
     def statistics(self) -> MatchStatistics:

@@ -1,6 +1,6 @@
 """What a tournament says: points, a rating with an error bar for each player, and a table of the points by opponent.
 
-Ratings are those of `zerosum.contest.elo.fit_elo`: by all results together, whoever met whom.
+Ratings are fitted to all results together by `zerosum.contest.ratings.fit_ratings`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from zerosum.arena.result import MatchResult
-from zerosum.base.errors import SettingsError
-from zerosum.contest.elo import Rating, fit_elo
+from zerosum.contest.elo import Rating
+from zerosum.contest.ratings import connected, fit_ratings
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,11 @@ class Standings:
         return list(dict.fromkeys(name for result in self.results for name in (result.first, result.second)))
 
     def ratings(self) -> dict[str, Rating]:
-        """By name, their mean being 0; empty while no chain of results connects all players."""
-        played = [result.pair_score for result in self.results if result.games]
-        if {name for score in played for name in (score.first, score.second)} != set(self.names):
+        """Ratings by name, with a mean of 0; empty while no chain of results connects all players."""
+        scores = [result.pair_score for result in self.results]
+        if connected(scores, self.names[:1]) != set(self.names):
             return {}
-        try:
-            return fit_elo(played, anchor=None)
-        except SettingsError:  # the players fall into groups that have not met
-            return {}
+        return fit_ratings(scores, zero=None).by_name
 
     def table(self) -> list[Standing]:
         """The players, the best first: by rating, or else by the share of their points."""

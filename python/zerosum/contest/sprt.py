@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -56,6 +56,9 @@ class Tally:
         signs = [(result > 0) - (result < 0) for result in results]
         return cls(wins=signs.count(1), draws=signs.count(0), losses=signs.count(-1))
 
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
+
     def __str__(self) -> str:
         return f"{self.wins} won, {self.draws} drawn, {self.losses} lost"
 
@@ -85,9 +88,8 @@ class MatchCounts:
             )
 
     def __add__(self, other: MatchCounts) -> MatchCounts:
-        games = Tally(*(sum(counts) for counts in zip(astuple(self.games), astuple(other.games), strict=True)))
         pairs = [sum(counts) for counts in zip(self.pairs, other.pairs, strict=True)]
-        return MatchCounts(games, (pairs[0], pairs[1], pairs[2], pairs[3], pairs[4]))
+        return MatchCounts(self.games + other.games, (pairs[0], pairs[1], pairs[2], pairs[3], pairs[4]))
 
     @property
     def num_games(self) -> int:

@@ -19,9 +19,9 @@ from typing import Any
 from zerosum.arena import PlayedGame, play_match
 from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import Rating
+from zerosum.contest.ratings import DRAWS, PairScore, Prior, Ratings, fit_ratings, most_telling_pair
 from zerosum.contest.sprt import Tally
 from zerosum.games import Rules
-from zerosum.ladder.ratings import DRAWS, Prior, Ratings, Score, fit_ratings, most_telling_pair
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung
 from zerosum.play.player import RANDOM, Contestant
@@ -99,7 +99,7 @@ class Placement:
         name: str,
         rungs: Sequence[Rung],
         opponents: Sequence[str] | None = None,
-        known: Sequence[Score] = (),
+        known: Sequence[PairScore] = (),
         results: Results,
         settings: LadderSettings,
     ) -> None:
@@ -151,7 +151,7 @@ class Placement:
         num_games = min(self._num_at_once(), self._settings.num_games - self.num_games)
         first, second = most_telling_pair(self.ratings, self._players, targets=self._targets)
         halves: dict[int, PlayedGame] = {}
-        tallies, faults = [], []
+        tallies, faults = list[Tally](), list[str]()
 
         def take(game: PlayedGame) -> None:
             if game.has_failure:
@@ -179,22 +179,22 @@ class Placement:
         # Each line of the file has moved the seed on, so that no opening comes again.
         self._play(first, second, num_games, self._settings.seed + self._results.num_lines, take)
         self.ratings = self._fit()
-        return Step(first, second, summed(tallies), tuple(faults), self.rating)
+        return Step(first, second, sum(tallies, Tally(0, 0, 0)), tuple(faults), self.rating)
 
     def rows(self) -> list[Row]:
         """The ladder from the top: all that can play or did, and the player's games against each."""
-        met: dict[str, list[Tally]] = {}
+        met: dict[str, list[PairScore]] = {}
         for pair in self._results.pairs:
             if self.name and self.name in (pair.first, pair.second):
-                own = pair.score if pair.first == self.name else pair.score.turned
-                met.setdefault(own.second, []).append(own.tally)
-        rows = [self._row(name, summed(met.get(name, []))) for name in self.ratings.names if name != self.name]
+                own = pair.score if pair.first == self.name else pair.score.reversed
+                met.setdefault(own.second, []).append(own)
+        rows = [self._row(name, met.get(name, [])) for name in self.ratings.names if name != self.name]
         return sorted(rows, key=lambda row: -row.rating.elo)
 
-    def _row(self, opponent: str, tally: Tally) -> Row:
-        num_games = tally.wins + tally.draws + tally.losses
+    def _row(self, opponent: str, scores: Sequence[PairScore]) -> Row:
+        num_games, points = (round(sum(score.num_games for score in scores)), sum(score.points for score in scores))
         expected = num_games * self.ratings.expected_score(self.name, opponent) if self.name else 0.0
-        return Row(opponent, self.ratings.rating(opponent), num_games, tally.wins + tally.draws / 2, expected)
+        return Row(opponent, self.ratings.rating(opponent), num_games, points, expected)
 
     def table(self) -> str:
         """The ladder, from the top, with the player in its place. To be read by people."""
@@ -236,17 +236,10 @@ class Placement:
         return max(2, min(MOST_AT_ONCE, self.num_games // 8 * 2))
 
     def _fit(self) -> Ratings:
-        played = (pair.score for pair in self._results.pairs)
-        return fit_ratings([*self._known, *played], self._priors, zero=RANDOM.name)
-
-
-def summed(tallies: Sequence[Tally]) -> Tally:
-    """All of them together."""
-    return Tally(
-        wins=sum(tally.wins for tally in tallies),
-        draws=sum(tally.draws for tally in tallies),
-        losses=sum(tally.losses for tally in tallies),
-    )
+        scores = [*self._known, *(pair.score for pair in self._results.pairs)]
+        # Results may have players of earlier placements: a prior rates those, too, that no results connect with random.
+        met = {name: Prior() for score in scores for name in (score.first, score.second) if name != RANDOM.name}
+        return fit_ratings(scores, met | self._priors, zero=RANDOM.name)
 
 
 def arena_play(

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from zerosum.base.errors import DataError
 from zerosum.base.files import Lines, append_line, read_lines, repair_lines
-from zerosum.contest.sprt import Tally
-from zerosum.ladder.ratings import Score
+from zerosum.contest.ratings import PairScore
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,9 @@ class PlayedPair:
             raise ValueError("no two players")
 
     @property
-    def score(self) -> Score:
-        """As the ratings take it."""
-        return Score(self.first, self.second, Tally(self.wins, self.draws, self.losses))
+    def score(self) -> PairScore:
+        """The results as `fit_ratings` takes them."""
+        return PairScore(self.first, self.second, self.wins, self.draws, self.losses)
 
 
 class Results:

@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
-from zerosum.contest.sprt import Tally
+from zerosum.contest.ratings import PairScore, Prior
 from zerosum.external.opponents import Opponent, opponents_of
 from zerosum.external.program import Terms
 from zerosum.games import Rules, measure_game
 from zerosum.games.rules import rules_name
-from zerosum.ladder.ratings import Prior, Score
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8)
@@ -97,10 +96,10 @@ def rungs_of(game: Rules) -> list[Rung]:
     return own + [_rung(table) for table in _data()["rungs"] if rules_name(game) in table["games"]]
 
 
-def known_scores(game: Rules) -> list[Score]:
+def known_scores(game: Rules) -> list[PairScore]:
     """What the rungs of a game, with exactly its options, played against each other before it was packaged."""
     return [
-        Score(first, second, Tally(wins, draws, losses))
+        PairScore(first, second, wins, draws, losses)
         for table in _data().get("results", [])
         if table["game"] == game.spec.full_name
         for first, second, wins, draws, losses in table["scores"]

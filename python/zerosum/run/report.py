@@ -12,7 +12,8 @@ from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require
 from zerosum.base.errors import DataError, command_text, printable
 from zerosum.base.files import require_own_files
 from zerosum.base.settings import num_cores
-from zerosum.contest.elo import Rating, fit_elo
+from zerosum.contest.elo import Rating
+from zerosum.contest.ratings import fit_ratings
 from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES, split_name
 from zerosum.network import NetworkShape, load_checkpoint
@@ -113,7 +114,7 @@ def _play_matches(player: Player, num_games: int, seed: int, write: Write, write
         write_json(score_json(results[-1]))
     # The anchors' own games tie the ratings together where the player wins everything.
     links = [meet(anchor(simulations), RANDOM), meet(anchor(10 * simulations), anchor(simulations))]
-    ratings = fit_elo([result.pair_score for result in (*results, *links)], anchor=RANDOM.name)
+    ratings = fit_ratings([result.pair_score for result in (*results, *links)], zero=RANDOM.name).by_name
     write("Elo, with random play at 0:")
     width = max(map(len, ratings))
     for name, rating in sorted(ratings.items(), key=lambda item: -item[1].elo):

@@ -19,7 +19,8 @@ from pathlib import Path
 from zerosum.arena import play_match
 from zerosum.base.errors import DataError, RunError
 from zerosum.base.files import append_line, read_lines, repair_lines
-from zerosum.contest.elo import PairScore, Rating, fit_elo, is_stronger
+from zerosum.contest.elo import Rating
+from zerosum.contest.ratings import PairScore, connected, fit_ratings
 from zerosum.evaluators import Evaluator, make_evaluator
 from zerosum.games import Rules, measure_game
 from zerosum.network import load_checkpoint
@@ -156,10 +157,10 @@ class Strength:
             return "too early to tell"
         last, first = player_name(steps[-1]), player_name(steps[0])
         best = max((player_name(step) for step in steps[:-1]), key=lambda name: self._ratings[name].elo)
-        if self._is_stronger(best, last):
+        if self._fitted.is_stronger(best, last):
             lead = f"{best} is stronger by {self._ratings[best].elo - self._ratings[last].elo:.0f} Elo"
-            return f"it did, but {lead}" if self._is_stronger(best, first) else f"not now, {lead}"
-        if self._is_stronger(last, first):
+            return f"it did, but {lead}" if self._fitted.is_stronger(best, first) else f"not now, {lead}"
+        if self._fitted.is_stronger(last, first):
             gain = self._ratings[last].elo - self._ratings[first].elo
             return f"yes, {gain:+.0f} Elo since {first}"
         if level := self._level_since(steps):
@@ -173,11 +174,11 @@ class Strength:
         """
         last = player_name(steps[-1])
         others = [name for name in self._ratings if not name.startswith("step ")]
-        if len(steps) < LEVEL_CHECKPOINTS or not all(self._is_stronger(last, name) for name in others):
+        if len(steps) < LEVEL_CHECKPOINTS or not all(self._fitted.is_stronger(last, name) for name in others):
             return ""
         level = [last]
         for name in (player_name(step) for step in reversed(steps[:-1])):
-            if self._is_stronger(last, name) or self._is_stronger(name, last):
+            if self._fitted.is_stronger(last, name) or self._fitted.is_stronger(name, last):
                 break
             level.append(name)
         return level[-1] if len(level) >= LEVEL_CHECKPOINTS else ""
@@ -191,9 +192,6 @@ class Strength:
                 results[match.opponent] = points + match.points, games + match.num_games
         return ", ".join(f"{points:g} of {games} points against {name}" for name, (points, games) in results.items())
 
-    def _is_stronger(self, one: str, other: str) -> bool:
-        return is_stronger(self._connected, one, other)
-
     def _opponents(self, step: int) -> list[str]:
         """Who would tell most, first: the weakest anchor that is not beaten yet, the checkpoint before, ..."""
         counts = sorted(self._config.strength.rollout_simulations)
@@ -205,7 +203,7 @@ class Strength:
         ]
         untrained = player_name(0)
         if untrained in self._ratings and untrained not in names and step > 0 and self._is_there(0):
-            names += [] if self._is_stronger(player_name(max(earlier)), untrained) else [untrained]
+            names += [] if self._fitted.is_stronger(player_name(max(earlier)), untrained) else [untrained]
         return names if self._is_beaten(RANDOM.name) else [*names, RANDOM.name]
 
     def _is_beaten(self, opponent: str) -> bool:
@@ -337,24 +335,14 @@ class Strength:
 
     def _fit(self) -> None:
         """Rate all whom results connect with random play: without a damaged line somebody may hang in the air."""
-        scores = [PairScore(match.player, match.opponent, match.points, match.num_games) for match in self.matches]
-        reached = {RANDOM.name}
-        while (
-            ahead := {name for s in scores if {s.first, s.second} & reached for name in (s.first, s.second)} - reached
-        ):
-            reached |= ahead
-        self._connected = [score for score in scores if score.first in reached]
-        self._ratings = fit_elo(self._connected, anchor=RANDOM.name) if self._connected else {}
+        scores = [
+            PairScore.of_points(match.player, match.opponent, match.points, match.num_games) for match in self.matches
+        ]
+        reached = connected(scores, [RANDOM.name])
+        scores = [score for score in scores if score.first in reached]
+        self._fitted = fit_ratings(scores, zero=RANDOM.name)
+        self._ratings = self._fitted.by_name if scores else {}
         self._verdict = ""
-
-
-def read_matches(path: Path) -> list[RatingMatch]:
-    """The rating games of a run, without lines that are damaged or cut short. Nothing is written.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
-    return read_lines(path, _parse_match).entries
 
 
 def _parse_match(line: str) -> RatingMatch:

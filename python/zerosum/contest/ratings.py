@@ -1,12 +1,12 @@
-"""Ratings of many players from their results and from what was known before, and which games would tell most next.
+"""Ratings of many players from all their results together, and which game would say most next.
 
 The model is Davidson's (Journal of the American Statistical Association 65, 1970): with x the difference of two ratings
-in natural units, win : draw : loss = exp(x / 2) : nu : exp(-x / 2). Without draws (nu = 0) that is BayesElo's logistic,
+in natural units, win : draw : loss = exp(x / 2) : nu : exp(-x / 2). Without draws (nu = 0) this is the logistic model:
 200 Elo are 76.0 %. With draws the unit is stretched by (2 + nu) / 2, as BayesElo stretches its own, so that a small
 difference means the same score in every game: 200 Elo are 75.7 % where equal players draw a third of their games.
 
-Who moves first is no part of it: games come in pairs with changed sides. The posterior is normal, by Laplace's
-approximation at its peak, so it knows that errors of players who met the same opponents go together.
+The model ignores who moves first: games come in pairs with sides changed. The posterior is normal, by Laplace's
+approximation at its peak, so errors of players that met the same opponents are correlated.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import ELO_PER_LOGIT, NORMAL_95, Rating
-from zerosum.contest.sprt import Tally
 
 _Array = NDArray[np.float64]
 
@@ -32,9 +32,15 @@ TYPICAL_NU = 0.3
 NU_SPREAD = 1.5
 """The standard deviation of ln nu, before there are games."""
 NUS = np.geomspace(0.003, 12.0, 80)
-"""Of these the likeliest one is taken: equal players draw between 0.15 % and 86 % of their games."""
+"""Candidates for nu; the most likely one is taken. Equal players draw between 0.15 % and 86 % of their games."""
 SPREAD = np.linspace(-5, 5, 201)
-"""Standard deviations at which a normal distribution is looked at for an average."""
+"""Points, in standard deviations, at which a normal distribution is averaged."""
+VIRTUAL_GAMES = 0.25
+"""Half won and half lost, added to the results of two players that met, unless both have a prior.
+
+In simulated tournaments (six players within 700 Elo, all against all, 20 games a pair) ratings were then right on
+average and 95 % of intervals held the truth; with a whole game the strongest came out 57 Elo too low and 91 % held it.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,45 +49,84 @@ class Prior:
 
     elo: float = 1000.0
     deviation: float = 1000.0
-    """Standard deviation. By default next to nothing is known: 95 % between -960 and 2960 above random play."""
+    """Standard deviation. The default is nearly uninformative: 95 % between -960 and 2960 above random play."""
 
 
 @dataclass(frozen=True)
-class Score:
-    """Games of two players, each with both sides equally often."""
+class PairScore:
+    """Games of two players, each with both sides equally often. Counts may be fractions."""
 
     first: str
     second: str
-    tally: Tally
-    """From the view of `first`."""
+    wins: float
+    """Of `first`, as are losses."""
+    draws: float
+    losses: float
+
+    @classmethod
+    def of_points(cls, first: str, second: str, points: float, num_games: int) -> PairScore:
+        """From the points of `first` (1 a win, half a draw), each draw counted as half a win and half a loss."""
+        return cls(first, second, points, 0, num_games - points)
+
+    @classmethod
+    def of_results(cls, first: str, second: str, results: Iterable[float]) -> PairScore:
+        """From results of `first` in [-1, 1]; one between a draw and a win is a fraction of each."""
+        found = list(results)
+        wins, losses = (sum(max(sign * result, 0.0) for result in found) for sign in (1, -1))
+        return cls(first, second, wins, len(found) - wins - losses, losses)
 
     @property
-    def num_games(self) -> int:
+    def num_games(self) -> float:
         """All of them."""
-        return self.tally.wins + self.tally.draws + self.tally.losses
+        return self.wins + self.draws + self.losses
 
     @property
-    def turned(self) -> Score:
+    def points(self) -> float:
+        """Of `first`: 1 a win, half a draw."""
+        return self.wins + self.draws / 2
+
+    @property
+    def reversed(self) -> PairScore:
         """The same from the view of `second`."""
-        return Score(self.second, self.first, Tally(self.tally.losses, self.tally.draws, self.tally.wins))
+        return PairScore(self.second, self.first, self.losses, self.draws, self.wins)
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Normal distribution of the ratings of K players, the first of which is the zero of the scale."""
+    """Normal distribution of the ratings of K players."""
 
     names: tuple[str, ...]
+    """The first is the zero of the scale, if a player is."""
     elos: _Array
     """[K], the means."""
     covariance: _Array
     """[K, K], in Elo squared; the row and the column of the zero are 0."""
     nu: float
     """Davidson's parameter: equal players draw nu / (2 + nu) of their games."""
+    _posterior: _Posterior = field(repr=False)
 
     def rating(self, name: str) -> Rating:
         """A player's rating with half the width of its 95 % interval."""
         index = self.names.index(name)
         return Rating(float(self.elos[index]), NORMAL_95 * math.sqrt(self.covariance[index, index]))
+
+    @property
+    def by_name(self) -> dict[str, Rating]:
+        """The rating of each player."""
+        return {name: self.rating(name) for name in self.names}
+
+    def is_stronger(self, one: str, other: str) -> bool:
+        """Whether the results say that `one` is stronger than `other`, at 95 %.
+
+        By the likelihood ratio: how much likelier the results are with two ratings than with one for both (Wilks 1938).
+        Unlike the error bars, which grow without bound where a player wins everything, this stays true there.
+        """
+        index, other_index = self.names.index(one), self.names.index(other)
+        if self.elos[index] <= self.elos[other_index]:
+            return False
+        free = self.elos[1:] - self.elos[0]
+        peak = self._posterior.log_density(free, self.nu)
+        return 2 * (peak - self._posterior.peak_if_equal(index, other_index, self.nu)) > NORMAL_95**2
 
     def expected_score(self, first: str, second: str) -> float:
         """Share of the points that `first` is expected to make, in [0, 1], if the ratings are as their means say."""
@@ -141,41 +186,69 @@ def _stretch(nu: float) -> float:
     return (2 + nu) / 2 / ELO_PER_LOGIT
 
 
-def fit_ratings(scores: Iterable[Score], priors: Mapping[str, Prior], *, zero: str) -> Ratings:
-    """Ratings of all that have results or a prior; whoever has results alone gets the default prior.
+def fit_ratings(scores: Iterable[PairScore], priors: Mapping[str, Prior] | None = None, *, zero: str | None) -> Ratings:
+    """Ratings of all players that have results or a prior.
 
     Args:
-        scores: What was played; the same two may stand there several times.
-        priors: By name. The zero needs none.
-        zero: Whose rating is 0.
+        scores: The results; two players may occur several times.
+        priors: By name. A player without one is rated by its results alone; `VIRTUAL_GAMES` keep 100:0 finite.
+        zero: The player whose rating is 0; None makes the mean of all ratings 0 (without priors).
+
+    Raises:
+        SettingsError: no chain of results connects a player with the zero, or with a player that has a prior.
     """
-    scores = _summed(scores)
-    met = {name for score in scores for name in (score.first, score.second)}
-    names = (zero, *sorted((met | set(priors)) - {zero}))
-    known = [priors.get(name, Prior()) for name in names[1:]]
-    means, precisions = np.array([prior.elo for prior in known]), np.array([prior.deviation**-2.0 for prior in known])
-    # A row a pair that met: 1 for its first player and -1 for its second. The zero stays at 0 and has no column.
+    priors, scores = priors or {}, summed(scores)
+    names = sorted({name for score in scores for name in (score.first, score.second)} | set(priors))
+    names = names if zero is None else [zero, *(name for name in names if name != zero)]
+    known = {*priors, *names[:1]}
+    _require_connected(names, scores, known)
+    # One row per pair that met: +1 for its first player and -1 for its second. The first of all has no column.
     design = np.zeros((len(scores), len(names)))
     for row, score in enumerate(scores):
         design[row, names.index(score.first)] += 1
         design[row, names.index(score.second)] -= 1
-    counts = np.array([[score.tally.wins, score.tally.draws, score.tally.losses] for score in scores], float)
-    posterior = _Posterior(design[:, 1:], counts.reshape(-1, 3), means, precisions)
-    elos, nu = posterior.likeliest()
-    covariance = np.zeros((len(names), len(names)))
-    covariance[1:, 1:] = np.linalg.inv(posterior.precision(elos, nu))
-    return Ratings(names, np.array([0.0, *elos]), covariance, nu)
+    virtual = [0.0 if {score.first, score.second} <= {*priors, zero} else VIRTUAL_GAMES / 2 for score in scores]
+    counts = [
+        (score.wins + half, score.draws, score.losses + half) for score, half in zip(scores, virtual, strict=True)
+    ]
+    means = np.array([priors[name].elo if name in priors else 0.0 for name in names[1:]])
+    precisions = np.array([priors[name].deviation ** -2.0 if name in priors else 0.0 for name in names[1:]])
+    posterior = _Posterior(design[:, 1:], np.array(counts, float).reshape(-1, 3), means, precisions)
+    free, nu = posterior.likeliest()
+    elos, covariance = np.array([0.0, *free]), np.zeros((len(names), len(names)))
+    covariance[1:, 1:] = np.linalg.inv(posterior.precision(free, nu))
+    if zero is None:
+        from_mean = np.eye(len(names)) - 1 / len(names)
+        elos, covariance = from_mean @ elos, from_mean @ covariance @ from_mean
+    return Ratings(tuple(names), elos, covariance, nu, posterior)
 
 
-def _summed(scores: Iterable[Score]) -> list[Score]:
+def connected(scores: Iterable[PairScore], start: Iterable[str]) -> set[str]:
+    """All players that a chain of results connects with one of `start`, which are among them."""
+    reached, links = set(start), [{score.first, score.second} for score in scores if score.num_games]
+    while ahead := {name for link in links if link & reached for name in link} - reached:
+        reached |= ahead
+    return reached
+
+
+def _require_connected(names: Sequence[str], scores: Sequence[PairScore], known: set[str]) -> None:
+    reached = connected(scores, known)
+    if lost := [name for name in names if name not in reached]:
+        raise SettingsError(
+            f"No chain of matches connects {', '.join(lost)} with {names[0]}, so their ratings cannot be compared: "
+            f"play a match between {lost[0]} and one of {', '.join(sorted(reached))}."
+        )
+
+
+def summed(scores: Iterable[PairScore]) -> list[PairScore]:
     """One for each two players that have games, from the view of the one whose name comes first."""
-    sums: dict[tuple[str, str], Tally] = {}
+    sums: dict[tuple[str, str], _Array] = {}
     for score in scores:
-        ordered = score if score.first < score.second else score.turned
-        names, tally = (ordered.first, ordered.second), ordered.tally
-        before = sums.get(names, Tally(0, 0, 0))
-        sums[names] = Tally(before.wins + tally.wins, before.draws + tally.draws, before.losses + tally.losses)
-    return [score for (one, other), tally in sums.items() if (score := Score(one, other, tally)).num_games]
+        ordered = score if score.first < score.second else score.reversed
+        counts = np.array([ordered.wins, ordered.draws, ordered.losses], float)
+        names = (ordered.first, ordered.second)
+        sums[names] = sums.get(names, np.zeros(3)) + counts
+    return [PairScore(*names, *counts.tolist()) for names, counts in sums.items() if counts.any()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +295,17 @@ class _Posterior:
         nu = float(NUS[at])
         return self.peak(self.means, nu)[0], nu
 
+    def peak_if_equal(self, one: int, other: int, nu: float) -> float:
+        """The largest logarithm of the density with two players' ratings equal; players by number, 0 is the zero."""
+        num_free = len(self.means)
+        tied = np.eye(num_free + 1)
+        tied[max(one, other)] = tied[min(one, other)]
+        tied = np.delete(tied, max(one, other), axis=1)[1:, 1:]  # [K - 1, K - 2], from the ratings left to all
+        weights = tied.T @ self.precisions
+        means = tied.T @ (self.precisions * self.means) / np.where(weights > 0, weights, 1)
+        constrained = _Posterior(self.design @ tied, self.counts, means, weights)
+        return self.log_density(tied @ constrained.peak(means, nu)[0], nu)
+
     def peak(self, elos: _Array, nu: float) -> tuple[_Array, float]:
         """Where the density is greatest, and its logarithm there; by Newton's iterations, for it is log-concave."""
         height = self.log_density(elos, nu)
@@ -230,7 +314,7 @@ class _Posterior:
             step = np.linalg.solve(self.precision(elos, nu), gradient)
             # Twice what is left to gain, by Newton's model; what rounding hides is no gain.
             if gradient @ step < 1e-9 * (1 + abs(height)):
-                return elos, height
+                return elos + step, height
             while (reached := self.log_density(elos + step, nu)) <= height:
                 step = step / 2
                 if np.abs(step).max() < 1e-9:
