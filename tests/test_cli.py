@@ -415,7 +415,9 @@ def test_bench_rules_perft(zero: Command, monkeypatch: pytest.MonkeyPatch) -> No
 def test_check_game(zero: Command, games: Path) -> None:
     answer = zero("check-game", f"{games}:Good", "--games", "5", "--seed", "2")
     assert (answer.status, answer.err) == (0, "")
-    assert answer.out.startswith(f"{games}:Good keeps every promise: 5 random games, ")
+    assert answer.out.startswith(f"{games}:Good broke no rule of the protocol in 5 random games, ")
+    assert "CPU-time of a new position: " in answer.out and "Is that right?" in answer.out
+    assert zero("check-game", "tictactoe", "--games", "5").out.count("\n") == 1, "nobody need look at a game of ours"
     answer = zero("check-game", f"{games}:Bad")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err.startswith(

@@ -11,7 +11,7 @@ import torch
 from zerosum.base.errors import SettingsError
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
 from zerosum.network.residual_tower import NetworkOutput, ResidualTower
-from zerosum.network.weights import NORM_EPSILON, num_parameters, weight_shapes
+from zerosum.network.weights import NORM_EPSILON, num_parameters, policy_remark, weight_shapes
 
 SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
@@ -264,3 +264,15 @@ def test_channels_last_under_bf16_autocast_is_the_same_network():
     assert found.policy_logits_BA.dtype == torch.bfloat16
     assert found.values_B.dtype == torch.float32
     np.testing.assert_allclose(found.policy_logits_BA.float(), expected.policy_logits_BA, atol=0.05, rtol=0.02)
+
+
+def test_a_policy_that_holds_most_parameters_is_told_with_what_the_remedy_saves() -> None:
+    shape = NetworkShape(num_planes=3, height=8, width=8, num_actions=64 * 48 + 58)
+    config = NetworkConfig(num_blocks=2, num_filters=32)
+    with_planes = dataclasses.replace(config, policy_head="planes")
+    remark = policy_remark(config, shape)
+    assert f"of the network's {num_parameters(config, shape):,} parameters" in remark
+    assert remark.endswith(
+        f"set has_action_planes = True: the network then has {num_parameters(with_planes, shape):,}."
+    )
+    assert policy_remark(with_planes, shape) == policy_remark(config, dataclasses.replace(shape, num_actions=5)) == ""

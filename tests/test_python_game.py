@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from games_for_tests import Box, Boxed, DoubleMove, Loop, Spy
 from zerosum.base.errors import GameError
 from zerosum.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator, answer
 from zerosum.games import Rules, check_game, make, measure_game
-from zerosum.games.python_game import ATTRIBUTES, METHODS, adopt
+from zerosum.games.python_game import ATTRIBUTES, METHODS, adopt, split_name
 from zerosum.games.rules import Leaves
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Search
@@ -240,6 +241,46 @@ def test_what_is_missing_is_named(name: str) -> None:
     own = {key: value for key, value in vars(DoubleMove).items() if key != name and not key.startswith("__")}
     with pytest.raises(GameError, match=f"Partial has no (attribute|method) '{name}': the Game protocol asks for it"):
         adopt(type("Partial", (), own)())
+
+
+OPTIONS = """
+from games_for_tests import DoubleMove
+
+class Race(DoubleMove):
+    def __init__(self, goal=12, rules="plain"):
+        self.goal = goal
+        self.name = f"race{goal}{rules}"
+"""
+
+
+def test_options_of_a_class_stand_in_brackets(tmp_path: Path) -> None:
+    file = tmp_path / "race.py"
+    file.write_text(OPTIONS, encoding="utf-8")
+    for text, name in [
+        ("Race", "race12plain"),
+        ("Race()", "race12plain"),
+        ("Race(goal = 7)", "race7plain"),
+        ("Race(goal=7, rules=misere)", "race7misere"),
+        ("Race(rules='no blanks')", "race12no blanks"),
+    ]:
+        assert make(f"{file}:{text}").spec.name == name
+    assert split_name(f"{file}:Race( goal = 7 )") == split_name(f"{file}:Race(goal=7)"), "one game, one name"
+    for text, message in [
+        ("Race(gaol=7)", "Race has no option 'gaol': did you mean 'goal'? Known are goal, rules."),
+        ("Race(7)", "'Race(7)' has an option without a name, expected Race(name=value, ...)."),
+        ("Race(goal=1+x)", "'Race(goal=1+x)': goal is not a number, a text, True or False."),
+        ("Race(goal=)", "'Race(goal=)' cannot be read, expected Race(name=value, ...)."),
+    ]:
+        with pytest.raises(GameError) as raised:
+            make(f"{file}:{text}")
+        assert str(raised.value) == message
+
+
+def test_make_takes_an_object() -> None:
+    game = make(DoubleMove())
+    assert game.is_python and game.spec.name == "double-move" and make(game) is game
+    with pytest.raises(GameError, match="the game is over before the first move"):
+        make(Over())
 
 
 def test_a_class_is_no_game() -> None:

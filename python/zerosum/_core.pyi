@@ -5,7 +5,7 @@ player (player 0). Actions are integers in [0, num_actions).
 """
 
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,8 +203,15 @@ class State:
 
     Games of the same name, version, board and numbering of actions share their states: options such as komi may differ.
     Any other game, and a search of one, refuses the state with a ValueError that names both.
+
+    States are equal if their games have the same name, options and encoding, and their positions, plies and whatever
+    history rules and planes need are equal; states of a Python game compare as the user's states do. Equal states have
+    equal hashes. A pickle holds the game, the start and the moves.
     """
 
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     @property
     def plies(self) -> int:
         """Moves made since the initial state."""
@@ -226,11 +233,15 @@ class Game:
         max_plies: int,
         symmetries: Sequence[Sequence[int]],
         has_action_planes: bool,
+        *,
+        source: str | None = None,
     ) -> Game:
         """See a Python object that keeps the `zerosum.games.Game` protocol as a game of the core.
 
-        `planes` is (name, is_constant) in channel order.
+        `planes` is (name, is_constant) in channel order. `source` is the name that makes the game again where a pickle
+        is read; None puts the object itself into the pickle.
         """
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     @property
     def spec(self) -> GameSpec: ...
     @property

@@ -2,10 +2,11 @@
 
 use std::any::Any;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::alpha_beta::{AlphaBeta, alpha_beta};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Player, Position};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Planes, Player, Position};
 use crate::leaves::Leaves;
 use crate::lines;
 use crate::picture::Picture;
@@ -23,6 +24,8 @@ pub struct AnyState {
 trait AnyPosition: Any + Send + Sync {
     fn plies(&self) -> u32;
     fn spec(&self) -> &GameSpec;
+    fn equals(&self, other: &dyn AnyPosition) -> bool;
+    fn hash_planes(&self, hasher: &mut DefaultHasher);
 }
 
 struct Made<G: Game> {
@@ -36,6 +39,39 @@ impl<G: Game> AnyPosition for Made<G> {
     }
     fn spec(&self) -> &GameSpec {
         self.game.spec()
+    }
+    fn equals(&self, other: &dyn AnyPosition) -> bool {
+        let other = (other as &dyn Any).downcast_ref::<Self>();
+        other.is_some_and(|other| other.position == self.position)
+    }
+    fn hash_planes(&self, hasher: &mut DefaultHasher) {
+        let spec = self.game.spec();
+        let mut bits = vec![0; spec.num_planes(PlaneKind::Bits) * spec.bytes_per_plane()];
+        let mut constants = vec![0.0; spec.num_planes(PlaneKind::Constant)];
+        self.game.encode(&self.position.state, &mut Planes::new(&mut bits, &mut constants, spec.bytes_per_plane()));
+        hasher.write(&bits);
+        for number in constants {
+            hasher.write_u32(number.to_bits());
+        }
+    }
+}
+
+/// States are equal if their games have the same name, options and encoding, and their positions and histories are equal as
+/// far as rules and planes tell them apart.
+impl PartialEq for AnyState {
+    fn eq(&self, other: &Self) -> bool {
+        let (spec, other_spec) = (self.inner.spec(), other.inner.spec());
+        let is_same_game =
+            || spec.full_name() == other_spec.full_name() && spec.encoder_id() == other_spec.encoder_id();
+        Arc::ptr_eq(&self.inner, &other.inner) || (is_same_game() && self.inner.equals(&*other.inner))
+    }
+}
+
+impl Hash for AnyState {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let mut planes = DefaultHasher::new();
+        self.inner.hash_planes(&mut planes);
+        (self.inner.spec().full_name(), self.plies(), planes.finish()).hash(hasher);
     }
 }
 

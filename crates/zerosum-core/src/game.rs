@@ -390,7 +390,7 @@ pub struct Description {
 /// - equal sequences of actions lead to equal states.
 pub trait Game: Send + Sync + 'static {
     /// A position with the history that the rules need.
-    type State: Clone + Send + Sync + 'static;
+    type State: Clone + PartialEq + Send + Sync + 'static;
 
     /// The game's description.
     fn spec(&self) -> &GameSpec;
@@ -533,7 +533,7 @@ pub fn find_action(actions: &[Action], text: &str, write: impl Fn(Action) -> Str
 }
 
 /// A state and the number of plies that led to it, which the ply cap needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Position<S> {
     /// The game's own state.
     pub state: S,

@@ -1,9 +1,11 @@
 //! `Game`, `GameSpec`, `PlaneSpec` and `State`.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
 use zerosum_core::alpha_beta;
 use zerosum_core::erased::{AnyGame, AnyState, Erased};
 use zerosum_core::game::{self, Action, PlaneKind};
@@ -133,10 +135,47 @@ pub struct AlphaBeta {
     num_nodes: u64,
 }
 
+/// What makes a game again: the name of one of the core or of a file, or a user's object.
+pub enum Source {
+    Name(String),
+    Object(Py<PyAny>),
+}
+
+impl Source {
+    fn to_python(&self, py: Python<'_>) -> Py<PyAny> {
+        match self {
+            Self::Name(name) => PyString::new(py, name).into_any().unbind(),
+            Self::Object(object) => object.clone_ref(py),
+        }
+    }
+}
+
+/// What a line of play begins with: one of the game's starts by its number, or a position that was read.
+#[derive(Clone)]
+enum Start {
+    Number(i64),
+    Text(Arc<str>),
+}
+
+/// How a position came about: `None` is the initial state.
+#[derive(Clone)]
+pub struct Line {
+    source: Arc<Source>,
+    start: Option<Start>,
+    moves: Arc<[Action]>,
+}
+
+impl Line {
+    pub fn then(&self, action: Action) -> Self {
+        Self { moves: self.moves.iter().copied().chain([action]).collect(), ..self.clone() }
+    }
+}
+
 #[pyclass(frozen, from_py_object, module = "zerosum._core")]
 #[derive(Clone)]
 pub struct State {
     pub inner: AnyState,
+    pub line: Line,
 }
 
 #[pymethods]
@@ -144,6 +183,30 @@ impl State {
     #[getter]
     fn plies(&self) -> u32 {
         self.inner.plies()
+    }
+
+    fn __eq__(&self, other: &Self) -> PyResult<bool> {
+        catch(|| self.inner == other.inner)
+    }
+
+    fn __hash__(&self) -> PyResult<u64> {
+        catch(|| {
+            let mut hasher = DefaultHasher::new();
+            self.inner.hash(&mut hasher);
+            hasher.finish()
+        })
+    }
+
+    /// The game, the start and the moves: a game's history is part of its states.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let start = match &self.line.start {
+            None => py.None(),
+            Some(Start::Number(number)) => number.into_pyobject(py)?.into_any().unbind(),
+            Some(Start::Text(text)) => PyString::new(py, text).into_any().unbind(),
+        };
+        let moves = self.line.moves.to_vec().into_pyobject(py)?;
+        let arguments = (self.line.source.to_python(py), start, moves).into_pyobject(py)?;
+        Ok((py.import("zerosum.games.rules")?.getattr("restore_state")?, arguments))
     }
 }
 
@@ -153,9 +216,18 @@ pub struct Game {
     /// A Python game needs the interpreter lock, so long calls keep it.
     #[pyo3(get)]
     pub is_python: bool,
+    source: Arc<Source>,
 }
 
 impl Game {
+    pub fn initial_line(&self) -> Line {
+        self.line(None)
+    }
+
+    fn line(&self, start: Option<Start>) -> Line {
+        Line { source: Arc::clone(&self.source), start, moves: Arc::default() }
+    }
+
     /// Runs a long call, without the interpreter lock where the rules are Rust.
     pub fn run<T: Send>(&self, py: Python<'_>, function: impl FnOnce() -> T + Send) -> PyResult<T> {
         if self.is_python { catch(function) } else { py.detach(|| catch(function)) }
@@ -179,10 +251,13 @@ impl Game {
                 game.ok_or_else(|| format!("unknown game {name:?}, the core has {}", games::NAMES.join(", ")))
             })
             .map_err(|message| game_error(py, message))?;
-        Ok(Self { inner, is_python: false })
+        let source = Arc::new(Source::Name(inner.spec().full_name()));
+        Ok(Self { inner, is_python: false, source })
     }
 
     #[staticmethod]
+    #[pyo3(signature = (game, name, version, num_actions, board_shape, planes, max_plies, symmetries, has_action_planes,
+        *, source = None))]
     fn adopt(
         py: Python<'_>,
         game: &Bound<'_, PyAny>,
@@ -194,6 +269,7 @@ impl Game {
         max_plies: u32,
         symmetries: Vec<Vec<Action>>,
         has_action_planes: bool,
+        source: Option<String>,
     ) -> PyResult<Self> {
         let kind = |is_constant| if is_constant { PlaneKind::Constant } else { PlaneKind::Bits };
         let planes = planes.into_iter().map(|(name, is_constant)| game::PlaneSpec { name, kind: kind(is_constant) });
@@ -202,7 +278,12 @@ impl Game {
             .map(|spec| if has_action_planes { spec.with_action_planes() } else { spec })
             .map_err(|message| game_error(py, message))?;
         let python_game = PythonGame::new(game, spec)?;
-        Ok(Self { inner: Arc::new(Erased::new(python_game)), is_python: true })
+        let source = source.map_or_else(|| Source::Object(game.clone().unbind()), Source::Name);
+        Ok(Self { inner: Arc::new(Erased::new(python_game)), is_python: true, source: Arc::new(source) })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>,))> {
+        Ok((py.import("zerosum.games.rules")?.getattr("make")?, (self.source.to_python(py),)))
     }
 
     #[getter]
@@ -211,7 +292,7 @@ impl Game {
     }
 
     fn initial_state(&self) -> PyResult<State> {
-        Ok(State { inner: catch(|| self.inner.initial_state())? })
+        Ok(State { inner: catch(|| self.inner.initial_state())?, line: self.line(None) })
     }
 
     fn player(&self, state: &State) -> PyResult<usize> {
@@ -225,12 +306,14 @@ impl Game {
 
     fn start(&self, py: Python<'_>, number: i64) -> PyResult<State> {
         let start = catch(|| self.inner.start(number))?;
-        Ok(State { inner: start.map_err(|error| game_error(py, error.0))? })
+        let inner = start.map_err(|error| game_error(py, error.0))?;
+        Ok(State { inner, line: self.line(Some(Start::Number(number))) })
     }
 
     fn parse_position(&self, py: Python<'_>, text: &str) -> PyResult<State> {
         let state = catch(|| self.inner.parse_position(text))?;
-        Ok(State { inner: state.map_err(|error| game_error(py, error.0))? })
+        let inner = state.map_err(|error| game_error(py, error.0))?;
+        Ok(State { inner, line: self.line(Some(Start::Text(text.into()))) })
     }
 
     #[pyo3(signature = (state, notation = None))]
@@ -259,7 +342,8 @@ impl Game {
     fn play(&self, py: Python<'_>, state: &State, action: i64) -> PyResult<State> {
         let action = action_index(py, action, self.inner.spec())?;
         let next = catch(|| self.inner.play(&state.inner, action))?;
-        Ok(State { inner: next.map_err(|error| game_error(py, error.0))? })
+        let inner = next.map_err(|error| game_error(py, error.0))?;
+        Ok(State { inner, line: state.line.then(action) })
     }
 
     fn outcome(&self, state: &State) -> PyResult<Option<f32>> {

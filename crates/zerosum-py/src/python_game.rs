@@ -42,6 +42,13 @@ impl Node {
     }
 }
 
+/// As Python compares the user's states.
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        Python::attach(|py| self.object.bind(py).eq(&other.object)).unwrap_or_else(|error| raise(error))
+    }
+}
+
 /// The user's object, its methods looked up once.
 pub struct PythonGame {
     spec: GameSpec,

@@ -14,7 +14,7 @@ use zerosum_core::search::{
 };
 
 use crate::failure::{catch, game_error, misuse};
-use crate::game::{Game, State, action_index};
+use crate::game::{Game, Line, State, action_index};
 use crate::leaves::Leaves;
 
 /// What [`SETTLED_NODES`] is for rules in Python.
@@ -29,6 +29,8 @@ pub struct Search {
     end: OnceLock<&'static str>,
     /// Memory for what `apply` is given.
     copies: Mutex<Vec<Vec<f32>>>,
+    /// By tree, how its root came about.
+    lines: Mutex<Vec<Line>>,
 }
 
 type Guard<'a> = MutexGuard<'a, Box<dyn AnySearch>>;
@@ -67,6 +69,10 @@ impl Search {
         copy.clear();
         copy.extend_from_slice(numbers);
         Ok(copy)
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
+        self.lines.lock().expect("no call panics with this lock")
     }
 
     fn tree(&self, py: Python<'_>, tree: usize) -> PyResult<Guard<'_>> {
@@ -194,7 +200,8 @@ impl Search {
             config.threads = 1; // only the one that asks has the interpreter's lock
         }
         let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
-        Ok(Self { game, inner: Mutex::new(inner), end: OnceLock::new(), copies: Mutex::default() })
+        let lines = Mutex::new(vec![game.get().initial_line(); num_trees]);
+        Ok(Self { game, inner: Mutex::new(inner), end: OnceLock::new(), copies: Mutex::default(), lines })
     }
 
     #[getter]
@@ -203,7 +210,9 @@ impl Search {
     }
 
     fn reset(&self, py: Python<'_>, tree: usize, state: &State) -> PyResult<()> {
-        self.lock(py)?.reset(tree, &state.inner).map_err(misuse)
+        self.lock(py)?.reset(tree, &state.inner).map_err(misuse)?;
+        self.lines()[tree] = state.line.clone();
+        Ok(())
     }
 
     #[pyo3(signature = (tree, action, *, keep))]
@@ -214,7 +223,10 @@ impl Search {
         } else {
             py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.advance(tree, action, keep)))?
         };
-        advanced.map_err(|error| game_error(py, error.0))
+        advanced.map_err(|error| game_error(py, error.0))?;
+        let line = &mut self.lines()[tree];
+        *line = line.then(action);
+        Ok(())
     }
 
     #[pyo3(signature = (tree, num_simulations, *, noise=None))]
@@ -293,7 +305,8 @@ impl Search {
     }
 
     fn state(&self, py: Python<'_>, tree: usize) -> PyResult<State> {
-        Ok(State { inner: self.tree(py, tree)?.state(tree) })
+        let inner = self.tree(py, tree)?.state(tree);
+        Ok(State { inner, line: self.lines()[tree].clone() })
     }
 
     fn clear_cache(&self, py: Python<'_>) -> PyResult<()> {

@@ -67,14 +67,20 @@ def check_game(
     games: Annotated[int, typer.Option(min=1, help="Random games to play.")] = 100,
     seed: Annotated[int, seed_option("the random moves")] = 0,
 ) -> None:
-    """Play random games and hold a game against everything that the program relies on."""
+    """Play random games: check every rule of the protocol, and show what only the game's author can judge."""
+    from zerosum.games import Rules, adopt
     from zerosum.games import check_game as check
+    from zerosum.games.findings import report_lines
     from zerosum.games.rules import find_game
+    from zerosum.network import NetworkShape
+    from zerosum.network.weights import policy_remark
+    from zerosum.run.config import new_config
 
     found = find_game(game)
     report = check(found, num_games=games, seed=seed)
-    results = ", ".join(f"{count} x {result:+g}" for result, count in sorted(report.results.items()))
-    print(
-        f"{game} keeps every promise: {report.num_games} random games, {report.num_positions:,} positions,"
-        f" the longest {report.longest} plies, results for the first player {results}."
-    )
+    rules = found if isinstance(found, Rules) else adopt(found)
+    for line in report_lines(game, report):
+        print(line)
+    if rules.is_python:
+        remark = policy_remark(new_config(rules, game).network, NetworkShape.of(rules.spec))
+        print(end=f"\n{remark}\n" if remark else "")

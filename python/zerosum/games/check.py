@@ -5,65 +5,119 @@ from __future__ import annotations
 import operator
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from zerosum.base.errors import GameError
+from zerosum.games.findings import GameReport, doubts, planes_text
+from zerosum.games.perspective import Turns
 from zerosum.games.python_game import MISTAKES, Game, adopt, as_planes, place_error, start_error
 from zerosum.games.rules import Rules, State, require_a_move
+from zerosum.games.stopwatch import Timed
 
-__all__ = ["GameReport", "check_game"]
-
-
-@dataclass(frozen=True)
-class GameReport:
-    """What `check_game` saw: games played, positions looked at, and the results that came up."""
-
-    num_games: int
-    num_positions: int
-    results: dict[float, int]
-    """How many games ended with each result (of the first player)."""
-    longest: int
-    """Plies of the longest game."""
+__all__ = ["check_game"]
 
 
-def check_game(game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0) -> GameReport:
-    """Play random games and hold every promise of the `Game` protocol; of a game of the core also of its notations.
+def check_game(
+    game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0, seconds_per_call: float = 10.0
+) -> GameReport:
+    """Play random games and hold every rule of the `Game` protocol; of a game of the core also its notations.
+
+    Whether a game is the one that its author means, no program can tell. The report has what an author should look at:
+    doubts, final positions with their results, and planes as each player sees them.
+
+    Args:
+        game: An object of the user's class, or a game that `make` gave.
+        num_games: Games to play.
+        seed: Keys the random moves.
+        seconds_per_call: The most CPU-seconds that one call of a user's method may take.
 
     Raises:
-        GameError: a promise is broken; the message has the rule, the value and the position.
+        GameError: a rule is broken, or a call takes too long; the message has the rule, the value and the position.
     """
-    rules = game if isinstance(game, Rules) else adopt(game)
-    require_a_move(rules)
-    # Which moves are read back must not change which games are played.
-    generator, reader = random.Random(seed), random.Random(seed)
-    results: dict[float, int] = {}
-    num_positions = longest = 0
-    for number in range(num_games):
+    if isinstance(game, Rules):
+        return _Check(game, game).run(num_games, seed)
+    adopt(game)  # refuses what is no game, by the name of its class
+    with Timed(game, seconds_per_call=seconds_per_call) as timed:
+        report = _Check(timed, adopt(timed)).run(num_games, seed)
+    means = {name: 1e6 * timed.seconds[name] / calls for name, calls in timed.calls.items() if calls}
+    return replace(report, microseconds=means)
+
+
+class _Check:
+    """Random games, and what is gathered over them."""
+
+    def __init__(self, game: Game[Any] | Rules, rules: Rules) -> None:
+        self.game, self.rules = game, rules
+        self.turns = Turns([plane.name for plane in rules.spec.planes])
+        self.results: dict[float, int] = {}
+        self.finals: dict[float, str] = {}
+        self.views: dict[int, tuple[str, str]] = {}
+        self.last_movers: dict[tuple[int, bool], int] = {}  # decided games by (who moved last, the first player won)
+        self.num_positions = self.longest = self.num_capped = self.moves_twice = 0
+
+    def run(self, num_games: int, seed: int) -> GameReport:
+        rules = self.rules
+        require_a_move(rules)
+        # Which moves are read back must not change which games are played.
+        generator, reader = random.Random(seed), random.Random(seed)
+        for number in range(num_games):
+            moves = self._play(generator, reader)
+            if rules.spec.symmetries and rules.num_starts == 1:
+                _check_symmetry(rules, moves, rules.spec.symmetries[number % len(rules.spec.symmetries)])
+        return GameReport(
+            num_games=num_games,
+            num_positions=self.num_positions,
+            results=self.results,
+            longest=self.longest,
+            num_capped=self.num_capped,
+            moves_twice=self.moves_twice,
+            doubts=tuple(doubts(self)) if rules.is_python else (),
+            finals=self.finals,
+            views=self.views,
+            microseconds={},
+        )
+
+    def _play(self, generator: random.Random, reader: random.Random) -> list[int]:
+        """One game; answers its moves."""
+        game, rules = self.game, self.rules
         if isinstance(game, Rules) and game.num_starts > 1:
             state = seen = game.start(generator.randrange(game.num_starts))
         else:
             state, seen = _start(game, rules), rules.initial_state()
         moves: list[int] = []
+        mover = 0
+        shown_ply = generator.randrange(4, 12)
         while True:
-            num_positions += 1
+            self.num_positions += 1
             legal = _check_position(game, rules, state, seen)
             _check_texts(rules, seen, reader)
             if not legal:
                 break
-            if len(moves) >= rules.spec.max_plies:
-                break
+            mover = rules.player(seen)
+            if rules.is_python and len(moves) == shown_ply and mover not in self.views:
+                self.views[mover] = rules.draw(seen), planes_text(rules, seen)
+                shown_ply += 1
             action = generator.choice(legal)
-            state = _check_play(game, rules, state, action)
-            seen = rules.play(seen, action)
+            _check_swapped(game, rules, state, action)
+            after, then = _check_play(game, rules, state, action), rules.play(seen, action)
+            if rules.is_python and rules.outcome(then) is None:
+                players = mover, rules.player(then)
+                self.moves_twice += players[0] == players[1]
+                self.turns.see(seen, then, planes=(rules.planes(seen), rules.planes(then)), players=players)
+            state, seen = after, then
             moves.append(action)
-        if rules.spec.symmetries and rules.num_starts == 1:
-            _check_symmetry(rules, moves, rules.spec.symmetries[number % len(rules.spec.symmetries)])
         result = rules.outcome(seen)
         assert result is not None
-        results[result] = results.get(result, 0) + 1
-        longest = max(longest, len(moves))
-    return GameReport(num_games, num_positions, results, longest)
+        self.results[result] = self.results.get(result, 0) + 1
+        self.finals.setdefault(result, rules.draw(seen))
+        self.longest = max(self.longest, len(moves))
+        if rules.is_soft_ending(seen) and len(moves) >= rules.spec.max_plies:
+            self.num_capped += 1
+        elif result:
+            key = mover, result > 0
+            self.last_movers[key] = self.last_movers.get(key, 0) + 1
+        return moves
 
 
 def _start(game: Game[Any] | Rules, rules: Rules) -> Any:
@@ -133,6 +187,39 @@ def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: Sta
             broken(f"action_text(state, ...) is {text!r} for both actions {texts[text]} and {action}")
         texts[text] = action
     return legal
+
+
+def _check_swapped(game: Game[Any] | Rules, rules: Rules, state: Any, action: int) -> None:
+    """A position with the players exchanged must look the same to the other player, before a move and after it."""
+    swap = getattr(game, "swap_players", None)
+    if swap is None:
+        return
+    try:
+        if game.player(twin := swap(state)) == game.player(state):
+            raise GameError(f"swap_players(state) leaves player {game.player(state)} to move, expected the other one")
+        pairs = [("", state, twin)]
+        if sorted(game.legal_actions(twin)) == sorted(game.legal_actions(state)):
+            pairs.append((f" after action {action}", game.play(state, action), game.play(twin, action)))
+        for where, one, other in pairs:
+            result, image = game.outcome(one), game.outcome(other)
+            if (None if result is None else -result) != image:
+                raise GameError(
+                    f"outcome(state) is {result} and, with the players exchanged, {image}{where}: expected the"
+                    " opposite, because it is the result of player 0, whoever is to move"
+                )
+            if result is None and (as_planes(game.planes(one)) != as_planes(game.planes(other))).any():
+                raise GameError(
+                    f"planes(state) changes with the players exchanged{where}: expected the same planes, because they"
+                    " are seen from the player to move"
+                )
+        if len(pairs) == 1:
+            raise GameError(
+                f"legal_actions(state) is {sorted(game.legal_actions(state))} and, with the players exchanged,"
+                f" {sorted(game.legal_actions(twin))}: expected the same, because actions are seen from the player to"
+                " move"
+            )
+    except MISTAKES as error:
+        raise place_error(rules.spec.name, game.draw, state, error) from error
 
 
 _READ_BACK = 8

@@ -5,8 +5,11 @@ To write one, read the `Game` protocol here, then `docs/own-game.md`; the smalle
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import inspect
 import operator
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -18,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zerosum import _core
-from zerosum.base.errors import GameError, nearest
+from zerosum.base.errors import GameError, nearest, shown
 
 __all__ = [
     "Game",
@@ -47,8 +50,10 @@ class Game(Protocol[StateT]):
     everywhere), `symmetries` (permutations of the actions under which the game is the same, such as the mirror of a
     board: the learner then learns from each game's images, too) and `has_action_planes` (bool, False; True if action
     k * rows * columns + square stands for a square of the board as `planes` shows it: a network's policy may then be a
-    convolution). An optional method: `material(state)` (a number: the first player's pieces, discs or the like less
-    the second's; only the player `alphabeta` asks for it).
+    convolution; further actions, such as a pass, follow the last plane). Optional methods: `material(state)` (a number:
+    the first player's pieces, discs or the like less the second's; only the player `alphabeta` asks for it) and
+    `swap_players(state)` (the position in which each player has what the other had, and the other one is to move;
+    only `check_game` asks for it, to prove that planes, actions and results are seen from the right side).
 
     Finished positions are asked about, too, all but `play` and `action_text`; `player` may then say either.
 
@@ -124,21 +129,52 @@ MISTAKES = (Exception, SystemExit)
 
 
 def split_name(name: str) -> tuple[str, str] | None:
-    """The file and the class of `path.py:Class`; the class is "" where none is named, and None is any other name.
+    """The file and the class of `path.py:Class`, its options included; "" if no class is named, None for other names.
 
-    >>> split_name("games/mine.py:MyGame"), split_name("mine.py"), split_name("openspiel:y")
-    (('games/mine.py', 'MyGame'), ('mine.py', ''), None)
+    >>> split_name("games/mine.py:Dots(size = 4)"), split_name("mine.py"), split_name("openspiel:y")
+    (('games/mine.py', 'Dots(size=4)'), ('mine.py', ''), None)
     """
-    path, _, class_name = (name, "", "") if name.endswith(".py") else name.rpartition(":")
-    return (path, class_name) if path.endswith(".py") else None
+    found = re.fullmatch(r"(.*\.py)(?::([^:(]*(?:\(.*\))?))?", name.strip(), re.DOTALL)
+    if found is None:
+        return None
+    class_name = found[2] or ""
+    # One name however its options are spaced; in quotes a blank may mean something.
+    return found[1], class_name if "'" in class_name or '"' in class_name else "".join(class_name.split())
+
+
+def _read_options(text: str) -> tuple[str, dict[str, Any]]:
+    """The class and its keyword arguments in `Class(name=value, ...)`: Python's literals; other words are texts.
+
+    >>> _read_options("Dots(size=4, rules=misere)"), _read_options("Dots")
+    (('Dots', {'size': 4, 'rules': 'misere'}), ('Dots', {}))
+    """
+    class_name, bracket, _ = text.partition("(")
+    if not bracket:
+        return class_name, {}
+    expected = f"{class_name}(name=value, ...)"
+    try:
+        call = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        raise GameError(f"{shown(text)} cannot be read, expected {expected}.") from None
+    if not isinstance(call, ast.Call) or call.args:
+        raise GameError(f"{shown(text)} has an option without a name, expected {expected}.")
+    options: dict[str, Any] = {}
+    for keyword in call.keywords:
+        try:
+            value = keyword.value.id if isinstance(keyword.value, ast.Name) else ast.literal_eval(keyword.value)
+        except ValueError:
+            raise GameError(f"{shown(text)}: {keyword.arg} is not a number, a text, True or False.") from None
+        options[str(keyword.arg)] = value
+    return class_name, options
 
 
 def load(path: Path, class_name: str) -> Game[Any]:
-    """Run a user's file and make an object of the class in it.
+    """Run a user's file and make an object of the class in it; options in brackets are its constructor's arguments.
 
     Raises:
-        GameError: the file or the class is not there, or its code fails.
+        GameError: the file or the class is not there, an option is unknown, or its code fails.
     """
+    class_name, options = _read_options(class_name)
     if not path.is_file():
         raise GameError(f"there is no file {str(path)!r}; a game of your own is given as path.py:Class.")
     # Under a name of its own: a game in json.py must not become everybody's json.
@@ -154,7 +190,9 @@ def load(path: Path, class_name: str) -> Game[Any]:
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-        return _class_of(module, path, class_name)()  # type: ignore[no-any-return]
+        found = _class_of(module, path, class_name)
+        _require_options(found, options)
+        return found(**options)  # type: ignore[no-any-return]
     except GameError:
         raise
     except MISTAKES as error:
@@ -176,8 +214,20 @@ def _class_of(module: ModuleType, path: Path, class_name: str) -> Callable[[], A
     return classes[class_name]
 
 
-def adopt(game: Game[Any]) -> _core.Game:
+def _require_options(found: Callable[[], Any], options: dict[str, Any]) -> None:
+    parameters = inspect.signature(found).parameters
+    for name in options:
+        if name not in parameters and not any(other.kind is other.VAR_KEYWORD for other in parameters.values()):
+            raise GameError(f"{getattr(found, '__name__', found)} has no option {name!r}: {nearest(name, parameters)}.")
+
+
+def adopt(game: Game[Any], *, source: str | None = None) -> _core.Game:
     """See a Python object that keeps the `Game` protocol as the program sees games.
+
+    Args:
+        game: The object.
+        source: What `make` makes the same game of in another process, where it came from a file. Otherwise the object
+            itself goes into a pickle of the game or of its states.
 
     Raises:
         GameError: an attribute or method is missing or of the wrong kind.
@@ -213,6 +263,7 @@ def adopt(game: Game[Any]) -> _core.Game:
         read_number("max_plies", 1, 65535, DEFAULT_MAX_PLIES),
         read("symmetries", _permutations, "a sequence of permutations of the actions", ()),
         read("has_action_planes", _flag, "True or False", False),
+        source=source,
     )
 
 

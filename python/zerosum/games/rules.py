@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,10 @@ NO_PLY_CAP = 65535
 """The most plies that a game's option `max_plies` takes."""
 
 
-def make(name: str) -> Rules:
-    """A game by its name, or a game written in Python as `path/to/file.py:Class`.
+def make(game: str | Game[Any] | Rules) -> Rules:
+    """A game by its name, a game written in Python as `path/to/file.py:Class`, or an object of such a class.
 
-    Options stand in brackets behind a name of the core; `openspiel:NAME` is a game of OpenSpiel (`openspiel.py`).
+    Options stand in brackets behind a name or a class; `openspiel:NAME` is a game of OpenSpiel (`openspiel.py`).
 
     >>> make("connect4").spec.num_actions
     7
@@ -59,12 +60,37 @@ def make(name: str) -> Rules:
         GameError: the name or an option is unknown (with the nearest ones), the file or class is not there, the class
             lacks something that the `Game` protocol asks for, or the game is over before the first move.
     """
-    game = find_game(name)
-    if isinstance(game, Rules):
-        return game
-    rules = adopt(game)
+    found = find_game(game) if isinstance(game, str) else game
+    if isinstance(found, Rules):
+        return found
+    rules = adopt(found, source=_source(game) if isinstance(game, str) else None)
     require_a_move(rules)
     return rules
+
+
+def _source(name: str) -> str:
+    """A game's name with the path of its file made absolute."""
+    own = split_name(name)
+    return f"{Path(own[0]).resolve()}:{own[1]}" if own else name
+
+
+def restore_state(source: str | Game[Any], start: int | str | None, moves: Sequence[int]) -> State:
+    """The state that a pickle describes: the game, the start's number or text (None is the initial state), the moves.
+
+    Raises:
+        GameError: the game has changed, so that there is no such start or move.
+    """
+    game = _restored_game(source) if isinstance(source, str) else make(source)
+    if start is None:
+        state = game.initial_state()
+    else:
+        state = game.start(start) if isinstance(start, int) else game.parse_position(start)
+    return functools.reduce(game.play, moves, state)
+
+
+@functools.lru_cache(maxsize=32)
+def _restored_game(source: str) -> Rules:
+    return make(source)
 
 
 def find_game(name: str) -> Rules | Game[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 
@@ -37,6 +38,21 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
 def num_parameters(config: NetworkConfig, shape: NetworkShape) -> int:
     """How many numbers training changes (the running statistics of the norms are measured, not trained)."""
     return sum(math.prod(s) for name, s in weight_shapes(config, shape).items() if ".running_" not in name)
+
+
+def policy_remark(config: NetworkConfig, shape: NetworkShape) -> str:
+    """What to do where the policy's last layer holds most of a network's parameters; "" where it does not."""
+    total, weights = num_parameters(config, shape), weight_shapes(config, shape)
+    own = sum(math.prod(s) for name, s in weights.items() if name.startswith("policy_out"))
+    if config.policy_head != "dense" or 2 * own < total or not shape.num_policy_planes:
+        return ""
+    less = num_parameters(dataclasses.replace(config, policy_head="planes"), shape)
+    squares = shape.height * shape.width
+    return (
+        f"The policy's last layer, for {shape.num_actions:,} actions, holds {own:,} of the network's {total:,}"
+        f" parameters. If action plane * {squares} + square belongs to that square of the planes, set"
+        f" has_action_planes = True: the network then has {less:,}."
+    )
 
 
 def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:

@@ -47,7 +47,7 @@ from zerosum.games.rules import find_game
 from zerosum.learner import Learner, StepReport
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
-from zerosum.network.weights import num_parameters
+from zerosum.network.weights import num_parameters, policy_remark
 from zerosum.replay import ReplayWindow, make_batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.window import needed, permuted, require_game
@@ -100,7 +100,8 @@ def train(
 
     found = find_game(name)
     if not isinstance(found, Rules):
-        check_game(found, num_games=10)
+        for doubt in check_game(found, num_games=10).doubts:
+            report(f"DOUBT: {doubt.splitlines()[0]} `zerosum check-game` shows more.")
     rules = found if isinstance(found, Rules) else adopt(found)
     if not rules.is_python:
         name = rules.spec.full_name  # one name for `go9` and `go( size=9 )`
@@ -132,6 +133,8 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
         f" {config.search.num_simulations} simulations a move;"
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
     )
+    if game.is_python and (remark := policy_remark(network, NetworkShape.of(game.spec))):
+        report(f"  {remark}")
     report(f"  Every setting is in {directory / 'config.toml'}.")
 
 

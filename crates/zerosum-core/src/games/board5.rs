@@ -178,7 +178,7 @@ pub fn leaving(direction: Step, steppers: u32, sliders: u32, empty: u32, targets
 }
 
 /// What the opponent's sliders do to a king.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pins {
     /// Those that give check.
     checkers: u32,
@@ -230,7 +230,7 @@ fn answers(king: usize, checkers: u32) -> u32 {
 }
 
 /// What limits the moves on a board.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Of the opponent's sliders.
     pub pins: Pins,

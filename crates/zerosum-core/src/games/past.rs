@@ -9,7 +9,7 @@ use crate::game::{PlaneSpec, Planes, Player};
 pub const MAX_HISTORY: usize = 8;
 
 /// One board as the planes show it. The default stands for a board before the game began: nothing on it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Frame<B> {
     /// As the game keeps it, seen by whoever was to move.
     pub board: B,
@@ -18,7 +18,7 @@ pub struct Frame<B> {
 }
 
 /// The latest boards, in a ring.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Frames<B> {
     ring: [Frame<B>; MAX_HISTORY],
     newest: usize,
@@ -54,7 +54,7 @@ impl<B: Copy> Frames<B> {
 }
 
 /// The latest boards, and the keys of the positions that may come again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Past<B: Copy> {
     /// The present one included.
     pub frames: Frames<B>,
@@ -105,7 +105,7 @@ impl<B: Copy> Past<B> {
 }
 
 /// By player, how many moves in a row gave check, up to the last one: who checks perpetually loses in shogi.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks([u32; 2]);
 
 impl Checks {
@@ -164,13 +164,13 @@ const NUM_FILTER_BITS: u64 = 2048;
 
 /// Keys in the order in which they came. Copies share all but the latest, so that a long game costs a copy no more than a
 /// short one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
     filter: [u64; (NUM_FILTER_BITS / 64) as usize],
     chunk: Chunk,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Chunk {
     latest: [u64; NUM_IN_PLACE],
     num_latest: usize,

@@ -48,7 +48,7 @@ pub struct Chess {
 }
 
 /// A position with what may come again and what the planes show.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct State {
     board: Board,
     /// Since a capture or a pawn's move. The board's own count ends at 100.

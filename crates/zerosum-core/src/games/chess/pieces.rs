@@ -3,7 +3,7 @@
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
 /// Where pieces stand. The default is an empty board.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pieces {
     /// By kind, in the order of [`Piece::ALL`].
     kinds: [BitBoard; Piece::NUM],

@@ -11,7 +11,7 @@ const RECENT: usize = 32;
 /// Stone counts are told apart up to this number: beyond it, two counts share a list, which costs time and nothing else.
 const LISTS: usize = 128;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Entry {
     key: u64,
     /// One more than the index of the entry before it in its list; 0 if there is none.
@@ -19,7 +19,7 @@ struct Entry {
 }
 
 /// Earlier positions, the present one included.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
     /// All but the last few, shared between copies.
     old: Arc<Vec<Entry>>,

@@ -43,6 +43,15 @@ pub struct State<const W: usize, const P: usize> {
     history: History,
 }
 
+/// What the rules and the planes tell apart; what the board works out about chains depends on the order of the moves.
+impl<const W: usize, const P: usize> PartialEq for State<W, P> {
+    fn eq(&self, other: &Self) -> bool {
+        let seen =
+            |state: &Self| (state.board.stones, state.mover, state.passes, state.last, state.prisoners, state.ko);
+        seen(self) == seen(other) && self.past == other.past && self.history == other.history
+    }
+}
+
 /// What the side to move adds to a position's key.
 #[inline]
 fn turn(superko: Superko, mover: Player) -> u64 {

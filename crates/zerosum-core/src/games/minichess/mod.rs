@@ -28,7 +28,7 @@ pub struct Minichess {
 }
 
 /// A position with what may come again and what the planes show.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// Boards as who was to move saw them.
     past: Past<Board>,

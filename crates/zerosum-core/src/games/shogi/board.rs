@@ -146,7 +146,7 @@ pub enum Moves {
 }
 
 /// What takes a move back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
     chosen: shogi_core::Move,
     undo: Undo,

@@ -9,14 +9,14 @@ use crate::games::past::{Checks, Keys, MAX_HISTORY};
 pub const MAX_REPETITIONS: u8 = 3;
 
 /// A move, and how often the position that it was made in had occurred before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     made: Made,
     repetitions: u8,
 }
 
 /// The latest moves, in a ring, and what repetition needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Past {
     steps: [Option<Step>; MAX_HISTORY - 1],
     newest: usize,

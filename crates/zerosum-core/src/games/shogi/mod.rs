@@ -31,7 +31,7 @@ pub struct Shogi {
 }
 
 /// A position with what may come again and what the planes show.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct State {
     board: Board,
     past: Past,
