@@ -10,7 +10,7 @@ import numpy as np
 
 from zerosum.replay import GameHeader, GameRecord, PlyRecord
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.journal import PlyFlag
+from zerosum.replay.records import PlyFlag, policy_target
 
 
 def ply_of(game_id: int, index: int) -> PlyRecord:
@@ -26,9 +26,7 @@ def ply_of(game_id: int, index: int) -> PlyRecord:
         net_value=float(np.float32(generator.uniform(-1, 1))),
         num_simulations=int(visits.sum()),
         flags=PlyFlag.FULL_SEARCH,
-        target_actions=generator.permutation(4000)[:size].astype(np.uint16),
-        target_probabilities=(visits / max(visits.sum(), 1)).astype(np.float16),
-        target_visits=visits.astype(np.uint32),
+        target=policy_target(generator.permutation(4000)[:size], (visits / max(visits.sum(), 1)), visits),
     )
 
 

@@ -16,7 +16,7 @@ from zerosum.contest.centipawns import centipawns, value_of
 from zerosum.games import make
 from zerosum.notation import Move, Record, game_text, write_games
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.journal import GameRecord, PlyFlag
+from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.window import ReplayConfig, ReplayWindow, make_batch, require_game
 from zerosum.run import game_import
 from zerosum.run.game_import import ImportCounts, import_games
@@ -78,18 +78,20 @@ def test_a_game_is_kept_ply_by_ply(tmp_path: Path) -> None:
     game = make("chess")
     require_game(record, game.spec)
     texts, state = [], game.initial_state()
-    for action, player in zip(record.actions.tolist(), record.players.tolist(), strict=True):
+    for action, player in zip(record.plies["action"].tolist(), record.plies["player"].tolist(), strict=True):
         assert game.player(state) == player
         texts.append(game.action_text(state, action))
         state = game.play(state, action)
     assert texts == ["f2f3", "e7e5", "g2g4", "d8h4"]
     assert (record.outcome, record.ending, record.start) == (-1.0, "checkmate", "")
     assert record.settings_hash == f"{path}:1"
-    assert record.target_actions.tolist() == record.actions.tolist() and set(record.target_probabilities) == {1.0}
+    assert record.targets["action"].tolist() == record.plies["action"].tolist() and set(
+        record.targets["probability"]
+    ) == {1.0}
     recorded, both = int(PlyFlag.RECORDED), int(PlyFlag.RECORDED | PlyFlag.EVALUATED)
-    assert record.flags.tolist() == [recorded, both, both, both]
+    assert record.plies["flags"].tolist() == [recorded, both, both, both]
     expected = [0.0, value_of(50, 272), value_of(-70, 272), 1.0]  # each for its mover
-    assert record.search_values.tolist() == pytest.approx(expected)
+    assert record.plies["search_value"].tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +113,8 @@ def test_evaluations_are_kept(suffix: str, text: str, values: tuple[float | str 
         0.0 if value is None else 1.0 if value == "win" else value_of(100 * float(value), coefficient)
         for value in values
     ]
-    assert record.search_values.tolist() == pytest.approx(expected)
-    assert [bool(flag & PlyFlag.EVALUATED) for flag in record.flags] == [value is not None for value in values]
+    assert record.plies["search_value"].tolist() == pytest.approx(expected)
+    assert [bool(flag & PlyFlag.EVALUATED) for flag in record.plies["flags"]] == [value is not None for value in values]
 
 
 def test_evaluations_of_sgf_are_win_rates(tmp_path: Path) -> None:
@@ -120,8 +122,8 @@ def test_evaluations_of_sgf_are_win_rates(tmp_path: Path) -> None:
     path.write_text("(;SZ[9]RE[W+R];B[ee]SBKV[75.0];W[cc]SBKV[nan];B[gg])")
     Told(path, run=tmp_path / "run")
     (record,) = stored(tmp_path / "run")
-    assert record.search_values.tolist() == [0.0, -0.5, 0.0] and record.outcome == -1.0
-    assert [bool(flag & PlyFlag.EVALUATED) for flag in record.flags] == [False, True, False]
+    assert record.plies["search_value"].tolist() == [0.0, -0.5, 0.0] and record.outcome == -1.0
+    assert [bool(flag & PlyFlag.EVALUATED) for flag in record.plies["flags"]] == [False, True, False]
 
 
 def test_centipawns_and_values_are_inverse() -> None:
@@ -168,7 +170,7 @@ def test_games_that_begin_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "a.pgn").write_text('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"]\n[SetUp "1"]\n\n1... Kd7 2. e4 1-0\n')
     Told(tmp_path / "a.pgn", run=tmp_path / "run")
     (record,) = stored(tmp_path / "run")
-    assert record.start == "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1" and record.players.tolist() == [1, 0]
+    assert record.start == "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1" and record.plies["player"].tolist() == [1, 0]
 
 
 # ---- what is refused
@@ -348,7 +350,7 @@ def test_a_kill_costs_no_game_and_doubles_none(
     counts = Told(path, run=run).counts
     assert (counts.num_games, counts.num_known) == (20 - before, before) and not counts.refused
     records = stored(run)
-    assert len({record.actions.tobytes() for record in records}) == len(records) == 20
+    assert len({record.plies["action"].tobytes() for record in records}) == len(records) == 20
 
 
 @pytest.mark.parametrize("damage", ["missing", "nonsense", "of another store"])

@@ -49,11 +49,15 @@ def test_any_tool_reads_the_columns(tmp_path: Path):
     assert table["game_id"].to_pylist() == [0, 1]
     record = record_of(1)
     row = {name: table[name][1].as_py() for name in table.column_names}
-    assert row["actions"] == record.actions.tolist()
+    assert row["actions"] == record.plies["action"].tolist()
     assert row["outcome"] == record.outcome
     bounds = itertools.pairwise(record.target_offsets)
-    assert row["target_probabilities"] == [record.target_probabilities[a:b].tolist() for a, b in bounds]
-    assert set(row) == {entry.name for entry in fields(GameRecord)} - {"target_offsets"}
+    assert row["target_probabilities"] == [record.targets["probability"][a:b].tolist() for a, b in bounds]
+    lists = {
+        *("actions", "players", "checkpoint_steps", "search_values", "net_values", "num_simulations", "flags"),
+        *("target_actions", "target_probabilities", "target_visits"),
+    }
+    assert set(row) == {entry.name for entry in fields(GameRecord)} - {"plies", "targets", "target_offsets"} | lists
     documented = re.findall(r"^\s+\| ([a-z_, ]+) \|", encode_shard.__doc__, re.MULTILINE)
     assert {name for cell in documented[1:] for name in cell.split(", ")} == set(row)
     assert [record.game_id for record in read_shard(tmp_path / second)] == [2, 3]

@@ -15,8 +15,6 @@ from zerosum.replay.journal import (
     SYNC_INTERVAL_S,
     Journal,
     JournalContents,
-    PlyFlag,
-    RunningGame,
     begin_entry,
     end_entry,
     game_entries,
@@ -24,6 +22,7 @@ from zerosum.replay.journal import (
     ply_entry,
     start_entry,
 )
+from zerosum.replay.records import TARGET, PlyFlag, RunningGame, policy_target
 
 
 def ply_of(action=3, *, player=0, value=0.25, targets=((3, 0.75, 6), (5, 0.25, 2))):
@@ -36,9 +35,7 @@ def ply_of(action=3, *, player=0, value=0.25, targets=((3, 0.75, 6), (5, 0.25, 2
         net_value=-value,
         num_simulations=8,
         flags=PlyFlag.FULL_SEARCH | PlyFlag.SAMPLED,
-        target_actions=np.array(actions, np.uint16),
-        target_probabilities=np.array(probabilities, np.float16),
-        target_visits=np.array(visits, np.uint32),
+        target=policy_target(actions, probabilities, visits),
     )
 
 
@@ -65,9 +62,7 @@ def plies(draw):
         net_value=draw(values),
         num_simulations=draw(st.integers(0, 2**32 - 1)),
         flags=PlyFlag(draw(st.integers(0, 15))),
-        target_actions=np.array(actions, np.uint16),
-        target_probabilities=(np.array(visits, np.float64) / max(sum(visits), 1)).astype(np.float16),
-        target_visits=np.array(visits, np.uint32),
+        target=policy_target(actions, (np.array(visits, np.float64) / max(sum(visits), 1)), visits),
     )
 
 
@@ -89,7 +84,7 @@ def headers(draw, game_id):
 def test_what_was_written_comes_back(data):
     games = [
         RunningGame(header=data.draw(headers(game_id)), plies=data.draw(st.lists(plies(), max_size=4)))
-        for game_id in data.draw(st.lists(st.integers(0, 2**62), max_size=4, unique=True))
+        for game_id in data.draw(st.lists(st.integers(0, 2**62 - 1), max_size=4, unique=True))
     ]
     finished = [game for game in games if data.draw(st.booleans())]
     outcome, ending = data.draw(st.floats(-1, 1, width=32)), data.draw(st.text(max_size=8))
@@ -133,7 +128,7 @@ def three_games():
 
 def progress(contents: JournalContents):
     """(finished game_ids with their moves, running ones with theirs), to compare at a glance."""
-    finished = {record.game_id: record.actions.tolist() for record in contents.finished}
+    finished = {record.game_id: record.plies["action"].tolist() for record in contents.finished}
     running = {game_id: [ply.action for ply in game.plies] for game_id, game in contents.running.items()}
     return finished, running
 
@@ -238,15 +233,23 @@ def test_a_write_that_the_system_splits_is_completed(tmp_path: Path, monkeypatch
     assert (tmp_path / "journal.bin").read_bytes() == BEGIN + b"".join(three_games())
 
 
+def test_a_ply_on_disk_keeps_its_bytes():
+    key, packed = "080000000000000002000000", "030000e80300000000803e000080be0800000009"
+    target = "020003000500003a00340600000002000000"
+    entry = ply_entry(8, 2, ply_of())
+    assert entry[13:].hex() == key + packed + target
+    assert ply_entry(8, 2, ply_of(targets=()))[13:].hex() == key + packed + "0000"
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"player": 2},
         {"search_value": 1.01},
         {"net_value": float("nan")},
-        {"target_probabilities": np.array([0.5, 0.25], np.float16)},
-        {"target_probabilities": np.array([0.75, 0.25], np.float32)},
-        {"target_visits": np.array([8], np.uint32)},
+        {"target": policy_target([3, 5], [0.5, 0.25], [6, 2])},
+        {"target": np.array([(3, 1.0, 8)], [(name, np.float32) for name in TARGET.names])},
+        {"target": policy_target([3], [1.0], [8]).reshape(1, 1)},
     ],
 )
 def test_a_ply_holds_its_promises(changes):
@@ -258,10 +261,11 @@ def test_a_record_holds_its_promises():
     record = GameRecord.from_plies(header_of(1), [ply_of(), ply_of(player=1, targets=())], outcome=1.0, ending="mate")
     assert (record.num_plies, record.num_positions) == (2, 1)
     for changes in (
-        {"players": record.players[:1]},
-        {"actions": record.actions.astype(np.int64)},
+        {"plies": record.plies[:1]},
+        {"plies": record.plies["action"]},
         {"target_offsets": np.array([0, 3, 2], np.int64)},
-        {"target_visits": record.target_visits[:1]},
+        {"targets": record.targets[:1]},
+        {"targets": record.targets["visits"]},
         {"outcome": 1.5},
     ):
         with pytest.raises(AssertionError):

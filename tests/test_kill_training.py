@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kill_training import PHASES, Found, Marks, find_faults, kill_many, look
@@ -60,7 +59,7 @@ def twice(found: Found) -> Found:
 
 def altered(found: Found) -> Found:
     first = found.records[0]
-    return replace(found, records=[replace(first, actions=first.actions[::-1].copy()), *found.records[1:]])
+    return replace(found, records=[replace(first, plies=first.plies[::-1].copy()), *found.records[1:]])
 
 
 def shorter(found: Found) -> Found:
@@ -113,5 +112,6 @@ def test_what_the_training_took_for_done_must_be_there(run: Path, marks: Marks, 
     weights = copy / "checkpoints" / "step-00000002.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
     assert "is damaged" in faults_of(copy, Found(), found, marks)
-    illegal = [replace(record, actions=np.zeros_like(record.actions)) for record in found.records]
-    assert "has an illegal move at ply 1" in faults_of(run, Found(), replace(found, records=illegal), marks)
+    for record in found.records:
+        record.plies["action"] = 0
+    assert "has an illegal move at ply 1" in faults_of(run, Found(), found, marks)

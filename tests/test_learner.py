@@ -39,7 +39,7 @@ from zerosum.network.checkpoint import load_learner_state
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.replay import Batch, ReplayConfig, ReplayWindow
 from zerosum.replay import window as replay
-from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, policy_target
 
 GAME = make("connect4")
 SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
@@ -233,9 +233,9 @@ def games_at_random(num_games: int, seed: int) -> ReplayWindow:
                     net_value=0.0,
                     num_simulations=1,
                     flags=PlyFlag.FULL_SEARCH,
-                    target_actions=np.array(legal, np.uint16),
-                    target_probabilities=np.full(len(legal), 1 / len(legal), np.float16),
-                    target_visits=np.ones(len(legal), np.uint32),
+                    target=policy_target(
+                        legal, np.full(len(legal), 1 / len(legal), np.float16), np.ones(len(legal), np.uint32)
+                    ),
                 )
             )
             state = game.play(state, plies[-1].action)

@@ -15,17 +15,8 @@ from zerosum.base.errors import DataError, SettingsError
 from zerosum.replay import ReplayConfig, ReplayWindow, Samples, make_batch
 from zerosum.replay import window as replay
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.window import (
-    GameHeader,
-    GameRecord,
-    PlyFlag,
-    PlyRecord,
-    lambda_returns,
-    needed,
-    permuted,
-    require_game,
-    window_size,
-)
+from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, policy_target
+from zerosum.replay.window import lambda_returns, needed, permuted, require_game, window_size
 
 
 def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values=None, proven=(), start=""):
@@ -43,9 +34,9 @@ def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values
             net_value=0.0,
             num_simulations=1,
             flags=PlyFlag.FULL_SEARCH | (PlyFlag.PROVEN if index in proven else PlyFlag(0)),
-            target_actions=np.array(list(targets[index]), np.uint16),
-            target_probabilities=np.array(list(targets[index].values()), np.float16),
-            target_visits=np.ones(len(targets[index]), np.uint32),
+            target=policy_target(
+                list(targets[index]), list(targets[index].values()), np.ones(len(targets[index]), np.uint32)
+            ),
         )
         for index, move in enumerate(moves)
     ]
@@ -288,16 +279,16 @@ def batch_twin(game: Game, records, samples: Samples, q: float):
     for game_id, ply in zip(samples.game_ids.tolist(), np.diff(samples.action_offsets).tolist(), strict=True):
         record = by_id[game_id]
         state = game.parse_position(record.start) if record.start else game.initial_state()
-        for action in record.actions[:ply].tolist():
+        for action in record.plies["action"][:ply].tolist():
             state = game.play(state, action)
         outcome = record.outcome if game.player(state) == 0 else -record.outcome
         policy, legal = np.zeros(game.spec.num_actions), np.zeros(game.spec.num_actions, bool)
         legal[game.legal_actions(state)] = True
         ply_record = record.ply(ply)
-        for action, share in zip(ply_record.target_actions, ply_record.target_probabilities, strict=True):
+        for action, share in zip(ply_record.target["action"], ply_record.target["probability"], strict=True):
             policy[action] = share
         value = (1 - q) * outcome + q * ply_record.search_value
-        left = len(record.actions[ply:])
+        left = len(record.plies[ply:])
         rows.append((game.planes(state), policy, value, float(outcome == 0), left, legal, 1.0))
     return [np.array(column) for column in zip(*rows, strict=True)]
 

@@ -57,7 +57,7 @@ def games_of(directory: Path) -> dict[int, tuple[int, ...]]:
     store = GameStore(directory / "games", report=messages.append)
     records = list(store.recent(1 << 60))
     store.close()
-    games = {record.game_id: tuple(record.actions.tolist()) for record in records}
+    games = {record.game_id: tuple(record.plies["action"].tolist()) for record in records}
     assert len(games) == len(records), "a game is there twice"
     return games
 

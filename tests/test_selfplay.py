@@ -21,8 +21,7 @@ from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator, 
 from zerosum.games import Rules, adopt, make, measure_game, state_after
 from zerosum.games.rules import Leaves
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.journal import RunningGame
-from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, RunningGame
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root, tree_mib
 from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask
@@ -96,14 +95,14 @@ def assert_legal_game(game: Rules, record: GameRecord) -> None:
     for index in range(record.num_plies):
         ply, legal = record.ply(index), game.legal_actions(state)
         assert ply.action in legal and ply.player == game.player(state)
-        assert len(ply.target_actions) > 0 and set(ply.target_actions.tolist()) <= set(legal)
-        assert ply.target_probabilities.astype(float).sum() == pytest.approx(1, abs=0.002)
-        assert (ply.target_probabilities > 0).all() and ply.target_visits.sum() <= ply.num_simulations
+        assert len(ply.target) > 0 and set(ply.target["action"].tolist()) <= set(legal)
+        assert ply.target["probability"].astype(float).sum() == pytest.approx(1, abs=0.002)
+        assert (ply.target["probability"] > 0).all() and ply.target["visits"].sum() <= ply.num_simulations
         assert ply.net_value == 0.0, "the uniform evaluator's"
         assert bool(ply.flags & PlyFlag.SAMPLED) == (index < CONFIG.temperature_plies)
         assert ply.flags & PlyFlag.FULL_SEARCH and ply.flags & PlyFlag.NOISE
         if ply.flags & PlyFlag.SAMPLED:
-            assert ply.action in ply.target_actions
+            assert ply.action in ply.target["action"]
         state = game.play(state, ply.action)
     assert (record.outcome, record.ending) == (game.outcome(state), game.ending(state))
 
@@ -120,7 +119,7 @@ def test_records_are_legal_games(name: str) -> None:
         assert record.header.__dict__ == expected.__dict__
     log: Any = task.log
     assert sorted([*records, *log.running]) == list(range(len(records) + CONFIG.games_per_worker)), "ids are counted up"
-    assert len({tuple(record.actions) for record in records.values()}) > 5, "games differ"
+    assert len({tuple(record.plies["action"]) for record in records.values()}) > 5, "games differ"
 
 
 def test_the_record_is_what_the_searches_found() -> None:
@@ -134,13 +133,13 @@ def test_the_record_is_what_the_searches_found() -> None:
             pass
         root, ply = search.root(0), record.ply(index)
         target = root.policy_target()
-        assert ply.target_actions.tolist() == root.actions[target > 0].tolist()
-        assert ply.target_visits.tolist() == root.visits[target > 0].tolist()
-        np.testing.assert_allclose(ply.target_probabilities, target[target > 0], atol=1e-3)
+        assert ply.target["action"].tolist() == root.actions[target > 0].tolist()
+        assert ply.target["visits"].tolist() == root.visits[target > 0].tolist()
+        np.testing.assert_allclose(ply.target["probability"], target[target > 0], atol=1e-3)
         assert (ply.search_value, ply.num_simulations) == (root.value, root.num_simulations)
         assert bool(ply.flags & PlyFlag.PROVEN) == (root.proven is not None)
         search.advance(0, ply.action, keep=False)
-    assert (record.flags & PlyFlag.PROVEN).any()
+    assert (record.plies["flags"] & PlyFlag.PROVEN).any()
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -172,7 +171,9 @@ def test_same_seed_same_games() -> None:
     first, again = play(new_task(), 10)[1], play(new_task(), 10)[1]
     assert first.keys() == again.keys() and all(same(first[i], again[i]) for i in first)
     other = play(new_task(seed=8), 10)[1]
-    assert not any(np.array_equal(first[i].actions, other[i].actions) for i in first.keys() & other.keys())
+    assert not any(
+        np.array_equal(first[i].plies["action"], other[i].plies["action"]) for i in first.keys() & other.keys()
+    )
 
 
 def test_a_game_does_not_depend_on_its_neighbours() -> None:
@@ -186,9 +187,9 @@ def test_a_game_does_not_depend_on_its_neighbours() -> None:
 def test_without_noise_and_temperature_all_games_are_one() -> None:
     search, config = replace(SEARCH, root_noise_fraction=0.0), replace(CONFIG, temperature=0.0)
     records = play(new_task(search=search, config=config), 5)[1].values()
-    assert len({tuple(record.actions) for record in records}) == 1
+    assert len({tuple(record.plies["action"]) for record in records}) == 1
     for record in records:
-        assert not (record.flags & (PlyFlag.NOISE | PlyFlag.SAMPLED)).any()
+        assert not (record.plies["flags"] & (PlyFlag.NOISE | PlyFlag.SAMPLED)).any()
 
 
 def test_after_temperature_plies_the_best_move_is_played() -> None:
@@ -196,7 +197,10 @@ def test_after_temperature_plies_the_best_move_is_played() -> None:
     search = replace(SEARCH, exact_bounds=False, num_simulations=30)
     records = play(new_task(search=search), 12)[1].values()
     is_best = [
-        [ply.target_visits[ply.target_actions == ply.action].max(initial=0) == ply.target_visits.max() for ply in plies]
+        [
+            ply.target["visits"][ply.target["action"] == ply.action].max(initial=0) == ply.target["visits"].max()
+            for ply in plies
+        ]
         for plies in ([record.ply(index) for index in range(record.num_plies)] for record in records)
     ]
     assert all(all(game[CONFIG.temperature_plies :]) for game in is_best)
@@ -223,10 +227,10 @@ def test_a_gumbel_root_plays_its_best_move_and_is_learned_from() -> None:
         if is_full:
             assert ply.action == root.best_action
             target = root.policy_target().astype(np.float16)
-            assert ply.target_actions.tolist() == root.actions[target > 0].tolist()
-            assert ply.target_probabilities.tolist() == target[target > 0].tolist()
+            assert ply.target["action"].tolist() == root.actions[target > 0].tolist()
+            assert ply.target["probability"].tolist() == target[target > 0].tolist()
         again.advance(0, ply.action, keep=False)
-    assert {bool(flag & PlyFlag.NOISE) for flag in map(PlyFlag, record.flags.tolist())} == {True, False}
+    assert {bool(flag & PlyFlag.NOISE) for flag in map(PlyFlag, record.plies["flags"].tolist())} == {True, False}
 
 
 @pytest.mark.parametrize("reuse", [False, True])
@@ -298,9 +302,9 @@ def test_what_another_network_said_is_forgotten() -> None:
         evaluator.step = batch // 30
         records += worker.play_batch()
     for record in records:
-        later = np.round(record.net_values * 1000) - record.checkpoint_steps
+        later = np.round(record.plies["net_value"] * 1000) - record.plies["checkpoint_step"]
         assert ((later == 0) | (later == 1)).all(), "a network that came between a search's begin and its root, at most"
-    assert len({step for record in records for step in record.checkpoint_steps.tolist()}) > 3
+    assert len({step for record in records for step in record.plies["checkpoint_step"].tolist()}) > 3
     # Of one network only what several trees ask in one batch is asked twice.
     assert max(evaluator.asked.values()) <= CONFIG.games_per_worker
 
@@ -393,7 +397,10 @@ def test_every_setting_acts() -> None:
         {"opening_share": 1.0},
     ):
         changed = play(new_task(config=replace(CONFIG, **changes)), 6)[1]
-        assert any(not np.array_equal(plain[i].actions, changed[i].actions) for i in plain.keys() & changed.keys())
+        assert any(
+            not np.array_equal(plain[i].plies["action"], changed[i].plies["action"])
+            for i in plain.keys() & changed.keys()
+        )
 
 
 def test_only_full_searches_are_learned_from() -> None:
@@ -407,9 +414,9 @@ def test_only_full_searches_are_learned_from() -> None:
     assert 0.2 < len(full) / len(plies) < 0.3
     assert {(ply.num_simulations, bool(ply.flags & PlyFlag.NOISE)) for ply in full} == {(SEARCH.num_simulations, True)}
     assert {(ply.num_simulations, bool(ply.flags & PlyFlag.NOISE)) for ply in fast} == {(3, False)}
-    assert all(len(ply.target_actions) for ply in full) and not any(len(ply.target_actions) for ply in fast)
+    assert all(len(ply.target) for ply in full) and not any(len(ply.target) for ply in fast)
     assert sum(record.num_positions for record in records) == len(full)
-    assert len({tuple(record.flags & PlyFlag.FULL_SEARCH) for record in records}) > 20
+    assert len({tuple(record.plies["flags"] & PlyFlag.FULL_SEARCH) for record in records}) > 20
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -419,21 +426,25 @@ def test_a_share_of_the_games_opens_with_random_moves(name: str) -> None:
     records = play(new_task(name, config=config), 60)[1].values()
     lengths = []
     for record in records:
-        is_opening = (record.flags & PlyFlag.OPENING) > 0
+        is_opening = (record.plies["flags"] & PlyFlag.OPENING) > 0
         lengths.append(int(is_opening.sum()))
         assert is_opening[: lengths[-1]].all(), "they come first"
         assert lengths[-1] < record.num_plies, "the game is played out"
-        assert not record.num_simulations[is_opening].any() and record.num_simulations[~is_opening].all()
+        assert (
+            not record.plies["num_simulations"][is_opening].any() and record.plies["num_simulations"][~is_opening].all()
+        )
         assert not np.diff(record.target_offsets)[is_opening].any()
         if lengths[-1]:
-            assert record.flags[lengths[-1]] & PlyFlag.FULL_SEARCH, "the position is new"
+            assert record.plies["flags"][lengths[-1]] & PlyFlag.FULL_SEARCH, "the position is new"
         state = GAMES[name].initial_state()
         for ply in range(record.num_plies):
-            assert record.players[ply] == GAMES[name].player(state)
-            state = GAMES[name].play(state, int(record.actions[ply]))
+            assert record.plies["player"][ply] == GAMES[name].player(state)
+            state = GAMES[name].play(state, int(record.plies["action"][ply]))
     assert set(lengths) == set(range(6)), "every number of moves occurs"
     assert 0.3 < np.mean([length > 0 for length in lengths]) < 0.7
-    opened = [tuple(record.actions[:2].tolist()) for record in records if record.flags[0] & PlyFlag.OPENING]
+    opened = [
+        tuple(record.plies["action"][:2].tolist()) for record in records if record.plies["flags"][0] & PlyFlag.OPENING
+    ]
     assert len(set(opened)) > len(opened) / 3, "each game has its own"
 
 
@@ -474,7 +485,7 @@ def test_no_setting_is_forgotten() -> None:
 def test_the_networks_step_is_recorded_when_the_search_begins() -> None:
     steps = itertools.count(100)
     _, records = play(new_task(network_step=lambda: next(steps), config=replace(CONFIG, games_per_worker=1)), 3)
-    played = np.concatenate([records[number].checkpoint_steps for number in range(3)])
+    played = np.concatenate([records[number].plies["checkpoint_step"] for number in range(3)])
     np.testing.assert_array_equal(played, np.arange(100, 100 + len(played)))
 
 
@@ -509,7 +520,7 @@ def test_running_games_go_on_after_a_kill(tmp_path: Path, name: str) -> None:
                 assert record.game_id not in records, "no game ends twice"
                 records[record.game_id] = record
                 moves = kept.pop(record.game_id, [])
-                assert record.actions[: len(moves)].tolist() == moves
+                assert record.plies["action"][: len(moves)].tolist() == moves
         directory = tmp_path / str(part + 1)
         shutil.copytree(tmp_path / str(part), directory)  # what a kill leaves: the store was not closed
     store = open_store(directory)

@@ -24,7 +24,7 @@ from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
 from zerosum.replay import GameHeader, GameRecord, PlyRecord
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.journal import RunningGame
+from zerosum.replay.records import PLY_NAMES, RunningGame
 from zerosum.run.training import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, processes
@@ -94,8 +94,11 @@ def new_selfplay(game: str, log: MemoryLog, first_game_id: int = 0, **changes: A
 
 
 def same(record: GameRecord, other: GameRecord, *, apart_from: str = "") -> bool:
-    names = {field.name for field in dataclasses.fields(GameRecord)} - {apart_from}
-    return all(np.array_equal(getattr(record, name), getattr(other, name)) for name in names)
+    columns = [name for name in PLY_NAMES if name != apart_from]
+    names = {field.name for field in dataclasses.fields(GameRecord)} - {"plies"}
+    return np.array_equal(record.plies[columns], other.plies[columns]) and all(
+        np.array_equal(getattr(record, name), getattr(other, name)) for name in names
+    )
 
 
 def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
@@ -110,13 +113,13 @@ def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
     running = sum(len(running.plies) for running in log.running.values())
     assert selfplay.counts.plies == running + sum(record.num_plies for record in taken)
     assert selfplay.counts.evaluations > 0
-    assert all((record.checkpoint_steps == 5).all() for record in taken)
+    assert all((record.plies["checkpoint_step"] == 5).all() for record in taken)
 
     alone = MemoryLog()
     worker = SelfplayWorker(new_task(game, alone, first_game_id=10))
     worker.play_until(lambda: log.finished.keys() <= alone.finished.keys(), lambda _: None)
     for number, record in log.finished.items():
-        assert same(record, alone.finished[number], apart_from="checkpoint_steps")
+        assert same(record, alone.finished[number], apart_from="checkpoint_step")
 
 
 def test_running_games_are_dealt_out_and_go_on(game: str) -> None:
@@ -129,7 +132,7 @@ def test_running_games_are_dealt_out_and_go_on(game: str) -> None:
     selfplay = new_selfplay(game, log, first_game_id=100, running=list(log.running.values()))
     selfplay.play(lambda: plies.keys() <= log.finished.keys(), lambda _: None)
     for number, actions in plies.items():
-        assert log.finished[number].actions[: len(actions)].tolist() == actions
+        assert log.finished[number].plies["action"][: len(actions)].tolist() == actions
 
 
 def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) -> None:
@@ -140,7 +143,7 @@ def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) ->
 
     def has_newer(worker: int) -> bool:
         records = [record for number, record in list(log.finished.items()) if number % 2 == worker]
-        return bool(records) and (records[-1].checkpoint_steps == 6).all()
+        return bool(records) and (records[-1].plies["checkpoint_step"] == 6).all()
 
     def steps() -> Any:
         """What is to be seen, one thing after another; asked again and again while they play."""
@@ -255,7 +258,7 @@ def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker
     worker = SelfplayWorker(new_task(game, alone))
     worker.play_until(lambda: log.finished.keys() <= alone.finished.keys(), lambda _: None)
     for number, record in log.finished.items():
-        assert same(record, alone.finished[number], apart_from="checkpoint_steps"), "as if nothing had happened"
+        assert same(record, alone.finished[number], apart_from="checkpoint_step"), "as if nothing had happened"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no signals")
@@ -305,7 +308,7 @@ def test_a_run_trains_in_processes_and_resumes(game: str, tmp_path: Path) -> Non
     assert before.keys() < after.keys() and all(same(before[number], after[number]) for number in before)
     for record in after.values():
         state = rules.initial_state()
-        for action in record.actions.tolist():
+        for action in record.plies["action"].tolist():
             state = rules.play(state, action)
         assert rules.outcome(state) == record.outcome
 

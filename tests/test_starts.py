@@ -124,7 +124,7 @@ def test_selfplay_begins_there_and_goes_on_from_there() -> None:
     assert {record.start for record in records} == {"", *TEXTS}
     for record in records:
         state = start_state(GAME, record.start)
-        for action, player in zip(record.actions.tolist(), record.players.tolist(), strict=True):
+        for action, player in zip(record.plies["action"].tolist(), record.plies["player"].tolist(), strict=True):
             assert action in GAME.legal_actions(state) and player == GAME.player(state)
             state = GAME.play(state, action)
         assert (record.outcome, record.ending) == (GAME.outcome(state), GAME.ending(state))
@@ -141,7 +141,7 @@ def test_selfplay_begins_there_and_goes_on_from_there() -> None:
     for record in common:
         same = by_id[record.game_id]
         assert (record.start, record.outcome) == (same.start, same.outcome)
-        assert record.actions.tolist() == same.actions.tolist()
+        assert record.plies["action"].tolist() == same.plies["action"].tolist()
 
 
 @pytest.mark.usefixtures("several")

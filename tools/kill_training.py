@@ -275,7 +275,7 @@ def _faults_of_games(game: Rules, before: Found, after: Found, *, num_new: int, 
     if missing := set(range(max(ids, default=-1) + 1)) - ids:
         yield f"games that began are lost: {sorted(missing)}"
     for game_id, moves in before.running.items():
-        now = new[game_id].actions.tolist() if game_id in new else after.running.get(game_id, [])
+        now = new[game_id].plies["action"].tolist() if game_id in new else after.running.get(game_id, [])
         is_anew = begins_anew and game_id not in new
         if now[: len(moves)] != (moves[: len(now)] if is_anew else moves):
             yield f"game {game_id} had the moves {moves}, and has {now}"
@@ -290,8 +290,8 @@ def _bits(record: GameRecord) -> list[object]:
 
 def _against_the_rules(game: Rules, record: GameRecord) -> str:
     state = start_state(game, record.start)
-    for index, action in enumerate(record.actions.tolist()):
-        if action not in game.legal_actions(state) or record.players[index] != game.player(state):
+    for index, action in enumerate(record.plies["action"].tolist()):
+        if action not in game.legal_actions(state) or record.plies["player"][index] != game.player(state):
             return f"has an illegal move at ply {index}"
         state = game.play(state, action)
     is_end = (record.outcome, record.ending) == (game.outcome(state), game.ending(state))

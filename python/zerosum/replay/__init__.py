@@ -1,12 +1,12 @@
 """Game records: on disk and in the window that is learned from.
 
-`journal.py` and `shards.py` are the files, `game_store.py` keeps both, `window.py` makes batches. Start with
-`GameRecord`.
+`records.py` says what is kept of a game. `journal.py` and `shards.py` are the files, `game_store.py` keeps both,
+`window.py` makes batches. Start with `GameRecord`.
 """
 
-from zerosum.replay.journal import GameHeader as GameHeader
-from zerosum.replay.journal import GameRecord as GameRecord
-from zerosum.replay.journal import PlyRecord as PlyRecord
+from zerosum.replay.records import GameHeader as GameHeader
+from zerosum.replay.records import GameRecord as GameRecord
+from zerosum.replay.records import PlyRecord as PlyRecord
 from zerosum.replay.window import Batch as Batch
 from zerosum.replay.window import ReplayConfig as ReplayConfig
 from zerosum.replay.window import ReplayWindow as ReplayWindow

@@ -29,12 +29,8 @@ from typing import Any
 from zerosum.base.errors import DataError, RunError, printable
 from zerosum.base.files import UNFINISHED, copy_aside, require_own_files, synced, write_all, write_durably
 from zerosum.replay.journal import (
-    GameHeader,
-    GameRecord,
     Journal,
     JournalContents,
-    PlyRecord,
-    RunningGame,
     begin_entry,
     end_entry,
     game_entries,
@@ -42,6 +38,7 @@ from zerosum.replay.journal import (
     ply_entry,
     start_entry,
 )
+from zerosum.replay.records import GameHeader, GameRecord, PlyRecord, RunningGame
 from zerosum.replay.shards import (
     FORMAT,
     JOURNAL_NAME,

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, shown
-from zerosum.replay.journal import PLY_COLUMNS, TARGET_COLUMNS, GameRecord
+from zerosum.replay.records import PLY, TARGET, GameRecord
 
 FORMAT = 1
 """Version of the directory: manifest, journal and shards. A newer one is refused."""
@@ -33,6 +34,15 @@ JOURNAL_NAME = re.compile(r"journal-(\d{6,})\.bin")
 
 
 # ---- shards
+
+
+def _plurals(dtype: np.dtype[np.void], prefix: str = "") -> dict[str, str]:
+    """The file's column of each field of a structured dtype: a list, so its name is the plural."""
+    plurals = {"probability": "probabilities"}
+    return {name: prefix + plurals.get(name, name if name.endswith("s") else f"{name}s") for name in dtype.names or ()}
+
+
+_PLIES, _TARGETS = _plurals(PLY), _plurals(TARGET, "target_")
 
 
 def encode_shard(records: Sequence[GameRecord]) -> bytes:
@@ -52,15 +62,16 @@ def encode_shard(records: Sequence[GameRecord]) -> bytes:
     def lists(sizes: Sequence[int], values: Any) -> Any:
         return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int32()), values)
 
-    def joined(name: str) -> Any:
-        values = np.concatenate([getattr(record, name) for record in records])
-        return pa.array(values.astype(np.float32) if values.dtype == np.float16 else values)
+    def array(values: Any) -> Any:
+        return pa.array(np.ascontiguousarray(values, np.float32 if values.dtype == np.float16 else None))
 
     plies = [record.num_plies for record in records]
-    targets = np.concatenate([np.diff(record.target_offsets) for record in records]).tolist()
+    sizes = np.concatenate([np.diff(record.target_offsets) for record in records]).tolist()
+    by_ply = np.concatenate([record.plies for record in records])
+    by_target = np.concatenate([record.targets for record in records])
     columns = {name: pa.array([getattr(record, name) for record in records], type) for name, type in _scalars().items()}
-    columns |= {name: lists(plies, joined(name)) for name in PLY_COLUMNS}
-    columns |= {name: lists(plies, lists(targets, joined(name))) for name in TARGET_COLUMNS}
+    columns |= {column: lists(plies, array(by_ply[name])) for name, column in _PLIES.items()}
+    columns |= {column: lists(plies, lists(sizes, array(by_target[name]))) for name, column in _TARGETS.items()}
     table = pa.table(columns).replace_schema_metadata({"zerosum.format": str(FORMAT)})
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
@@ -89,23 +100,32 @@ def _decode_shard(data: bytes) -> list[GameRecord]:
 
     table = pq.read_table(pa.BufferReader(data))
     scalars = {name: table[name].to_pylist() for name in _scalars()}
-    columns = {name: table[name].combine_chunks() for name in (*PLY_COLUMNS, *TARGET_COLUMNS)}
-    plies = columns["actions"].offsets.to_numpy().astype(np.int64)
-    targets = columns["target_actions"].values.offsets.to_numpy().astype(np.int64)
-    by_ply = {name: columns[name].values.to_numpy().astype(dtype) for name, (_, dtype) in PLY_COLUMNS.items()}
-    by_target = {name: columns[name].values.values.to_numpy().astype(dtype) for name, dtype in TARGET_COLUMNS.items()}
+    by_ply = {name: table[_PLIES[name]].combine_chunks() for name in _PLIES}
+    by_target = {name: table[_TARGETS[name]].combine_chunks().values for name in _TARGETS}
+    plies = by_ply["action"].offsets.to_numpy().astype(np.int64)
+    targets = by_target["action"].offsets.to_numpy().astype(np.int64)
+    all_plies, all_targets = _joined(PLY, by_ply), _joined(TARGET, by_target)
     records = []
     for row, (first, last) in enumerate(itertools.pairwise(plies)):
         start, end = targets[first], targets[last]
         records.append(
             GameRecord(
                 **{name: values[row] for name, values in scalars.items()},
-                **{name: values[first:last] for name, values in by_ply.items()},
-                **{name: values[start:end] for name, values in by_target.items()},
+                plies=all_plies[first:last],
+                targets=all_targets[start:end],
                 target_offsets=targets[first : last + 1] - start,
             )
         )
     return records
+
+
+def _joined(dtype: np.dtype[np.void], columns: dict[str, Any]) -> NDArray[np.void]:
+    """One structured array from Arrow lists, by the names of its fields."""
+    arrays = {name: column.values.to_numpy() for name, column in columns.items()}
+    joined = np.empty(len(arrays["action"]), dtype)
+    for name, values in arrays.items():
+        joined[name] = values
+    return joined
 
 
 def read_shard(path: Path) -> list[GameRecord]:

@@ -21,10 +21,7 @@ from numpy.typing import NDArray
 from zerosum.base.errors import DataError, GameError
 from zerosum.base.settings import check, setting
 from zerosum.games import start_state
-from zerosum.replay.journal import GameHeader as GameHeader
-from zerosum.replay.journal import GameRecord as GameRecord
-from zerosum.replay.journal import PlyFlag as PlyFlag
-from zerosum.replay.journal import PlyRecord as PlyRecord
+from zerosum.replay.records import GameHeader, GameRecord, PlyFlag
 
 if TYPE_CHECKING:
     from zerosum._core import Game, GameSpec, State
@@ -375,8 +372,9 @@ def lambda_returns(record: GameRecord, *, value_lambda: float) -> NDArray[np.flo
     G(t) = (1 - lambda) * v(t) + lambda * G(t + 1), with the outcome behind the last ply (Sutton and Barto,
     Reinforcement Learning, section 12.1). A proven value is exact, so nothing that was played later changes it.
     """
-    values = np.where(record.players == 0, record.search_values, -record.search_values).tolist()
-    is_proven = (record.flags & int(PlyFlag.PROVEN)).tolist()
+    plies = record.plies
+    values = np.where(plies["player"] == 0, plies["search_value"], -plies["search_value"]).tolist()
+    is_proven = (plies["flags"] & int(PlyFlag.PROVEN)).tolist()
     following = record.outcome
     for ply in range(len(values) - 1, -1, -1):
         weight = 0.0 if is_proven[ply] else value_lambda
@@ -427,16 +425,16 @@ class _Block:
         rows["first_action"] = self.actions.size
         rows["ply"] = plies
         returns = lambda_returns(record, value_lambda=value_lambda)[plies]
-        rows["return"] = np.where(record.players[plies] == 0, returns, -returns)
-        rows["search_value"] = record.search_values[plies]
+        rows["return"] = np.where(record.plies["player"][plies] == 0, returns, -returns)
+        rows["search_value"] = record.plies["search_value"][plies]
         rows["draw"] = 1 - np.abs(lambda_returns(record, value_lambda=1.0)[plies])
         rows["plies_left"] = record.num_plies - plies
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]
         self.rows.extend(rows)
-        self.actions.extend(record.actions)
-        self.target_actions.extend(record.target_actions)
-        self.target_probabilities.extend(record.target_probabilities)
+        self.actions.extend(record.plies["action"])
+        self.target_actions.extend(record.targets["action"])
+        self.target_probabilities.extend(record.targets["probability"])
         return len(plies)
 
     def close(self) -> None:

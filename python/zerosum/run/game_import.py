@@ -25,7 +25,7 @@ from zerosum.notation.game_files import READ_SUFFIXES, read_raw_games
 from zerosum.notation.legality import game_of
 from zerosum.notation.sgf import MOVE_OPTIONS
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.journal import GameRecord
+from zerosum.replay.records import GameRecord
 from zerosum.replay.shards import MANIFEST, read_manifest, read_shard
 from zerosum.run.config import game_name, load_config
 from zerosum.run.imported_game import ILLEGAL, ImportedGame, RefusedGameError, imported

@@ -26,7 +26,7 @@ from zerosum.games import Rules, start_state
 from zerosum.notation import Move, Record
 from zerosum.notation.legality import NOTATIONS, options_of, parse_move
 from zerosum.notation.sgf import MOVE_OPTIONS
-from zerosum.replay.journal import GameRecord, PlyFlag
+from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 
 OWN_SCORE = re.compile(r"([+-]?)(?:(\d{1,5}\.\d{1,3})|M(\d{1,4}))/\d{1,4}\b", re.ASCII)
 CENTIPAWNS = re.compile(r"(?:#評価値=|\*\* )([+-]?\d{1,7})\b", re.ASCII)
@@ -65,9 +65,12 @@ class ImportedGame:
 
     def record(self, game: Rules, *, game_id: int, origin: str) -> GameRecord:
         """It as the store keeps games."""
-        plies = len(self.actions)
+        num_plies = len(self.actions)
         is_evaluated = ~np.isnan(self.values)
-        flags = np.where(is_evaluated, PlyFlag.RECORDED | PlyFlag.EVALUATED, PlyFlag.RECORDED)
+        plies = np.zeros(num_plies, PLY)
+        plies["action"], plies["player"] = self.actions, self.players
+        plies["search_value"] = np.where(is_evaluated, self.values, 0)
+        plies["flags"] = np.where(is_evaluated, PlyFlag.RECORDED | PlyFlag.EVALUATED, PlyFlag.RECORDED)
         return GameRecord(
             game_id=game_id,
             game=game.spec.name,
@@ -76,17 +79,9 @@ class ImportedGame:
             start=self.start,
             settings_hash=origin,
             seed=0,
-            actions=self.actions,
-            players=self.players,
-            checkpoint_steps=np.zeros(plies, np.uint32),
-            search_values=np.where(is_evaluated, self.values, 0).astype(np.float32),
-            net_values=np.zeros(plies, np.float32),
-            num_simulations=np.zeros(plies, np.uint32),
-            flags=flags.astype(np.uint8),
-            target_offsets=np.arange(plies + 1, dtype=np.int64),
-            target_actions=self.actions,
-            target_probabilities=np.ones(plies, np.float16),
-            target_visits=np.zeros(plies, np.uint32),
+            plies=plies,
+            targets=policy_target(self.actions, np.ones(num_plies), np.zeros(num_plies)),
+            target_offsets=np.arange(num_plies + 1, dtype=np.int64),
             outcome=self.outcome,
             ending=self.ending,
         )

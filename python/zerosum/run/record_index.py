@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, RunError
-from zerosum.replay.journal import GameRecord
+from zerosum.replay.records import GameRecord
 from zerosum.replay.shards import read_manifest, read_shard
 
 TABLE = (
@@ -92,7 +92,7 @@ class RecordIndex:
 
     def _insert(self, records: Iterable[GameRecord]) -> None:
         rows = (
-            (digest_of(record.start, record.actions, record.outcome), record.game_id, record.settings_hash)
+            (digest_of(record.start, record.plies["action"], record.outcome), record.game_id, record.settings_hash)
             for record in records
         )
         self._connection.executemany("INSERT OR IGNORE INTO games VALUES (?, ?, ?)", rows)

@@ -9,7 +9,7 @@ from zerosum.base.settings import num_cores
 from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.network import Checkpoint
-from zerosum.replay.journal import RunningGame
+from zerosum.replay.records import RunningGame
 from zerosum.run.config import RunConfig
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay.calibration import Calibration, calibrate

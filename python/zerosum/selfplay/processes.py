@@ -28,7 +28,8 @@ from zerosum.base.errors import RunError, ZerosumError
 from zerosum.base.files import write_all
 from zerosum.network import Checkpoint
 from zerosum.replay import GameHeader, GameRecord
-from zerosum.replay.journal import EndEntry, Entry, PlyEntry, RunningGame, game_entries, read_entries
+from zerosum.replay.journal import EndEntry, Entry, PlyEntry, game_entries, read_entries
+from zerosum.replay.records import RunningGame
 from zerosum.selfplay import worker_process
 from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask
 from zerosum.selfplay.worker_process import COUNTS, GRACE_S, Kind, WorkerTask, frame_of, pack_weights, read_frame

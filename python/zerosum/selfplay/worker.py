@@ -24,8 +24,15 @@ from zerosum.base.settings import check, setting
 from zerosum.evaluators import Evaluator, answer
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
-from zerosum.replay.journal import RunningGame
-from zerosum.replay.window import GameHeader, GameRecord, PlyFlag, PlyRecord
+from zerosum.replay.records import (
+    NO_TARGET,
+    GameHeader,
+    GameRecord,
+    PlyFlag,
+    PlyRecord,
+    RunningGame,
+    policy_target,
+)
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import MOST_MEMORY_MIB, Root, tree_mib
 
@@ -185,7 +192,6 @@ class SelfplayCounts:
         )
 
 
-_NO_TARGET = np.empty(0, np.uint16), np.empty(0, np.float16), np.empty(0, np.uint32)
 _FULL_SEARCH, _NOISE = int(PlyFlag.FULL_SEARCH), int(PlyFlag.NOISE)
 _PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
 
@@ -307,9 +313,9 @@ class SelfplayWorker:
             # In 16 bits the least shares of a softmax vanish.
             target = root.policy_target().astype(np.float16)
             kept = np.flatnonzero(target)
-            target_columns = root.actions[kept], target[kept], root.visits[kept]
+            recorded = policy_target(root.actions[kept], target[kept], root.visits[kept])
         else:
-            target_columns = _NO_TARGET
+            recorded = NO_TARGET
         # As plain numbers: combining flags by name costs more than the rest of the record.
         flags = is_full * _FULL_SEARCH + is_sampled * _SAMPLED + (root.proven is not None) * _PROVEN
         flags += (is_full and self._task.search.has_root_noise) * _NOISE
@@ -321,9 +327,7 @@ class SelfplayWorker:
             net_value=root.net_value,
             num_simulations=root.num_simulations,
             flags=PlyFlag(flags),
-            target_actions=target_columns[0],
-            target_probabilities=target_columns[1],
-            target_visits=target_columns[2],
+            target=recorded,
         )
 
     def _finish(self, header: GameHeader, state: State) -> None:
@@ -394,9 +398,7 @@ def opening_record(action: int, player: int) -> PlyRecord:
         net_value=0.0,
         num_simulations=0,
         flags=PlyFlag.OPENING,
-        target_actions=_NO_TARGET[0],
-        target_probabilities=_NO_TARGET[1],
-        target_visits=_NO_TARGET[2],
+        target=NO_TARGET,
     )
 
 

@@ -32,7 +32,8 @@ from zerosum.evaluators import NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
 from zerosum.replay import GameHeader, GameRecord, PlyRecord
-from zerosum.replay.journal import PlyEntry, RunningGame, end_entry, ply_entry, read_entries, start_entry
+from zerosum.replay.journal import PlyEntry, end_entry, ply_entry, read_entries, start_entry
+from zerosum.replay.records import RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 

@@ -1,0 +1,198 @@
+"""The record of a game: its moves and what their searches said, ply by ply.
+
+`journal.py` and `shards.py` write it to disk. Letters: P plies of a game, A actions of it, N entries of a sparse policy
+target. A *position* is a ply with a policy target: the learner can learn from it.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Annotated, Any, get_type_hints
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class PlyFlag(enum.IntFlag):
+    """How a ply's search was run, and how its move was chosen."""
+
+    FULL_SEARCH = 1
+    """The search had its full number of simulations."""
+    NOISE = 2
+    """Noise was mixed into the root's priors."""
+    PROVEN = 4
+    """The search value is exact."""
+    SAMPLED = 8
+    """The move was drawn at random from the visits; without this flag it is the best one."""
+    OPENING = 16
+    """The move is one of the random moves that open a game; there was no search."""
+    RECORDED = 32
+    """The move was read from a record: its policy target is that move alone, and there was no search."""
+    EVALUATED = 64
+    """The record of a recorded move has an evaluation, kept as the search value; without one that value is 0."""
+
+
+TARGET = np.dtype([("action", np.uint16), ("probability", np.float16), ("visits", np.uint32)])
+"""One entry of a sparse policy target: a legal move, its share in the target, its visits in the search."""
+
+
+def policy_target(actions: ArrayLike, probabilities: ArrayLike, visits: ArrayLike) -> NDArray[np.void]:
+    """[N] of `TARGET` from its columns, each [N]."""
+    actions = np.asarray(actions)
+    target = np.empty(len(actions), TARGET)
+    target["action"], target["probability"], target["visits"] = actions, probabilities, visits
+    return target
+
+
+NO_TARGET = np.empty(0, TARGET)
+"""The policy target of a ply that is not learned from."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlyRecord:
+    """One move and the search that chose it. The annotated fields, in this order, are the columns of `PLY`."""
+
+    action: Annotated[int, np.uint16]
+    """The move that was played, in [0, A)."""
+    player: Annotated[int, np.uint8]
+    """The player that made it: 0 (first) or 1 (second). One side may move twice in a row."""
+    checkpoint_step: Annotated[int, np.uint32]
+    """The learner's step of the network that searched."""
+    search_value: Annotated[float, np.float32]
+    """The root's value after the search, in [-1, 1], for the mover."""
+    net_value: Annotated[float, np.float32]
+    """The network's own value of the position, in [-1, 1], for the mover."""
+    num_simulations: Annotated[int, np.uint32]
+    """Visits of the root when the move was chosen, including those of a tree kept from the ply before."""
+    flags: Annotated[PlyFlag, np.uint8]
+    """How the search was run and the move was chosen."""
+    target: NDArray[np.void]
+    """[N] of `TARGET`, each move once; the shares sum to 1 within the rounding of 16 bits. Empty: not learned from."""
+
+    def __post_init__(self) -> None:
+        assert self.player in (0, 1), self.player
+        assert -1.0 <= self.search_value <= 1.0, self.search_value
+        assert -1.0 <= self.net_value <= 1.0, self.net_value
+        assert self.target.dtype == TARGET and self.target.ndim == 1, self.target
+        if self.target.size:  # the sum costs more than all the other checks
+            total = self.target["probability"].sum(dtype=np.float32)
+            assert abs(total - 1.0) < 0.01, total
+
+
+def _columns(record: type) -> np.dtype[np.void]:
+    """The structured dtype of a dataclass's annotated fields, without padding."""
+    hints = get_type_hints(record, include_extras=True)
+    return np.dtype([(name, hint.__metadata__[0]) for name, hint in hints.items() if hasattr(hint, "__metadata__")])
+
+
+PLY = _columns(PlyRecord)
+"""What is kept of each ply besides its policy target: the fields of `PlyRecord`, 20 bytes in this order."""
+PLY_NAMES, TARGET_NAMES = PLY.names or (), TARGET.names or ()
+PLY_STRUCT = struct.Struct("=" + "".join(PLY[name].char for name in PLY_NAMES))
+"""A row of `PLY` for single plies: quicker than an array of one."""
+ply_numbers = attrgetter(*PLY_NAMES)
+"""The values of a `PlyRecord`'s fields that are columns of `PLY`, as a tuple."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GameHeader:
+    """What is known of a game when it starts."""
+
+    game_id: int
+    """Unique in the run and never used again: the counter that keys the game's random draws."""
+    game: str
+    """Name of the game."""
+    game_version: int
+    """Version of its rules, action indices and planes."""
+    options: str
+    """The game's options as text, "" if it has none."""
+    start: str
+    """The position it starts from as text, "" for the initial one."""
+    settings_hash: str
+    """Names the settings it is played with."""
+    seed: int
+    """The run's seed, in [0, 2**64)."""
+
+
+@dataclass(kw_only=True)
+class RunningGame:
+    """A game that has started and not ended: its header and the plies played so far."""
+
+    header: GameHeader
+    plies: list[PlyRecord] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GameRecord(GameHeader):
+    """A finished game. P plies; their sparse policy targets lie one after the other.
+
+    It keeps moves and search statistics, not planes: the core encodes a position faster than a disk reads one, files
+    stay small, and old games train new encodings.
+    """
+
+    plies: NDArray[np.void]
+    """[P] of `PLY`: `plies["action"]` is the moves. Value targets flip by the player, not by the parity of the ply."""
+    targets: NDArray[np.void]
+    """[sum N] of `TARGET`."""
+    target_offsets: NDArray[np.int64]
+    """[P + 1], the policy target of ply p is targets[target_offsets[p]:target_offsets[p + 1]]."""
+    outcome: float
+    """The first player's result, in [-1, 1]."""
+    ending: str
+    """How it ended, in the game's own words."""
+
+    def __post_init__(self) -> None:
+        offsets = self.target_offsets
+        for array, dtype, size in (
+            (self.plies, PLY, self.num_plies),
+            (offsets, np.int64, self.num_plies + 1),
+            (self.targets, TARGET, offsets[-1]),
+        ):
+            assert array.dtype == dtype, array.dtype
+            assert array.shape == (size,), (array.shape, size)
+        assert offsets[0] == 0, offsets
+        assert (offsets[1:] >= offsets[:-1]).all(), offsets
+        assert -1.0 <= self.outcome <= 1.0, self.outcome
+
+    @property
+    def num_plies(self) -> int:
+        """P."""
+        return len(self.plies)
+
+    @property
+    def header(self) -> GameHeader:
+        """What was known when it started."""
+        return GameHeader(**{entry.name: getattr(self, entry.name) for entry in fields(GameHeader)})
+
+    @property
+    def num_positions(self) -> int:
+        """Plies with a policy target."""
+        return int(np.count_nonzero(np.diff(self.target_offsets)))
+
+    @staticmethod
+    def from_plies(header: GameHeader, plies: Sequence[PlyRecord], *, outcome: float, ending: str) -> GameRecord:
+        """The record of a game that has ended; `outcome` is the first player's result in [-1, 1], kept as float32."""
+        packed = bytearray().join(PLY_STRUCT.pack(*ply_numbers(ply)) for ply in plies)
+        return GameRecord(
+            **vars(header),
+            plies=np.frombuffer(packed, PLY),
+            targets=np.frombuffer(bytearray().join(ply.target.tobytes() for ply in plies), TARGET),
+            target_offsets=np.cumsum([0, *(len(ply.target) for ply in plies)], dtype=np.int64),
+            outcome=float(np.float32(outcome)),
+            ending=ending,
+        )
+
+    def ply(self, index: int) -> PlyRecord:
+        """One ply of it, `index` in [0, P)."""
+        start, end = self.target_offsets[index : index + 2]
+        return ply_record(dict(zip(PLY_NAMES, self.plies[index].item(), strict=True)), self.targets[start:end])
+
+
+def ply_record(numbers: dict[str, Any], target: NDArray[np.void]) -> PlyRecord:
+    """The ply with these values in the columns of `PLY`, by name."""
+    numbers["flags"] = PlyFlag(numbers["flags"])
+    return PlyRecord(**numbers, target=target)
