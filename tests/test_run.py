@@ -66,7 +66,7 @@ def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
     run = tmp_path / "run"
     said = run_steps(run, 24)
     assert "Learning tictactoe" in said[0]
-    assert said[-1].startswith("Done.")
+    assert re.match(r"Done\. To measure it: .*\nTo play it: .*\nThe network of step 24 \w+ .*rollouts@\d+: ", said[-1])
     files = {"config.toml", "games", "checkpoints", "metrics.csv", "tensorboard", "strength.jsonl"}
     assert {path.name for path in run.iterdir()} >= files
     newest = load_checkpoint(run)
@@ -327,9 +327,33 @@ def test_lines_fit_a_terminal() -> None:
         elo=1234.0,
         elo_error=123.0,
     )
-    text = progress_line(row, progress=0.5, verdict="yes, +1234 Elo since step 0")
-    assert max(len(line) for line in text.splitlines()) <= 110, text
-    assert "123.4 left" in text
+    verdict = "yes, +1234 Elo since step 0"
+    text = progress_line(row, progress=0.5, verdict=verdict, rated_step=1_234_567, unit="CPU-min")
+    assert max(len(line) for line in text.splitlines()) <= 130, text
+    assert "123.4 CPU-min (50%), 123.4 left" in text
+    assert "Elo of step 1,234,567 1234 ± 123" in text
+
+
+def test_a_run_without_a_step_does_not_offer_to_play(tmp_path: Path) -> None:
+    """One game of 5000 simulations a move does not end within the budget."""
+    said: list[str] = []
+    overrides = [*TINY, "search.num_simulations=5000", "selfplay.full_search_share=1"]
+    train("chess", tmp_path / "run", minutes=0.02, overrides=overrides, report=said.append)
+    assert re.fullmatch(
+        r"The budget is used up, and nothing was learned: learning begins at 8 positions, and 0 were recorded\."
+        r" Go on with more time: .*zerosum train chess --run \S+ --minutes 0\.2",
+        said[-1],
+    )
+    assert any("learning begins at 8 positions (0 so far)" in line for line in said)
+
+
+def test_learning_begins_early_in_a_small_budget(tmp_path: Path) -> None:
+    """Neither `min_positions` nor a phase's steps keep a run of few positions from learning."""
+    overrides = [*TINY, "training.min_positions=1000000", "training.steps_per_phase=1000000", "training.clock=cpu"]
+    said: list[str] = []
+    train("tictactoe", tmp_path / "run", minutes=0.05, overrides=overrides, report=said.append)
+    assert load_checkpoint(tmp_path / "run").info.step > 0
+    assert "for 0.05 CPU-minutes" in said[0]
 
 
 def test_searches_that_memory_cuts_short_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

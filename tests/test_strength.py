@@ -7,21 +7,26 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from zerosum._core import Leaves
+from zerosum.arena import MatchResult
 from zerosum.base.errors import RunError
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
 from zerosum.games.rules import GameSize
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights, save_checkpoint
+from zerosum.play.player import Contestant
 from zerosum.run.config import RunConfig, new_config
 from zerosum.run.strength import (
     CHUNK,
     EARLY_SHARE,
+    FINAL_GAMES,
     LINK_GAMES,
     REFERENCE_GAMES,
+    REFERENCE_SHARE,
     RatingMatch,
     Strength,
     player_name,
@@ -154,17 +159,16 @@ def test_without_room_nobody_is_loaded_and_no_link_is_played(tmp_path: Path, mon
     strength.rate(7, UniformEvaluator(), num_evaluations=10**7, elapsed_s=0.0)
 
 
-def test_links_of_slow_games_keep_the_time_and_go_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_of_slow_games_keep_the_time_and_go_on_later(tmp_path: Path) -> None:
     clock = itertools.count(step=10.0)
-    monkeypatch.setattr("zerosum.run.strength.time.monotonic", lambda: next(clock))
-    strength = strength_of(tmp_path)
-    share = 2 * config_with().strength.budget_share * EARLY_SHARE
+    strength = Strength(tmp_path, GAME, config_with(), clock=lambda: next(clock))
+    share = 2 * config_with().strength.budget_share * EARLY_SHARE * REFERENCE_SHARE
     strength.rate(5, UniformEvaluator(), num_evaluations=10**7, elapsed_s=25 / share)
     assert opponents_of(strength, "rollouts@2") == ["random"] * 3, "after 0, 10 and 20 seconds"
-    assert strength.rated_steps == []
+    assert strength.rated_steps == [5], "links leave time for the checkpoint"
     strength.rate(6, UniformEvaluator(), num_evaluations=10**7, elapsed_s=1e6)
     assert len(opponents_of(strength, "rollouts@2")) == LINK_GAMES // CHUNK
-    assert strength.rated_steps == [6]
+    assert strength.rated_steps == [5, 6]
 
 
 def test_the_untrained_network_is_rated_first(tmp_path: Path) -> None:
@@ -202,9 +206,62 @@ def test_a_part_of_the_budget_is_kept_for_the_last_checkpoint(tmp_path: Path) ->
     largest = max(played.evaluations for played in strength.matches)
     assert EARLY_SHARE * budget - largest < evaluator.num_leaves <= EARLY_SHARE * budget + largest
     before = evaluator.num_leaves
-    strength.rate(strength.rated_steps[-1], evaluator, num_evaluations=80_000, elapsed_s=1e6, is_last=True)
+    strength.rate_last(strength.rated_steps[-1], evaluator, num_evaluations=80_000, seconds=1e6)
     assert evaluator.num_leaves > before, "it was rated, and plays on"
     assert evaluator.num_leaves <= budget + largest
+
+
+@pytest.mark.parametrize(("num_evaluations", "seconds"), [(100, 1e6), (10**6, 0.0)])
+def test_the_last_checkpoint_is_rated_whatever_other_games_used(
+    tmp_path: Path, num_evaluations: int, seconds: float
+) -> None:
+    spent = RatingMatch("step 0", "random", 20.0, 32, evaluations=10**6, seconds=1e6)
+    strength = strength_of(tmp_path, spent)
+    strength.rate(7, UniformEvaluator(), num_evaluations=num_evaluations, elapsed_s=1e6)
+    assert strength.rated_steps == [0]
+    strength.rate_last(9, UniformEvaluator(), num_evaluations=num_evaluations, seconds=seconds)
+    assert strength.rated_steps == [0, 9]
+    assert opponents_of(strength, "step 9") == ["rollouts@2"], "and no more than its first games"
+
+
+def test_the_last_checkpoint_climbs_to_the_strongest_anchor_and_meets_it_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A player that wins every game meets each anchor a few times, and the strongest in as many games as are needed."""
+
+    def won(game: object, first: Contestant, second: Contestant, *, num_games: int, **_: object) -> MatchResult:
+        return SimpleNamespace(points=[1.0] * num_games, evaluations=(10, 0))  # type: ignore[return-value]
+
+    monkeypatch.setattr("zerosum.run.strength.play_match", won)
+    strength = strength_of(tmp_path)
+    strength.rate_last(9, UniformEvaluator(), num_evaluations=10**6, seconds=1e6)
+    met = {
+        name: sum(
+            played.num_games for played in strength.matches if (played.player, played.opponent) == ("step 9", name)
+        )
+        for name in opponents_of(strength, "step 9")
+    }
+    assert met["rollouts@5"] == FINAL_GAMES
+    assert met["rollouts@2"] == CHUNK
+    assert strength.summary(9) == f"beats rollouts@5: {FINAL_GAMES} of {FINAL_GAMES} points"
+
+
+def test_a_summary_names_the_strongest_anchor_that_was_beaten(tmp_path: Path) -> None:
+    beaten = [match("step 5", "rollouts@2", 90), match("step 5", "rollouts@5", 51.5)]
+    assert strength_of(tmp_path, *beaten).summary(5) == "beats rollouts@5: 51.5 of 100 points"
+    lost = [match("step 5", "rollouts@2", 60), match("step 5", "rollouts@5", 20)]
+    assert strength_of(tmp_path, *lost).summary(5) == "beats rollouts@2: 60 of 100 points"
+    assert strength_of(tmp_path, *lost[1:]).summary(5) == "does not beat rollouts@5: 20 of 100 points"
+    level = match("step 5", "rollouts@2", 50)
+    assert strength_of(tmp_path, level).summary(5) == "draws level with rollouts@2: 50 of 100 points"
+    assert strength_of(tmp_path, level).summary(6) == ""
+
+
+def test_rating_games_are_timed_by_the_clock_that_is_given(tmp_path: Path) -> None:
+    clock = itertools.count(step=7.0)
+    strength = Strength(tmp_path, GAME, config_with(), clock=lambda: next(clock))
+    strength.rate(5, UniformEvaluator(), num_evaluations=10**6, elapsed_s=1e6)
+    assert {played.seconds for played in strength.matches} == {7.0}
 
 
 def test_a_damaged_checkpoint_is_no_opponent(tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ class LearnerConfig:
     schedule_steps: tuple[int, ...] = setting(
         (100_000, 300_000, 500_000), "learner steps at which it falls (paper: these)"
     )
-    warmup_steps: int = setting(100, "learner steps over which it rises from 0 (paper: 0)", low=0)
+    warmup_steps: int = setting(
+        100, "learner steps over which it rises from 0, within a fifth of the budget (paper: 0)", low=0
+    )
     final_share: float = setting(
         0.02, "share of learning_rate at the end of the budget, for 'cosine'", low=0.0, high=1.0
     )
@@ -105,6 +107,9 @@ class LearnerConfig:
         check(self, "learner")
 
 
+LONGEST_WARMUP = 0.2
+"""Share of the budget in which the learning rate has risen to its highest, however short the run is."""
+
 LAST_WEIGHTS = "last weights"
 """Beside the optimiser's state, where the weights of a checkpoint are averaged ones."""
 
@@ -112,11 +117,13 @@ LAST_WEIGHTS = "last weights"
 def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float:
     """The learning rate of a step, at `progress` in [0, 1] through the run's budget.
 
+    It rises over `warmup_steps`, but over no more than `LONGEST_WARMUP` of the budget.
+
     >>> config = LearnerConfig(learning_rate=1.0, warmup_steps=0, final_share=0.0)
     >>> [round(learning_rate(config, step=0, progress=x), 2) for x in (0, 0.5, 1)]
     [1.0, 0.5, 0.0]
     """
-    warmup = min(1.0, (step + 1) / (config.warmup_steps + 1))
+    warmup = min(1.0, max((step + 1) / (config.warmup_steps + 1), progress / LONGEST_WARMUP))
     if config.schedule == "steps":
         share = 0.1 ** sum(step >= fall for fall in config.schedule_steps)
     else:

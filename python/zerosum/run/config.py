@@ -75,7 +75,11 @@ class TrainingConfig:
         " often it is stopped or killed; one thread plays and learns in turn, and the budget is in steps",
     )
     num_checkpoints: int = setting(12, "checkpoints over the budget, evenly spread", low=1, high=100_000)
-    min_positions: int = setting(2000, "recorded positions before the first learner step", low=1)
+    min_positions: int = setting(
+        2000,
+        "recorded positions before the first learner step; fewer where a tenth of the budget brings no more of them",
+        low=1,
+    )
     steps_per_phase: int = setting(
         64, "learner steps after which self-play gets the new network, which costs a compilation", low=1
     )
@@ -166,6 +170,19 @@ class RunConfig:
         """Names the settings that decide how games are played."""
         parts = [to_mapping(part) for part in (self.search, self.selfplay, self.network)]
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+
+
+def minutes_word(training: TrainingConfig) -> str:
+    """What the budget's minutes are: "minutes" or "CPU-minutes"."""
+    return "CPU-minutes" if training.clock == "cpu" else "minutes"
+
+
+def budget_words(training: TrainingConfig) -> str:
+    """The budget, such as "30 minutes" or "2,000 learner steps"."""
+    if training.minutes is None:
+        return f"{training.steps:,} learner steps"
+    number, word = f"{training.minutes:g}", minutes_word(training)
+    return f"{number} {word.removesuffix('s') if number == '1' else word}"
 
 
 SECTIONS: dict[str, type] = {

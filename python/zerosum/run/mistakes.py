@@ -55,6 +55,11 @@ class Mistakes:
         assert self._rules is not None, "who counts needs a game"
         return self._rules
 
+    @property
+    def has_positions(self) -> bool:
+        """Whether checkpoints are tried on solved positions: the game has some, and the settings ask for them."""
+        return self._config.strength.solved_positions > 0 and bool(solved_sets(self._game))
+
     def of_step(self, step: int) -> list[CheckpointMistakes]:
         """What a checkpoint was measured at, a line a set; where it was measured twice, the later one."""
         return list({rate.set: rate for rate in self.rates if rate.step == step}.values())

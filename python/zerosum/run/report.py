@@ -20,7 +20,7 @@ from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
-from zerosum.run.config import RunConfig, load_config
+from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.solved import MistakeRate, mistake_rates, solved_sets, wilson_error
@@ -219,16 +219,14 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         return
     config = load_config(run / "config.toml")
     rows = read_metrics(run / "metrics.csv")
-    budget = (
-        f"{config.training.minutes:g} minutes"
-        if config.training.minutes is not None
-        else f"{config.training.steps} steps"
+    say(
+        f"{run}: learning {config.game}, budget {budget_words(config.training)}"
+        + (f", preset {config.preset}" if config.preset else "")
     )
-    say(f"{run}: learning {config.game}, budget {budget}" + (f", preset {config.preset}" if config.preset else ""))
     if rows:
-        last = rows[-1]
+        last, unit = rows[-1], minutes_word(config.training)
         say(
-            f"  so far {last.minutes:.1f} minutes, {last.games:,} games, {last.positions:,} positions,"
+            f"  so far {last.minutes:.1f} {unit}, {last.games:,} games, {last.positions:,} positions,"
             f" {last.evaluations:,} evaluations, learner step {last.step:,}"
         )
         for metric in ("minutes", "games", "positions", "evaluations", "step"):

@@ -39,7 +39,13 @@ CHUNK = 8
 LEVEL_CHECKPOINTS = 4
 """That show no difference, before they are called level."""
 EARLY_SHARE = 0.75
-"""Of the budget, until the last checkpoint."""
+"""Share of the budget that is used before the last checkpoint."""
+REFERENCE_SHARE = 0.5
+"""Share of that time for games of anchors with one another and of the untrained network."""
+FINAL_GAMES = 100
+"""Most games of the last checkpoint against one anchor."""
+BEATEN_SHARE = 0.95
+"""Share of the points from which an opponent counts as beaten."""
 
 _NAME = re.compile(r"random|rollouts@[1-9]\d*|step \d+")
 
@@ -75,6 +81,7 @@ class Strength:
         *,
         report: Callable[[str], None] | None = None,
         num_matches: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Read what was played so far; who only reads needs no game.
 
@@ -84,9 +91,12 @@ class Strength:
         With `num_matches` only so many count. The others are those that are to be played again: when their turn comes
         they are taken from the file.
 
+        `clock` counts the seconds of rating games, as the run's budget counts them.
+
         Raises:
             RunError: the directory cannot be written.
         """
+        self._clock = clock
         self._path, self._directory = directory / "strength.jsonl", directory
         self._rules, self._config, self._report = game, config, report
         found = read_lines(self._path, _parse_match)
@@ -117,21 +127,18 @@ class Strength:
         steps = self.rated_steps
         return self._ratings[player_name(steps[-1])] if steps else None
 
-    def rate(
-        self, step: int, evaluator: Evaluator, *, num_evaluations: int, elapsed_s: float, is_last: bool = False
-    ) -> None:
+    def rate(self, step: int, evaluator: Evaluator, *, num_evaluations: int, elapsed_s: float) -> None:
         """Let the checkpoint of this step, which `evaluator` runs, play as many rating games as its budget allows.
 
         The budget is a share of the run's evaluations so far, less what rating has used already; twice that share of
-        its time, where rollouts are slow. A part of it is kept for the last checkpoint of the run (`is_last`), which
-        plays on where it was rated already.
+        its time, where rollouts are slow. `EARLY_SHARE` of it is for this, the rest for `rate_last`.
 
         Raises:
             RunError: the directory cannot be written.
         """
-        if any(match.player == player_name(step) for match in self.matches) and not is_last:
+        if any(match.player == player_name(step) for match in self.matches):
             return
-        share = self._config.strength.budget_share * (1.0 if is_last else EARLY_SHARE)
+        share = self._config.strength.budget_share * EARLY_SHARE
         most_evaluations, until_s = share * num_evaluations, 2 * share * elapsed_s
         if step > 0:
             self._rate_untrained(most_evaluations / 2, until_s)
@@ -144,6 +151,105 @@ class Strength:
                 if opponent is not None and self._has_time(until_s):
                     self._play(player, opponent, num_games=2 * min(num_pairs, GAMES_AT_ONCE // 2))
         self._fit()
+
+    def rate_last(self, step: int, evaluator: Evaluator, *, num_evaluations: int, seconds: float) -> None:
+        """Let the last checkpoint of a run play rating games, also if it was rated already.
+
+        It meets the opponents of `rate` in a few games each, then the weakest anchor that it has not beaten, up to
+        `FINAL_GAMES` games. Its first games are played whatever was used before: a run's end says how strong its last
+        network is.
+
+        Args:
+            step: The checkpoint's.
+            evaluator: Runs its network.
+            num_evaluations: Of the run so far. All rating games take `strength.budget_share` of them at most, or
+                the first games of this checkpoint.
+            seconds: For these games; infinite if only evaluations count.
+
+        Raises:
+            RunError: the directory cannot be written.
+        """
+        share = self._config.strength.budget_share
+        if share == 0:
+            return
+        # What `rate` leaves is there even if a match of its went beyond its part.
+        budget, used = share * num_evaluations, self._evaluations_used()
+        most_evaluations = max(budget, used + (1 - EARLY_SHARE) * budget)
+        until_s = self._seconds_used() + seconds
+        player = Contestant(player_name(step), evaluator, self._search())
+
+        def meet(name: str, num_games: int) -> None:
+            opponent = self._contestant(name, until_s - (1 - REFERENCE_SHARE) * seconds)
+            if opponent is not None:
+                self._play(player, opponent, num_games=num_games)
+
+        first, *others = self._opponents(step)
+        meet(first, CHUNK)
+        for name in others:
+            if self._num_games(most_evaluations) >= CHUNK and self._has_time(until_s):
+                meet(name, CHUNK)
+        while self._num_games(most_evaluations) >= CHUNK and self._has_time(until_s):
+            name, num_games = self._next_anchor(step, until_s)
+            if num_games == 0:
+                break
+            meet(name, num_games)
+        self._fit()
+
+    def _next_anchor(self, step: int, until_s: float) -> tuple[str, int]:
+        """The anchor that the last checkpoint meets next, and in how many games; 0 if it met enough of them.
+
+        It is the weakest that the checkpoint has not beaten, or the strongest for which there is time.
+        """
+        met, chosen = self._points(player_name(step)), 0
+        for count in sorted(self._config.strength.rollout_simulations):
+            points, games = met.get(f"rollouts@{count}", (0.0, 0))
+            if chosen and games == 0 and not self._fits(step, count, until_s):
+                break
+            chosen = count
+            if games < CHUNK or points < BEATEN_SHARE * games:
+                break
+        _, games = met.get(f"rollouts@{chosen}", (0.0, 0))
+        return f"rollouts@{chosen}", min(
+            CHUNK if games < 2 * CHUNK else GAMES_AT_ONCE // 2, max(FINAL_GAMES - games, 0)
+        )
+
+    def _fits(self, step: int, count: int, until_s: float) -> bool:
+        """Whether games against an anchor that nobody met yet, and its link to a weaker one, are over in time.
+
+        Their time is estimated from the strongest anchor that has met a weaker one: it grows with its simulations.
+        """
+        links = {int(match.player.partition("@")[2]): match for match in self.matches if match.player[:1] == "r"}
+        known, own = max(links, default=0), [match for match in self.matches if match.player == player_name(step)]
+        if math.isinf(until_s) or not known or not own:
+            return True
+        rollouts_s = links[known].seconds / links[known].num_games * count / known
+        own_s = sum(match.seconds for match in own) / sum(match.num_games for match in own)
+        return self._seconds_used() + CHUNK * (2 * rollouts_s + own_s) <= until_s
+
+    def summary(self, step: int) -> str:
+        """How a checkpoint fared, in a person's words, such as "beats rollouts@100: 87 of 100 points".
+
+        The opponent is the strongest anchor that it has at least half of the points against, else the weakest that it
+        met. "" if it met none.
+        """
+        met = self._points(player_name(step))
+        strength_of = {name: int(name.partition("@")[2] or 0) for name in met if not name.startswith("step ")}
+        beaten = [name for name in strength_of if met[name][0] > met[name][1] / 2]
+        if not strength_of:
+            return ""
+        name = max(beaten, key=strength_of.__getitem__) if beaten else min(strength_of, key=strength_of.__getitem__)
+        points, games = met[name]
+        verb = "beats" if beaten else "draws level with" if 2 * points == games else "does not beat"
+        return f"{verb} {name}: {points:g} of {games} points"
+
+    def _points(self, player: str) -> dict[str, tuple[float, int]]:
+        """A player's points and games against each opponent that it met."""
+        results: dict[str, tuple[float, int]] = {}
+        for match in self.matches:
+            if match.player == player:
+                points, games = results.get(match.opponent, (0.0, 0))
+                results[match.opponent] = points + match.points, games + match.num_games
+        return results
 
     def verdict(self) -> str:
         """A plain answer to "is it learning?", from the rating games; a number only where they tell a difference."""
@@ -185,12 +291,8 @@ class Strength:
 
     def _known(self, player: str) -> str:
         """A player's results, in words."""
-        results: dict[str, tuple[float, int]] = {}
-        for match in self.matches:
-            if match.player == player:
-                points, games = results.get(match.opponent, (0.0, 0))
-                results[match.opponent] = points + match.points, games + match.num_games
-        return ", ".join(f"{points:g} of {games} points against {name}" for name, (points, games) in results.items())
+        results = self._points(player).items()
+        return ", ".join(f"{points:g} of {games} points against {name}" for name, (points, games) in results)
 
     def _opponents(self, step: int) -> list[str]:
         """Who would tell most, first: the weakest anchor that is not beaten yet, the checkpoint before, ..."""
@@ -209,7 +311,7 @@ class Strength:
     def _is_beaten(self, opponent: str) -> bool:
         """The newest checkpoint that met this opponent won nearly all games."""
         met = [match for match in self.matches if match.opponent == opponent and match.player.startswith("step ")]
-        return bool(met) and met[-1].points >= 0.95 * met[-1].num_games
+        return bool(met) and met[-1].points >= BEATEN_SHARE * met[-1].num_games
 
     def _is_there(self, step: int) -> bool:
         return checkpoint_path(self._directory / "checkpoints", step).exists()
@@ -225,7 +327,7 @@ class Strength:
         """Pure MCTS with so many simulations. It meets the next weaker anchor, which ties the ratings together."""
         weaker = [other for other in self._config.strength.rollout_simulations if other < count]
         num_played = sum(match.num_games for match in self.matches if match.player == f"rollouts@{count}")
-        while num_played < LINK_GAMES and (num_played == 0 or self._has_time(until_s)):
+        while num_played < LINK_GAMES and (num_played == 0 or self._has_reference_time(until_s)):
             opponent = self._anchor(max(weaker), until_s) if weaker else RANDOM
             self._play(self._rollouts(count), opponent, num_games=CHUNK)
             num_played += CHUNK
@@ -258,22 +360,36 @@ class Strength:
         name = player_name(0)
         num_played = sum(match.num_games for match in self.matches if match.player == name)
         num_games = min(REFERENCE_GAMES - num_played, int(self._num_games(most_evaluations)))
-        if num_games < 4 or not self._has_time(until_s) or not self._is_there(0):
+        if num_games < 4 or not self._has_reference_time(until_s) or not self._is_there(0):
             return
         untrained = self._load(0)
         for opponent in (RANDOM.name, f"rollouts@{min(self._config.strength.rollout_simulations)}"):
-            if untrained is not None and self._has_time(until_s):
+            if untrained is not None and self._has_reference_time(until_s):
                 met = self._contestant(opponent, until_s)
                 assert met is not None, "it is no checkpoint"
                 self._play(untrained, met, num_games=num_games // 4 * 2)
         self._fit()
 
     def _has_time(self, until_s: float) -> bool:
-        return sum(match.seconds for match in self.matches) < until_s
+        return self._seconds_used() < until_s
+
+    def _has_reference_time(self, until_s: float) -> bool:
+        """Whether games that say nothing of a trained checkpoint by themselves still have time."""
+        references = [
+            match for match in self.matches if not match.player.startswith("step ") or match.player == "step 0"
+        ]
+        used = sum(match.seconds for match in references)
+        return used < REFERENCE_SHARE * until_s and self._has_time(until_s)
+
+    def _seconds_used(self) -> float:
+        return sum(match.seconds for match in self.matches)
+
+    def _evaluations_used(self) -> int:
+        return sum(match.evaluations for match in self.matches)
 
     def _num_games(self, most_evaluations: float) -> float:
         """How many games of one network fit into what is left of so many evaluations for rating."""
-        return (most_evaluations - sum(match.evaluations for match in self.matches)) / self._evaluations_per_game()
+        return (most_evaluations - self._evaluations_used()) / self._evaluations_per_game()
 
     def _search(self) -> SearchConfig:
         config = self._config
@@ -305,7 +421,7 @@ class Strength:
                 )
             self.matches.append(match)
             return
-        started = time.monotonic()
+        started = self._clock()
         result = play_match(
             self._game,
             player,
@@ -328,7 +444,7 @@ class Strength:
             evaluations=sum(
                 count for count, is_network in zip(result.evaluations, are_networks, strict=True) if is_network
             ),
-            seconds=time.monotonic() - started,
+            seconds=self._clock() - started,
         )
         self.matches.append(match)
         append_line(self._path, json.dumps(asdict(match)))

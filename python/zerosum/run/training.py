@@ -51,12 +51,12 @@ from zerosum.network.weights import num_parameters, policy_remark
 from zerosum.replay import ReplayWindow, make_batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.window import needed, permuted, require_game
-from zerosum.run.config import RunConfig, game_name
+from zerosum.run.config import RunConfig, budget_words, game_name, minutes_word
 from zerosum.run.forecast import forecast
 from zerosum.run.metrics import Metrics, MetricsRow
 from zerosum.run.mistakes import Mistakes
 from zerosum.run.run_directory import hold, plan, write_config
-from zerosum.run.strength import Strength
+from zerosum.run.strength import EARLY_SHARE, Strength
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask
 from zerosum.selfplay.processes import SelfplayProcesses
@@ -64,7 +64,11 @@ from zerosum.selfplay.worker import num_trees
 
 REPORT_SECONDS = 10.0
 REPORTS = 100
-"""Over the budget, of a deterministic run."""
+"""Reports of a deterministic run over its budget."""
+LATEST_START = 0.1
+"""Share of the budget after which learning begins with fewer positions than `training.min_positions`."""
+LONGEST_PHASE = 0.02
+"""Share of a budget in minutes after which due learner steps are made, be they fewer than a phase has."""
 
 Report = Callable[[str], None]
 
@@ -122,9 +126,8 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
     """Say what was chosen."""
     network, training = config.network, config.training
     parameters = num_parameters(network, NetworkShape.of(game.spec))
-    budget = f"{training.minutes:g} minutes" if training.minutes is not None else f"{training.steps} learner steps"
     report(
-        f"Learning {game.spec.full_name} in {directory} for {budget}"
+        f"Learning {game.spec.full_name} in {directory} for {budget_words(training)}"
         + (f", preset {config.preset}" if config.preset else "")
         + (", deterministic." if training.deterministic else ".")
     )
@@ -201,7 +204,9 @@ class Training:
         self._workers_cpu_s: Callable[[], float] = lambda: 0.0  # of processes that play
         self._saved_step, self._saved_progress = 0, 0.0
         self._go_on_learning(checkpoint, learner_state, learner_info)
-        self._strength = Strength(directory, game, config, report=report, num_matches=num_matches)
+        self._strength = Strength(
+            directory, game, config, report=report, num_matches=num_matches, clock=self._clock_of_this_thread
+        )
         self._mistakes = Mistakes(directory, game, config, report=report)
         num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
         num_games, why = choose_games(directory, game, checkpoint, config, report=report)
@@ -235,7 +240,7 @@ class Training:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
                 f" {len(running)} games under way, learner step {self._learner.step_number:,},"
-                f" {self._elapsed_before / 60:.1f} minutes used."
+                f" {self._elapsed_before / 60:.1f} {minutes_word(config.training)} used."
             )
         kind = "process" if in_processes else "thread"
         report(
@@ -276,8 +281,7 @@ class Training:
                 here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
                 self._report(f"Stopped. To go on from {here}: {go_on}")
             else:
-                evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
-                self._report(f"Done. To measure it: {evaluate}\nTo play it: {play}")
+                self._report(self._last_words())
         finally:
             self._store.close()
             self._metrics.close()
@@ -291,7 +295,7 @@ class Training:
             playing = pool.submit(self._selfplay.play, is_ended.is_set, self._window.add, is_paused=self._is_behind)
             try:
                 while not self._is_over() and not playing.done():
-                    if self._num_steps_due() >= self._config.training.steps_per_phase:
+                    if self._is_due_to_learn():
                         self._learn()
                     else:
                         time.sleep(0.01)
@@ -333,6 +337,10 @@ class Training:
             return time.process_time() + self._workers_cpu_s()
         return time.monotonic()
 
+    def _clock_of_this_thread(self) -> float:
+        """Seconds of what this thread does, by the same clock; self-play goes on beside it."""
+        return time.thread_time() if self._config.training.clock == "cpu" else time.monotonic()
+
     def _progress(self) -> float:
         """The share of the budget that is used, from 0 to 1."""
         if (seconds := self._config.learning_seconds) is not None:
@@ -345,9 +353,27 @@ class Training:
     def _num_steps_due(self) -> int:
         """Learner steps that the recorded positions allow and that were not made yet."""
         positions, learner = self._window.total_positions, self._config.learner
-        if positions < self._config.training.min_positions:
+        if positions < self._num_first_positions():
             return 0
         return int((positions * learner.samples_per_position - self._num_samples) / learner.batch_size)
+
+    def _num_first_positions(self) -> int:
+        """Recorded positions from which on there are learner steps: as set, or fewer where the budget is small."""
+        training, learner = self._config.training, self._config.learner
+        if training.steps is not None:
+            needed_positions = training.steps * learner.batch_size / learner.samples_per_position
+            return min(training.min_positions, math.ceil(LATEST_START * needed_positions))
+        # The steps of a batch, once, are the least that can be learned.
+        least = math.ceil(learner.batch_size / learner.samples_per_position)
+        return training.min_positions if self._progress() < LATEST_START else min(training.min_positions, least)
+
+    def _is_due_to_learn(self) -> bool:
+        """A phase's steps are due, or some are and the last phase is long ago, where positions come slowly."""
+        num_steps = self._num_steps_due()
+        is_long_ago = (
+            self._config.training.minutes is not None and self._progress() - self._learned_progress >= LONGEST_PHASE
+        )
+        return num_steps >= (1 if is_long_ago else self._config.training.steps_per_phase)
 
     def _is_behind(self) -> bool:
         """The learner cannot keep up: self-play waits for it, and leaves it the machine."""
@@ -368,11 +394,13 @@ class Training:
     # What is done.
 
     def _learn(self) -> None:
-        """The steps of one phase, then the new weights for self-play."""
+        """The steps of one phase, as far as they are due, then the new weights for self-play."""
         started, planes_BCHW = time.thread_time(), None
-        for _ in range(self._config.training.steps_per_phase):
+        for _ in range(min(self._config.training.steps_per_phase, self._num_steps_due())):
             if self._is_over():
                 break
+            if not self._is_deterministic and self._is_due_to_report():
+                self._report_progress()
             step = self._learner.step_number
             seed, replay = self._config.training.seed, self._config.replay
             samples = self._window.sample(self._config.learner.batch_size, seed=seed, step=step)
@@ -391,6 +419,9 @@ class Training:
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
         self._learner_cpu_s += time.thread_time() - started
+        self._learned_progress = self._progress()
+        if planes_BCHW is None:
+            return
         self._evaluator.update(checkpoint, planes_BCHW=planes_BCHW)
         self._network_step = self._learner.step_number
         if isinstance(self._selfplay, SelfplayProcesses):
@@ -443,23 +474,47 @@ class Training:
 
     def _rate(self, *, is_last: bool = False) -> None:
         """Let the network as it is now play rating games, as far as the budget for them goes, and solved positions."""
-        self._strength.rate(
-            self._learner.step_number,
-            self._evaluator,
-            num_evaluations=self._num_evaluations(),
-            # How long it takes is not for a deterministic run to ask.
-            elapsed_s=math.inf if self._is_deterministic else self._elapsed(),
-            is_last=is_last,
-        )
-        minutes = self._config.training.minutes
-        left = math.inf if minutes is None else 60 * minutes - self._elapsed()
+        step, num_evaluations = self._learner.step_number, self._num_evaluations()
+        # A deterministic run must not depend on how long its games take.
+        elapsed_s = math.inf if self._is_deterministic else self._elapsed()
+        if is_last and step > 0:
+            seconds = self._seconds_to_rate_last(elapsed_s)
+            self._strength.rate_last(step, self._evaluator, num_evaluations=num_evaluations, seconds=seconds)
+        elif not is_last:
+            self._strength.rate(step, self._evaluator, num_evaluations=num_evaluations, elapsed_s=elapsed_s)
         self._mistakes.count(
-            self._learner.step_number,
+            step,
             self._evaluator,
-            num_evaluations=self._num_evaluations(),
+            num_evaluations=num_evaluations,
             num_threads=num_selfplay_workers(self._config) if is_last else 1,
-            seconds=left if is_last else None,
+            seconds=self._seconds_left() if is_last else None,
         )
+
+    def _seconds_left(self) -> float:
+        """The rest of a budget in minutes."""
+        minutes = self._config.training.minutes
+        return math.inf if minutes is None else 60 * minutes - self._elapsed()
+
+    def _seconds_to_rate_last(self, elapsed_s: float) -> float:
+        """The time for the last checkpoint's rating games: what solved positions leave of a budget in minutes."""
+        if math.isinf(left := self._seconds_left()):
+            return 2 * (1 - EARLY_SHARE) * self._config.strength.budget_share * elapsed_s
+        return left / 2 if self._mistakes.has_positions else left
+
+    def _last_words(self) -> str:
+        """What a person wants to know at the end of the budget: how good the player is, and what to do with it."""
+        step, training = self._learner.step_number, self._config.training
+        if step == 0:
+            larger = ["--minutes", f"{10 * training.minutes:g}"] if training.minutes else []
+            go_on = command_text("train", self._config.game, "--run", self._directory, *larger)
+            return (
+                f"The budget is used up, and nothing was learned: learning begins at {self._num_first_positions():,}"
+                f" positions, and {self._window.total_positions:,} were recorded. Go on with more time: {go_on}"
+            )
+        evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
+        commands = f"To measure it: {evaluate}\nTo play it: {play}"
+        summary = self._strength.summary(step)
+        return f"Done. {commands}" + (f"\nThe network of step {step:,} {summary}." if summary else "")
 
     def _report_progress(self) -> None:
         now, evaluations = time.monotonic(), self._selfplay.counts.evaluations
@@ -492,7 +547,19 @@ class Training:
         if not self._is_deterministic or last is None or last.step < row.step:
             with writing(self._directory):
                 self._metrics.add(row)
-        self._report(progress_line(row, progress=self._progress(), verdict=self._strength.verdict()))
+        steps = self._strength.rated_steps
+        text = progress_line(
+            row,
+            progress=self._progress(),
+            verdict=self._strength.verdict(),
+            rated_step=steps[-1] if steps else None,
+            unit="CPU-min" if self._config.training.clock == "cpu" else "min",
+        )
+        self._report(text)
+        if not row.step:
+            self._report(
+                f"      learning begins at {self._num_first_positions():,} positions ({row.positions:,} so far)"
+            )
         self._report_short_searches()
         if not row.games and (under_way := self._store.running):
             plies = sum(len(game.plies) for game in under_way.values()) / len(under_way)
@@ -569,20 +636,32 @@ class Training:
             self._evaluations_before = max(self._evaluations_before, last.evaluations)
         self._started = self._clock()
         self._saved_step, self._saved_progress = checkpoint.info.step, self._progress()
+        self._learned_progress = self._saved_progress
 
 
-def progress_line(row: MetricsRow, *, progress: float, verdict: str) -> str:
-    """A row of the metrics as a person reads it: two lines for a terminal."""
+def progress_line(
+    row: MetricsRow, *, progress: float, verdict: str, rated_step: int | None = None, unit: str = "min"
+) -> str:
+    """A row of the metrics as a person reads it: two lines for a terminal.
+
+    Args:
+        row: The row.
+        progress: Share of the budget that is used, in [0, 1].
+        verdict: The answer to "learning?".
+        rated_step: The learner step of the checkpoint that the row's Elo belongs to.
+        unit: Of the row's minutes.
+    """
     left = f", {row.minutes / progress - row.minutes:.1f} left" if 0 < progress < 1 else ""
     lines = [
-        f"{row.minutes:5.1f} min ({progress:.0%}){left} | {row.games:,} games, {row.positions:,} positions"
+        f"{row.minutes:5.1f} {unit} ({progress:.0%}){left} | {row.games:,} games, {row.positions:,} positions"
         f" | {row.evaluations_per_second:,.0f} evaluations/s | step {row.step:,}"
     ]
     parts = []
     if row.policy_loss is not None and row.policy_entropy is not None and row.value_error is not None:
         parts.append(f"policy {row.policy_loss:.2f} (best {row.policy_entropy:.2f}), value {row.value_error:.3f}")
     if row.elo is not None and row.elo_error is not None:
-        parts.append(f"Elo {row.elo:.0f} ± {row.elo_error:.0f}")
+        of_step = "" if rated_step is None else f" of step {rated_step:,}"
+        parts.append(f"Elo{of_step} {row.elo:.0f} ± {row.elo_error:.0f}")
     if row.mistakes is not None and row.mistakes_error is not None:
         parts.append(f"mistakes {row.mistakes:.1%} ± {row.mistakes_error:.1%}")
     return "\n".join([*lines, "      " + " | ".join([*parts, f"learning? {verdict}"])])
