@@ -10,10 +10,11 @@ import pytest
 
 import zerosum
 from test_player import save_network
-from zerosum.analysis.analyst import AnalysisReport, analyse
+from zerosum.analysis.analyst import analyse
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.games import make, state_after
+from zerosum.play.analysis import Analysis
 from zerosum.play.choice import Players
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig
@@ -22,18 +23,18 @@ CONNECT4 = make("connect4")
 PLAYER = Player(CONNECT4, UniformEvaluator(), SearchConfig(num_simulations=300), name="uniform")
 
 
-def last(*args: object, **kwargs: object) -> AnalysisReport:
+def last(*args: object, **kwargs: object) -> Analysis:
     *_, report = analyse(*args, **kwargs)  # type: ignore[arg-type]
     return report
 
 
 def test_it_is_the_front_doors() -> None:
-    assert zerosum.analyse is analyse and zerosum.AnalysisReport is AnalysisReport
+    assert zerosum.analyse is analyse and zerosum.AnalysisReport is zerosum.Analysis is Analysis
 
 
 def test_the_last_report_has_a_limit_and_says_what_was_found() -> None:
     report = last("4 4 3", player=PLAYER, num_simulations=400, num_lines=3)
-    assert (report.limit, report.simulations, report.player, report.by) == ("simulations", 400, 1, "uniform")
+    assert (report.limit, report.num_visits, report.player, report.by) == ("simulations", 400, 1, "uniform")
     assert report.is_final and len(report.lines) == 3
     assert sum(line.visits for line in report.lines) <= 400
     best = report.lines[0]
@@ -57,7 +58,7 @@ def test_reports_come_while_the_search_goes_on_and_stop_with_the_caller() -> Non
     reports = analyse(player=player, seconds=math.inf, report_seconds=0.01)
     assert not searching(), "nothing begins before it is asked for"
     first, second = next(reports), next(reports)
-    assert first.simulations < second.simulations and first.limit is None is second.limit
+    assert first.num_visits < second.num_visits and first.limit is None is second.limit
     assert searching()
     reports.close()  # type: ignore[attr-defined]
     assert not searching()

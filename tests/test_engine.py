@@ -12,7 +12,9 @@ from zerosum.base.errors import GameError
 from zerosum.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
 from zerosum.games import make, state_after
 from zerosum.games.rules import Leaves
-from zerosum.play.engine import Engine, Report, Task
+from zerosum.play.analysis import Analysis
+from zerosum.play.driver import Task
+from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig
 
@@ -30,8 +32,8 @@ class Client:
         config: SearchConfig | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.reports: list[Report] = []
-        self.answers: list[Report] = []
+        self.reports: list[Analysis] = []
+        self.answers: list[Analysis] = []
         self.failures: list[Exception] = []
         self.is_answer_refused = False
         # Every look at this clock is a millisecond.
@@ -46,12 +48,12 @@ class Client:
             clock=clock or (lambda: next(ticks) / 1000),
         )
 
-    def take_answer(self, report: Report) -> None:
+    def take_answer(self, report: Analysis) -> None:
         if self.is_answer_refused:
             raise ValueError("no answer")
         self.answers.append(report)
 
-    def ask(self, task: Task) -> Report:
+    def ask(self, task: Task) -> Analysis:
         self.engine.think(task)
         self.engine.wait()
         return self.answers[-1]
@@ -67,7 +69,7 @@ class Client:
 
 def test_limits_end_a_search_and_are_named() -> None:
     client = Client()
-    assert (client.ask(Task(simulations=500)).limit, client.answers[-1].simulations) == ("simulations", 500)
+    assert (client.ask(Task(num_visits=500)).limit, client.answers[-1].num_visits) == ("simulations", 500)
     assert client.ask(Task(seconds=0.05)).limit == "time"
     assert (
         client.ask(Task(is_enough=lambda root, _: "enough" if root.num_simulations > 900 else None)).limit == "enough"
@@ -99,7 +101,7 @@ def test_reports_come_at_a_steady_pace_and_grow() -> None:
     answer = client.ask(Task(seconds=0.3))
     assert 10 <= len(client.reports) <= 30
     seconds = [report.seconds for report in (*client.reports, answer)]
-    simulations = [report.simulations for report in (*client.reports, answer)]
+    simulations = [report.num_visits for report in (*client.reports, answer)]
     assert seconds == sorted(seconds) and simulations == sorted(simulations)
     assert all(report.limit is None and len(report.lines) == 1 for report in client.reports)
 
@@ -127,24 +129,24 @@ def test_an_endless_task_waits_for_its_stop() -> None:
 def test_what_is_known_is_kept_while_the_game_goes_on() -> None:
     client = Client(RolloutEvaluator())
     client.position("4 4")
-    first = client.ask(Task(simulations=2000))
-    assert first.new_simulations == 2000
+    first = client.ask(Task(num_visits=2000))
+    assert first.num_simulations == 2000
     follow = first.lines[0].actions[:2]
     client.engine.set_position(moves=[3, 3, *follow])
-    again = client.ask(Task(simulations=2000))
-    assert again.simulations == 2000 and again.new_simulations < 1950
+    again = client.ask(Task(num_visits=2000))
+    assert again.num_visits == 2000 and again.num_simulations < 1950
     client.position("4 4 1")
-    assert client.ask(Task(simulations=100)).new_simulations == 100, "another game"
+    assert client.ask(Task(num_visits=100)).num_simulations == 100, "another game"
     client.engine.new_game()
-    assert client.ask(Task(simulations=100)).new_simulations == 100
+    assert client.ask(Task(num_visits=100)).num_simulations == 100
 
 
 def test_each_line_gets_its_share_of_the_visits() -> None:
     client = Client()
     client.position("4 4 4 4 4 2 3 3")
-    alone = client.ask(Task(simulations=3000, num_lines=6, line_share=0.0))
+    alone = client.ask(Task(num_visits=3000, num_lines=6, line_share=0.0))
     client.engine.new_game()
-    shared = client.ask(Task(simulations=3000, num_lines=6, line_share=0.16))
+    shared = client.ask(Task(num_visits=3000, num_lines=6, line_share=0.16))
     assert min(line.visits for line in alone.lines) < 0.15 * 3000 <= min(line.visits for line in shared.lines)
     assert len({line.actions[0] for line in shared.lines}) == 6
     order = [line.visits for line in shared.lines[1:]]
@@ -154,9 +156,9 @@ def test_each_line_gets_its_share_of_the_visits() -> None:
 def test_only_allowed_moves_are_answered() -> None:
     client = Client()
     client.position("1 2 1 2 1 7")
-    answer = client.ask(Task(simulations=300, allowed=(4, 5), num_lines=7))
+    answer = client.ask(Task(num_visits=300, allowed=(4, 5), num_lines=7))
     assert {line.actions[0] for line in answer.lines} == {4, 5}
-    assert client.ask(Task(simulations=300)).lines[0].actions[0] == 0
+    assert client.ask(Task(num_visits=300)).lines[0].actions[0] == 0
 
 
 def test_bad_positions_change_nothing() -> None:
@@ -165,10 +167,10 @@ def test_bad_positions_change_nothing() -> None:
     with pytest.raises(GameError, match="Action 9 is illegal in"):
         client.engine.set_position(moves=[3, 3, 9])
     assert CONNECT4.draw(client.engine.state) == CONNECT4.draw(state_after(CONNECT4, "4 4"))
-    assert client.ask(Task(simulations=50)).simulations == 50
+    assert client.ask(Task(num_visits=50)).num_visits == 50
     client.position("1 2 1 2 1 2 1")
     with pytest.raises(GameError, match=r"The game is over \(four in a row\), there is nothing to search"):
-        client.engine.think(Task(simulations=10))
+        client.engine.think(Task(num_visits=10))
 
 
 class Broken:
@@ -179,7 +181,7 @@ class Broken:
 def test_a_failure_is_told_and_the_engine_lives_on() -> None:
     client = Client(Broken())
     for _ in range(2):
-        client.engine.think(Task(simulations=10))
+        client.engine.think(Task(num_visits=10))
         client.engine.wait()
     assert [str(failure) for failure in client.failures] == ["no answer"] * 2
     assert not client.answers
@@ -190,8 +192,8 @@ def test_a_failure_is_told_and_the_engine_lives_on() -> None:
 def test_an_answer_that_fails_is_told_and_the_engine_lives_on(is_endless: bool) -> None:
     client = Client()
     client.is_answer_refused = True
-    client.engine.think(Task(simulations=10, is_endless=is_endless))
+    client.engine.think(Task(num_visits=10, is_endless=is_endless))
     client.engine.stop()
     assert [str(failure) for failure in client.failures] == ["no answer"]
     client.is_answer_refused = False
-    assert client.ask(Task(simulations=10)).limit == "simulations"
+    assert client.ask(Task(num_visits=10)).limit == "simulations"

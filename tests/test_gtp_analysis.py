@@ -123,10 +123,10 @@ def test_pondering_is_used_and_never_charged() -> None:
     client.ask("genmove b")
     engine = client.engine._player._engine
     assert engine is not None and engine.is_thinking
-    while engine._search.root(0).num_simulations < 500:
+    while engine._followed.search.root(0).num_simulations < 500:
         time.sleep(0.001)
     left = list(client.engine._player._left)
-    expected = client.engine._board.vertex(engine._search.best_line(0)[0])
+    expected = client.engine._board.vertex(engine._followed.search.best_line(0)[0])
     assert client.send(f"play w {expected}") == "=\n\n" and not engine.is_thinking
     assert client.engine._player._left == left
     assert "visits" in client.ask("kata-genmove_analyze b")

@@ -7,22 +7,26 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from games_for_tests import DoubleMove
-from zerosum.analysis.analyst import AnalysisLine, AnalysisReport, Analyst
+from zerosum._core import Root
+from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thresholds, review
 from zerosum.analysis.review_command import ReviewCommand
 from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers, review_text
 from zerosum.base.errors import SettingsError
 from zerosum.evaluators import UniformEvaluator
-from zerosum.games import adopt, make
+from zerosum.games import Rules, State, adopt, make, parse_action
 from zerosum.notation import Evaluation, Move, Record, game_text, read_games
 from zerosum.notation.legality import states_of
+from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.play.choice import Players
-from zerosum.play.engine import Task
+from zerosum.play.driver import Task
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig
 
@@ -38,7 +42,15 @@ def solved(record: Record, *, num_simulations: int = 3000) -> Review:
     """By a search that proves what it can."""
     game = make(record.game)
     analyst = Analyst(Player(game, UniformEvaluator(), SearchConfig(), name="uniform"))
-    return review(record, analyst, Task(simulations=num_simulations))
+    return review(record, analyst, Task(num_visits=num_simulations))
+
+
+def actions_of(game: Rules, state: State, line: str) -> tuple[int, ...]:
+    actions = []
+    for text in line.split():
+        actions.append(parse_action(game, state, text))
+        state = game.play(state, actions[-1])
+    return tuple(actions)
 
 
 def judged(record: Record, values: Sequence[float], better: Sequence[str], *, proven: Sequence[int] = ()) -> Review:
@@ -47,8 +59,10 @@ def judged(record: Record, values: Sequence[float], better: Sequence[str], *, pr
     positions = []
     for ply, (state, value, line) in enumerate(zip(states, values, better, strict=True)):
         sign = 1 if game.player(state) == 0 else -1
-        found = AnalysisLine(tuple(line.split()), 80, sign * value, 0.1, None, ply in proven)
-        report = AnalysisReport(game.player(state), sign * value, (found,), 100, 0.1, "simulations", "a sage")
+        actions = actions_of(game, state, line)
+        found = AnalysisLine(game, state, actions, 80, sign * value, 0.1, None, ply in proven)
+        root = SimpleNamespace(player=game.player(state), value=sign * value, num_simulations=100)
+        report = Analysis(game, state, cast(Root, root), (found,), 100, 0.1, "simulations", "a sage")
         positions.append(ReviewedPosition(state, report if line else None, value))
     thresholds = Thresholds()
     reviewed = []
@@ -84,7 +98,7 @@ def test_a_game_that_ended_has_its_result_and_no_search() -> None:
 def test_a_side_that_moves_twice_loses_nothing_by_it() -> None:
     game = adopt(DoubleMove())
     analyst = Analyst(Player(game, UniformEvaluator(), SearchConfig(), name="uniform"))
-    found = review(Record(game.spec.full_name, moves("+2 +2 +1")), analyst, Task(simulations=2000))
+    found = review(Record(game.spec.full_name, moves("+2 +2 +1")), analyst, Task(num_visits=2000))
     assert [move.player for move in found.moves] == [0, 0, 0]
     for move, before, after in found.steps:
         assert move.loss == pytest.approx(max(0.0, before.win_rate - after.win_rate)) or move.loss == 0
@@ -188,7 +202,7 @@ def test_annotating_changes_no_move_and_reads_back(name: str) -> None:
     for record in read_games(DATA / name):
         if record.errors:
             continue
-        found = review(record, Analyst(players.of(make(record.game))), Task(simulations=8, num_lines=2))
+        found = review(record, Analyst(players.of(make(record.game))), Task(num_visits=8, num_lines=2))
         said = annotated(found, format=record.format)
         (back,) = read_games(io.StringIO(game_text(said, format=record.format)), format=record.format)
         assert not back.errors
@@ -236,7 +250,7 @@ class Told:
         self.err: list[str] = []
         self.command = ReviewCommand(
             Players("rollouts@10"),
-            Task(simulations=10),
+            Task(num_visits=10),
             write=self.out.append,
             complain=self.err.append,
             **settings,  # type: ignore[arg-type]

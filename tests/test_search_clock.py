@@ -17,7 +17,9 @@ from zerosum._core import UNLIMITED_SIMULATIONS, core_game_names
 from zerosum.base.errors import GameError
 from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer, answer_all
 from zerosum.games import Rules, State, adopt, make, state_after
-from zerosum.play.engine import Engine, Report, Task
+from zerosum.play.analysis import Analysis
+from zerosum.play.driver import Task
+from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, new_search
 
@@ -80,7 +82,7 @@ class Thinker:
 
     def __init__(self, game: Rules, config: SearchConfig, *, has_network: bool) -> None:
         evaluator = UniformEvaluator() if has_network else RolloutEvaluator()
-        self.answers: list[Report] = []
+        self.answers: list[Analysis] = []
         self.failures: list[Exception] = []
         self.engine = Engine(
             Player(game, evaluator, config, name="a player", num_batches=2),
@@ -132,7 +134,7 @@ def test_a_time_holds_where_every_simulation_is_settled(
     thinker.engine.wait()
     (report,) = thinker.answers
     assert report.limit in ("time", "proven")
-    assert report.simulations < 300 * SETTLED_NODES
+    assert report.num_visits < 300 * SETTLED_NODES
     if exact_bounds and allowed:
         assert (report.limit, report.lines[0].value, report.lines[0].proven) == ("proven", 0.0, True)
 
@@ -215,7 +217,7 @@ def test_several_lines_of_a_solved_position_have_values_and_moves() -> None:
     game = make("connect4")
     thinker = Thinker(game, SearchConfig(), has_network=True)
     thinker.engine.set_position(state_after(game, "1 2 1 2 1"))
-    thinker.engine.think(Task(simulations=3000, num_lines=2))
+    thinker.engine.think(Task(num_visits=3000, num_lines=2))
     thinker.engine.wait()
     (report,) = thinker.answers
     first, second = report.lines
@@ -230,7 +232,7 @@ def test_lines_behind_a_win_are_searched() -> None:
     game = make("chess")
     thinker = Thinker(game, SearchConfig(), has_network=True)
     thinker.engine.set_position(game.parse_position("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"))
-    thinker.engine.think(Task(simulations=2000, num_lines=3))
+    thinker.engine.think(Task(num_visits=2000, num_lines=3))
     thinker.engine.wait()
     (report,) = thinker.answers
     assert [line.proven for line in report.lines] == [True, False, False]
@@ -240,7 +242,7 @@ def test_lines_behind_a_win_are_searched() -> None:
     small = Thinker(make("tictactoe"), SearchConfig(), has_network=True)
     small.engine.set_position(state_after(small.engine.game, "a1 a2 b1 b2"))
     small.engine.think(Task(is_endless=True, num_lines=3))
-    while not (root := small.engine._search.root(0)).limit:
+    while not (root := small.engine._followed.search.root(0)).limit:
         threading.Event().wait(0.01)
     small.engine.stop()
     assert root.limit == "proven"

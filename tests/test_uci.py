@@ -207,9 +207,9 @@ def test_a_game_that_goes_on_keeps_its_tree() -> None:
         engine.ask(f"position {start}", "go nodes 3000")
         (move, reply) = engine.engine._position.texts(engine.engine._go.report.lines[0].actions[:2])
         engine.ask(f"position {start} moves {move} {reply}", "go nodes 3000")
-        assert engine.engine._go.report.new_simulations < 3000
+        assert engine.engine._go.report.num_simulations < 3000
         engine.ask("ucinewgame", "go nodes 3000")
-        assert engine.engine._go.report.new_simulations == 3000
+        assert engine.engine._go.report.num_simulations == 3000
 
 
 def test_chess960_and_variants_are_games_of_their_own() -> None:
@@ -511,10 +511,10 @@ def test_the_hash_is_cleared_by_a_button() -> None:
     engine = client()
     assert "option name Clear Hash type button" in engine.tell("uci")
     engine.ask("go nodes 300")
-    assert engine.ask("go nodes 300") and engine.engine._go.report.new_simulations == 0
+    assert engine.ask("go nodes 300") and engine.engine._go.report.num_simulations == 0
     assert engine.tell("setoption name Clear Hash") == []
     engine.ask("go nodes 300")
-    assert engine.engine._go.report.new_simulations == 300
+    assert engine.engine._go.report.num_simulations == 300
     engine.tell("go infinite")
     assert len(answers(engine.tell("setoption name Clear Hash"))) == 1
 

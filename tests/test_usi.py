@@ -92,7 +92,7 @@ def test_mates_are_looked_for_without_random_games(tmp_path: Path, monkeypatch: 
         engine.obey(line)
     engine._engine.wait()
     assert answers(said)[-1].startswith("checkmate G*2h 1h1i ")
-    assert engine._go.report.simulations < 3000
+    assert engine._go.report.num_visits < 3000
     assert isinstance(engine._engine.player.evaluator, RepliesEvaluator)
     engine.obey("go nodes 3")
     engine.close()

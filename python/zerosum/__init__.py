@@ -26,9 +26,9 @@ from zerosum.games.rules import state_after as state_after
 from zerosum.search.config import SearchConfig as SearchConfig
 
 if TYPE_CHECKING:
-    from zerosum.analysis.analyst import AnalysisReport as AnalysisReport
     from zerosum.analysis.analyst import analyse as analyse
-    from zerosum.play.player import Analysis as Analysis
+    from zerosum.play.analysis import Analysis as Analysis
+    from zerosum.play.analysis import Analysis as AnalysisReport
     from zerosum.play.player import Player as Player
     from zerosum.play.player import load_player as load
     from zerosum.run.training import train as train
@@ -58,8 +58,8 @@ __all__ = [
 
 # Imported when first asked for: the playing half without the training half, and neither by `import zerosum` alone.
 _LAZY = {
-    "Analysis": ("zerosum.play.player", "Analysis"),
-    "AnalysisReport": ("zerosum.analysis.analyst", "AnalysisReport"),
+    "Analysis": ("zerosum.play.analysis", "Analysis"),
+    "AnalysisReport": ("zerosum.play.analysis", "Analysis"),
     "Player": ("zerosum.play.player", "Player"),
     "analyse": ("zerosum.analysis.analyst", "analyse"),
     "load": ("zerosum.play.player", "load_player"),

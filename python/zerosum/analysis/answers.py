@@ -12,10 +12,9 @@ import numpy as np
 
 from zerosum._core import Root
 from zerosum.analysis import go_query
-from zerosum.analysis.analyst import move_texts
 from zerosum.analysis.query import Query, Turn
 from zerosum.games import State
-from zerosum.play.engine import Line, Report, lower_win_rate, win_rate
+from zerosum.play.analysis import Analysis, AnalysisLine, lower_win_rate, win_rate
 
 DIGITS = 6
 NUM_GAMES = 200
@@ -24,17 +23,17 @@ FEWEST_GAMES = 2
 """For each move."""
 
 
-def answer(query: Query, turn: Turn, report: Report) -> dict[str, Any]:
+def answer(query: Query, turn: Turn, report: Analysis) -> dict[str, Any]:
     """What a search has found."""
     seen = _Seen(query, turn.state)
     is_go = query.game.spec.name == "go"
     found = _head(query, turn, is_during=report.limit is None) | {
         "moveInfos": [
-            seen.line(line, order, simulations=report.simulations)
+            seen.line(line, order, num_visits=report.num_visits)
             for order, line in enumerate(line for line in report.lines if line.visits)
         ],
-        "rootInfo": seen.root_info(report.root.value, report.simulations + 1)
-        | {"rawWinrate": seen.win_rate(report.root.net_value)},
+        "rootInfo": seen.root_info(report.value, report.num_visits + 1)
+        | {"rawWinrate": seen.win_rate(report.net_value)},
     }
     if "includePolicy" in query.includes:
         found["policy"] = (
@@ -104,9 +103,9 @@ class _Seen:
         this, symmetric = go_query.hashes(self.game, self.state)
         return found | {"currentPlayer": "BW"[self.player], "thisHash": this, "symHash": symmetric}
 
-    def line(self, line: Line, order: int, *, simulations: int) -> dict[str, Any]:
+    def line(self, line: AnalysisLine, order: int, *, num_visits: int) -> dict[str, Any]:
         """One of `moveInfos`, of a search with so many simulations."""
-        moves = move_texts(self.game, self.state, line.actions[: self.query.line_length])
+        moves = line.moves[: self.query.line_length]
         found = {"move": moves[0], "order": order, "prior": round(line.prior, 8), "pv": list(moves)}
         found |= self.values(line.value, line.visits)
         if line.proven:
@@ -117,7 +116,7 @@ class _Seen:
             found["pvVisits"] = [line.visits]
         if self.is_go:
             after = self.game.play(self.state, line.actions[0])
-            num_games = max(NUM_GAMES * line.visits // max(simulations, 1), FEWEST_GAMES)
+            num_games = max(NUM_GAMES * line.visits // max(num_visits, 1), FEWEST_GAMES)
             found |= self.ownership(after, "includeMovesOwnership", num_games=num_games)
         return found
 

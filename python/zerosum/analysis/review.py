@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from zerosum.analysis.analyst import AnalysisReport, Analyst, judge
+from zerosum.analysis.analyst import Analyst
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, State, start_state
 from zerosum.notation.record import Record
-from zerosum.play.engine import Task, win_rate
+from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.driver import Task
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class ReviewedPosition:
     """A position of the game."""
 
     state: State
-    report: AnalysisReport | None
+    report: Analysis | None
     """What the search found; None where the game is over."""
     value: float
-    """The first player's expected result, in [-1, 1]: the search's (`AnalysisReport.value`), or the result itself."""
+    """The first player's expected result, in [-1, 1]: the search's (`Analysis.value`), or the result itself."""
 
     @property
     def win_rate(self) -> float:
@@ -148,7 +149,7 @@ def review(
         is_best = before.report is not None and before.report.best_move == text
         loss = 0.0 if is_best else max(0.0, -change)
         moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss)))
-    return Review(record, game, tuple(positions), tuple(moves), judge(analyst.player), thresholds)
+    return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds)
 
 
 def _play(game: Rules, start: State, record: Record) -> tuple[list[State], list[int]]:
@@ -169,5 +170,5 @@ def _look(
     outcome = game.outcome(state)
     if outcome is not None and (is_last or not game.is_soft_ending(state)):
         return ReviewedPosition(state, None, outcome)
-    report = AnalysisReport.of(analyst.final(task, start=start, moves=actions), analyst.player, state)
+    report = analyst.final(task, start=start, moves=actions)
     return ReviewedPosition(state, report, report.value if report.player == 0 else -report.value)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from zerosum.analysis.analyst import AnalysisReport, Analyst, position_of
+from zerosum.analysis.analyst import Analyst, position_of
 from zerosum.analysis.review import Review, Thresholds, review
 from zerosum.analysis.review_record import annotated, require_words
 from zerosum.analysis.review_text import review_numbers, review_text
@@ -25,7 +25,7 @@ from zerosum.games.picture import describe_position
 from zerosum.notation.game_files import GAMES, READ_SUFFIXES, read_games, write_games
 from zerosum.notation.record import Move, Record
 from zerosum.play.choice import Players
-from zerosum.play.engine import Task
+from zerosum.play.driver import Task
 from zerosum.play.player import Player
 
 T = TypeVar("T")
@@ -191,7 +191,7 @@ class ReviewCommand:
 
     def _position_text(self, player: Player, state: State, *, number: int | None = None) -> str:
         rules = player.game
-        report = AnalysisReport.of(Analyst(player).final(self.task, start=state), player, state)
+        report = Analyst(player).final(self.task, start=state)
         if self.format == TEXT:
             heading = "" if number is None else f"Game {number}\n"
             return f"{heading}{describe_position(rules, state)}\n\n{report}\n"

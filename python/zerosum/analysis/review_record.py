@@ -16,7 +16,6 @@ import dataclasses
 import io
 from collections.abc import Callable
 
-from zerosum.analysis.analyst import AnalysisLine
 from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
 from zerosum.base.errors import SettingsError
 from zerosum.contest.centipawns import centipawns, coefficient_of
@@ -24,6 +23,7 @@ from zerosum.games import Rules
 from zerosum.notation.game_files import GAMES, game_text, read_games
 from zerosum.notation.legality import NOTATIONS
 from zerosum.notation.record import Evaluation, Move, Record
+from zerosum.play.analysis import AnalysisLine
 
 VARIATION_PLIES = 12
 """Of a better line; what lies deeper was hardly searched."""

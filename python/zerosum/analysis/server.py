@@ -29,7 +29,7 @@ from zerosum.evaluators import Evaluations, Evaluator
 from zerosum.games import Rules, make
 from zerosum.notation.legality import game_of, options_of
 from zerosum.play.choice import Players
-from zerosum.play.engine import REPORT_SECONDS, Task
+from zerosum.play.driver import REPORT_SECONDS, Task
 from zerosum.play.player import MOST_SECONDS, MOST_SIMULATIONS, Player
 
 TERMINATED = "terminated"
@@ -271,7 +271,7 @@ class AnalysisServer:
             # The root's own evaluation is a visit, and one simulation is the least.
             simulations = None if visits is None else min(max(visits - 1, 1), MOST_SIMULATIONS)
         return Task(
-            simulations=simulations,
+            num_visits=simulations,
             seconds=None if seconds is None else min(seconds, MOST_SECONDS),
             allowed=allowed,
             num_lines=num_lines,

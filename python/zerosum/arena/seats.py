@@ -16,7 +16,7 @@ from zerosum.contest.adjudication import Score
 from zerosum.evaluators.answering import answered
 from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
-from zerosum.play.engine import win_rate
+from zerosum.play.analysis import win_rate
 from zerosum.play.player import Contestant
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search

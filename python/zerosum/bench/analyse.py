@@ -13,7 +13,8 @@ from zerosum.evaluators import Evaluations, Evaluator
 from zerosum.games import Rules, State
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.games.rules import Leaves
-from zerosum.play.player import LEAVES_A_BATCH, Analysis, Player
+from zerosum.play.analysis import Analysis
+from zerosum.play.player import LEAVES_A_BATCH, Player
 from zerosum.run.config import new_config
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay.calibration import Busy, Rate

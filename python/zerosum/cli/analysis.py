@@ -61,7 +61,7 @@ def analyse(
     from zerosum.analysis.review import Thresholds
     from zerosum.analysis.review_command import ReviewCommand
     from zerosum.play.choice import Players
-    from zerosum.play.engine import Task
+    from zerosum.play.driver import Task
 
     players = Players(player, say=say)
     if json_lines:
@@ -87,7 +87,7 @@ def analyse(
     num_simulations, seconds = limits(simulations, seconds)
     command = ReviewCommand(
         players,
-        Task(simulations=num_simulations, seconds=seconds, num_lines=lines),
+        Task(num_visits=num_simulations, seconds=seconds, num_lines=lines),
         format=format,
         output=output,
         thresholds=Thresholds(inaccuracy / 100, mistake / 100, blunder / 100),

@@ -3,7 +3,7 @@
     player = load_player("runs/demo")
     print(player.analyse("4 4 3", num_simulations=800))
 
-Start with `Analysis`. A `Contestant` is a player before it sits down: `parse_player` makes one from the words that
+A `Contestant` is a player before it sits down: `parse_player` makes one from the words that
 commands take, and `zerosum.arena` gives it many boards at once.
 """
 
@@ -16,20 +16,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from zerosum._core import MAX_ALPHA_BETA_DEPTH, UNLIMITED_SIMULATIONS, Search, core_game_names
+from zerosum._core import MAX_ALPHA_BETA_DEPTH, core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.contest.adjudication import ResignRule
-from zerosum.evaluators import Evaluator, RolloutEvaluator, answer_all, make_evaluator
+from zerosum.evaluators import Evaluator, RolloutEvaluator, make_evaluator
 from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.external.program import Program, Terms
 from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
 from zerosum.games.python_game import split_name
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
+from zerosum.play.analysis import Analysis
+from zerosum.play.driver import SearchDriver, Task
 from zerosum.search import SearchConfig, new_search
 
 ROLLOUTS = "rollouts"
@@ -38,122 +37,6 @@ DEFAULT_ROLLOUTS = 1000
 ALPHA_BETA = "alphabeta"
 DEFAULT_DEPTH = 3
 """Plies that the `alphabeta` player looks ahead where nobody says how many."""
-
-
-@dataclass(frozen=True, eq=False)
-class Analysis:
-    """What a search found. Values are in [-1, 1] for the player to move; lists are in the order of `actions`."""
-
-    player: int
-    """Who is to move: 0 (first) or 1."""
-    actions: NDArray[np.uint16]
-    """[L], the legal actions, ascending."""
-    moves: tuple[str, ...]
-    """The L legal actions as people write them."""
-    visits: NDArray[np.uint32]
-    """[L], simulations that began with each move; they sum to `num_simulations`."""
-    values: NDArray[np.float32]
-    """[L], mean (or exact) value of each move, NaN where it has no visits."""
-    priors: NDArray[np.float32]
-    """[L], what the evaluator thought of each move before any search; they sum to 1."""
-    lower: NDArray[np.float32]
-    """[L], the exact result of each move is at least this."""
-    upper: NDArray[np.float32]
-    """[L], the exact result of each move is at most this."""
-    value: float
-    """What the position is worth after the search; exact if `proven`."""
-    net_value: float
-    """What the evaluator alone said of the position."""
-    proven: float | None
-    """The exact result with best play, once the search has found it."""
-    best_action: int
-    best_line: tuple[str, ...]
-    """Best play from here as far as it was searched, as people write it; empty if the best move was never tried."""
-    num_simulations: int
-    limit: str
-    """Why the search ended: "simulations", "proven", "memory" or "time"."""
-    num_leaves: int
-    """Leaves of the tree that the evaluator was asked about, each of them once."""
-    num_collisions: int
-    """Simulations that met a leaf that was asked about already, and were put off."""
-
-    @classmethod
-    def of(cls, search: Search, *, tree: int = 0) -> Analysis:
-        """What a search of a position that is not over found; it has ended, or nothing of it is in flight."""
-        game, root, state = search.game, search.root(tree), search.state(tree)
-        assert root.best_action is not None
-        line, ahead = [], state
-        for action in search.best_line(tree):
-            line.append(game.action_text(ahead, action))
-            ahead = game.play(ahead, action)
-        return cls(
-            player=root.player,
-            actions=root.actions,
-            moves=tuple(game.action_text(state, action) for action in root.actions.tolist()),
-            visits=root.visits,
-            values=root.q,
-            priors=root.priors,
-            lower=root.lower,
-            upper=root.upper,
-            value=root.value,
-            net_value=root.net_value,
-            proven=root.proven,
-            best_action=root.best_action,
-            best_line=tuple(line),
-            num_simulations=root.num_simulations,
-            limit=root.limit or "time",
-            num_leaves=search.num_leaves,
-            num_collisions=search.num_collisions,
-        )
-
-    @property
-    def best_move(self) -> str:
-        """The best action as people write it."""
-        return self.moves[int(np.searchsorted(self.actions, self.best_action))]
-
-    def table(self, *, num_moves: int = 8) -> str:
-        """The best move, then the most visited ones (of equals those with the higher prior), and the line of best play.
-
-        To be read by people.
-        """
-        order = sorted(
-            range(len(self.moves)),
-            key=lambda index: (
-                self.actions[index] != self.best_action,
-                -int(self.visits[index]),
-                -float(self.priors[index]),
-            ),
-        )
-        width = max(len("move"), *map(len, self.moves))
-        lines = [f"{'move':<{width}}  visits   value  prior"]
-        for index in order[:num_moves]:
-            value = f"{self.values[index]:+.3f}" if self.visits[index] else "-"
-            exact = f"  {_exact_word(self.lower[index])}" if self.lower[index] == self.upper[index] else ""
-            lines.append(
-                f"{self.moves[index]:<{width}}{self.visits[index]:8d}{value:>8}{self.priors[index]:7.1%}{exact}"
-            )
-        if len(order) > num_moves:
-            lines.append(f"and {len(order) - num_moves} more")
-        lines.append(f"best line: {' '.join(self.best_line)}")
-        lines.append(f"for the player to move: {self.verdict()}, after {self.num_simulations} simulations")
-        return "\n".join(lines)
-
-    def verdict(self) -> str:
-        """The value in words, for the player to move.
-
-        The chance is the expected result, between 0 % (certain loss) and 100 % (certain win), half a win for a draw.
-        """
-        if self.proven is not None:
-            return f"{_exact_word(self.proven)} with best play"
-        return f"winning chance {(1 + self.value) / 2:.0%}"
-
-    def __str__(self) -> str:
-        return self.table()
-
-
-def _exact_word(value: float) -> str:
-    words = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
-    return words.get(float(value), f"a result of {value:+g}")
 
 
 LEAVES_A_BATCH = 16
@@ -190,6 +73,11 @@ class Player:
         # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
+
+    @property
+    def own_name(self) -> str:
+        """The name without the number of simulations that it may end with: an analysis has its own number."""
+        return split_player(self.name)[0]
 
     def with_rules(self, game: Rules) -> Player:
         """The same player at other rules whose positions look the same to its network, such as another komi.
@@ -256,20 +144,8 @@ class Player:
             raise GameError(f"The game is over ({ending}), there is nothing to search in\n{self.game.draw(state)}")
         search = new_search(self.game, config)
         search.reset(0, state)
-        search.begin(0, config.num_simulations if seconds is None else UNLIMITED_SIMULATIONS)
-
-        def is_over() -> bool:
-            is_late = seconds is not None and time.monotonic() - started >= seconds
-            return is_late and search.root(0).num_simulations > 0
-
-        answer_all(
-            search,
-            self.evaluator,
-            max_leaves=config.leaves_a_batch,
-            num_batches=config.num_batches,
-            is_over=is_over,
-        )
-        return Analysis.of(search)
+        task = Task(num_visits=config.num_simulations) if seconds is None else Task(seconds=seconds)
+        return SearchDriver(search, self.evaluator, config, by=self.own_name).run(task, started=started)
 
 
 def require_seconds(seconds: float) -> float:

@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from zerosum._core import UNLIMITED_SIMULATIONS, Root, Search, uniform
+from zerosum._core import Root, uniform
 from zerosum.base.settings import num_cores
 from zerosum.contest.clock import TimeLeft
 from zerosum.contest.time_manager import Progress, TimeManager
-from zerosum.evaluators import answer_all
-from zerosum.external.engine import EngineFailure, EngineMove
+from zerosum.external.engine import EngineMove
 from zerosum.external.search import EngineAnswer, EngineLimits
-from zerosum.games import Rules, measure_game, start_state
-from zerosum.play.engine import win_rate
+from zerosum.games import Rules, State, measure_game, start_state
+from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.driver import SearchDriver, Task
+from zerosum.play.followed_search import FollowedSearch
 from zerosum.play.player import Contestant
 from zerosum.play.skill import drawn_action
-from zerosum.search import new_search
 
 
 class SearchMover:
@@ -48,8 +48,8 @@ class SearchMover:
         )
         self._game_number = self._evaluations = 0
         self._is_closed = threading.Event()
-        self._search: Search | None = None
-        self._start, self._actions = "", tuple[int, ...]()
+        self._followed: FollowedSearch | None = None
+        self._start: tuple[str, State] | None = None
         self._has_pondered = False
         # In the opponent's time: the tree below the move played, which may take seconds if it is large.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="advance")
@@ -58,7 +58,7 @@ class SearchMover:
     def new_game(self, number: int) -> None:
         """See `zerosum.external.program.Mover`."""
         self._wait()
-        self._search = None
+        self._followed = None
         self._game_number = number
 
     @property
@@ -69,47 +69,43 @@ class SearchMover:
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
         """See `zerosum.external.program.Mover`."""
         began = self._now()
-        search = self._searched_to(start, actions)
+        state = self._follow(start, actions)
         self._has_pondered = False
-        state = search.state(0)
         player = self._game.player(state)
         self._manager.begin(_time_left(limits, player), num_plies=state.plies, clock_since_s=began)
-        search.begin(0, min(limits.nodes or UNLIMITED_SIMULATIONS, UNLIMITED_SIMULATIONS))
-        self._evaluations += answer_all(
-            search,
-            self._evaluator,
-            max_leaves=self._config.leaves_a_batch,
-            num_batches=self._config.num_batches,
-            is_over=lambda: self._is_over(search.root(0)),
+        found = self._drive(
+            Task(
+                num_visits=limits.nodes,
+                choose=lambda root: chosen_action(
+                    root, self._contestant, seed=self._seed, game=self._game_number, ply=state.plies
+                ),
+                is_enough=lambda root, _: self._manager.limit(Progress.of(root)),
+            ),
+            self._is_closed.is_set,
         )
-        root = search.root(0)
-        action = self._choose(root, ply=state.plies)
+        action = found.chosen[0]
         answer = EngineAnswer(
             self._game.action_text(state, action),
             self._now() - began,
-            nodes=root.num_simulations,
-            win_rate=win_rate(root.value),
+            nodes=found.num_visits,
+            win_rate=win_rate(found.value),
         )
-        self._advanced = self._pool.submit(self._advance, action)
+        assert self._followed is not None
+        self._advanced = self._pool.submit(self._followed.advance, action, keep=self._keeps_tree)
         return EngineMove(action, "", answer)
 
     def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
         """See `zerosum.external.program.Mover`: what is found of the opponent's move is kept for the answer to it."""
-        search = self._searched_to(start, actions)
-        search.begin(0, UNLIMITED_SIMULATIONS)
-        self._evaluations += answer_all(
-            search,
-            self._evaluator,
-            max_leaves=self._config.leaves_a_batch,
-            num_batches=self._config.num_batches,
-            is_over=lambda: is_over.is_set() or self._is_closed.is_set(),
-        )
+        self._follow(start, actions)
+        self._drive(Task(is_endless=True), lambda: is_over.is_set() or self._is_closed.is_set())
         self._has_pondered = True
 
-    def _is_over(self, root: Root) -> bool:
-        if self._is_closed.is_set():
-            return True
-        return root.best_action is not None and self._manager.limit(Progress.of(root)) is not None
+    def _drive(self, task: Task, is_stopped: Callable[[], bool]) -> Analysis:
+        assert self._followed is not None
+        driver = SearchDriver(self._followed.search, self._evaluator, self._config, is_stopped=is_stopped)
+        found = driver.run(task)
+        self._evaluations += found.num_leaves
+        return found
 
     def end_game(self, result: float) -> None:
         """See `zerosum.external.program.Mover`."""
@@ -124,30 +120,20 @@ class SearchMover:
         if advanced is not None:
             advanced.result()
 
-    def _advance(self, action: int) -> None:
-        assert self._search is not None
-        self._search.advance(0, action, keep=self._config.reuse_tree or self._has_pondered)
-        self._actions = (*self._actions, action)
-
-    def _searched_to(self, start: str, actions: Sequence[int]) -> Search:
-        """The search with this position at its root, and what it knows of it from before."""
+    def _follow(self, start: str, actions: Sequence[int]) -> State:
+        """Put a position at the root of the tree, with what is known of it."""
         self._wait()
-        is_new = self._search is None
-        if self._search is None:
-            self._search = new_search(self._game, replace(self._config, memory_mib=self._memory_mib))
-        known, actions = len(self._actions), tuple(actions)
-        if is_new or start != self._start or actions[:known] != self._actions:
-            self._search.reset(0, start_state(self._game, start))
-            known = 0
-        self._start, self._actions = start, actions[:known]
-        for action in actions[known:]:
-            self._advance(action)
-        return self._search
+        if self._followed is None:
+            self._followed = FollowedSearch(self._game, replace(self._config, memory_mib=self._memory_mib))
+            self._start = None
+        if self._start is None or self._start[0] != start:
+            self._start = start, start_state(self._game, start)
+        self._followed.set_position(self._start[1], actions, keep=self._keeps_tree)
+        return self._followed.state
 
-    def _choose(self, root: Root, *, ply: int) -> int:
-        if not root.visits.size:
-            raise EngineFailure(f"{self._contestant.name} was closed while it was thinking.", ending="forfeit")
-        return chosen_action(root, self._contestant, seed=self._seed, game=self._game_number, ply=ply)
+    @property
+    def _keeps_tree(self) -> bool:
+        return self._config.reuse_tree or self._has_pondered
 
 
 def chosen_action(root: Root, contestant: Contestant, *, seed: int, game: int, ply: int) -> int:

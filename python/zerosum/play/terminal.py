@@ -12,7 +12,8 @@ from typing import Literal
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import State, parse_action, state_after
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
-from zerosum.play.player import Analysis, Player, require_seconds
+from zerosum.play.analysis import Analysis
+from zerosum.play.player import Player, require_seconds
 
 ORDINALS = ("first", "second")
 BOTH = frozenset({0, 1})

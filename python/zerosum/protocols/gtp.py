@@ -31,8 +31,8 @@ from zerosum.games import Rules, make
 from zerosum.network.checkpoint import require_encoder
 from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.go_words import GoRules
+from zerosum.play.analysis import Analysis, AnalysisLine, win_rate
 from zerosum.play.choice import Players, network_at
-from zerosum.play.engine import Line, Report, win_rate
 from zerosum.play.player import Player
 from zerosum.protocols import gtp_params
 from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player
@@ -446,7 +446,7 @@ class GtpEngine:
             return "resign"
         return self._make(options.player, best.actions[0])
 
-    def _find(self, options: AnalysisOptions, tell: Teller | None) -> Line | None:
+    def _find(self, options: AnalysisOptions, tell: Teller | None) -> AnalysisLine | None:
         """The best move that a search finds; None where rules for people let the player pass and win."""
         began = self._clock()
         found = None
@@ -458,7 +458,7 @@ class GtpEngine:
         self._seconds_of_moves += self._clock() - began
         return found
 
-    def _best(self, player: int, report: Report) -> Line:
+    def _best(self, player: int, report: Analysis) -> AnalysisLine:
         """What was found, but for a pass that loses at once if it is answered by another while there is hope.
 
         A search of few simulations may not have come to that answer.
@@ -556,7 +556,7 @@ class GtpEngine:
     def _teller(self, options: AnalysisOptions, line_of: LineOf) -> Teller:
         board = self._board
 
-        def tell(report: Report) -> None:
+        def tell(report: Analysis) -> None:
             self._write(f"{line_of(report, options, board)}\n")
 
         return tell
@@ -567,7 +567,7 @@ class GtpEngine:
         return ""
 
 
-LineOf = Callable[[Report, AnalysisOptions, GtpBoard], str]
+LineOf = Callable[[Analysis, AnalysisOptions, GtpBoard], str]
 
 
 def _options_of(words: list[str]) -> AnalysisOptions:

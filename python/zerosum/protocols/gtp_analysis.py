@@ -11,7 +11,7 @@ import numpy as np
 
 from zerosum.base.errors import GameError
 from zerosum.notation.go_words import PLAYERS
-from zerosum.play.engine import Report, lower_win_rate, win_rate
+from zerosum.play.analysis import Analysis, lower_win_rate, win_rate
 from zerosum.protocols.gtp_board import GtpBoard
 
 DEFAULT_INTERVAL_S = 0.5
@@ -125,7 +125,7 @@ def _number(word: str) -> int:
     return int(word)
 
 
-def leela_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str:
+def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> str:
     """What lz-analyze says of a report: win rates, priors and bounds are ten-thousandths, for the player to move."""
     return " ".join(
         f"info move {move.vertex} visits {move.visits} winrate {_whole(move.winrate)} prior {_whole(move.prior)}"
@@ -134,7 +134,7 @@ def leela_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str
     )
 
 
-def kata_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str:
+def kata_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> str:
     """What kata-analyze says of a report: win rates, priors and bounds in [0, 1], for the player to move.
 
     `utility` is the expected result, in [-1, 1]; owners are those at the ends of random games, 1 the player's.
@@ -146,7 +146,7 @@ def kata_line(report: Report, options: AnalysisOptions, board: GtpBoard) -> str:
     ]
     if options.has_root:
         winrate = win_rate(report.root.value)
-        told.append(f"rootInfo visits {report.simulations} utility {2 * winrate - 1:.6f} winrate {winrate:.6f}")
+        told.append(f"rootInfo visits {report.num_visits} utility {2 * winrate - 1:.6f} winrate {winrate:.6f}")
     owners = board.judged.ownership if options.owners else None
     for name in options.owners:
         assert owners is not None
@@ -165,7 +165,7 @@ class _Move:
     line: str
 
 
-def _moves(report: Report, options: AnalysisOptions, board: GtpBoard) -> list[_Move]:
+def _moves(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> list[_Move]:
     """Moves to tell of, the best first: those that were visited, and others by their priors until there are enough."""
     visited = [
         _Move(

@@ -17,13 +17,15 @@ from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, measure_game
 from zerosum.notation.legality import game_of, options_of
-from zerosum.play.engine import Engine, Report, Task, win_rate
+from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.driver import Task
+from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.protocols.gtp_analysis import AnalysisOptions
 from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.protocols.gtp_params import GtpConfig, changed, value_of
 
-Teller = Callable[[Report], None]
+Teller = Callable[[Analysis], None]
 """Hears what a search has found so far, in the search's thread."""
 
 
@@ -45,7 +47,7 @@ class GtpPlayer:
         self._player: Player | None = None
         self._engine: Engine | None = None
         self._tell: Teller = silent
-        self._answer: Report | None = None
+        self._answer: Analysis | None = None
         self._failure: Exception | None = None
         self._began_s = 0.0
         self.set_control(TimeControl())
@@ -108,7 +110,7 @@ class GtpPlayer:
         assert self._player is not None
         return self._player.evaluator
 
-    def _take_answer(self, report: Report) -> None:
+    def _take_answer(self, report: Analysis) -> None:
         self._answer = report
 
     def _take_failure(self, error: Exception) -> None:
@@ -156,7 +158,7 @@ class GtpPlayer:
 
     # ---- searches
 
-    def find(self, board: GtpBoard, options: AnalysisOptions, *, tell: Teller | None = None) -> Report:
+    def find(self, board: GtpBoard, options: AnalysisOptions, *, tell: Teller | None = None) -> Analysis:
         """Search as long as clock, simulations and memory allow.
 
         Raises:
@@ -171,7 +173,7 @@ class GtpPlayer:
 
         has_clock = left.is_limited or self.config.seconds is not None
         own = None if has_clock else self._player.config.num_simulations
-        task = Task(simulations=self.config.simulations or own, seconds=self.config.seconds, is_enough=is_enough)
+        task = Task(num_visits=self.config.simulations or own, seconds=self.config.seconds, is_enough=is_enough)
         assert self._engine is not None
         self._think(board, options, task, tell or silent)
         self._engine.wait()
@@ -225,5 +227,5 @@ class GtpPlayer:
         return self._num_hopeless[player] >= self.config.resign_moves
 
 
-def silent(_report: Report) -> None:
+def silent(_report: Analysis) -> None:
     """Tells nobody."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zerosum.evaluators import Evaluator
 from zerosum.games import State
 from zerosum.notation.go_words import point_of, stones_of, text_of, vertex_of
-from zerosum.play.engine import win_rate
+from zerosum.play.analysis import win_rate
 from zerosum.protocols.gtp_board import GtpBoard
 
 NUM_SYMMETRIES = 8

@@ -30,7 +30,9 @@ from zerosum.contest.centipawns import MOST, centipawns
 from zerosum.contest.clock import TimeLeft
 from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.games import measure_game
-from zerosum.play.engine import Engine, Line, Report, Task
+from zerosum.play.analysis import Analysis, AnalysisLine
+from zerosum.play.driver import Task
+from zerosum.play.engine import Engine
 from zerosum.play.mates import mate_finder
 from zerosum.play.player import Player
 from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of
@@ -53,7 +55,7 @@ class Go:
     is_held: bool
     manager: TimeManager | None = None
     """Of the search; None before it."""
-    report: Report | None = None
+    report: Analysis | None = None
     """The latest."""
     answer: str | None = None
     """What will be said once it is not held any more."""
@@ -133,7 +135,7 @@ class LineEngine(ABC):
         """Words of this protocol alone."""
         return {}
 
-    def _score(self, line: Line) -> list[str]:
+    def _score(self, line: AnalysisLine) -> list[str]:
         """The words of a line's score, for the player to move."""
         if line.proven and abs(line.value) == 1:
             return ["score", "mate", str(round(line.value) * self._mate_in(len(line.actions)))]
@@ -144,7 +146,7 @@ class LineEngine(ABC):
         """The answer where there is nothing to search; None if there is."""
         return None if go.choices else f"bestmove {self.no_move}"
 
-    def _answer(self, go: Go, report: Report) -> str:
+    def _answer(self, go: Go, report: Analysis) -> str:
         """The answer after a search."""
         if not report.chosen:
             return self._answer_anyhow(go)
@@ -158,7 +160,7 @@ class LineEngine(ABC):
 
     def _answer_anyhow(self, go: Go) -> str:
         """The answer where the search found nothing: any legal move."""
-        return " ".join(["bestmove", *(go.position.texts(go.choices[:1]) or [self.no_move])])
+        return " ".join(["bestmove", *(go.position.texts(go.choices[:1]) or (self.no_move,))])
 
     # Lines.
 
@@ -348,7 +350,7 @@ class LineEngine(ABC):
         go.manager = manager
         engine.think(
             Task(
-                simulations=min(limits, default=None),
+                num_visits=min(limits, default=None),
                 depth=numbers.get("depth"),
                 allowed=allowed,
                 num_lines=self.setup.number("MultiPV"),
@@ -433,7 +435,7 @@ class LineEngine(ABC):
 
     # Called from the search's thread.
 
-    def _on_report(self, report: Report) -> None:
+    def _on_report(self, report: Analysis) -> None:
         with self._lock:
             go, engine = self._go, self._engine
             assert go is not None and engine is not None
@@ -443,13 +445,13 @@ class LineEngine(ABC):
                 depth = len(line.actions)
                 words = ["info", "depth", str(depth), "seldepth", str(max(depth, report.root.deepest))]
                 words += ["multipv", str(number), *self._score(line)]
-                words += ["nodes", str(report.simulations), "nps", str(round(report.new_simulations / seconds))]
+                words += ["nodes", str(report.num_visits), "nps", str(round(report.num_simulations / seconds))]
                 words += ["hashfull", str(round(1000 * engine.memory_used)), "time", str(round(1000 * report.seconds))]
                 # Both protocols have clients skip words that they do not know.
                 words += ["visits", str(line.visits), "pv", *go.position.texts(line.actions)]
                 self._say(" ".join(words))
 
-    def _on_answer(self, report: Report) -> None:
+    def _on_answer(self, report: Analysis) -> None:
         go = self._go
         assert go is not None
         self._on_report(report)

@@ -13,7 +13,7 @@ from zerosum._core import Root
 from zerosum.base.errors import SettingsError
 from zerosum.contest.centipawns import centipawns
 from zerosum.evaluators import Evaluator
-from zerosum.play.engine import win_rate
+from zerosum.play.analysis import win_rate
 from zerosum.protocols.line_words import Position
 
 MOST_PERFT_DEPTH = 255

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.rules import near_moves
+from zerosum.play.analysis import move_texts
+from zerosum.play.followed_search import continuation
 
 NUMBERS = frozenset(
     ("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate", "byoyomi", "perft")
@@ -45,11 +47,12 @@ class Position:
         Raises:
             GameError: the start is no position, or a move is illegal.
         """
-        is_known = latest is not None and latest.game is game and latest.start_text == start_text
-        known = latest if is_known and latest is not None else None
-        start = start_state(game, start_text) if known is None else known.start
-        goes_on = known is not None and moves[: len(known.moves)] == known.moves
-        state, actions = (known.state, list(known.actions)) if known is not None and goes_on else (start, [])
+        if latest is not None and (latest.game is not game or latest.start_text != start_text):
+            latest = None
+        start = start_state(game, start_text) if latest is None else latest.start
+        state, actions = start, list[int]()
+        if latest is not None and continuation(latest.moves, moves) is not None:
+            state, actions = latest.state, [*latest.actions]
         for number in range(len(actions), len(moves)):
             try:
                 actions.append(parse_action(game, state, moves[number]))
@@ -60,13 +63,9 @@ class Position:
             state = game.play(state, actions[-1])
         return cls(game, start_text, start, moves, tuple(actions), state)
 
-    def texts(self, actions: Iterable[int]) -> list[str]:
+    def texts(self, actions: Iterable[int]) -> tuple[str, ...]:
         """Moves from here as the protocol writes them."""
-        state, texts = self.state, []
-        for action in actions:
-            texts.append(self.game.action_text(state, action))
-            state = self.game.play(state, action)
-        return texts
+        return move_texts(self.game, self.state, actions)
 
     @property
     def legal(self) -> list[int]:

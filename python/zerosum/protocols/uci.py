@@ -12,8 +12,8 @@ from pathlib import Path
 from zerosum.base.errors import DataError
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options, plays_chess960
+from zerosum.play.analysis import AnalysisLine
 from zerosum.play.choice import describe_network
-from zerosum.play.engine import Line
 from zerosum.protocols.engine_options import INERT, OfferedOption, check, combo, text
 from zerosum.protocols.engine_setup import NEWEST, EngineSetup
 from zerosum.protocols.line_engine import LineEngine
@@ -84,7 +84,7 @@ class UciEngine(LineEngine):
     no_move = "(none)"
     position_word = "Fen"
 
-    def _score(self, line: Line) -> list[str]:
+    def _score(self, line: AnalysisLine) -> list[str]:
         score = super()._score(line)
         if not self.setup.shows_draws or line.draw is None:
             return score

@@ -13,7 +13,7 @@ from typing import ClassVar
 from zerosum.external.uci_client import USI_GAMES
 from zerosum.games import Rules, make
 from zerosum.games.rules import NO_PLY_CAP, given_options, with_options
-from zerosum.play.engine import Report, win_rate
+from zerosum.play.analysis import Analysis, win_rate
 from zerosum.protocols.engine_options import OfferedOption, combo, spin
 from zerosum.protocols.engine_setup import EngineSetup
 from zerosum.protocols.line_engine import Command, Go, LineEngine
@@ -96,7 +96,7 @@ class UsiEngine(LineEngine):
             return "bestmove win"
         return super()._answer_unsearched(go)
 
-    def _answer(self, go: Go, report: Report) -> str:
+    def _answer(self, go: Go, report: Analysis) -> str:
         if "mate" in go.words.numbers:
             return self._checkmate(go, report)
         is_game = report.lines and not go.is_infinite
@@ -111,7 +111,7 @@ class UsiEngine(LineEngine):
     def _answer_anyhow(self, go: Go) -> str:
         return "checkmate timeout" if "mate" in go.words.numbers else super()._answer_anyhow(go)
 
-    def _checkmate(self, go: Go, report: Report) -> str:
+    def _checkmate(self, go: Go, report: Analysis) -> str:
         """What is known for certain of a mate."""
         if report.limit != "proven":
             return "checkmate timeout"

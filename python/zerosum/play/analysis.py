@@ -1,0 +1,242 @@
+"""The result of a search: an `Analysis`, with an `AnalysisLine` for each move that was asked for.
+
+Values are in [-1, 1], for the player to move at the position.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from zerosum._core import Root
+from zerosum.games import Rules, State
+
+LCB_DEVIATIONS = 5.0
+"""Standard errors between the win rate and `lower_win_rate`, as in KataGo's `lcb`."""
+
+
+def win_rate(value: float) -> float:
+    """The chance in [0, 1] for an expected result in [-1, 1]; a draw is half a win."""
+    return min(max((1 + value) / 2, 0.0), 1.0)
+
+
+def lower_win_rate(value: float, visits: int) -> float:
+    """A lower bound of the win rate.
+
+    Results in [0, 1] with mean p deviate by at most sqrt(p (1 - p)); the search keeps no closer bound.
+    """
+    rate = win_rate(value)
+    return max(0.0, rate - LCB_DEVIATIONS * math.sqrt(rate * (1 - rate) / max(visits, 1)))
+
+
+def move_texts(game: Rules, state: State, actions: Iterable[int]) -> tuple[str, ...]:
+    """Successive moves as people write them."""
+    texts = []
+    for action in actions:
+        texts.append(game.action_text(state, action))
+        state = game.play(state, action)
+    return tuple(texts)
+
+
+@dataclass(frozen=True)
+class AnalysisLine:
+    """A move and the best play after it."""
+
+    game: Rules = field(repr=False, compare=False)
+    state: State = field(repr=False, compare=False)
+    """The position before the move."""
+    actions: tuple[int, ...]
+    """The move, then the best play that the search has seen."""
+    visits: int
+    """Simulations that began with the move."""
+    value: float
+    """The expected result, exact if `proven`."""
+    prior: float
+    """The evaluator's probability of the move, in [0, 1]."""
+    draw: float | None
+    """The probability of a draw; None if the search does not keep it."""
+    proven: bool
+
+    @cached_property
+    def moves(self) -> tuple[str, ...]:
+        """The actions as people write them."""
+        return move_texts(self.game, self.state, self.actions)
+
+    @property
+    def win_rate(self) -> float:
+        """The value as a chance, from 0 (certain loss) to 1 (certain win); a draw is half a win."""
+        return win_rate(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The value of a position and of its moves, during a search or at its end."""
+
+    game: Rules = field(repr=False)
+    state: State = field(repr=False)
+    root: Root = field(repr=False)
+    """All statistics of the position, as arrays."""
+    lines: tuple[AnalysisLine, ...]
+    """The lines that were asked for, the best first; empty before the first evaluation."""
+    num_simulations: int
+    """New simulations."""
+    seconds: float
+    limit: str | None
+    """The reason why the search ended; None while it goes on.
+
+    "simulations", "time", "depth", "proven", "memory", "stopped" or the answer of `Task.is_enough`.
+    """
+    by: str
+    """The player's name."""
+    chosen: tuple[int, ...] = ()
+    """The move to play and the best play after it; empty while the search goes on, and if it found nothing."""
+    num_leaves: int = 0
+    """Positions that the evaluator was asked about."""
+    num_collisions: int = 0
+    """Simulations that met a leaf in flight and were put off."""
+
+    @property
+    def player(self) -> int:
+        """The player to move: 0 (first) or 1."""
+        return self.root.player
+
+    @property
+    def value(self) -> float:
+        """The value of the position: the mean of the search, or the exact result."""
+        return self.root.value
+
+    @property
+    def net_value(self) -> float:
+        """The evaluator's own value of the position."""
+        return self.root.net_value
+
+    @property
+    def proven(self) -> float | None:
+        """The exact result with best play; None if it is not known."""
+        return self.root.proven
+
+    @property
+    def num_visits(self) -> int:
+        """Simulations in the tree, including those kept from an earlier search."""
+        return self.root.num_simulations
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the search has ended."""
+        return self.limit is not None
+
+    @cached_property
+    def actions(self) -> tuple[int, ...]:
+        """The legal actions, ascending. The lists below have the same order."""
+        return tuple(self.root.actions.tolist())
+
+    @cached_property
+    def moves(self) -> tuple[str, ...]:
+        """The legal actions as people write them."""
+        return tuple(self.game.action_text(self.state, action) for action in self.actions)
+
+    @property
+    def visits(self) -> tuple[int, ...]:
+        """Simulations that began with each move."""
+        return tuple(self.root.visits.tolist())
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The mean (or exact) value of each move, NaN without visits."""
+        return tuple(self.root.q.tolist())
+
+    @property
+    def priors(self) -> tuple[float, ...]:
+        """The evaluator's probability of each move; they sum to 1."""
+        return tuple(self.root.priors.tolist())
+
+    @property
+    def lower(self) -> tuple[float, ...]:
+        """The lower bound of each move's exact result."""
+        return tuple(self.root.lower.tolist())
+
+    @property
+    def upper(self) -> tuple[float, ...]:
+        """The upper bound of each move's exact result."""
+        return tuple(self.root.upper.tolist())
+
+    @property
+    def best_action(self) -> int:
+        """The move to play."""
+        assert self.root.best_action is not None
+        return self.root.best_action
+
+    @property
+    def best_move(self) -> str:
+        """The move to play, as people write it."""
+        return self.game.action_text(self.state, self.best_action)
+
+    @property
+    def best_line(self) -> tuple[str, ...]:
+        """The best play from here, as people write it; empty if the best move has no visits."""
+        return self.lines[0].moves if self.lines and self.lines[0].visits else ()
+
+    def table(self, *, num_moves: int = 8) -> str:
+        """A text for people: the best move, the most visited moves (ties by prior), the best line and the value."""
+        visits, values, priors, lower, upper = self.visits, self.values, self.priors, self.lower, self.upper
+        order = sorted(
+            range(len(self.moves)),
+            key=lambda index: (self.actions[index] != self.best_action, -visits[index], -priors[index]),
+        )
+        width = max(len("move"), *map(len, self.moves))
+        lines = [f"{'move':<{width}}  visits   value  prior"]
+        for index in order[:num_moves]:
+            value = f"{values[index]:+.3f}" if visits[index] else "-"
+            exact = f"  {_exact_word(lower[index])}" if lower[index] == upper[index] else ""
+            lines.append(f"{self.moves[index]:<{width}}{visits[index]:8d}{value:>8}{priors[index]:7.1%}{exact}")
+        if len(order) > num_moves:
+            lines.append(f"and {len(order) - num_moves} more")
+        lines.append(f"best line: {' '.join(self.best_line)}")
+        lines.append(f"for the player to move: {self.verdict()}, after {self.num_visits} simulations")
+        return "\n".join(lines)
+
+    def verdict(self) -> str:
+        """The value in words, for the player to move: the exact result, or the win rate."""
+        if self.proven is not None:
+            return f"{_exact_word(self.proven)} with best play"
+        return f"winning chance {win_rate(self.value):.0%}"
+
+    def numbers(self) -> dict[str, Any]:
+        """The lines and the value, ready for JSON."""
+        return {
+            "player": self.player,
+            "value": round(self.value, 6),
+            "lines": [
+                {
+                    "moves": list(line.moves),
+                    "visits": line.visits,
+                    "value": round(line.value, 6),
+                    "prior": round(line.prior, 6),
+                    "draw": None if line.draw is None else round(line.draw, 6),
+                    "proven": line.proven,
+                }
+                for line in self.lines
+            ],
+            "simulations": self.num_visits,
+            "seconds": round(self.seconds, 3),
+            "limit": self.limit,
+            "by": self.by,
+        }
+
+    def __str__(self) -> str:
+        rows = [("visits", "win rate", "best line")]
+        for line in self.lines:
+            exact = " (exact)" if line.proven else ""
+            rows.append((str(line.visits), f"{line.win_rate:.1%}", " ".join(line.moves) + exact))
+        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+        table = "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in rows)
+        end = "" if self.limit is None else f" ({self.limit})"
+        return f"{table}\n{self.num_visits} simulations in {self.seconds:.1f} s by {self.by}{end}"
+
+
+def _exact_word(value: float) -> str:
+    words = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
+    return words.get(value, f"a result of {value:+g}")

@@ -1,0 +1,222 @@
+"""A search from its beginning to its limit: `SearchDriver` begins it, answers it, watches clock and stop, and reports.
+
+`Player.analyse`, the engine behind the protocols and our player in a match all search by it. A `Task` says what to
+search and for how long.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from zerosum._core import UNLIMITED_SIMULATIONS, Root, Search
+from zerosum.evaluators import Evaluator, answer_all
+from zerosum.play.analysis import Analysis, AnalysisLine
+from zerosum.search import SearchConfig
+
+REPORT_SECONDS = 0.5
+"""The interval between two reports."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """The limits and the lines of a search. The first limit that is reached ends it."""
+
+    num_visits: int | None = None
+    """Total visits, including those kept from an earlier search."""
+    seconds: float | None = None
+    depth: int | None = None
+    """Plies of the best line; a shorter line counts if it ends the game."""
+    is_endless: bool = False
+    """No limit counts: the search goes on until it is stopped."""
+    allowed: tuple[int, ...] = ()
+    """Actions to choose from; empty for all legal ones."""
+    num_lines: int = 1
+    """Moves to report, the best first. A search for several lines goes on until all of them are proven."""
+    line_share: float = 0.05
+    """The least share of all visits for each reported move that is not proven."""
+    report_seconds: float | None = None
+    """The interval between two reports; None for the driver's own."""
+    choose: Callable[[Root], int | None] = lambda root: root.best_action
+    """The move to play after the search, one of those allowed; None if there is none."""
+    is_enough: Callable[[Root, float], str | None] | None = None
+    """Told the statistics and the seconds between two batches: the reason to end the search, or None."""
+
+
+class SearchDriver:
+    """One search of the position at the root of a tree."""
+
+    def __init__(
+        self,
+        search: Search,
+        evaluator: Evaluator,
+        config: SearchConfig,
+        *,
+        by: str = "",
+        on_report: Callable[[Analysis], None] | None = None,
+        report_seconds: float = REPORT_SECONDS,
+        is_stopped: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Nothing begins yet.
+
+        Args:
+            search: Its tree 0 has the position, and nothing in flight.
+            evaluator: Answers its leaves.
+            config: The settings of the search.
+            by: The name of the player, for the analyses.
+            on_report: Told what has been found so far, every `report_seconds`.
+            report_seconds: The interval between two reports.
+            is_stopped: Asked between two batches whether to end.
+            clock: Seconds that never go back.
+        """
+        self._search, self._evaluator, self._config, self._by = search, evaluator, config, by
+        self._on_report, self._report_seconds = on_report, report_seconds
+        self._is_stopped, self._clock = is_stopped, clock
+        self._state = search.state(0)
+
+    def run(self, task: Task, *, started: float | None = None) -> Analysis:
+        """Search until a limit is reached, with at least one simulation.
+
+        Args:
+            task: The limits.
+            started: The time on the clock from which seconds count; now if not given.
+        """
+        search, config = self._search, self._config
+        self._task, self._started, self._limit = task, self._clock() if started is None else started, ""
+        self._reported, self._num_leaves, self._num_collisions = self._started, 0, search.num_collisions
+        if task.report_seconds is not None:
+            self._report_seconds = task.report_seconds
+        search.restrict(0, task.allowed)
+        search.favour(0, ())
+        num_visits = None if task.is_endless else task.num_visits
+        search.begin(0, min(num_visits or UNLIMITED_SIMULATIONS, UNLIMITED_SIMULATIONS))
+        self._num_reused = search.root(0).num_simulations
+        while True:
+            self._num_leaves += answer_all(
+                search,
+                self._evaluator,
+                max_leaves=config.leaves_a_batch,
+                num_batches=config.num_batches,
+                is_over=self._is_over,
+            )
+            root = search.root(0)
+            if self._limit or root.limit != "proven" or not (favoured := self._favoured(root)):
+                return self._analysis(root, limit=root.limit or self._limit)
+            search.favour(0, favoured)  # the search goes on
+
+    def _is_over(self) -> bool:
+        """Whether to end; on the way, report and keep the shares of visits."""
+        task, now = self._task, self._clock()
+        elapsed = now - self._started
+        if self._is_stopped():
+            limit = "stopped"
+        else:
+            limit = "time" if task.seconds is not None and elapsed >= task.seconds and not task.is_endless else ""
+        has_limits = not limit and not task.is_endless
+        is_due = self._on_report is not None and now - self._reported >= self._report_seconds
+        # The statistics of a large root take time: they are fetched where something needs them.
+        if not (limit or is_due or task.num_lines > 1 or (has_limits and (task.is_enough or task.depth is not None))):
+            return False
+        root = self._search.root(0)
+        if root.num_simulations == 0:
+            return False
+        if has_limits:
+            reason = None if task.is_enough is None else task.is_enough(root, elapsed)
+            limit = reason or ("depth" if self._is_deep() else "")
+        self._limit = limit
+        if limit:
+            return True
+        if task.num_lines > 1:
+            self._search.favour(0, self._favoured(root))
+        if is_due and self._on_report is not None:
+            self._reported = now
+            self._on_report(self._analysis(root, limit=None))
+        return False
+
+    def _is_deep(self) -> bool:
+        if self._task.depth is None:
+            return False
+        line, game, state = self._search.best_line(0), self._search.game, self._state
+        if not line or len(line) >= self._task.depth:
+            return bool(line)
+        for action in line:
+            state = game.play(state, action)
+        return game.outcome(state) is not None
+
+    def _favoured(self, root: Root) -> list[int]:
+        """The moves to search first: those reported with less than their share of the visits.
+
+        If the best move is proven, all moves that are not: nothing else is left to find out.
+        """
+        lower, upper, order = root.lower.tolist(), root.upper.tolist(), self._order(root)
+        reported = order[: self._task.num_lines]
+        is_open = [low < up for low, up in zip(lower, upper, strict=True)]
+        if self._task.num_lines == 1 or not any(is_open[index] for index in reported):
+            return []
+        least = self._task.line_share * root.num_simulations
+        favoured = [index for index in reported if is_open[index] and root.visits[index] < least]
+        if not favoured and max(lower[index] for index in order) == max(upper[index] for index in order):
+            favoured = [index for index in order if is_open[index]]
+        return [int(root.actions[index]) for index in favoured]
+
+    def _order(self, root: Root) -> list[int]:
+        """The indices of the allowed moves, the best first.
+
+        The order: the move to play, proven wins, the others by visits and priors, proven losses.
+        """
+        allowed = set(self._task.allowed)
+        actions, visits, priors = root.actions.tolist(), root.visits.tolist(), root.priors.tolist()
+        # A bound on the right side of 0 proves who wins.
+        wins = [(low > 0) - (up < 0) for low, up in zip(root.lower.tolist(), root.upper.tolist(), strict=True)]
+        indices = [index for index, action in enumerate(actions) if not allowed or action in allowed]
+        best = root.best_action
+        return sorted(indices, key=lambda index: (actions[index] != best, -wins[index], -visits[index], -priors[index]))
+
+    def _analysis(self, root: Root, *, limit: str | None) -> Analysis:
+        lines: list[AnalysisLine] = []
+        for index in self._order(root)[: self._task.num_lines]:
+            if root.visits[index] == 0 and lines and not self._task.line_share:
+                break  # moves without visits are left out if no share is kept for them
+            lines.append(self._line(root, index))
+        chosen: tuple[int, ...] = ()
+        if limit is not None and (action := self._task.choose(root)) is not None:
+            chosen = tuple(self._search.best_line(0, action)) or (action,)
+        return Analysis(
+            game=self._search.game,
+            state=self._state,
+            root=root,
+            lines=tuple(lines),
+            num_simulations=root.num_simulations - self._num_reused,
+            seconds=self._clock() - self._started,
+            limit=limit,
+            by=self._by,
+            chosen=chosen,
+            num_leaves=self._num_leaves,
+            num_collisions=self._search.num_collisions - self._num_collisions,
+        )
+
+    def _line(self, root: Root, index: int) -> AnalysisLine:
+        action, visits, draws = int(root.actions[index]), int(root.visits[index]), root.draws
+        exact = float(root.lower[index]) if root.lower[index] == root.upper[index] else self._ending(root, action)
+        # The best estimate for a move without visits is the network's value of the position.
+        value = float(root.q[index]) if visits else root.net_value
+        return AnalysisLine(
+            game=self._search.game,
+            state=self._state,
+            actions=tuple(self._search.best_line(0, action)) or (action,),
+            visits=visits,
+            value=value if exact is None else exact,
+            prior=float(root.priors[index]),
+            draw=float(draws[index]) if draws is not None and visits else None,
+            proven=exact is not None,
+        )
+
+    def _ending(self, root: Root, action: int) -> float | None:
+        """The result if a move ends the game; a search with exact bounds knows it by itself."""
+        if self._config.exact_bounds:
+            return None
+        game = self._search.game
+        result = game.outcome(game.play(self._state, action))
+        return None if result is None else result * (1 if root.player == 0 else -1)
