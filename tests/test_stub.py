@@ -1,4 +1,4 @@
-"""`_core.pyi` and the Rust module say the same: names, members, parameters (types: stubtest in `tasks.py test`)."""
+"""`_core.pyi` and the Rust module say the same: names, members, parameters, docs (types: stubtest in `tasks.py test`)."""
 
 import ast
 import inspect
@@ -81,3 +81,18 @@ def test_same_parameters(name: str, node: ast.FunctionDef, real: Any) -> None:
         if parameter.name not in ("self", "cls")
     ]
     assert found == parameters_in_stub(node)
+
+
+def documented() -> Iterator[tuple[str, str, Any]]:
+    """(name, docstring in the stub, real thing) of the module and of every class, function, method and property."""
+    yield "_core", ast.get_docstring(STUB) or "", _core
+    for owner, body in [("", STUB.body), *((name, node.body) for name, node in CLASSES.items())]:
+        real = getattr(_core, owner) if owner else _core
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and is_public(node.name):
+                yield f"{owner}.{node.name}".lstrip("."), ast.get_docstring(node) or "", getattr(real, node.name)
+
+
+@pytest.mark.parametrize(("name", "text", "real"), [pytest.param(*found, id=found[0]) for found in documented()])
+def test_same_docs_at_run_time(name: str, text: str, real: Any) -> None:
+    assert (inspect.getdoc(real) or "").strip() == text

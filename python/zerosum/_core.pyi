@@ -37,14 +37,14 @@ __all__ = [
 
 __version__: str
 LEAST_TREE_KIB: int
+"""Minimum memory per tree, in KiB."""
 UNLIMITED_SIMULATIONS: int
-"""The most that a tree counts: what a search begins with that something else ends."""
-"""Less memory for a tree is refused."""
+"""Maximum number of simulations of a tree; the budget of a search that a clock or a person ends."""
 MAX_ALPHA_BETA_DEPTH: int
-"""Plies that `Game.alpha_beta` looks ahead at most."""
+"""Maximum depth of `Game.alpha_beta`, in plies."""
 
 def core_game_names() -> list[str]:
-    """Names of the games in the core, as `Game(name)` takes them; in brackets behind each may stand its options."""
+    """Names of the games in the core, as `Game(name)` takes them; each may have its options in brackets behind it."""
 
 def uniform(seed: int, game: int, ply: int, purpose: str) -> float:
     """A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.
@@ -79,27 +79,27 @@ class OptionSpec:
     def name(self) -> str: ...
     @property
     def default(self) -> str:
-        """Its value where nobody gives one."""
+        """The value if none is given."""
     @property
     def expected(self) -> str:
-        """The values that it takes, in words."""
+        """The allowed values, in words."""
 
 @final
 class GameSpec:
-    """What the program is told about a game besides its rules. Two games with equal `encoder_id` share networks."""
+    """A game's description besides its rules. Two games with equal `encoder_id` share networks."""
 
     @property
     def name(self) -> str:
-        """Without options."""
+        """The name without options."""
     @property
     def options(self) -> str:
-        """The options that are not the default's, `size=9, komi=5.5`; "" if there are none."""
+        """Options with other values than their defaults, `size=9, komi=5.5`; "" if there are none."""
     @property
     def known_options(self) -> list[OptionSpec]:
         """All options that the game has."""
     @property
     def full_name(self) -> str:
-        """The game as commands take it: `go(size=9, komi=5.5)`."""
+        """Name and options as commands take them: `go(size=9, komi=5.5)`."""
     @property
     def version(self) -> int:
         """Raised whenever the rules, the action indices or the planes change."""
@@ -110,10 +110,10 @@ class GameSpec:
         """(height, width) of every plane."""
     @property
     def planes(self) -> list[PlaneSpec]:
-        """In channel order."""
+        """The input planes in channel order."""
     @property
     def max_plies(self) -> int:
-        """A game that is not over after this many plies is a draw (or what the rules say of its last position)."""
+        """Plies after which a game ends: a draw, or the result that the rules give its last position."""
     @property
     def symmetries(self) -> list[list[int]]:
         """Permutations of the actions, the identity left out: with its actions permuted, a game is the same game.
@@ -132,50 +132,50 @@ class GameSpec:
 
 @final
 class Description:
-    """What the documentation says of a game, a paragraph each."""
+    """The documentation of a game, a paragraph in each attribute."""
 
     @property
     def board(self) -> str:
         """The board and the pieces."""
     @property
     def rules(self) -> str:
-        """The rules, and every choice that federations differ in."""
+        """The rules, with every choice in which federations differ."""
     @property
     def planes(self) -> str:
-        """How positions become planes: orientation, history, scale of the counts."""
+        """The planes: orientation, history, scale of the counts."""
     @property
     def actions(self) -> str:
-        """How actions are numbered and written."""
+        """The numbering of actions and how people write them."""
     @property
     def material(self) -> str:
-        """What `Game.material` counts; "" where it is always 0."""
+        """The count behind `Game.material`; "" if it is always 0."""
 
 @final
 class Picture:
-    """A position to be drawn."""
+    """A position for a drawing program."""
 
     @property
     def grid(self) -> str:
-        """What the cells are: "chequered", "squares", "points" or "hexagons" (each row half a cell further right)."""
+        """Kind of cells: "chequered", "squares", "points" or "hexagons" (each row half a cell further right)."""
     @property
     def cells(self) -> list[tuple[int, str, str] | None]:
         """Row by row from the top left: None, or (owner, text, glyph); a stone's glyph is empty."""
     @property
     def column_labels(self) -> list[str]:
-        """From the left."""
+        """Column labels from the left."""
     @property
     def row_labels(self) -> list[str]:
-        """From the top; empty texts where people do not number the rows."""
+        """Row labels from the top; empty texts if people do not number the rows."""
     @property
     def last_move(self) -> list[int]:
         """Cells of the last move."""
     @property
     def captions(self) -> list[str]:
-        """Said below the board, a line each."""
+        """Lines of text below the board."""
 
 @final
 class AlphaBeta:
-    """What an alpha-beta search found; `result`, `delay` and `material` are for the player to move, best play assumed.
+    """The result of an alpha-beta search; `result`, `delay` and `material` are for the player to move, with best play.
 
     One position is better than another if its `result` is greater; if that is the same, its `delay`; then its
     `material`.
@@ -192,10 +192,10 @@ class AlphaBeta:
         """Plies until a win, negative, or until a loss; 0 if `result` is 0."""
     @property
     def material(self) -> float:
-        """As `Game.material` counts it at the depth, for the player to move; 0 if the game ends before."""
+        """`Game.material` at the full depth, for the player to move; 0 if the game ends earlier."""
     @property
     def num_nodes(self) -> int:
-        """Moves that were tried."""
+        """Number of moves tried."""
 
 @final
 class State:
@@ -250,54 +250,54 @@ class Game:
     def initial_state(self) -> State: ...
     @property
     def num_starts(self) -> int:
-        """How many positions a game may begin with (960 in Chess960); the initial state is one of them."""
+        """Number of positions that a game may begin with (960 in Chess960); the initial state is one of them."""
     def start(self, number: int) -> State:
-        """The one with this number. Raises GameError if there is none."""
+        """The start with this number. Raises GameError if there is none."""
     def parse_position(self, text: str) -> State:
-        """The position that people write like this (FEN, SFEN, rows of stones); `plies` is 0.
+        """Read a position as people write it (FEN, SFEN, rows of stones); its `plies` is 0.
 
-        Raises GameError naming the token that is wrong, or if the game has no notation for positions.
+        Raises GameError, with the wrong token, if the text cannot be read or the game has no notation for positions.
         """
     def position_text(self, state: State, notation: str | None = None) -> str | None:
-        """The position as people write it, None if the game has no notation for positions.
+        """The position as people write it; None if the game has no notation for positions.
 
-        `notation` is one of `position_notations`, if not the game's own. Raises GameError if it is unknown.
+        `notation` is one of `position_notations`; None is the game's own. Raises GameError if it is unknown.
         """
     @property
     def position_notations(self) -> list[str]:
         """Names of notations, besides the game's own, that `position_text` can write."""
     def num_repetitions(self, state: State) -> int:
-        """How often the position occurred before in the same game, counted as far as the rules need it."""
+        """Number of earlier occurrences of the position in its game, counted as far as the rules need it."""
     def player(self, state: State) -> int:
-        """Who is to move: 0 (first) or 1 (second)."""
+        """The player to move: 0 (first) or 1 (second)."""
     def legal_actions(self, state: State, *, past_soft_endings: bool = False) -> list[int]:
-        """Ascending; empty if and only if the game is over.
+        """Legal actions, ascending; empty if and only if the game is over.
 
-        `past_soft_endings` asks for the moves that are left where the rules stop a game that could go on.
+        `past_soft_endings` adds the moves that are left when the rules stop a game that could go on.
         """
     def play(self, state: State, action: int) -> State:
-        """The position after `action`, past a soft ending, too. Raises GameError if it is illegal."""
+        """The position after `action`, also past a soft ending. Raises GameError if the action is illegal."""
     def outcome(self, state: State) -> float | None:
         """The first player's result in [-1, 1], or None while the game goes on."""
     def ending(self, state: State) -> str | None:
-        """How the game ended, in the words of its federation ("four in a row"), or None while it goes on."""
+        """The kind of ending in the words of the game's federation ("four in a row"), or None while the game goes on."""
     def is_soft_ending(self, state: State) -> bool:
         """True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap."""
     def score(self, state: State) -> float | None:
-        """The first player's margin in points if the game ended here (komi included); None if it knows no points."""
+        """The first player's margin in points if the game ended here, komi included; None in games without points."""
     def ownership(self, state: State, num_games: int, seed: int) -> NDArray[np.float32] | None:
-        """[squares] in [-1, 1]: how much more often the first player owned a square at the end than the second.
+        """[squares] in [-1, 1]: share of random games in which the first player owns the square less the second's share.
 
-        So many random games (0 to 2^32 - 1) are played on from the state; in Go they keep eyes. None if squares have no
-        owners.
+        `num_games` random games (0 to 2^32 - 1) are played from the state; in Go they keep eyes. None if squares have
+        no owners.
         """
     def material(self, state: State) -> float:
-        """A plain count of pieces, discs or area, the first player's less the second's; 0 where a game has none."""
+        """A plain count of pieces, discs or area, the first player's less the second's; 0 if the game has none."""
     def alpha_beta(self, state: State, *, depth: int, seed: int, game: int = 0) -> AlphaBeta:
         """The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
 
-        Of equally good moves one that gains the most material at once, and of these any, keyed by (seed, game, plies).
-        Raises GameError if the depth is another one, or the game is over.
+        Equally good moves are ordered by the material that they gain at once, then by a draw keyed (seed, game, plies).
+        Raises GameError if the depth is out of range or the game is over.
         """
     def planes(self, state: State) -> NDArray[np.float32]:
         """[C, H, W], seen from the player to move."""
@@ -310,32 +310,32 @@ class Game:
         Raises GameError if the action is illegal or the notation unknown.
         """
     def parse_action(self, state: State, text: str) -> int | None:
-        """The legal action, past a soft ending, too, that a text means in any of the game's notations.
+        """The legal action that a text means in any of the game's notations, also past a soft ending.
 
-        None if there is not just one.
+        None if no action or more than one is written so.
         """
     @property
     def description(self) -> Description:
-        """What the documentation says of the game."""
+        """The documentation of the game."""
     def draw(self, state: State) -> str:
         """The board as text, several lines."""
     def picture(self, state: State) -> Picture | None:
-        """The board to be drawn; None where there is only its text."""
+        """The board for a drawing program; None if there is only its text."""
     def perft(self, state: State, depth: int) -> int:
-        """Lines of play of `depth` plies, 0 to 255; those that end earlier for want of a legal move do not count.
+        """Number of lines of play of `depth` plies, 0 to 255; lines that end earlier do not count.
 
         Ctrl-C ends it, as it ends every long call here.
 
         Raises:
-            GameError: `depth` is another number.
+            GameError: `depth` is out of range.
         """
     def random_plies(self, num_plies: int, seed: int) -> int:
-        """Play so many plies of random games as a search does: copy, move, outcome, legal moves. For timing.
+        """Play `num_plies` plies of random games as a search does: copy, move, outcome, legal moves. For timing.
 
-        The sum of the numbers of legal moves.
+        The answer is the sum of the numbers of legal moves.
         """
     def encode_again(self, states: Sequence[State], times: int) -> None:
-        """Write the planes of positions, all of them so many times over. For timing."""
+        """Write the planes of all positions `times` times. For timing."""
     def encode(self, states: Sequence[State]) -> Leaves:
         """Positions as an evaluator takes them, outside any search (`ticket` is None)."""
     def encode_plies(
@@ -356,25 +356,25 @@ class Game:
 
 @final
 class Leaves:
-    """B positions on their way to an evaluator: what `Search.gather` asks about. Frozen."""
+    """B positions that `Search.gather` wants evaluated. Frozen."""
 
     def __len__(self) -> int:
         """B."""
     @property
     def ticket(self) -> int | None:
-        """What `Search.apply` knows these leaves by; None if no search waits for them."""
+        """The key of these leaves for `Search.apply`; None if no search waits for them."""
     @property
     def budget_spent(self) -> bool:
-        """There would have been more, had `Search.gather` not spent its budget: it may be called again at once.
+        """True if `Search.gather` stopped because its budget was spent: it may be called again at once.
 
-        An empty batch says so whether nothing is left to ask about (False) or nothing was found so far (True).
+        An empty batch means that nothing is left to ask about (False) or that nothing was found so far (True).
         """
     @property
     def trees(self) -> NDArray[np.uint32]:
-        """[B], which tree of the search asked."""
+        """[B], the tree of the search that asked."""
     @property
     def players(self) -> NDArray[np.uint8]:
-        """[B], who is to move (0 or 1)."""
+        """[B], the player to move (0 or 1)."""
     @property
     def packed_planes(self) -> NDArray[np.uint8]:
         """[B, number of bit planes, ceil(H*W/8)], bit i%8 (little endian) of byte i//8 is square i, row by row."""
@@ -390,9 +390,9 @@ class Leaves:
     def planes(self) -> NDArray[np.float32]:
         """[B, C, H, W], expanded, in channel order."""
     def write_planes(self, out: NDArray[np.float32]) -> None:
-        """Expand into the first B rows of a C-contiguous `out` [>= B, C, H, W]; further rows are left alone."""
+        """Expand into the first B rows of a C-contiguous `out` [>= B, C, H, W]; further rows stay as they are."""
     def select_legal(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Of C-contiguous logits [>= B, num_actions], those of the legal actions: [sum L]."""
+        """The logits of the legal actions, [sum L], from C-contiguous logits [>= B, num_actions]."""
     def legal_mask(self) -> NDArray[np.bool_]:
         """[B, num_actions], True where an action is legal."""
     def rollout_values(self, num_rollouts: int, seed: int) -> NDArray[np.float32]:
@@ -468,7 +468,7 @@ class Search:
     def finished(self) -> NDArray[np.uint32]:
         """The trees whose search is over, ascending."""
     def root(self, tree: int) -> Root:
-        """What the tree's search found so far."""
+        """The result of the tree's search so far."""
     def best_line(self, tree: int, first: int | None = None) -> list[int]:
         """The tree's line of best play as far as it was searched, from the best move or from `first`."""
     def restrict(self, tree: int, actions: Sequence[int]) -> None:

@@ -19,10 +19,12 @@ use crate::python_game::PythonGame;
 /// Plies of the lines that perft counts: each is a call inside another one, and a stack ends.
 const MAX_PERFT_DEPTH: u32 = 255;
 
+/// One input plane of a game's encoding.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct PlaneSpec {
     #[pyo3(get)]
     name: String,
+    /// True if the plane holds one number everywhere; else it holds zeros and ones.
     #[pyo3(get)]
     is_constant: bool,
 }
@@ -31,10 +33,13 @@ pub struct PlaneSpec {
 #[pyclass(frozen, get_all, module = "zerosum._core")]
 pub struct OptionSpec {
     name: &'static str,
+    /// The value if none is given.
     default: String,
+    /// The allowed values, in words.
     expected: String,
 }
 
+/// A game's description besides its rules. Two games with equal `encoder_id` share networks.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct GameSpec {
     spec: game::GameSpec,
@@ -42,14 +47,17 @@ pub struct GameSpec {
 
 #[pymethods]
 impl GameSpec {
+    /// The name without options.
     #[getter]
     fn name(&self) -> &str {
         self.spec.name()
     }
+    /// Options with other values than their defaults, `size=9, komi=5.5`; "" if there are none.
     #[getter]
     fn options(&self) -> &str {
         self.spec.options()
     }
+    /// All options that the game has.
     #[getter]
     fn known_options(&self) -> Vec<OptionSpec> {
         let spec = |option: &games::options::OptionSpec| OptionSpec {
@@ -59,10 +67,12 @@ impl GameSpec {
         };
         self.spec.known_options().iter().map(spec).collect()
     }
+    /// Name and options as commands take them: `go(size=9, komi=5.5)`.
     #[getter]
     fn full_name(&self) -> String {
         self.spec.full_name()
     }
+    /// Raised whenever the rules, the action indices or the planes change.
     #[getter]
     fn version(&self) -> u32 {
         self.spec.version()
@@ -71,10 +81,12 @@ impl GameSpec {
     fn num_actions(&self) -> usize {
         self.spec.num_actions()
     }
+    /// (height, width) of every plane.
     #[getter]
     fn board_shape(&self) -> (usize, usize) {
         self.spec.board_shape()
     }
+    /// The input planes in channel order.
     #[getter]
     fn planes(&self) -> Vec<PlaneSpec> {
         let plane = |plane: &game::PlaneSpec| PlaneSpec {
@@ -83,18 +95,26 @@ impl GameSpec {
         };
         self.spec.planes().iter().map(plane).collect()
     }
+    /// Plies after which a game ends: a draw, or the result that the rules give its last position.
     #[getter]
     fn max_plies(&self) -> u32 {
         self.spec.max_plies()
     }
+    /// Permutations of the actions, the identity left out: with its actions permuted, a game is the same game.
+    ///
+    /// Action `a` of a game is action `permutation[a]` of its image.
     #[getter]
     fn symmetries(&self) -> Vec<Vec<Action>> {
         self.spec.symmetries().to_vec()
     }
+    /// True if actions are planes of squares, plane * H * W + square as planes are oriented, and a few beyond.
+    ///
+    /// A network may then answer by a convolution (`network.policy_head` = "planes").
     #[getter]
     fn has_action_planes(&self) -> bool {
         self.spec.has_action_planes()
     }
+    /// Names the encoding: game, version, plane list, board shape and number of actions, hashed.
     #[getter]
     fn encoder_id(&self) -> String {
         self.spec.encoder_id()
@@ -104,34 +124,53 @@ impl GameSpec {
     }
 }
 
-/// What the documentation says of a game.
+/// The documentation of a game, a paragraph in each attribute.
 #[pyclass(frozen, get_all, module = "zerosum._core")]
 pub struct Description {
+    /// The board and the pieces.
     board: String,
+    /// The rules, with every choice in which federations differ.
     rules: String,
+    /// The planes: orientation, history, scale of the counts.
     planes: String,
+    /// The numbering of actions and how people write them.
     actions: String,
+    /// The count behind `Game.material`; "" if it is always 0.
     material: String,
 }
 
-/// A position to be drawn.
+/// A position for a drawing program.
 #[pyclass(frozen, get_all, module = "zerosum._core")]
 pub struct Picture {
+    /// Kind of cells: "chequered", "squares", "points" or "hexagons" (each row half a cell further right).
     grid: &'static str,
+    /// Row by row from the top left: None, or (owner, text, glyph); a stone's glyph is empty.
     cells: Vec<Option<(usize, String, String)>>,
+    /// Column labels from the left.
     column_labels: Vec<String>,
+    /// Row labels from the top; empty texts if people do not number the rows.
     row_labels: Vec<String>,
+    /// Cells of the last move.
     last_move: Vec<usize>,
+    /// Lines of text below the board.
     captions: Vec<String>,
 }
 
-/// What an alpha-beta search found.
+/// The result of an alpha-beta search; `result`, `delay` and `material` are for the player to move, with best play.
+///
+/// One position is better than another if its `result` is greater; if that is the same, its `delay`; then its
+/// `material`.
 #[pyclass(frozen, get_all, module = "zerosum._core")]
 pub struct AlphaBeta {
+    /// The best move.
     action: Action,
+    /// In [-1, 1]; 0 if the game is drawn or goes on beyond the depth.
     result: f32,
+    /// Plies until a win, negative, or until a loss; 0 if `result` is 0.
     delay: i32,
+    /// `Game.material` at the full depth, for the player to move; 0 if the game ends earlier.
     material: f32,
+    /// Number of moves tried.
     num_nodes: u64,
 }
 
@@ -171,6 +210,14 @@ impl Line {
     }
 }
 
+/// An immutable position with the history its rules need. Made by `Game.initial_state` and `Game.play`.
+///
+/// Games of the same name, version, board and numbering of actions share their states: options such as komi may differ.
+/// Any other game, and a search of one, refuses the state with a ValueError that names both.
+///
+/// States are equal if their games have the same name, options and encoding, and their positions, plies and whatever
+/// history rules and planes need are equal; states of a Python game compare as the user's states do. Equal states have
+/// equal hashes. A pickle holds the game, the start and the moves.
 #[pyclass(frozen, from_py_object, module = "zerosum._core")]
 #[derive(Clone)]
 pub struct State {
@@ -180,6 +227,7 @@ pub struct State {
 
 #[pymethods]
 impl State {
+    /// Moves made since the initial state.
     #[getter]
     fn plies(&self) -> u32 {
         self.inner.plies()
@@ -210,10 +258,11 @@ impl State {
     }
 }
 
+/// The rules of one game. A user's Python game, adopted by `adopt`, is seen through the same methods.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct Game {
     pub inner: Arc<dyn AnyGame>,
-    /// A Python game needs the interpreter lock, so long calls keep it.
+    /// True if the rules are Python: then only one thread at a time can search.
     #[pyo3(get)]
     pub is_python: bool,
     source: Arc<Source>,
@@ -255,6 +304,10 @@ impl Game {
         Ok(Self { inner, is_python: false, source })
     }
 
+    /// See a Python object that keeps the `zerosum.games.Game` protocol as a game of the core.
+    ///
+    /// `planes` is (name, is_constant) in channel order. `source` is the name that makes the game again where a pickle
+    /// is read; None puts the object itself into the pickle.
     #[staticmethod]
     #[pyo3(signature = (game, name, version, num_actions, board_shape, planes, max_plies, symmetries, has_action_planes,
         *, source = None))]
@@ -295,27 +348,36 @@ impl Game {
         Ok(State { inner: catch(|| self.inner.initial_state())?, line: self.line(None) })
     }
 
+    /// The player to move: 0 (first) or 1 (second).
     fn player(&self, state: &State) -> PyResult<usize> {
         Ok(catch(|| self.inner.player(&state.inner))?.map_err(misuse)?.index())
     }
 
+    /// Number of positions that a game may begin with (960 in Chess960); the initial state is one of them.
     #[getter]
     fn num_starts(&self) -> u32 {
         self.inner.num_starts()
     }
 
+    /// The start with this number. Raises GameError if there is none.
     fn start(&self, py: Python<'_>, number: i64) -> PyResult<State> {
         let start = catch(|| self.inner.start(number))?;
         let inner = start.map_err(|error| game_error(py, error.0))?;
         Ok(State { inner, line: self.line(Some(Start::Number(number))) })
     }
 
+    /// Read a position as people write it (FEN, SFEN, rows of stones); its `plies` is 0.
+    ///
+    /// Raises GameError, with the wrong token, if the text cannot be read or the game has no notation for positions.
     fn parse_position(&self, py: Python<'_>, text: &str) -> PyResult<State> {
         let state = catch(|| self.inner.parse_position(text))?;
         let inner = state.map_err(|error| game_error(py, error.0))?;
         Ok(State { inner, line: self.line(Some(Start::Text(text.into()))) })
     }
 
+    /// The position as people write it; None if the game has no notation for positions.
+    ///
+    /// `notation` is one of `position_notations`; None is the game's own. Raises GameError if it is unknown.
     #[pyo3(signature = (state, notation = None))]
     fn position_text(&self, py: Python<'_>, state: &State, notation: Option<&str>) -> PyResult<Option<String>> {
         let text = catch(|| match notation {
@@ -325,20 +387,26 @@ impl Game {
         text.map_err(|error| game_error(py, error.0))
     }
 
+    /// Names of notations, besides the game's own, that `position_text` can write.
     #[getter]
     fn position_notations(&self) -> Vec<&'static str> {
         self.inner.position_notations().to_vec()
     }
 
+    /// Number of earlier occurrences of the position in its game, counted as far as the rules need it.
     fn num_repetitions(&self, state: &State) -> PyResult<u32> {
         catch(|| self.inner.num_repetitions(&state.inner))?.map_err(misuse)
     }
 
+    /// Legal actions, ascending; empty if and only if the game is over.
+    ///
+    /// `past_soft_endings` adds the moves that are left when the rules stop a game that could go on.
     #[pyo3(signature = (state, *, past_soft_endings = false))]
     fn legal_actions(&self, state: &State, past_soft_endings: bool) -> PyResult<Vec<Action>> {
         catch(|| self.inner.legal_actions(&state.inner, past_soft_endings))?.map_err(misuse)
     }
 
+    /// The position after `action`, also past a soft ending. Raises GameError if the action is illegal.
     fn play(&self, py: Python<'_>, state: &State, action: i64) -> PyResult<State> {
         let action = action_index(py, action, self.inner.spec())?;
         let next = catch(|| self.inner.play(&state.inner, action))?;
@@ -346,14 +414,17 @@ impl Game {
         Ok(State { inner, line: state.line.then(action) })
     }
 
+    /// The first player's result in [-1, 1], or None while the game goes on.
     fn outcome(&self, state: &State) -> PyResult<Option<f32>> {
         Ok(catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?.map(|outcome| outcome.result.0))
     }
 
+    /// The kind of ending in the words of the game's federation ("four in a row"), or None while the game goes on.
     fn ending(&self, state: &State) -> PyResult<Option<String>> {
         Ok(catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?.map(|outcome| outcome.ending.into_owned()))
     }
 
+    /// [C, H, W], seen from the player to move.
     fn planes<'py>(&self, py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyArray3<f32>>> {
         let leaves = catch(|| self.inner.encode(std::slice::from_ref(&state.inner)))?.map_err(misuse)?;
         let spec = self.inner.spec();
@@ -361,15 +432,21 @@ impl Game {
         expand(py, &*leaves).reshape(shape)
     }
 
+    /// True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap.
     fn is_soft_ending(&self, state: &State) -> PyResult<bool> {
         let outcome = catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?;
         Ok(outcome.is_some_and(|outcome| outcome.is_soft))
     }
 
+    /// The first player's margin in points if the game ended here, komi included; None in games without points.
     fn score(&self, state: &State) -> PyResult<Option<f32>> {
         catch(|| self.inner.score(&state.inner))?.map_err(misuse)
     }
 
+    /// [squares] in [-1, 1]: share of random games in which the first player owns the square less the second's share.
+    ///
+    /// `num_games` random games (0 to 2^32 - 1) are played from the state; in Go they keep eyes. None if squares have
+    /// no owners.
     fn ownership<'py>(
         &self,
         py: Python<'py>,
@@ -381,10 +458,15 @@ impl Game {
         Ok(owners.map(|owners| owners.into_pyarray(py)))
     }
 
+    /// A plain count of pieces, discs or area, the first player's less the second's; 0 if the game has none.
     fn material(&self, state: &State) -> PyResult<f32> {
         catch(|| self.inner.material(&state.inner))?.map_err(misuse)
     }
 
+    /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
+    ///
+    /// Equally good moves are ordered by the material that they gain at once, then by a draw keyed (seed, game, plies).
+    /// Raises GameError if the depth is out of range or the game is over.
     #[pyo3(signature = (state, *, depth, seed, game = 0))]
     fn alpha_beta(&self, py: Python<'_>, state: &State, depth: i64, seed: u64, game: u64) -> PyResult<AlphaBeta> {
         let depth = u32::try_from(depth).unwrap_or(0); // which is refused, as too great a depth is
@@ -394,11 +476,15 @@ impl Game {
         Ok(AlphaBeta { action, result: worth.result, delay: worth.delay, material: worth.material, num_nodes })
     }
 
+    /// Names of notations, besides the game's own, that `action_text` can write.
     #[getter]
     fn notations(&self) -> Vec<&'static str> {
         self.inner.notations().to_vec()
     }
 
+    /// A legal action as people write it, in the game's own notation or one of `notations`.
+    ///
+    /// Raises GameError if the action is illegal or the notation unknown.
     #[pyo3(signature = (state, action, notation = None))]
     fn action_text(&self, py: Python<'_>, state: &State, action: i64, notation: Option<&str>) -> PyResult<String> {
         let action = action_index(py, action, self.inner.spec())?;
@@ -409,16 +495,21 @@ impl Game {
         text.map_err(|error| game_error(py, error.0))
     }
 
+    /// The legal action that a text means in any of the game's notations, also past a soft ending.
+    ///
+    /// None if no action or more than one is written so.
     fn parse_action(&self, state: &State, text: &str) -> PyResult<Option<Action>> {
         catch(|| self.inner.parse_action(&state.inner, text))?.map_err(misuse)
     }
 
+    /// The documentation of the game.
     #[getter]
     fn description(&self) -> Description {
         let game::Description { board, rules, planes, actions, material } = self.inner.description();
         Description { board, rules, planes, actions, material }
     }
 
+    /// The board for a drawing program; None if there is only its text.
     fn picture(&self, state: &State) -> PyResult<Option<Picture>> {
         let picture = catch(|| self.inner.picture(&state.inner))?.map_err(misuse)?;
         Ok(picture.map(|picture| Picture {
@@ -435,6 +526,12 @@ impl Game {
         }))
     }
 
+    /// Number of lines of play of `depth` plies, 0 to 255; lines that end earlier do not count.
+    ///
+    /// Ctrl-C ends it, as it ends every long call here.
+    ///
+    /// Raises:
+    ///     GameError: `depth` is out of range.
     fn perft(&self, py: Python<'_>, state: &State, depth: i64) -> PyResult<u64> {
         let depth = u32::try_from(depth).ok().filter(|depth| *depth <= MAX_PERFT_DEPTH).ok_or_else(|| {
             game_error(py, format!("lines of {depth} plies cannot be counted, expected 0 to {MAX_PERFT_DEPTH}"))
@@ -442,24 +539,35 @@ impl Game {
         self.run(py, || self.inner.perft(&state.inner, depth, &heed_signals))?.map_err(misuse)
     }
 
+    /// Play `num_plies` plies of random games as a search does: copy, move, outcome, legal moves. For timing.
+    ///
+    /// The answer is the sum of the numbers of legal moves.
     fn random_plies(&self, py: Python<'_>, num_plies: u64, seed: u64) -> PyResult<u64> {
         self.run(py, || self.inner.random_plies(num_plies, seed, &heed_signals))
     }
 
+    /// Write the planes of all positions `times` times. For timing.
     fn encode_again(&self, py: Python<'_>, states: Vec<State>, times: u32) -> PyResult<()> {
         let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
         self.run(py, || self.inner.encode_again(&states, times, &heed_signals))?.map_err(misuse)
     }
 
+    /// The board as text, several lines.
     fn draw(&self, state: &State) -> PyResult<String> {
         catch(|| self.inner.draw(&state.inner))?.map_err(misuse)
     }
 
+    /// Positions as an evaluator takes them, outside any search (`ticket` is None).
     fn encode(&self, states: Vec<State>) -> PyResult<Leaves> {
         let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
         Ok(Leaves::outside_search(catch(|| self.inner.encode(&states))?.map_err(misuse)?, self.is_python))
     }
 
+    /// Positions of recorded games: N samples, the i-th after `plies[i]` moves of game `games[i]`.
+    ///
+    /// Game g's moves are `actions[offsets[g]:offsets[g + 1]]`, played from `starts[g]`, or from the initial state
+    /// where that is None or missing. `ticket` is None.
+    /// Raises GameError if there is no such ply or a recorded move is illegal.
     #[pyo3(signature = (actions, offsets, games, plies, *, starts = None))]
     fn encode_plies(
         &self,

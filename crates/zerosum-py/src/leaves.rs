@@ -28,9 +28,11 @@ fn check_order(name: &str, is_c_contiguous: bool) -> PyResult<()> {
     Err(PyValueError::new_err(format!("{name}: expected a C-contiguous array, as numpy.ascontiguousarray makes it")))
 }
 
+/// B positions that `Search.gather` wants evaluated. Frozen.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct Leaves {
     pub inner: Arc<dyn AnyLeaves>,
+    /// The key of these leaves for `Search.apply`; None if no search waits for them.
     #[pyo3(get)]
     ticket: Option<u64>,
     is_python: bool,
@@ -48,26 +50,33 @@ impl Leaves {
 
 #[pymethods]
 impl Leaves {
+    /// B.
     fn __len__(&self) -> usize {
         self.inner.trees().len()
     }
 
+    /// True if `Search.gather` stopped because its budget was spent: it may be called again at once.
+    ///
+    /// An empty batch means that nothing is left to ask about (False) or that nothing was found so far (True).
     #[getter]
     fn budget_spent(&self) -> bool {
         self.inner.budget_spent()
     }
 
+    /// [B], the tree of the search that asked.
     #[getter]
     fn trees<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_slice(py, self.inner.trees())
     }
 
+    /// [B], the player to move (0 or 1).
     #[getter]
     fn players<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
         let players: Vec<u8> = self.inner.players().iter().map(|player| player.index() as u8).collect();
         players.into_pyarray(py)
     }
 
+    /// [B, number of bit planes, ceil(H*W/8)], bit i%8 (little endian) of byte i//8 is square i, row by row.
     #[getter]
     fn packed_planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<u8>>> {
         let spec = self.inner.spec();
@@ -75,28 +84,33 @@ impl Leaves {
         PyArray1::from_slice(py, self.inner.packed_planes()).reshape(shape)
     }
 
+    /// [B, number of constant planes], one number a plane.
     #[getter]
     fn constant_planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let shape = [self.__len__(), plane_counts(self.inner.spec()).1];
         PyArray1::from_slice(py, self.inner.constant_planes()).reshape(shape)
     }
 
+    /// [sum L], the legal actions of each position, ascending, one position after the other.
     #[getter]
     fn legal_actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {
         PyArray1::from_slice(py, self.inner.legal_actions())
     }
 
+    /// [B + 1], position b's are legal_actions[legal_offsets[b]:legal_offsets[b + 1]].
     #[getter]
     fn legal_offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         PyArray1::from_slice(py, self.inner.legal_offsets())
     }
 
+    /// [B, C, H, W], expanded, in channel order.
     fn planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray4<f32>>> {
         let spec = self.inner.spec();
         let (height, width) = spec.board_shape();
         expand(py, &*self.inner).reshape([self.__len__(), spec.planes().len(), height, width])
     }
 
+    /// Expand into the first B rows of a C-contiguous `out` [>= B, C, H, W]; further rows stay as they are.
     fn write_planes(&self, py: Python<'_>, mut out: PyReadwriteArray4<'_, f32>) -> PyResult<()> {
         let spec = self.inner.spec();
         let (height, width) = spec.board_shape();
@@ -111,6 +125,7 @@ impl Leaves {
         Ok(())
     }
 
+    /// The logits of the legal actions, [sum L], from C-contiguous logits [>= B, num_actions].
     fn select_legal<'py>(
         &self,
         py: Python<'py>,
@@ -130,6 +145,7 @@ impl Leaves {
         Ok(legal.into_pyarray(py))
     }
 
+    /// [B, num_actions], True where an action is legal.
     fn legal_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let num_actions = self.inner.spec().num_actions();
         let mut mask = vec![false; self.__len__() * num_actions];
@@ -141,6 +157,7 @@ impl Leaves {
         mask.into_pyarray(py).reshape([self.__len__(), num_actions])
     }
 
+    /// [B], the mean result for the player to move of uniformly random games from each position.
     fn rollout_values<'py>(
         &self,
         py: Python<'py>,

@@ -1,7 +1,14 @@
-//! `zerosum._core`: the Rust core seen from Python. Thin: names, arrays, the interpreter lock, errors. `_core.pyi` has the docs.
+//! `zerosum._core`: the Rust core seen from Python. Thin: names, arrays, the interpreter lock, errors.
 
 // PyO3 hands arguments over by value, and a Python signature's keywords are a Rust function's arguments.
 #![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
+// Docs of what Python sees are those of `_core.pyi`, word for word, which `tests/test_stub.py` checks.
+#![allow(
+    clippy::doc_markdown,
+    clippy::doc_lazy_continuation,
+    rustdoc::broken_intra_doc_links,
+    rustdoc::invalid_html_tags
+)]
 
 mod failure;
 mod game;
@@ -13,16 +20,21 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use zerosum_core::random::{self, Draws};
 
+/// Names of the games in the core, as `Game(name)` takes them; each may have its options in brackets behind it.
 #[pyfunction]
 fn core_game_names() -> Vec<&'static str> {
     zerosum_core::games::NAMES.to_vec()
 }
 
+/// A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.
+///
+/// `purpose` is any short text ("move", "opening", ...): different purposes give independent draws.
 #[pyfunction]
 fn uniform(seed: u64, game: u64, ply: u64, purpose: &str) -> f64 {
     Draws::new(seed, game, ply, purpose).uniform()
 }
 
+/// Dir(alpha) of `size` entries that sum to 1: the root noise that a search keyed (seed, game, ply) mixes in.
 #[pyfunction]
 fn dirichlet_noise(
     py: Python<'_>,
@@ -35,18 +47,23 @@ fn dirichlet_noise(
     Draws::new(seed, game, ply, "noise").dirichlet(alpha, size).into_pyarray(py)
 }
 
+/// `size` standard Gumbel numbers: the noise of a Gumbel root in a search keyed (seed, game, ply).
 #[pyfunction]
 fn gumbel_noise(py: Python<'_>, seed: u64, game: u64, ply: u64, size: usize) -> Bound<'_, PyArray1<f32>> {
     random::gumbel_noise(seed, game, ply, size).into_pyarray(py)
 }
 
+/// Priors as the tree keeps them below the root: float32 rounded to nearest even at 16 bits. Shape kept.
 #[pyfunction]
 fn round_prior<'py>(py: Python<'py>, priors: PyReadonlyArrayDyn<'py, f32>) -> Bound<'py, numpy::PyArrayDyn<f32>> {
     let rounded = |prior: &f32| zerosum_core::search::prior_of(zerosum_core::search::round_prior(*prior));
     priors.as_array().map(rounded).into_pyarray(py)
 }
 
-/// The Rust core: rules, encodings and tree search.
+/// The Rust core: rules, encodings and tree search. `zerosum.games` and `zerosum.search` are the doors to it.
+///
+/// Perspectives: a `value` is in [-1, 1] for the player to move at its position; an `outcome` is in [-1, 1] for the first
+/// player (player 0). Actions are integers in [0, num_actions).
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

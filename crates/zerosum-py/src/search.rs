@@ -20,6 +20,11 @@ use crate::leaves::Leaves;
 /// What [`SETTLED_NODES`] is for rules in Python.
 const SETTLED_NODES_OF_PYTHON: u32 = 256;
 
+/// Searches of many positions of one game side by side. `zerosum.search.new_search` makes one from a `SearchConfig`.
+///
+/// Each tree runs `reset` or `advance`, then `begin`; all trees share `gather` and `apply`. Calls from several
+/// threads wait for one another. After an exception of a Python game the search refuses further calls with a
+/// RuntimeError that says what ended it.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct Search {
     #[pyo3(get)]
@@ -209,12 +214,14 @@ impl Search {
         Ok(self.lock(py)?.num_trees())
     }
 
+    /// Put a position at the tree's root and forget what the tree knew.
     fn reset(&self, py: Python<'_>, tree: usize, state: &State) -> PyResult<()> {
         self.lock(py)?.reset(tree, &state.inner).map_err(misuse)?;
         self.lines()[tree] = state.line.clone();
         Ok(())
     }
 
+    /// Make a legal move at the root; with `keep`, what is known below it stays.
     #[pyo3(signature = (tree, action, *, keep))]
     fn advance(&self, py: Python<'_>, tree: usize, action: i64, keep: bool) -> PyResult<()> {
         let action = action_index(py, action, self.game.get().inner.spec())?;
@@ -229,6 +236,9 @@ impl Search {
         Ok(())
     }
 
+    /// Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel draw.
+    ///
+    /// Raises ValueError: `num_simulations` is not in 0 to `UNLIMITED_SIMULATIONS`.
     #[pyo3(signature = (tree, num_simulations, *, noise=None))]
     fn begin(&self, py: Python<'_>, tree: usize, num_simulations: i64, noise: Option<(u64, u64, u64)>) -> PyResult<()> {
         let num_simulations =
@@ -241,6 +251,11 @@ impl Search {
         self.call_rules(py, |search| search.begin(tree, num_simulations, noise))?.map_err(misuse)
     }
 
+    /// Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about.
+    ///
+    /// Simulations that end in a settled position (the end of a game, a proof, a known evaluation) need none, and there
+    /// may be millions of them. A tree is left for the next call once they have walked through `max_settled` of its
+    /// nodes; if not given, that is a few milliseconds' worth.
     #[pyo3(signature = (max_leaves, *, max_settled=None))]
     fn gather(&self, py: Python<'_>, max_leaves: usize, max_settled: Option<u32>) -> PyResult<Leaves> {
         let game = self.game.get();
@@ -253,6 +268,11 @@ impl Search {
         Ok(Leaves::of_search(leaves, game.is_python))
     }
 
+    /// Back up the answers to the leaves with this ticket.
+    ///
+    /// `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B] in
+    /// [0, 1], how likely they are; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
+    /// The arrays are read before the interpreter lock is released: other threads may overwrite them then.
     #[pyo3(signature = (ticket, logits, values, *, draws=None, moves_left=None))]
     fn apply(
         &self,
@@ -279,67 +299,89 @@ impl Search {
         applied?.map_err(misuse)
     }
 
+    /// Take the leaves with this ticket back as if they had never been asked for.
     fn cancel(&self, py: Python<'_>, ticket: u64) -> PyResult<()> {
         self.lock(py)?.cancel(ticket).map_err(misuse)
     }
 
+    /// The trees whose search is over, ascending.
     fn finished<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         Ok(PyArray1::from_vec(py, self.lock(py)?.finished()))
     }
 
+    /// The result of the tree's search so far.
     fn root(&self, py: Python<'_>, tree: usize) -> PyResult<Root> {
         Ok(Root { inner: self.tree(py, tree)?.root(tree) })
     }
 
+    /// The tree's line of best play as far as it was searched, from the best move or from `first`.
     #[pyo3(signature = (tree, first=None))]
     fn best_line(&self, py: Python<'_>, tree: usize, first: Option<Action>) -> PyResult<Vec<Action>> {
         Ok(self.tree(py, tree)?.best_line(tree, first))
     }
 
+    /// From now on search and play only these legal moves of the root, or all again if none is given.
+    ///
+    /// The search ends once the best of them is proven. It holds until the root is another one, and may change with
+    /// leaves in flight. A Gumbel root takes no notice.
     fn restrict(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
         self.call_rules(py, |search| search.restrict(tree, &actions))?.map_err(misuse)
     }
 
+    /// From now on begin simulations with these legal moves of the root, or any again if none is given.
+    ///
+    /// That ends once all that are allowed are proven; until then the search goes on, even if its root is proven. It
+    /// holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
     fn favour(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
         self.call_rules(py, |search| search.favour(tree, &actions))?.map_err(misuse)
     }
 
+    /// The position at the tree's root.
     fn state(&self, py: Python<'_>, tree: usize) -> PyResult<State> {
         let inner = self.tree(py, tree)?.state(tree);
         Ok(State { inner, line: self.lines()[tree].clone() })
     }
 
+    /// Forget the evaluations that were kept: to be called when the network changes.
+    ///
+    /// What is in flight is not kept either.
     fn clear_cache(&self, py: Python<'_>) -> PyResult<()> {
         self.lock(py)?.clear_cache();
         Ok(())
     }
 
+    /// Leaves, since the search was made, that were not asked about because the cache knew them.
     #[getter]
     fn num_cached(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_cached())
     }
 
+    /// Whether `apply` has to be told `moves_left`.
     #[getter]
     fn wants_moves_left(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.lock(py)?.config().moves_left_effect > 0.0)
     }
 
+    /// Leaves that were asked about, none of them twice, however many are in flight.
     #[getter]
     fn num_leaves(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_leaves())
     }
 
+    /// Simulations that met a leaf in flight and were put off: the next ones went elsewhere.
     #[getter]
     fn num_collisions(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_collisions())
     }
 
+    /// Memory that the trees and the cache hold.
     #[getter]
     fn num_bytes(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.lock(py)?.num_bytes())
     }
 }
 
+/// Statistics of a searched root. Values are for the player to move; arrays [L] in the order of `actions`.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct Root {
     inner: search::Root,
@@ -347,6 +389,7 @@ pub struct Root {
 
 #[pymethods]
 impl Root {
+    /// The legal actions, ascending; empty before the root's evaluation.
     #[getter]
     fn actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {
         PyArray1::from_slice(py, &self.inner.actions)
@@ -355,83 +398,118 @@ impl Root {
     fn visits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_slice(py, &self.inner.visits)
     }
+    /// Mean (or exact) value of each move, NaN where it has no visits; whatever a draw is worth in the search.
     #[getter]
     fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.q)
     }
+    /// Mean share of draws below each move, NaN where it has no visits; None unless a setting needs it.
     #[getter]
     fn draws<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
         self.inner.draw.map(|_| PyArray1::from_slice(py, &self.inner.draws))
     }
+    /// The same of the position.
     #[getter]
     fn draw(&self) -> Option<f32> {
         self.inner.draw
     }
+    /// Mean number of plies that are left after each move, NaN where it has no visits; None as `draws`.
+    ///
+    /// 0 from a leaf of which the evaluator does not say it.
     #[getter]
     fn plies_left<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
         self.inner.draw.map(|_| PyArray1::from_slice(py, &self.inner.plies_left))
     }
+    /// The network's, without noise.
     #[getter]
     fn priors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.priors)
     }
+    /// The network's own value of the position after each move, exact where that ends the game.
+    ///
+    /// NaN where the network was not asked.
     #[getter]
     fn net_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.net_values)
     }
+    /// The exact result of each move is at least this.
     #[getter]
     fn lower<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.lower)
     }
+    /// The exact result of each move is at most this.
     #[getter]
     fn upper<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.upper)
     }
+    /// Mean of what was backed up, or the exact result.
     #[getter]
     fn value(&self) -> f32 {
         self.inner.value
     }
+    /// The network's own value of the root.
     #[getter]
     fn net_value(&self) -> f32 {
         self.inner.net_value
     }
+    /// The exact result once it is known.
     #[getter]
     fn proven(&self) -> Option<f32> {
         self.inner.proven
     }
+    /// Who is to move.
     #[getter]
     fn player(&self) -> usize {
         self.inner.player.index()
     }
+    /// Simulations that the tree holds, reused ones included.
     #[getter]
     fn num_simulations(&self) -> u32 {
         self.inner.num_simulations
     }
+    /// How many of those came with the reused tree.
     #[getter]
     fn num_reused(&self) -> u32 {
         self.inner.num_reused
     }
+    /// Plies of the longest simulation of this search.
     #[getter]
     fn deepest(&self) -> u32 {
         self.inner.deepest
     }
+    /// Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on.
     #[getter]
     fn limit(&self) -> Option<&'static str> {
         self.inner.limit.map(search::Limit::name)
     }
+    /// True if `best_action` is a draw from the improved policy, by the Gumbel noise that the search asked for.
     #[getter]
     fn has_gumbel_noise(&self) -> bool {
         self.inner.has_gumbel_noise
     }
+    /// [L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses.
+    ///
+    /// Visits that were only forced (`forced_playouts`) do not count. Where every move loses it is the priors.
     fn visit_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.visit_policy())
     }
+    /// [L], sums to 1, what a move is drawn from: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
+    ///
+    /// The visits of sequential halving are those of its schedule, however good the moves are.
     fn move_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.move_policy())
     }
+    /// [L], sums to 1, what the policy is to learn: `visit_policy`, or softmax(logit + sigma(completed q)).
+    ///
+    /// The latter (`policy_target` = "completed-q" in the settings) is uniform over proven wins if there are any, and
+    /// has no share for a proven loss while another move exists.
     fn policy_target<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.policy_target())
     }
+    /// The move to play: a proven win first, a proven loss last, else the most visited, or as `move_choice` says.
+    ///
+    /// At a root whose result is proven, one of the moves that are certain to reach it.
+    /// With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + sigma(q).
     #[getter]
     fn best_action(&self) -> Option<Action> {
         self.inner.best_index().map(|index| self.inner.actions[index])
