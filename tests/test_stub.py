@@ -1,4 +1,4 @@
-"""`_core.pyi` and the Rust module say the same: names, members, parameters, docs (types: stubtest in `tasks.py test`)."""
+"""`_core.pyi` and the Rust module agree: names, members, parameters, docs (types: stubtest in `tasks.py test`)."""
 
 import ast
 import inspect

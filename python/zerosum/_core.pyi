@@ -280,13 +280,13 @@ class Game:
     def outcome(self, state: State) -> float | None:
         """The first player's result in [-1, 1], or None while the game goes on."""
     def ending(self, state: State) -> str | None:
-        """The kind of ending in the words of the game's federation ("four in a row"), or None while the game goes on."""
+        """The ending in the words of the game's federation ("four in a row"), or None while the game goes on."""
     def is_soft_ending(self, state: State) -> bool:
         """True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap."""
     def score(self, state: State) -> float | None:
-        """The first player's margin in points if the game ended here, komi included; None in games without points."""
+        """The first player's margin in points if the game ended here, komi included; None in other games."""
     def ownership(self, state: State, num_games: int, seed: int) -> NDArray[np.float32] | None:
-        """[squares] in [-1, 1]: share of random games in which the first player owns the square less the second's share.
+        """[squares] in [-1, 1]: share of random games in which the first player owns a square, less the second's share.
 
         `num_games` random games (0 to 2^32 - 1) are played from the state; in Go they keep eyes. None if squares have
         no owners.

@@ -419,7 +419,7 @@ impl Game {
         Ok(catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?.map(|outcome| outcome.result.0))
     }
 
-    /// The kind of ending in the words of the game's federation ("four in a row"), or None while the game goes on.
+    /// The ending in the words of the game's federation ("four in a row"), or None while the game goes on.
     fn ending(&self, state: &State) -> PyResult<Option<String>> {
         Ok(catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?.map(|outcome| outcome.ending.into_owned()))
     }
@@ -438,12 +438,12 @@ impl Game {
         Ok(outcome.is_some_and(|outcome| outcome.is_soft))
     }
 
-    /// The first player's margin in points if the game ended here, komi included; None in games without points.
+    /// The first player's margin in points if the game ended here, komi included; None in other games.
     fn score(&self, state: &State) -> PyResult<Option<f32>> {
         catch(|| self.inner.score(&state.inner))?.map_err(misuse)
     }
 
-    /// [squares] in [-1, 1]: share of random games in which the first player owns the square less the second's share.
+    /// [squares] in [-1, 1]: share of random games in which the first player owns a square, less the second's share.
     ///
     /// `num_games` random games (0 to 2^32 - 1) are played from the state; in Go they keep eyes. None if squares have
     /// no owners.

@@ -1,4 +1,4 @@
-"""What a user can cause, as exceptions whose message is complete.
+"""Exceptions for everything that a user can cause, each with a complete message.
 
 Every message names the value, what was expected, where, and the remedy, so the command line prints it as it is,
 without a traceback, and exits with status 2. An `assert` or any other exception is a bug of ours and keeps its
@@ -55,7 +55,7 @@ _STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, formats, halves of surro
 
 
 def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
-    """The names that are written nearly so, in small letters or capitals, the nearest first.
+    """The known names that are spelled most alike, ignoring capitals, the nearest first.
 
     >>> near("E2E5", ["e2e3", "e2e4", "g1f3"])
     ['e2e4', 'e2e3']
@@ -67,13 +67,13 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
         alike.setdefault(other.casefold(), []).append(other)
     close = difflib.get_close_matches(name.casefold(), alike, n=most, cutoff=0.5)
     likeness = {folded: difflib.SequenceMatcher(None, folded, name.casefold()).ratio() for folded in close}
-    # Beside one that is hardly mistaken, what is half alike is no help.
+    # Names that are half alike do not help beside one that is almost equal.
     close = [folded for folded in close if likeness[folded] > likeness[close[0]] - 0.3]
     return [other for folded in close for other in alike[folded]][:most]
 
 
 def shown(text: str) -> str:
-    """What somebody wrote as a message quotes it, however long it is.
+    """A user's text as a message quotes it: in quotes, and cut after 40 characters.
 
     >>> shown("e2e5"), len(shown("e" * 1000))
     ("'e2e5'", 43)
@@ -82,7 +82,7 @@ def shown(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What helps after an unknown name and a colon: the names that are near, then all of them.
+    """The end of a message about an unknown name, after a colon: near names, then all names.
 
     >>> nearest("conect4", ["connect4", "tictactoe"])
     "did you mean 'connect4'? Known are connect4, tictactoe"
@@ -99,7 +99,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def command_text(*words: str | Path) -> str:
     """A command of this program as it can be typed here, such as `.venv/bin/zerosum play runs/demo`.
 
-    The program is `zerosum` where that is what the shell would find, or where another program called this one.
+    The program is `zerosum` if the shell would find it under this name or if another program called this one.
     """
     return shlex.join([*_program(), *map(str, words)])
 

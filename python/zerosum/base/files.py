@@ -1,7 +1,7 @@
-"""Files that outlive a kill and a power cut: durable writes, and tables of lines of which damage costs only its lines.
+"""Files that survive a kill and a power cut: durable writes, and tables of lines in which damage costs only its lines.
 
-A *table* here is a text file that is appended to, a line an entry. A kill can cut its last line short; a disk can do
-worse. `read_lines` leaves out what is not whole and changes nothing, `repair_lines` takes it out of the file.
+A *table* here is a text file with one entry per line, to which lines are appended. A kill can cut its last line short;
+a disk can do worse. `read_lines` skips damaged lines and changes nothing; `repair_lines` removes them from the file.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Generic, TypeVar
 from zerosum.base.errors import DataError, RunError, printable
 
 UNFINISHED = ".unfinished"
-"""What the name of a file ends in while `write_durably` writes it; it begins with a dot."""
+"""Suffix of a file that `write_durably` is writing; its name begins with a dot."""
 
 T = TypeVar("T")
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write a file that is there completely, or as it was before, whenever the power goes. Raises OSError."""
+    """Write a file so that a power cut leaves it complete or as it was before. Raises OSError."""
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     unfinished.unlink(missing_ok=True)
     with synced(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:  # nothing is written through a link
@@ -81,7 +81,7 @@ def _require_own(entry: os.DirEntry[str], directory: Path, home: str) -> None:
 
 @contextlib.contextmanager
 def synced(path: Path, flags: int) -> Iterator[int]:
-    """A file descriptor of what is on the disk when the block has ended. Raises OSError."""
+    """A file descriptor whose writes are on the disk when the block has ended. Raises OSError."""
     file = open_binary(path, flags)
     try:
         yield file
@@ -96,14 +96,14 @@ def open_binary(path: Path, flags: int) -> int:
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all of `data`, as one write where the system takes it whole. Raises OSError."""
+    """Write all of `data`, in one system call if possible. Raises OSError."""
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]
 
 
 def copy_aside(path: Path, content: bytes) -> Path:
-    """Keep `content`, which `path` has, under a name of its own that ends in `.damaged`. Raises OSError."""
+    """Keep the content of `path` in another file whose name ends in `.damaged`. Raises OSError."""
     aside = path.with_name(f"{path.name}.{zlib.crc32(content):08x}.damaged")
     write_durably(aside, content)
     return aside
@@ -130,25 +130,25 @@ class Lines(Generic[T]):
     """A table as `read_lines` found it."""
 
     content: bytes
-    """All of the file; nothing if there is none."""
+    """Bytes of the whole file; empty if there is no file."""
     entries: list[T]
-    """Of the whole lines."""
+    """Entries of the undamaged lines."""
     texts: list[str]
-    """The whole lines that `entries` come from, without their ends."""
+    """Lines that `entries` come from, without line ends."""
     header: str
-    """The first line as it was found; "" where the table has no header."""
+    """The first line as found; "" if the table has no header."""
     damaged: list[int]
-    """Numbers of the lines that are not whole, counted from 1."""
+    """Numbers of the damaged lines, counted from 1."""
     is_torn: bool
-    """The last line was cut short."""
+    """True if the last line was cut short."""
 
 
 def read_lines(path: Path, parse: Callable[[str], T], *, header: str = "") -> Lines[T]:
-    """Read a table, changing nothing; a file that is not there has no lines.
+    """Read a table without changing it; a missing file has no lines.
 
     Args:
         path: The table.
-        parse: Makes a line an entry; a TypeError or ValueError says that it is damaged.
+        parse: Turns a line into an entry; a TypeError or ValueError marks the line as damaged.
         header: The first line of the table, if it has one.
 
     Raises:

@@ -19,7 +19,7 @@ from zerosum._core import __version__
 from zerosum.base.errors import DataError, SettingsError, nearest
 
 FORMAT_VERSION = 1
-"""Of the `config.toml` in a run directory."""
+"""Format version of the `config.toml` in a run directory."""
 
 ConfigT = TypeVar("ConfigT")
 
@@ -37,7 +37,7 @@ def setting(
 
 
 def check(config: Any, section: str) -> None:
-    """Hold every field of a config dataclass against its type and range; to be called from `__post_init__`.
+    """Check the type and range of every field of a config dataclass; called from `__post_init__`.
 
     Raises:
         SettingsError: naming the setting, its value and what is allowed.
@@ -58,7 +58,7 @@ def check(config: Any, section: str) -> None:
 
 
 def require_known(name: str, value: Any, known: tuple[str, ...]) -> None:
-    """Raise SettingsError, naming what is near, unless the value is one of these."""
+    """Raise SettingsError, with the nearest known values, unless the value is known."""
     if value not in known:
         raise SettingsError(f"{name} is {value!r}: {nearest(str(value), known)}.")
 
@@ -74,10 +74,10 @@ def from_mapping(config_type: type[ConfigT], values: Mapping[str, Any], section:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The values of a run's `config.toml`, its format version taken off.
+    """The values of a run's `config.toml`, without its format version.
 
     Raises:
-        DataError: it is damaged, or of a newer format, or cannot be read.
+        DataError: the file is damaged, has a newer format, or cannot be read.
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))

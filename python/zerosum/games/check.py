@@ -1,4 +1,4 @@
-"""A game held against everything that the program relies on, in random games. Start reading at `check_game`."""
+"""Checks of a game in random games: everything that the program relies on. Start reading at `check_game`."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Check:
         )
 
     def _play(self, generator: random.Random, reader: random.Random) -> list[int]:
-        """One game; answers its moves."""
+        """Play one game; return its moves."""
         game, rules = self.game, self.rules
         if isinstance(game, Rules) and game.num_starts > 1:
             state = seen = game.start(generator.randrange(game.num_starts))
@@ -144,7 +144,7 @@ def _check_symmetry(rules: Rules, moves: list[int], permutation: list[int]) -> N
 
 
 def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: State) -> list[int]:
-    """Everything that one position promises; answers the legal actions."""
+    """Check everything that can be asked about one position; return its legal actions."""
 
     def broken(rule: str) -> NoReturn:
         raise place_error(rules.spec.name, game.draw, state, GameError(rule))
@@ -223,11 +223,11 @@ def _check_swapped(game: Game[Any] | Rules, rules: Rules, state: Any, action: in
 
 
 _READ_BACK = 8
-"""Moves of a position that are read back: in a notation that says only what it must, each costs as much as all."""
+"""Moves of a position that are read back. In a minimal notation such as SAN each costs as much as writing all."""
 
 
 def _check_texts(rules: Rules, state: State, generator: random.Random) -> None:
-    """What people write is read back: some moves, in every notation, and the position. A soft ending leaves moves."""
+    """Read back what people write: some moves in every notation, and the position. A soft ending leaves moves."""
 
     def broken(rule: str) -> NoReturn:
         raise place_error(rules.spec.full_name, rules.draw, state, GameError(rule))
@@ -249,7 +249,7 @@ def _check_texts(rules: Rules, state: State, generator: random.Random) -> None:
 
 
 def _check_position_text(rules: Rules, state: State, text: str, broken: Callable[[str], NoReturn]) -> None:
-    """The position that is read back is the same but for the moves that led there, which can only forbid moves."""
+    """Check that a position survives being written and read. Its history is lost, which can only allow more moves."""
     try:
         again = rules.parse_position(text)
     except GameError as error:

@@ -1,4 +1,4 @@
-"""A game written in Python: what it provides, how it is found in a file, and how the program sees it.
+"""A game written in Python: its protocol, its file, and the object that the program uses.
 
 To write one, read the `Game` protocol here, then `docs/own-game.md`; the smallest complete example is in the README.
 """
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 MAX_ACTIONS = (1 << 16) - 1
-"""Actions that can be numbered."""
+"""Maximum number of actions."""
 DEFAULT_MAX_PLIES = 512
 
 StateT = TypeVar("StateT")
@@ -67,12 +67,12 @@ class Game(Protocol[StateT]):
 
     @property
     def name(self) -> str:
-        """What the game is called; with the version it names the networks that fit."""
+        """Name of the game; with the version it identifies networks that fit."""
         ...
 
     @property
     def num_actions(self) -> int:
-        """How many different actions the game has, at most 65535."""
+        """Number of different actions, at most 65535."""
         ...
 
     @property
@@ -82,7 +82,7 @@ class Game(Protocol[StateT]):
 
     @property
     def plane_names(self) -> Sequence[str]:
-        """What each plane means, seen from the player to move; in their order."""
+        """Meaning of each plane in order, seen from the player to move."""
         ...
 
     def initial_state(self) -> StateT:
@@ -90,7 +90,7 @@ class Game(Protocol[StateT]):
         ...
 
     def player(self, state: StateT) -> int:
-        """Who is to move: 0 (the first player) or 1. A side may move several times in a row."""
+        """The player to move: 0 (the first player) or 1. A player may move several times in a row."""
         ...
 
     def legal_actions(self, state: StateT) -> Sequence[int]:
@@ -122,10 +122,10 @@ METHODS = ("initial_state", "player", "legal_actions", "play", "outcome", "plane
 ATTRIBUTES = ("name", "num_actions", "board_shape", "plane_names")
 
 ENDING_OF_PYTHON_GAMES = "by the rules"
-"""The core's word for how a game written in Python ended: it does not say more."""
+"""The core's text for the ending of every game written in Python."""
 
 MISTAKES = (Exception, SystemExit)
-"""What a user's code may raise that is a mistake of the game: all but Ctrl-C."""
+"""Exceptions of a user's code that are mistakes of the game: all but Ctrl-C."""
 
 
 def split_name(name: str) -> tuple[str, str] | None:
@@ -177,7 +177,7 @@ def load(path: Path, class_name: str) -> Game[Any]:
     class_name, options = _read_options(class_name)
     if not path.is_file():
         raise GameError(f"there is no file {str(path)!r}; a game of your own is given as path.py:Class.")
-    # Under a name of its own: a game in json.py must not become everybody's json.
+    # The module gets another name: a game in json.py must not replace the module json.
     spec = importlib.util.spec_from_file_location(f"zerosum_game_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -304,7 +304,7 @@ def _permutations(value: Any) -> list[list[int]]:
 
 
 def as_planes(planes: ArrayLike) -> NDArray[np.float32]:
-    """What a user's `planes(state)` returned as the array that the core reads: float32, three dimensions."""
+    """The answer of a user's `planes(state)` as the core reads it: a float32 array of three dimensions."""
     try:
         array = np.ascontiguousarray(planes, dtype=np.float32)
     except (TypeError, ValueError) as error:
@@ -315,10 +315,10 @@ def as_planes(planes: ArrayLike) -> NDArray[np.float32]:
 
 
 def place_error(name: str, draw: Callable[[Any], object], state: object, error: BaseException) -> GameError:
-    """What went wrong in a user's game, with the position in which it did."""
+    """An error in a user's game, with the position in which it happened."""
     try:
         board = f"\n{draw(state)}"
-    except MISTAKES:  # the board is a courtesy: a broken draw() must not hide the error that is being told
+    except MISTAKES:  # a broken draw() must not hide the error
         board = f" {state!r}"
     what = str(error) if isinstance(error, GameError) else _describe(error)
     placed = GameError(f"{name}: {what}\nat the position{board}")
@@ -327,7 +327,7 @@ def place_error(name: str, draw: Callable[[Any], object], state: object, error: 
 
 
 def start_error(name: str, error: BaseException) -> GameError:
-    """What went wrong in a user's game before there was a position."""
+    """An error in a user's game before there was a position."""
     placed = GameError(f"{name}: initial_state() failed: {_describe(error)}")
     placed.__cause__ = error
     return placed

@@ -43,7 +43,7 @@ __all__ = [
 Rules = _core.Game
 """A game as the program sees it, of the core or of the user."""
 NO_PLY_CAP = 65535
-"""The most plies that a game's option `max_plies` takes."""
+"""Maximum of a game's option `max_plies`."""
 
 
 def make(game: str | Game[Any] | Rules) -> Rules:
@@ -94,7 +94,7 @@ def _restored_game(source: str) -> Rules:
 
 
 def find_game(name: str) -> Rules | Game[Any]:
-    """As `make`, but a game written in Python comes as the object of its class: what `check_game` wants to see."""
+    """As `make`, but a game written in Python is returned as the object of its class, for `check_game`."""
     if name.startswith(openspiel.PREFIX):
         return openspiel.load(name.removeprefix(openspiel.PREFIX))
     if own := split_name(name):
@@ -189,9 +189,9 @@ _FEW_MOVES = 20
 
 
 def near_moves(game: Rules, state: State, text: str, *, notation: str | None = None) -> str:
-    """What helps after a move that is not legal and a colon: legal ones that are written nearly so, else some or all.
+    """The end of a message about an illegal move, after a colon: legal moves with a similar text, else some or all.
 
-    They are in the game's own way of writing or in `notation`; without it those that are near may be in any.
+    Moves are written in `notation`; if it is None, in the game's own notation, and near moves in any notation.
     """
     legal = game.legal_actions(state, past_soft_endings=True)
     if not legal:
@@ -288,7 +288,7 @@ class GameSize:
 
 @functools.lru_cache(maxsize=32)
 def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize:
-    """Play uniformly random games and measure them; what was found is kept: many ask, and a game in Python is slow.
+    """Play uniformly random games and measure them. The answer is cached, because games in Python are slow.
 
     Raises:
         GameError: the game is over before the first move.

@@ -1,7 +1,7 @@
 """Tree search: its settings, and a search of many positions made from them.
 
 The search asks, the caller answers: `gather` walks the trees and hands out positions, `apply` takes their evaluations.
-It never calls a network. The algorithm is in Rust; `search_reference.py` is the same algorithm to be read.
+It never calls a network. The algorithm is in Rust; `textbook.py` is the paper's search in Python.
 """
 
 from __future__ import annotations
@@ -16,77 +16,16 @@ from zerosum.games import Rules, measure_game
 __all__ = ["Root", "Search", "SearchConfig", "new_search"]
 
 MOST_MEMORY_MIB = 1 << 20
-"""That the settings of a search allow."""
+"""Maximum of `memory_mib`."""
 _NODE_BYTES = 64
-"""Of a node with all that settings may ask it to keep."""
+"""Maximum size of a node, with every value that a setting asks it to keep."""
 
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """How a tree is searched. Values are in [-1, 1], so constants from texts with values in [0, 1] are doubled.
+    """Settings of a tree search; `docs/search.md` has the formulas.
 
-    A simulation follows, at each node s, the move a that maximises (Science 2018, supplement, "Search")
-
-        Q(s, a) + c(s) * P(s, a) * sqrt(N(s)) / (1 + N(s, a))
-        c(s) = c_init + c_factor * ln((1 + N(s) + c_base) / c_base)
-
-    where N(s) counts the node's own evaluation and its children's visits.
-
-    `root_selection` = "gumbel" puts sequential halving in its place at the root (Danihelka et al., "Policy improvement
-    by planning with Gumbel", ICLR 2022; inside the tree PUCT stays, which the paper replaces as well). The m =
-    `gumbel_actions` moves with the highest g + logit get equal numbers of visits in ceil(log2 m) rounds of about equal
-    length, after each of which the better half stays, by
-
-        g(a) + logit(a) + sigma(q(a)),    sigma(q) = (gumbel_visit_scale + max N) * gumbel_value_scale * q
-
-    where g is the move's Gumbel noise, 0 in a search without noise. The best move that is left is played: with noise,
-    that is a draw from softmax(logit + sigma(q)) already, and no temperature is applied. Proven losses drop out at
-    once. Visits of a reused tree count in q and in max N, and not towards `num_simulations`, whatever
-    `count_reused_visits` says: the schedule is one of new visits. The last leaves in flight of a round are waited for.
-    The number of simulations has to be known when a search begins.
-
-    q is rescaled by the root's extremes (`gumbel_rescale`): the worst move's q is 0 and the best one's 1, unvisited
-    moves among them, as in mctx. So with the defaults of `gumbel_visit_scale` and `gumbel_value_scale` the best move
-    leads the worst by 9 logits once it has 40 visits, however little they differ. Without, a whole point of q is worth
-    as much.
-
-    `policy_target` = "completed-q" learns softmax(logit + sigma(q)) over all legal moves, with either root. Moves
-    without visits have the mixed value (the paper's equation 33) as their q. It is uniform over proven wins if there
-    are any, and a proven loss has no share while another move exists.
-
-    `forced_playouts` = k makes a PUCT root explore what its noise proposes (Wu 2019, arXiv 1902.10565, section 3.2): in
-    a search with noise, a move that was visited at all gets at least sqrt(k * P * N) visits, P with noise and N the
-    visits of all moves. The target of "visits" is then pruned: of each move but the most visited one, c*, up to that
-    many visits are taken off, as long as its Q + U stays below that of c*, and if this leaves a single one, it goes as
-    well. Self-play draws its moves from the pruned visits, too, as KataGo's program does.
-
-    `cache_positions` keeps what the network said about positions, by what it was asked (planes and legal moves): a
-    leaf that is known is settled by `gather` itself, once no tree has another leaf. With one leaf in flight, and an
-    evaluator that always says the same of a position, the search is the same visit by visit; with several, the values
-    of known leaves come sooner. Of two halves, the one not asked about for longer is forgotten when the other is full.
-    `Search.clear_cache` is for a change of the network.
-
-    `move_choice` = "lcb" plays the move with the highest
-
-        Q(s, a) - lcb_deviations * sqrt(v / N(s, a)),    v = (sum of (value - Q)^2 over the visits + 1) / N(s, a)
-
-    among those with at least `lcb_least_share` of the most visits; the 1 stands for a visit that went otherwise.
-
-    `variance_scale` explores more where the values below a node differ more than `variance_prior`. The deviation is
-    that of the N values backed up and of `variance_prior_visits` more that differ by `variance_prior`.
-
-    `draw_value` = d makes a result r worth r + d * (1 - |r|) to the player to move at the root, and the opposite to the
-    other one; an evaluator's value v with a chance p of a draw is worth v + d * p. Reported are results, not worths. A
-    tree is not kept when the other player is to move, for draws are worth something else then.
-
-    `moves_left_effect` adds to Q(s, a) of visited moves, with M the mean number of plies left, counted from each node,
-
-        -sign(Q) * clamp(moves_left_slope * (M(s, a) - M(s)), +-moves_left_effect) * w
-        w = max(0, |Q| - moves_left_threshold) / (1 - moves_left_threshold)
-
-    `root_noise_total` = t makes alpha of the root's noise t / (the position's number of legal moves), as KataGo has it:
-    the noise is as uneven among five moves as among fifty. `root_unvisited_reduction` takes the place of
-    `unvisited_reduction` at the root of a search with noise.
+    Values are in [-1, 1], so constants from texts with values in [0, 1] are doubled.
     """
 
     num_simulations: int = setting(100, "new simulations after the root's evaluation (paper: 800)", low=1, high=1 << 24)
