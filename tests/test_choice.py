@@ -14,6 +14,7 @@ import games_for_tests
 from test_player import save_network
 from zerosum.base.errors import DataError
 from zerosum.games import make
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import read_info
 from zerosum.play.choice import Players, choose_player, describe_network, game_at, network_at, newest_run
 
@@ -40,6 +41,15 @@ def test_a_damaged_description_is_passed_over(tmp_path: Path) -> None:
     whole = save_run(tmp_path, "run", "connect4", at=1_000)
     (whole.parent / "step-00000009.json").write_text("{")
     assert newest_run(CONNECT4, runs=tmp_path) == tmp_path / "run"
+
+
+def test_a_run_that_has_not_learned_yet_is_not_the_newest(tmp_path: Path) -> None:
+    info = CheckpointInfo.describe(CONNECT4.spec, NetworkConfig(num_blocks=1, num_filters=2), step=0)
+    untrained = Checkpoint(info, initial_weights(info.network, info.shape, seed=0))
+    save_checkpoint(tmp_path / "young" / "checkpoints", untrained, learner_state={}, learner_info={})
+    assert newest_run(CONNECT4, runs=tmp_path) is None
+    learned = save_run(tmp_path, "old", "connect4", at=1_000)
+    assert newest_run(CONNECT4, runs=tmp_path) == learned.parents[1]
 
 
 def test_plays_a_network_under_another_komi() -> None:

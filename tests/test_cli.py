@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from zerosum.games import make, perft, state_after
 from zerosum.games.picture import svg
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.player import RANDOM
-from zerosum.run.config import new_config
+from zerosum.run.config import new_config, preset_names
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.report import larger_budget, transcript
 
@@ -152,13 +153,38 @@ def test_train_deterministically(zero: Command, tmp_path: Path) -> None:
 def test_info(zero: Command, learned: Path) -> None:
     answer = zero("info", learned)
     assert (answer.status, answer.err) == (0, "")
-    assert f"{learned}: learning tictactoe, budget 2 steps" in answer.out
+    assert f"{learned}: learning tictactoe, budget 2 learner steps" in answer.out
     assert "learner step 2" in answer.out and "1 blocks x 8 filters" in answer.out
     checkpoints = list_checkpoints(learned / "checkpoints")
     assert all(path.name in answer.out for path in checkpoints)
     answer = zero("info", checkpoints[-1])
     assert answer.status == 0
     assert "a network for tictactoe, version 1, learner step 2" in answer.out
+
+
+def test_bare_info_lists_the_runs(
+    zero: Command, learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert zero("info").out.startswith(f"There are no runs in {tmp_path / 'runs'}. To begin one: ")
+    shutil.copytree(learned, tmp_path / "runs" / "mine")
+    (tmp_path / "runs" / "broken").mkdir()
+    (tmp_path / "runs" / "broken" / "config.toml").write_text("?")
+    broken, mine = zero("info").out.splitlines()
+    assert broken.startswith("runs/broken: ")
+    assert re.match(r"runs/mine: tictactoe, step \d+ after \d+\.\d minutes", mine)
+
+
+def test_help_names_the_presets_and_no_number_of_19_digits(zero: Command) -> None:
+    words = zero("train", "--help").words
+    assert all(name in words for name in preset_names())
+    assert not re.search(r"\d{19}", words)
+    assert "a seed is below 2**63" in zero("train", "connect4", "--seed", str(1 << 63)).err
+
+
+def test_an_export_into_a_missing_folder_names_it(zero: Command, learned: Path, tmp_path: Path) -> None:
+    answer = zero("export", str(learned), str(tmp_path / "nowhere" / "net.onnx"))
+    assert answer.status == 2 and f"the folder {tmp_path / 'nowhere'} is not there" in answer.err
 
 
 def test_info_says_what_a_used_up_run_needs_to_go_on(zero: Command, learned: Path) -> None:

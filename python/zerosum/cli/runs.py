@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from zerosum.base.errors import SettingsError
 from zerosum.cli.application import app
 from zerosum.cli.words import Json, RunArgument, Simulations, require_pairs_option, seed_option
 
@@ -40,10 +41,19 @@ def evaluate(
 
 
 @app.command(epilog="Example: `zerosum info runs/connect4`")
-def info(run: RunArgument, json: Json = False) -> None:
-    """Say what a run is, how far it came and how strong its checkpoints are."""
-    from zerosum.run.report import describe, silent
+def info(
+    run: Annotated[
+        Path | None, typer.Argument(help="A run directory, or a checkpoint's JSON; if not given, all of `runs`.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say what a run is, how far it came and how strong its checkpoints are; or list the runs."""
+    from zerosum.play.choice import RUNS
+    from zerosum.run.report import describe, list_runs, silent
 
+    if run is None:
+        list_runs(RUNS, write=silent if json else print, write_json=print if json else silent)
+        return
     describe(run, write=silent if json else print, write_json=print if json else silent)
 
 
@@ -56,6 +66,8 @@ def export(
     from zerosum.evaluators.onnx_graph import export as export_network
     from zerosum.network import load_checkpoint
 
+    if not file.absolute().parent.is_dir():
+        raise SettingsError(f"the folder {file.absolute().parent} is not there: make it, or name another file.")
     checkpoint = load_checkpoint(run)
     export_network(checkpoint, file)
     print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")

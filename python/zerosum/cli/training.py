@@ -11,6 +11,8 @@ import typer
 from zerosum.cli.application import app
 from zerosum.cli.words import GameArgument, Overrides, say, seed_option
 
+PRESETS = sorted(path.stem for path in (Path(__file__).parents[1] / "presets").glob("*.toml"))
+
 
 @app.command(epilog="Example: `zerosum train connect4 --run runs/mine --minutes 5 --set search.num_simulations=64`")
 def train(
@@ -19,7 +21,8 @@ def train(
         Path | None, typer.Option(help="The run directory; `runs/GAME` if not given. One that is there goes on.")
     ] = None,
     preset: Annotated[
-        str, typer.Option(help="Settings to begin with, such as `connect4`; defaults fit the game's size.")
+        str,
+        typer.Option(help=f"Settings to begin with: {', '.join(PRESETS)}. Without one, defaults fit the game's size."),
     ] = "",
     minutes: Annotated[
         float | None, typer.Option(help="The budget, 30 if not given. A larger one makes a finished run go on.")

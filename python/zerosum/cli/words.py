@@ -25,8 +25,14 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figure
 
 
 def seed_option(keys: str) -> Any:
-    """Within the bounds of `training.seed`."""
-    return typer.Option(min=0, max=(1 << 63) - 1, help=f"Keys {keys}.")
+    """A seed within the bounds of `training.seed`; the help does not print a bound of 19 digits."""
+    return typer.Option(min=0, callback=_require_seed, help=f"Keys {keys}.")
+
+
+def _require_seed(seed: int | None) -> int | None:
+    if seed is not None and seed >= 1 << 63:
+        raise typer.BadParameter(f"{seed} is too large: a seed is below 2**63.")
+    return seed
 
 
 def require_pairs_option(games: int) -> int:

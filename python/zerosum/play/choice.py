@@ -182,9 +182,12 @@ class Players:
 
 
 def newest_run(game: Rules, *, runs: Path = RUNS) -> Path | None:
-    """The directory in `runs` with the newest checkpoint whose network fits the game; None if there is none."""
+    """The directory in `runs` with the newest checkpoint whose network fits the game; None if there is none.
+
+    A run that has not learned yet, with the untrained network alone, does not count.
+    """
     found = {run: newest for run in _directories(runs) if (newest := _newest_checkpoint(run / "checkpoints"))}
-    fitting = [run for run, (_, info) in found.items() if info.encoder_id == game.spec.encoder_id]
+    fitting = [run for run, (_, info) in found.items() if info.step > 0 and info.encoder_id == game.spec.encoder_id]
     return max(fitting, key=lambda run: found[run][0].stat().st_mtime_ns, default=None)
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
-from zerosum.base.errors import DataError, command_text, printable
+from zerosum.base.errors import DataError, ZerosumError, command_text, printable
 from zerosum.base.files import require_own_files
 from zerosum.base.settings import num_cores
 from zerosum.contest.elo import Rating
@@ -192,6 +192,32 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
         f"  {opening}{' '.join(moves)}\n"
         f"{game.draw(state)}{word}{ending}."
     )
+
+
+def list_runs(runs: Path, *, write: Write = print, write_json: Write = silent) -> None:
+    """List the runs in a directory, a line each: the game, how far the run came and its strength.
+
+    Args:
+        runs: The directory.
+        write: Gets the words.
+        write_json: Gets each run's step, as JSON.
+    """
+    found = sorted(path.parent for path in runs.glob("*/config.toml"))
+    if not found:
+        write(f"There are no runs in {runs.absolute()}. To begin one: {command_text('train', 'connect4')}")
+    for run in found:
+        try:
+            require_own_files(run)
+            config, rows = load_config(run / "config.toml"), read_metrics(run / "metrics.csv")
+        except ZerosumError as error:
+            write(printable(f"{run}: {error}"))
+            continue
+        step, minutes = (rows[-1].step, rows[-1].minutes) if rows else (0, 0.0)
+        newest = Strength(run, None, config)
+        elo = f", Elo of step {newest.rated_steps[-1]:,} {newest.newest}" if newest.newest else ""
+        unit = minutes_word(config.training)
+        write(printable(f"{run}: {config.game}, step {step:,} after {minutes:.1f} {unit}{elo}"))
+        write_json(_figure_json("step", run=str(run), value=step))
 
 
 def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> None:
