@@ -17,12 +17,12 @@ from zerosum._core import PlaneSpec, core_game_names
 from zerosum.games.rules import GameSize, make, measure_game
 
 MEASURED_GAMES = 20
-"""Random games that say how many legal moves a game typically has."""
+"""Number of random games that measure the typical number of legal moves."""
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A game of the core in a line of a table."""
+    """A game of the core as a row of a table."""
 
     name: str
     same_as: str
@@ -37,20 +37,20 @@ class CatalogueEntry:
     plies: float
     """Mean length of random games."""
     starts: int
-    """Positions that a game may begin with."""
+    """Number of positions that a game may begin with."""
     notations: tuple[str, ...]
-    """Of moves, besides the game's own."""
+    """Notations of moves besides the game's own."""
     options: tuple[tuple[str, str, str], ...]
     """(name, default, expected) of each option."""
 
     def json(self) -> str:
-        """One line."""
+        """The entry as one line of JSON."""
         return json.dumps(asdict(self))
 
 
 @functools.cache
 def measured(name: str) -> GameSize:
-    """What random games say about a game, the same every time."""
+    """Measurements from random games, equal in each call."""
     return measure_game(make(name), num_games=MEASURED_GAMES, seed=0)
 
 
@@ -95,7 +95,7 @@ def columns_of(entry: CatalogueEntry) -> tuple[str, ...]:
 
 
 def options_of(entry: CatalogueEntry) -> str:
-    """The options with their defaults, or what the name is short for."""
+    """The options with their defaults, or the game that the name abbreviates."""
     if entry.same_as:
         return f"short for {entry.same_as}"
     return ", ".join(f"{name}={default}" for name, default, _ in entry.options)
@@ -177,12 +177,12 @@ def _section(entry: CatalogueEntry) -> Iterator[str]:
 
 
 def plane_table(planes: Sequence[PlaneSpec]) -> Iterator[str]:
-    """Index, meaning and kind of each plane; in one line those of an earlier position that are as the later one's."""
+    """Index, meaning and kind of each plane. Planes of an earlier position that repeat a later one's share a row."""
     yield from _table(("plane", "meaning", "holds"), _plane_rows(planes))
 
 
 def _plane_rows(planes: Sequence[PlaneSpec]) -> Iterator[tuple[str, str, str]]:
-    # Of each plane: what it says, the position's age in plies, and the kind.
+    # Per plane: meaning, age of its position in plies, kind.
     parsed = [(_AGE.sub("", plane.name), _age(plane.name), plane.is_constant) for plane in planes]
     first, newest = 0, (0, 0)  # of the frame that others are as: where it begins, and where the last of those ends
     for age, group in groupby(parsed, key=lambda plane: plane[1]):
@@ -207,7 +207,7 @@ _AGE = re.compile(r",? *(\d+) (?:ply|plies) ago")
 
 
 def _age(name: str) -> int:
-    """In plies, of the position that a plane tells of."""
+    """Age in plies of the position that a plane shows."""
     found = _AGE.search(name)
     return int(found[1]) if found else 0
 

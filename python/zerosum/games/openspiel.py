@@ -59,11 +59,11 @@ class OpenSpielGame:
         return self._game.new_initial_state()
 
     def player(self, state: Any) -> int:
-        """Who is to move, 0 or 1; 0 once the game is over."""
+        """The player to move, 0 or 1; 0 once the game is over."""
         return max(int(state.current_player()), 0)
 
     def legal_actions(self, state: Any) -> list[int]:
-        """OpenSpiel's numbers, none once the game is over."""
+        """OpenSpiel's action numbers; empty once the game is over."""
         return list(state.legal_actions())
 
     def play(self, state: Any, action: int) -> Any:
@@ -81,7 +81,7 @@ class OpenSpielGame:
         return np.concatenate([tensor, np.full((1, *self.board_shape), player, np.float32)])
 
     def action_text(self, state: Any, action: int) -> str:
-        """OpenSpiel's text without blanks, which are in Nim's."""
+        """OpenSpiel's text of the action without blanks (Nim's texts have some)."""
         return "".join(state.action_to_string(state.current_player(), action).split())
 
     def draw(self, state: Any) -> str:
@@ -123,7 +123,7 @@ def load(text: str) -> OpenSpielGame:
 
 
 def _read(text: str) -> tuple[str, list[str], int | None]:
-    """The game's name, its parameters as OpenSpiel takes them, and the ply cap, which is ours."""
+    """The game's name, its parameters as OpenSpiel takes them, and our ply cap."""
     base, bracket, rest = text.partition("(")
     if bracket and not rest.rstrip().endswith(")"):
         raise GameError(f"{PREFIX}{text} lacks its closing bracket.")
@@ -163,7 +163,7 @@ def _require_properties(pyspiel: Any, game: Any, base: str) -> None:
 
 
 def _plane_shape(game: Any) -> tuple[int, int, int]:
-    """The observation tensor's shape, or that of a board of one square for a tensor that is no planes."""
+    """Shape of the observation tensor; that of a one-square board if the tensor is not made of planes."""
     shape = tuple(game.observation_tensor_shape())
     if len(shape) == 3 and max(shape[1:]) <= 255:
         return shape
@@ -184,7 +184,7 @@ def _measure(game: Any, shape: tuple[int, int, int]) -> NDArray[np.float32]:
 
 
 def _kind(tensors: NDArray[np.float32]) -> str | None:
-    """Of one plane [positions, rows, columns]: "bits", "constant", or None if it can be neither."""
+    """Kind of one plane [positions, rows, columns]: "bits", "constant", or None if it is neither."""
     if ((tensors == 0) | (tensors == 1)).all() and tensors[0].size > 1:
         return "bits"
     is_constant = (tensors == tensors[:, :1, :1]).all()

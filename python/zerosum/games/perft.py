@@ -25,26 +25,26 @@ class PerftRow:
 
     name: str
     position: str
-    """As people write it, "" for the initial one."""
+    """The position as people write it; "" is the initial one."""
     counts: tuple[int, ...]
-    """Of lines of 1, 2, 3 ... plies."""
+    """Numbers of lines of 1, 2, 3 ... plies."""
 
 
 @dataclass(frozen=True)
 class PerftLine:
-    """How many lines of play there are, all of them or those that begin with a move."""
+    """A number of lines of play: all lines, or those that begin with one move."""
 
     game: str
     position: str | None
-    """As people write it, None if the game has no notation."""
+    """The position as people write it; None if the game has no notation."""
     depth: int
-    """Plies of a line, the move included."""
+    """Plies of each line, the first move included."""
     move: str | None
-    """None for all lines."""
+    """The first move; None for all lines."""
     count: int
 
     def json(self) -> str:
-        """One line."""
+        """The entry as one line of JSON."""
         return json.dumps(dataclasses.asdict(self))
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class PerftLine:
 
 @dataclass(frozen=True)
 class PerftCheck:
-    """One number of a table, counted again."""
+    """One number of a table and its new count."""
 
     game: str
     name: str
@@ -66,11 +66,11 @@ class PerftCheck:
 
     @property
     def is_right(self) -> bool:
-        """Whether the count is the table's."""
+        """True if the count equals the table's."""
         return self.count == self.expected
 
     def json(self) -> str:
-        """One line."""
+        """The entry as one line of JSON."""
         return json.dumps({**dataclasses.asdict(self), "is_right": self.is_right})
 
     def __str__(self) -> str:

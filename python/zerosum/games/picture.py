@@ -28,7 +28,7 @@ __all__ = ["describe_position", "picture_svg", "svg", "text_svg"]
 CELL = 48.0
 MARGIN = 14.0
 LABEL = 22.0
-"""Room for a row of labels."""
+"""Space for a row or column of labels."""
 LINE = 22.0
 """Height of a caption."""
 
@@ -37,9 +37,9 @@ LIGHT, DARK, WOOD, RIM = "#f0dcb8", "#b88a60", "#e3bd7c", "#8a6238"
 MARK = "#ffe14d"
 SIDES = ("first", "second")
 STONES = (("#5a5a60", "#16161a", "#000000"), ("#ffffff", "#e4ddd0", "#6b6459"))
-"""Of each side: the shine, the body and the edge of a stone."""
+"""Colours of a stone by side: shine, body and edge."""
 PIECES = (("#fffdf6", "#1c1712"), ("#1c1712", "#1c1712"))
-"""Of each side: the inside and the outline of a glyph."""
+"""Colours of a glyph by side: inside and outline."""
 SYMBOLS = "'DejaVu Sans','Segoe UI Symbol','Noto Sans Symbols 2','Noto Sans Symbols','Arial Unicode MS',sans-serif"
 CHARACTERS = "'Noto Serif CJK JP','Hiragino Mincho ProN','Yu Mincho','MS Mincho','Noto Sans CJK JP',serif"
 LETTERS = "'DejaVu Sans',Verdana,Arial,sans-serif"
