@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
-from zerosum.network.config import MOVES_LEFT_SCALE
+from zerosum.network.heads import MOVES_LEFT_SCALE
 from zerosum.network.residual_tower import ResidualTower
 
 # How far two programs may differ: on values, and on logits in units of their spread (of 1, if that is less). In float32
@@ -142,6 +142,7 @@ EVERY_ARCHITECTURE = {
     ),
     "moves left": make_info(MOVES_LEFT),
     "moves left, scalar": make_info(dataclasses.replace(MOVES_LEFT, value_head="scalar"), board_shape=(4, 5)),
+    "a head that only trains": make_info(dataclasses.replace(MOVES_LEFT, reply_head=True)),
     "larger": make_info(NetworkConfig(num_blocks=4, num_filters=32)),
     "planes": make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
     "planes and a pass": make_info(

@@ -318,10 +318,11 @@ def test_weights_of_another_network_are_refused():
         Checkpoint(info=info, weights=initial_weights(with_head.network, info.shape, seed=0))
 
 
-def test_a_checkpoint_from_before_the_moves_left_head_has_none(tmp_path):
+@pytest.mark.parametrize("head", ["moves_left_head", "reply_head"])
+def test_a_checkpoint_from_before_a_head_has_none(tmp_path, head):
     path = save(tmp_path)
     body = json.loads(path.read_text())
-    del body["network"]["moves_left_head"]
+    del body["network"][head]
     body["sha256"] = checkpoint_module._body_checksum(body)
     path.write_text(json.dumps(body))
     assert load_checkpoint(path).info.network == TINY

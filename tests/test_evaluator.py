@@ -32,7 +32,7 @@ from zerosum.evaluators.evaluator import evaluations_of
 from zerosum.evaluators.openvino import OpenVinoEvaluator
 from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.network import Checkpoint, CheckpointInfo
-from zerosum.network.config import MOVES_LEFT_SCALE
+from zerosum.network.heads import MOVES_LEFT_SCALE
 
 openvino = pytest.importorskip("openvino")
 

@@ -154,7 +154,7 @@ def test_every_format_can_be_learned_from(game: str, suffix: str, ending: str, t
     window = ReplayWindow(ReplayConfig())
     window.load(records, total_positions=100)
     batch = make_batch(rules, window.sample(64, seed=1, step=1), search_value_weight=0.0)
-    assert (batch.policy_target.max(axis=1) == 1).all() and set(batch.value_target) == {-1.0, 1.0}
+    assert (batch.targets["policy"].max(axis=1) == 1).all() and set(batch.targets["value"]) == {-1.0, 1.0}
 
 
 def test_games_that_go_on_past_a_soft_ending_can_be_learned_from(tmp_path: Path) -> None:

@@ -22,9 +22,6 @@ from zerosum.learner import (
     Learner,
     LearnerConfig,
     learning_rate,
-    moves_left_loss,
-    policy_loss,
-    value_loss,
 )
 from zerosum.network import (
     Checkpoint,
@@ -36,6 +33,7 @@ from zerosum.network import (
     save_checkpoint,
 )
 from zerosum.network.checkpoint import load_learner_state
+from zerosum.network.heads import moves_left_loss, policy_loss, value_loss
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.replay import Batch, ReplayConfig, ReplayWindow
 from zerosum.replay import window as replay
@@ -45,6 +43,7 @@ GAME = make("connect4")
 SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
 SMALL = NetworkConfig(num_blocks=1, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
 MOVES_LEFT = replace(SMALL, moves_left_head=True)
+REPLY = replace(SMALL, reply_head=True)
 PLAIN = LearnerConfig(warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1)
 
 
@@ -72,15 +71,15 @@ def make_batch(size: int, seed: int) -> Batch:
     policy_target = np.where(leaves.legal_mask(), generator.exponential(size=(size, 7)), 0)
     policy_target[:, choose.randrange(7)] = 0  # as a move without visits
     policy_target[policy_target.sum(axis=1) == 0] = leaves.legal_mask()[policy_target.sum(axis=1) == 0]
-    return Batch(
-        planes=leaves.planes(),
-        policy_target=(policy_target / policy_target.sum(axis=1, keepdims=True)).astype(np.float32),
-        value_target=generator.choice(np.array([-1, -0.5, 0, 1], np.float32), size=size),
-        draws=generator.integers(0, 2, size).astype(np.float32),
-        plies_left=generator.integers(1, 40, size).astype(np.float32),
-        legal_mask=leaves.legal_mask(),
-        weight=np.ones(size, np.float32),
-    )
+    targets = {
+        "policy": (policy_target / policy_target.sum(axis=1, keepdims=True)).astype(np.float32),
+        "value": generator.choice(np.array([-1, -0.5, 0, 1], np.float32), size=size),
+        "draws": generator.integers(0, 2, size).astype(np.float32),
+        "plies_left": generator.integers(1, 40, size).astype(np.float32),
+        "reply": generator.dirichlet(np.ones(7), size).astype(np.float32),
+    }
+    targets["reply"][::4] = 0  # plies whose next was not searched in full
+    return Batch(planes=leaves.planes(), legal_mask=leaves.legal_mask(), targets=targets)
 
 
 BATCH = make_batch(16, seed=0)
@@ -113,18 +112,18 @@ def policy_twin(logits: np.ndarray, target: np.ndarray, legal: np.ndarray) -> li
 def test_policy_loss_equals_its_twin(is_masked: bool) -> None:
     logits = np.random.default_rng(1).standard_normal((16, 7)) * 3
     legal = BATCH.legal_mask if is_masked else np.ones_like(BATCH.legal_mask)
-    tensors = [torch.from_numpy(array) for array in (logits, BATCH.policy_target, BATCH.legal_mask)]
+    tensors = [torch.from_numpy(array) for array in (logits, BATCH.targets["policy"], BATCH.legal_mask)]
     loss = policy_loss(tensors[0], tensors[1], tensors[2] if is_masked else None)
-    np.testing.assert_allclose(loss.numpy(), policy_twin(logits, BATCH.policy_target, legal), rtol=1e-6)
+    np.testing.assert_allclose(loss.numpy(), policy_twin(logits, BATCH.targets["policy"], legal), rtol=1e-6)
 
 
 def test_illegal_moves_get_no_gradient_and_spoil_none() -> None:
     assert not BATCH.legal_mask.all(), "the batch has illegal moves"
     logits = torch.zeros(16, 7, requires_grad=True)
     legal = torch.from_numpy(BATCH.legal_mask)
-    policy_loss(logits, torch.from_numpy(BATCH.policy_target), legal).sum().backward()
+    policy_loss(logits, torch.from_numpy(BATCH.targets["policy"]), legal).sum().backward()
     assert logits.grad is not None
-    expected = BATCH.legal_mask / BATCH.legal_mask.sum(axis=1, keepdims=True) - BATCH.policy_target
+    expected = BATCH.legal_mask / BATCH.legal_mask.sum(axis=1, keepdims=True) - BATCH.targets["policy"]
     np.testing.assert_allclose(logits.grad.numpy(), np.where(BATCH.legal_mask, expected, 0), atol=1e-6)
 
 
@@ -184,12 +183,16 @@ def test_the_moves_left_loss_by_hand() -> None:
 def test_a_report_says_what_the_step_saw_before_it(value_head: str) -> None:
     """A new network has no opinion: uniform over the legal moves, value 0."""
     report = new_learner(network=replace(MOVES_LEFT, value_head=value_head)).step(BATCH, progress=0.0)
-    z = BATCH.value_target
-    assert report.moves_left_error == pytest.approx(np.abs(BATCH.plies_left - 20 * np.log(2)).mean(), rel=1e-5)
-    assert report.policy_loss == pytest.approx(np.log(BATCH.legal_mask.sum(axis=1)).mean(), rel=1e-5)
-    assert report.policy_entropy == pytest.approx(entropy(BATCH.policy_target).mean(), rel=1e-5)
-    assert report.value_error == pytest.approx((z**2).mean(), rel=1e-5)
-    assert report.value_loss == pytest.approx((z**2).mean() if value_head == "scalar" else np.log(3), rel=1e-5)
+    z = BATCH.targets["value"]
+    assert report.measures["moves_left_error"] == pytest.approx(
+        np.abs(BATCH.targets["plies_left"] - 20 * np.log(2)).mean(), rel=1e-5
+    )
+    assert report.measures["policy_loss"] == pytest.approx(np.log(BATCH.legal_mask.sum(axis=1)).mean(), rel=1e-5)
+    assert report.measures["policy_entropy"] == pytest.approx(entropy(BATCH.targets["policy"]).mean(), rel=1e-5)
+    assert report.measures["value_error"] == pytest.approx((z**2).mean(), rel=1e-5)
+    assert report.measures["value_loss"] == pytest.approx(
+        (z**2).mean() if value_head == "scalar" else np.log(3), rel=1e-5
+    )
     assert report.learning_rate == PLAIN.learning_rate
 
 
@@ -203,19 +206,51 @@ def test_one_batch_is_learned_by_heart(value_head: str, optimizer: str) -> None:
     first = learner.step(BATCH, progress=0.0)
     for _ in range(200):
         last = learner.step(BATCH, progress=0.0)
-    floor = 0.0 if value_head == "scalar" else entropy(wdl_targets(BATCH.value_target)).mean()
-    assert last.policy_loss - last.policy_entropy < 0.1 * (first.policy_loss - first.policy_entropy)
-    assert last.policy_loss - last.policy_entropy > -1e-4
-    assert -1e-4 < last.value_loss - floor < 0.1 * (first.value_loss - floor)
-    assert last.value_error < 0.1 * first.value_error
-    assert first.moves_left_error is not None and last.moves_left_error is not None
-    assert last.moves_left_error < 0.5 * first.moves_left_error
+    floor = 0.0 if value_head == "scalar" else entropy(wdl_targets(BATCH.targets["value"])).mean()
+    assert last.measures["policy_loss"] - last.measures["policy_entropy"] < 0.1 * (
+        first.measures["policy_loss"] - first.measures["policy_entropy"]
+    )
+    assert last.measures["policy_loss"] - last.measures["policy_entropy"] > -1e-4
+    assert -1e-4 < last.measures["value_loss"] - floor < 0.1 * (first.measures["value_loss"] - floor)
+    assert last.measures["value_error"] < 0.1 * first.measures["value_error"]
+    assert last.measures["moves_left_error"] < 0.5 * first.measures["moves_left_error"]
 
 
 def test_a_head_more_leaves_the_first_steps_gradients_of_the_others_as_they_are() -> None:
     """Its last layer begins at 0, so it first learns itself before it says anything to the tower."""
-    without, with_it = (weights_after(new_learner(network=network), [BATCH]) for network in (SMALL, MOVES_LEFT))
-    assert_same({name: with_it[name] for name in without}, without)
+    networks = (SMALL, MOVES_LEFT, REPLY)
+    without, *others = (weights_after(new_learner(network=network), [BATCH]) for network in networks)
+    for with_it in others:
+        assert_same({name: with_it[name] for name in without}, without)
+
+
+def test_the_reply_is_learned_where_the_next_ply_has_a_target() -> None:
+    """At first every action is as likely, and where nothing is known nothing is lost."""
+    learner = new_learner(network=REPLY)
+    assert learner.targets == {"policy", "value", "reply"}
+    first = learner.step(BATCH, progress=0.0)
+    assert first.measures["reply_loss"] == pytest.approx(0.75 * np.log(7), rel=1e-5)
+    for _ in range(300):
+        last = learner.step(BATCH, progress=0.0)
+    floor = entropy(BATCH.targets["reply"]).mean()
+    assert -1e-4 < last.measures["reply_loss"] - floor < 0.3 * (first.measures["reply_loss"] - floor)
+    tower = ResidualTower(REPLY, SHAPE, learner.weights())
+    planes = torch.from_numpy(BATCH.planes)
+    with torch.inference_mode():
+        assert list(tower.train()(planes).logits) == ["policy", "value", "reply"]
+        assert list(tower.eval()(planes).logits) == ["policy", "value"]
+
+
+def test_a_loss_weight_is_of_its_head() -> None:
+    def updates(**changes: float) -> dict[str, np.ndarray]:
+        config = replace(PLAIN, optimizer="sgd", weight_decay=0.0, momentum=0.0, **changes)
+        before = initial_weights(REPLY, SHAPE, seed=0)
+        after = weights_after(new_learner(config, REPLY), [BATCH])
+        return {name: after[name] - before[name] for name in before if name.endswith("_out.weight")}
+
+    once, changed = updates(), updates(reply_weight=0.3)
+    np.testing.assert_allclose(changed["reply_out.weight"], 2 * once["reply_out.weight"], rtol=1e-3, atol=1e-7)
+    np.testing.assert_allclose(changed["policy_out.weight"], once["policy_out.weight"], rtol=1e-3, atol=1e-7)
 
 
 def games_at_random(num_games: int, seed: int) -> ReplayWindow:
@@ -270,13 +305,13 @@ def test_the_moves_left_are_learned_from_games() -> None:
             network = ResidualTower(MOVES_LEFT, shape, learner.weights()).eval()
             moves_left = network(torch.from_numpy(test.planes)).moves_left_B
         assert moves_left is not None
-        return float(np.abs(moves_left.numpy() - test.plies_left).mean())
+        return float(np.abs(moves_left.numpy() - test.targets["plies_left"]).mean())
 
     untrained = error()
     for step in range(200):
         samples = seen.sample(64, seed=0, step=step)
         learner.step(replay.make_batch(game, samples, search_value_weight=0.0), progress=0.0)
-    best_number = np.abs(test.plies_left - np.median(test.plies_left)).mean()
+    best_number = np.abs(test.targets["plies_left"] - np.median(test.targets["plies_left"])).mean()
     assert error() < 0.7 * best_number < 0.3 * untrained
 
 
@@ -291,14 +326,10 @@ def test_a_draw_is_told_from_an_even_fight(draw_target: str, search_value_weight
     learner = new_learner(replace(PLAIN, learning_rate=0.02, draw_target=draw_target), config)
     is_drawn = np.arange(16) < 8
     results = [np.where(is_drawn, 0, (1 - search_value_weight) * sign).astype(np.float32) for sign in (1, -1)]
+    targets = {name: np.concatenate([target] * 2) for name, target in BATCH.targets.items()}
+    targets |= {"value": np.concatenate(results), "draws": np.concatenate([is_drawn] * 2).astype(np.float32)}
     both = Batch(
-        **{
-            field.name: np.concatenate([getattr(BATCH, field.name)] * 2)
-            for field in dataclasses.fields(Batch)
-            if field.name not in ("value_target", "draws")
-        },
-        value_target=np.concatenate(results),
-        draws=np.concatenate([is_drawn] * 2).astype(np.float32),
+        planes=np.concatenate([BATCH.planes] * 2), legal_mask=np.concatenate([BATCH.legal_mask] * 2), targets=targets
     )
     for _ in range(150):
         learner.step(both, progress=0.0)
@@ -354,6 +385,7 @@ SETTINGS = [
     ({}, {"value_weight": 3.0}),
     ({}, {"draw_target": "outcome"}),
     ({}, {"moves_left_weight": 3.0}),
+    ({}, {"reply_weight": 3.0}),
     ({}, {"mask_illegal": False}),
     ({}, {"precision": "bf16"}),
     ({}, {"average_steps": 2}),
@@ -364,7 +396,7 @@ SETTINGS = [
 def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> None:
     weights = []
     for config in (replace(PLAIN, **base), replace(PLAIN, **base | change)):
-        learner = new_learner(config, MOVES_LEFT)
+        learner = new_learner(config, replace(MOVES_LEFT, reply_head=True))
         for progress in (0.0, 0.5, 1.0):
             learner.step(BATCH, progress=progress)
         weights.append(learner.weights())
@@ -421,22 +453,6 @@ def test_decay_is_what_it_is_called(optimizer: str) -> None:
         is_decayed = ".running_" not in name and (optimizer == "sgd" or weight.ndim > 1)
         expected = 0.1 * 0.25 * weight if is_decayed else 0.0
         np.testing.assert_allclose(after[0.0][name] - after[0.25][name], expected, atol=1e-6, err_msg=name)
-
-
-def test_a_sample_without_weight_teaches_nothing() -> None:
-    weight = np.ones(16, np.float32)
-    weight[3] = 0
-    changed_policy, changed_value = BATCH.policy_target.copy(), BATCH.value_target.copy()
-    changed_policy[3] = np.roll(changed_policy[3], 1) * BATCH.legal_mask[3]
-    changed_value[3] = -0.25
-    batches = [
-        replace(BATCH, weight=weight),
-        replace(BATCH, weight=weight, policy_target=changed_policy, value_target=changed_value),
-        replace(BATCH, weight=2 * weight),
-    ]
-    first, other, doubled = [weights_after(new_learner(replace(PLAIN, optimizer="sgd")), [batch]) for batch in batches]
-    assert_same(first, other)
-    assert any((first[name] != doubled[name]).any() for name in first)
 
 
 # ---- going on

@@ -11,7 +11,7 @@ import torch
 from zerosum.base.errors import SettingsError
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
 from zerosum.network.residual_tower import NetworkOutput, ResidualTower
-from zerosum.network.weights import NORM_EPSILON, num_parameters, policy_remark, weight_shapes
+from zerosum.network.weights import NORM_EPSILON, num_operations, num_parameters, policy_remark, weight_shapes
 
 SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
@@ -149,6 +149,7 @@ def test_every_setting_changes_the_network():
         "value_hidden": 6,
         "value_head": "scalar",
         "moves_left_head": True,
+        "reply_head": True,
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)}
     for name, value in changes.items():
@@ -182,6 +183,25 @@ def test_the_other_weights_begin_as_without_the_head_of_the_moves_left():
     without, with_it = (initial_weights(config, SHAPE, seed=1) for config in (SMALL, MOVES_LEFT))
     assert all(name.startswith("moves_left_") for name in with_it.keys() - without.keys())
     assert all((with_it[name] == weight).all() for name, weight in without.items())
+
+
+@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
+def test_a_head_that_only_trains_is_a_second_policy_and_costs_no_evaluation(small, shape):
+    config = dataclasses.replace(small, reply_head=True)
+    without, with_it = (initial_weights(each, shape, seed=1) for each in (small, config))
+    assert {name: weight.shape for name, weight in with_it.items() if name not in without} == {
+        name.replace("policy_", "reply_"): weight.shape for name, weight in without.items() if "policy_" in name
+    }
+    assert all((with_it[name] == weight).all() for name, weight in without.items())
+    assert num_operations(config, shape) == num_operations(small, shape)
+    assert [head.name for head in config.search_heads] == ["policy", "value"]
+    # With the policy's weights it says what the policy says.
+    weights = lived_in_weights(config, shape)
+    weights |= {name.replace("policy_", "reply_"): weight for name, weight in weights.items() if "policy_" in name}
+    tower, planes = ResidualTower(config, shape, weights), random_planes(shape, 9)
+    training = forward(tower.train(), planes)
+    assert torch.equal(training.logits["reply"], training.logits["policy"])
+    assert list(forward(tower.eval(), planes).logits) == ["policy", "value"]
 
 
 def test_making_a_tower_draws_nothing_from_torchs_global_generator():

@@ -219,7 +219,7 @@ def split(values, offsets):
 def rows(samples: Samples):
     """(moves, target's actions) of each sample."""
     moves = split(samples.actions, samples.action_offsets)
-    return list(zip(moves, split(samples.target_actions, samples.target_offsets), strict=True))
+    return list(zip(moves, split(samples.policies["policy"].actions, samples.policies["policy"].offsets), strict=True))
 
 
 @pytest.mark.parametrize("name", ["connect4", "tictactoe"])
@@ -289,7 +289,10 @@ def batch_twin(game: Game, records, samples: Samples, q: float):
             policy[action] = share
         value = (1 - q) * outcome + q * ply_record.search_value
         left = len(record.plies[ply:])
-        rows.append((game.planes(state), policy, value, float(outcome == 0), left, legal, 1.0))
+        reply = np.zeros(game.spec.num_actions)
+        if ply + 1 < record.num_plies:
+            reply[record.ply(ply + 1).target["action"]] = record.ply(ply + 1).target["probability"]
+        rows.append((game.planes(state), legal, policy, value, float(outcome == 0), left, reply))
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
@@ -300,17 +303,17 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     records = [random_game(game_id, draw, start=STARTS[game_id // 2 % 3]) for game_id in range(8)]
     for record in records:
         window.add(record)
-    samples = window.sample(128, seed=5, step=9)
+    samples = window.sample(128, seed=5, step=9, targets={"reply"})
     assert set(samples.starts) == set(STARTS)
     batch = make_batch(game, samples, search_value_weight=q)
-    for name, expected in zip(
-        ("planes", "policy_target", "value_target", "draws", "plies_left", "legal_mask", "weight"),
-        batch_twin(game, records, samples, q),
-        strict=True,
-    ):
-        assert (getattr(batch, name) == expected).all(), name
-    assert batch.policy_target.sum(axis=1) == pytest.approx(1.0, abs=0.003)
-    assert not batch.policy_target[~batch.legal_mask].any()
+    planes, legal_mask, *targets = batch_twin(game, records, samples, q)
+    assert (batch.planes == planes).all() and (batch.legal_mask == legal_mask).all()
+    for name, expected in zip(("policy", "value", "draws", "plies_left", "reply"), targets, strict=True):
+        assert (batch.targets[name] == expected).all(), name
+    assert {0, 1} == set(batch.targets["reply"].any(axis=1).astype(int)), "one ply in four has no target"
+    assert "reply" not in make_batch(game, window.sample(2, seed=5, step=9), search_value_weight=q).targets
+    assert batch.targets["policy"].sum(axis=1) == pytest.approx(1.0, abs=0.003)
+    assert not batch.targets["policy"][~batch.legal_mask].any()
 
 
 def test_a_game_from_elsewhere_keeps_its_side():

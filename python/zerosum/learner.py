@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from zerosum.base.settings import check, setting
 from zerosum.evaluators.device import torch_device
 from zerosum.network import NetworkConfig, NetworkShape
-from zerosum.network.config import MOVES_LEFT_SCALE
+from zerosum.network.heads import Head
 from zerosum.replay import Batch
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class LearnerConfig:
     """How the network learns: the loss is (z - v)^2 - pi . log p, with the weights' decay beside it.
 
-    For a win/draw/loss head the value's part is its cross-entropy. A moves-left head adds `moves_left_loss`.
+    `network/heads.py` has the loss of each head: a win/draw/loss head's is its cross-entropy.
     """
 
     optimizer: str = setting("adamw", "'sgd' with momentum (the paper) or 'adamw'", choices=("sgd", "adamw"))
@@ -74,6 +74,12 @@ class LearnerConfig:
         0.1,
         "weight of the moves-left loss, for a network with that head (lczero-training, pull request 84: 0.1; 0.2 hurt"
         " the policy a little there)",
+        low=0.001,
+        high=100.0,
+    )
+    reply_weight: float = setting(
+        0.15,
+        "weight of the loss of the next ply's policy, for a network with the reply head (KataGo: 0.15)",
         low=0.001,
         high=100.0,
     )
@@ -135,17 +141,14 @@ def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float
 class StepReport:
     """What one step saw, before it changed the weights."""
 
-    policy_loss: float
-    """Cross-entropy of the policy target, in nats."""
-    policy_entropy: float
-    """Entropy of the policy target: the least that the policy loss could be."""
-    value_loss: float
-    """(z - v)^2, or cross-entropy for a win/draw/loss head, before its weight."""
-    value_error: float
-    """Mean of (z - v)^2, whatever the head."""
     learning_rate: float
-    moves_left_error: float | None = None
-    """Mean distance of the moves left from those that were, in plies, if the network has that head."""
+    measures: dict[str, float]
+    """Means over the batch: `<head>_loss` of each head, before its weight, and what `Head.measures` has.
+
+    `policy_loss` is a cross-entropy in nats and `policy_entropy` the least that it could be; `value_loss` is (z - v)^2,
+    or the cross-entropy for a win/draw/loss head, and `value_error` the mean of (z - v)^2 for both;
+    `moves_left_error` is the mean distance in plies.
+    """
 
 
 class Learner:
@@ -165,7 +168,7 @@ class Learner:
 
         from zerosum.network.residual_tower import ResidualTower
 
-        self.config, self.step_number = config, 0
+        self.config, self.step_number, self._heads = config, 0, network.heads
         self._device = torch_device(device)
         if self._device.type == "cpu":
             torch.set_num_threads(config.num_threads)
@@ -175,6 +178,12 @@ class Learner:
         self._optimizer = self._make_optimizer()
         self._average = self._tensors(weights) if config.average_steps else None
 
+    @property
+    def targets(self) -> frozenset[str]:
+        """The targets that a batch needs for the losses of all heads."""
+        names = {name for head in self._heads for name in head.targets}
+        return frozenset(names - {"draws"} if self.config.draw_target == "value" else names)
+
     def step(self, batch: Batch, *, progress: float) -> StepReport:
         """Learn from one batch, at `progress` in [0, 1] through the run's budget."""
         import torch
@@ -183,44 +192,30 @@ class Learner:
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         planes_BCHW = torch.from_numpy(batch.planes).to(self._device, memory_format=torch.channels_last)
-        policy_target_BA = torch.from_numpy(batch.policy_target).to(self._device)
-        value_target_B = torch.from_numpy(batch.value_target).to(self._device)
-        legal_BA = torch.from_numpy(batch.legal_mask).to(self._device)
-        weight_B = torch.from_numpy(batch.weight).to(self._device)
+        targets = {name: torch.from_numpy(batch.targets[name]).to(self._device) for name in self.targets}
+        if self.config.mask_illegal:
+            targets["legal"] = torch.from_numpy(batch.legal_mask).to(self._device)
         self._network.train()
         with self._autocast():
             output = self._network(planes_BCHW)
-        policy_B = policy_loss(
-            output.policy_logits_BA.float(), policy_target_BA, legal_BA if self.config.mask_illegal else None
-        )
-        draws_B = torch.from_numpy(batch.draws).to(self._device) if self.config.draw_target == "outcome" else None
-        value_B = value_loss(output.value_logits_BV.float(), value_target_B, draws_B)
-        loss_B = policy_B + self.config.value_weight * value_B
-        if (moves_left_B := output.moves_left_B) is not None:
-            plies_left_B = torch.from_numpy(batch.plies_left).to(self._device)
-            loss_B = loss_B + self.config.moves_left_weight * moves_left_loss(moves_left_B, plies_left_B)
-        total = (loss_B * weight_B).mean()
+        logits = {head.name: output.logits[head.name].float() for head in self._heads}
+        losses = {head.name: head.loss(logits[head.name], targets) for head in self._heads}
+        loss_B = torch.stack([self._weight(head) * losses[head.name] for head in self._heads]).sum(dim=0)
         self._optimizer.zero_grad(set_to_none=True)
-        total.backward()  # type: ignore[no-untyped-call]
+        loss_B.mean().backward()  # type: ignore[no-untyped-call]
         self._optimizer.step()
         self.step_number += 1
         self._add_to_average()
         with torch.no_grad():
-            entropy = -torch.xlogy(policy_target_BA, policy_target_BA).sum(dim=1)
-            error = (output.values_B - value_target_B) ** 2
+            measures = {f"{name}_loss": loss_B for name, loss_B in losses.items()}
+            for head in self._heads:
+                measures |= {name: of(logits[head.name], targets) for name, of in head.measures.items()}
             # One tensor, because each copy from a GPU waits for it.
-            measured = [policy_B, entropy, value_B, error]
-            if moves_left_B is not None:
-                measured.append((moves_left_B - plies_left_B).abs())
-            means = torch.stack([measure.mean() for measure in measured]).tolist()
-        return StepReport(
-            policy_loss=means[0],
-            policy_entropy=means[1],
-            value_loss=means[2],
-            value_error=means[3],
-            learning_rate=rate,
-            moves_left_error=means[4] if moves_left_B is not None else None,
-        )
+            means = torch.stack([measure_B.mean() for measure_B in measures.values()]).tolist()
+        return StepReport(learning_rate=rate, measures=dict(zip(measures, means, strict=True)))
+
+    def _weight(self, head: Head) -> float:
+        return float(getattr(self.config, head.loss_weight)) if head.loss_weight else 1.0
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """A copy of the weights that play: averaged ones, if `average_steps` asks for that."""
@@ -289,44 +284,6 @@ class Learner:
             {"params": [tensor for tensor in parameters if tensor.ndim <= 1], "weight_decay": 0.0},
         ]
         return torch.optim.AdamW(groups, lr=0.0)
-
-
-def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -> Tensor:
-    """[B], - pi . log p, with illegal moves masked out of the softmax where a mask is given."""
-    import torch
-
-    if legal_BA is not None:
-        logits_BA = logits_BA.masked_fill(~legal_BA, -torch.inf)
-    log_probs_BA = logits_BA.log_softmax(dim=1)
-    # 0 * -inf is NaN, and the target is 0 wherever a move is illegal.
-    return -(target_BA * log_probs_BA.masked_fill(target_BA == 0, 0)).sum(dim=1)
-
-
-def value_loss(logits_BV: Tensor, target_B: Tensor, draws_B: Tensor | None = None) -> Tensor:
-    """[B], (z - v)^2 for a scalar head; cross-entropy for a win/draw/loss head.
-
-    A target between the results is taken for their mean, with as many draws as that allows (0.4 is 40 % win and 60 %
-    draw), but at most `draws_B`: with none of them, 0.4 is 70 % win and 30 % loss.
-    """
-    import torch
-
-    if logits_BV.shape[1] == 1:
-        error_B: Tensor = (target_B - logits_BV[:, 0].tanh()) ** 2
-        return error_B
-    decided_B = target_B.abs() if draws_B is None else target_B.abs().maximum(1 - draws_B)
-    target_B3 = torch.stack([(decided_B + target_B) / 2, 1 - decided_B, (decided_B - target_B) / 2], dim=1)
-    return -(target_B3 * logits_BV.log_softmax(dim=1)).sum(dim=1)
-
-
-def moves_left_loss(moves_left_B: Tensor, plies_left_B: Tensor) -> Tensor:
-    """[B], the Huber loss of lczero-training: of the error in units of 20 plies, quadratic up to half a unit.
-
-    The plies of a game that the ply cap cut are the least that it would have lasted. They count all the same, because
-    without them only games that end early would be learned from.
-    """
-    import torch.nn.functional as F
-
-    return F.huber_loss(moves_left_B / MOVES_LEFT_SCALE, plies_left_B / MOVES_LEFT_SCALE, reduction="none", delta=0.5)
 
 
 def _autocast(precision: str, device: torch.device) -> Any:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.network import Checkpoint
-from zerosum.network.config import MOVES_LEFT_SCALE
+from zerosum.network.heads import MOVES_LEFT_SCALE
 
 if TYPE_CHECKING:
     from zerosum._core import Leaves

@@ -5,9 +5,9 @@
 Input `planes`, [B, C, H, W] float32 for any B, seen from the player to move. Outputs, float32, for the player to move:
 `policy_logits` [B, A], unnormalised and over all actions (mask the illegal before a softmax), and `value_logits`,
 [B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss; with a moves-left head also
-`moves_left_logits` [B, 1], before their softplus. Norms are folded. The file's metadata says
-what the planes and actions belong to: the game and its options, its version, the encoding's id, the names of the
-planes, and the checkpoint's step.
+`moves_left_logits` [B, 1], before their softplus. A head that only trains is left out. Norms are folded. The
+file's metadata says what the planes and actions belong to: the game and its options, its version, the encoding's id,
+the names of the planes, and the checkpoint's step.
 
 Put together from the weights operation by operation (https://onnx.ai/onnx/operators/): no torch, and no converter whose
 version would have to match.
@@ -56,7 +56,7 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
     outputs = graph(operations, "planes", info.network, info.shape, checkpoint.weights)
     for name, node in outputs.items():
         operations.compute("Identity", [node], f"{name}_logits")
-    widths = {"policy": info.num_actions, **{head.name: head.width for head in info.network.heads}}
+    widths = {head.name: head.width or info.num_actions for head in info.network.search_heads}
 
     def array(name: str, *shape: int) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])

@@ -1,6 +1,6 @@
-"""What a network is, without the library that runs it: its settings, its heads, and what a game asks of it.
+"""What a network is, without the library that runs it: its settings, and what a game asks of it.
 
-The layers are in `layers.py`, their weights in `weights.py`.
+The heads are in `heads.py`, the layers in `layers.py`, their weights in `weights.py`.
 """
 
 from __future__ import annotations
@@ -9,19 +9,7 @@ from dataclasses import dataclass
 
 from zerosum._core import GameSpec
 from zerosum.base.settings import check, setting
-
-MOVES_LEFT_SCALE = 20.0
-"""Plies for one unit of the moves-left head, so that its loss is of the size of the others (as in lczero-training)."""
-
-
-@dataclass(frozen=True)
-class Head:
-    """One thing that the network says of a position, besides the policy."""
-
-    name: str
-    """Of its weights and of its logits."""
-    width: int
-    """Numbers for each position."""
+from zerosum.network.heads import MOVES_LEFT, POLICY, REPLY, Head, value_head
 
 
 @dataclass(frozen=True)
@@ -53,6 +41,11 @@ class NetworkConfig:
         "Whether the network also says in how many plies the game will end, from a head as large as the value head"
         " (paper: false).",
     )
+    reply_head: bool = setting(
+        False,
+        "Whether the network also learns the policy of the next ply, the opponent's reply, from a head as large as the"
+        " policy head, which only trains (KataGo: true; paper: false; not measured).",
+    )
 
     def __post_init__(self) -> None:
         """Raises SettingsError when a field is out of range."""
@@ -60,14 +53,16 @@ class NetworkConfig:
 
     @property
     def heads(self) -> tuple[Head, ...]:
-        """The heads besides the policy, in the order of their weights.
+        """The heads that are trained, in the order of their weights: the policy first, then the value."""
+        heads = [POLICY, value_head(1 if self.value_head == "scalar" else 3)]
+        heads += [MOVES_LEFT] if self.moves_left_head else []
+        heads += [REPLY] if self.reply_head else []
+        return tuple(heads)
 
-        `value` says 1 number, the value before its tanh, or 3, the logits of win, draw and loss for the player to move.
-        `moves_left` says one number x: MOVES_LEFT_SCALE * softplus(x) plies until the game ends. (Leela Chess Zero's,
-        its pull request 961, ends in ReLU, where a head that says 0 learns no more.)
-        """
-        value = Head("value", 1 if self.value_head == "scalar" else 3)
-        return (value, Head("moves_left", 1)) if self.moves_left_head else (value,)
+    @property
+    def search_heads(self) -> tuple[Head, ...]:
+        """Those of `heads` that players and self-play ask for, in the same order."""
+        return tuple(head for head in self.heads if head.is_for_search)
 
 
 @dataclass(frozen=True)

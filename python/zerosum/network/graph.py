@@ -44,8 +44,8 @@ class Operations(Protocol):
 def graph(
     operations: Operations, planes: Any, config: NetworkConfig, shape: NetworkShape, weights: Weights
 ) -> dict[str, Any]:
-    """The network as `layers.connect` has it, with these weights: the logits of each head by its name."""
-    return connect(_Folded(operations, weights), planes, config, shape)
+    """The network as `layers.connect` has it, with these weights: the logits of each of `search_heads` by its name."""
+    return connect(_Folded(operations, weights), planes, config, shape, config.search_heads)
 
 
 class _Folded:

@@ -2,12 +2,13 @@
 
     planes ── stem ── block ── … ── block ─┬─ policy_conv ── policy_out ─────────────────── a logit for each action
     [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
-                                           └─ moves_left_conv, _hidden, _out ─────────────── how soon, if asked for
+                                           ├─ moves_left_conv, _hidden, _out ─────────────── how soon, if asked for
+                                           └─ reply_conv, reply_out ─────────────── the next ply's policy, if asked for
 
 It is AlphaZero's (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
 architecture"). Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own;
-ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. There are two
-policy heads:
+ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. `heads.py` has the
+heads. One with a logit for each action is built in one of two ways:
 
     dense    policy_conv 1x1, policy_out a linear layer from all its squares to all actions (the paper's for Go)
     planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
@@ -20,10 +21,12 @@ policy heads:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 from zerosum.base.errors import SettingsError
 from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.heads import Head
 
 NodeT = TypeVar("NodeT")
 
@@ -56,10 +59,12 @@ class Layers(Protocol[NodeT]):
         """[B, U] and [B, G] to [B, U + G]."""
 
 
-def connect(layers: Layers[NodeT], planes: NodeT, config: NetworkConfig, shape: NetworkShape) -> dict[str, NodeT]:
-    """Go from the input, planes [B, C, H, W], to the logits of each head, [B, width], for the player to move.
+def connect(
+    layers: Layers[NodeT], planes: NodeT, config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]
+) -> dict[str, NodeT]:
+    """Go from the input, planes [B, C, H, W], to the logits of each head, [B, width] or [B, A], for the player to move.
 
-    By name: `policy`, [B, A], first, then those of `NetworkConfig.heads`.
+    `heads` are `NetworkConfig.heads`, or those of them that are wanted; the logits are by their names, in their order.
 
     Raises:
         SettingsError: the policy head is of planes, and there are fewer actions than squares.
@@ -69,26 +74,31 @@ def connect(layers: Layers[NodeT], planes: NodeT, config: NetworkConfig, shape: 
     for block in range(config.num_blocks):
         y = relu(layers.conv_norm(x, f"blocks.{block}.first", config.num_filters, 3))
         x = relu(layers.add(layers.conv_norm(y, f"blocks.{block}.second", config.num_filters, 3), x))
-    logits = {"policy": _policy(layers, x, config, shape)}
-    for head in config.heads:
-        y = relu(layers.conv_norm(x, f"{head.name}_conv", config.value_filters, 1))
-        y = relu(layers.linear(layers.flatten(y), f"{head.name}_hidden", config.value_hidden))
-        logits[head.name] = layers.linear(y, f"{head.name}_out", head.width)
-    return logits
+    return {
+        head.name: _each_action(layers, x, head.name, config, shape)
+        if head.width is None
+        else _numbers(layers, x, head.name, head.width, config)
+        for head in heads
+    }
 
 
-def _policy(layers: Layers[NodeT], x: NodeT, config: NetworkConfig, shape: NetworkShape) -> NodeT:
-    relu = layers.relu
+def _numbers(layers: Layers[NodeT], x: NodeT, name: str, width: int, config: NetworkConfig) -> NodeT:
+    y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.value_filters, 1))
+    y = layers.relu(layers.linear(layers.flatten(y), f"{name}_hidden", config.value_hidden))
+    return layers.linear(y, f"{name}_out", width)
+
+
+def _each_action(layers: Layers[NodeT], x: NodeT, name: str, config: NetworkConfig, shape: NetworkShape) -> NodeT:
     if config.policy_head == "dense":
-        y = relu(layers.conv_norm(x, "policy_conv", config.policy_filters, 1))
-        return layers.linear(layers.flatten(y), "policy_out", shape.num_actions)
+        y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.policy_filters, 1))
+        return layers.linear(layers.flatten(y), f"{name}_out", shape.num_actions)
     if not shape.num_policy_planes:
         raise SettingsError(
             f"network.policy_head is 'planes', but the game has {shape.num_actions} actions and"
             f" {shape.height * shape.width} squares: set it to 'dense'."
         )
-    y = relu(layers.conv_norm(x, "policy_conv", config.policy_filters, 3))
-    points = layers.flatten(layers.conv(y, "policy_out", shape.num_policy_planes))
+    y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.policy_filters, 3))
+    points = layers.flatten(layers.conv(y, f"{name}_out", shape.num_policy_planes))
     if not shape.num_rest_actions:
         return points
-    return layers.join(points, layers.linear(layers.mean_of_squares(y), "policy_rest", shape.num_rest_actions))
+    return layers.join(points, layers.linear(layers.mean_of_squares(y), f"{name}_rest", shape.num_rest_actions))

@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from zerosum.network.config import MOVES_LEFT_SCALE, NetworkConfig, NetworkShape
+from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.heads import moves_left_of, values_of
 from zerosum.network.layers import connect
 from zerosum.network.weights import NORM_EPSILON, Weights, weight_shapes
 
@@ -24,7 +25,7 @@ class NetworkOutput:
     """What the network says of B positions, always for the player to move."""
 
     logits: dict[str, Tensor]
-    """By head, as `layers.connect` has them: `policy` [B, A], then those of `NetworkConfig.heads` [B, width]."""
+    """By head, as `layers.connect` has them: [B, A] or [B, width]."""
 
     @property
     def policy_logits_BA(self) -> Tensor:  # noqa: N802
@@ -39,24 +40,21 @@ class NetworkOutput:
     @property
     def values_B(self) -> Tensor:  # noqa: N802
         """[B] float32 in [-1, 1]: tanh, or P(win) - P(loss)."""
-        logits_BV = self.value_logits_BV.float()
-        if logits_BV.shape[1] == 1:
-            return logits_BV[:, 0].tanh()
-        probs_B3 = logits_BV.softmax(dim=1)
-        return probs_B3[:, 0] - probs_B3[:, 2]
+        return values_of(self.value_logits_BV.float())
 
     @property
     def moves_left_B(self) -> Tensor | None:  # noqa: N802
         """[B] float32, plies until the game ends, above 0; None if the network has no such head."""
         logits_B1 = self.logits.get("moves_left")
-        return None if logits_B1 is None else MOVES_LEFT_SCALE * F.softplus(logits_B1[:, 0].float())
+        return None if logits_B1 is None else moves_left_of(logits_B1.float())
 
 
 class ResidualTower(nn.Module):
     """AlphaZero's residual network with its heads, holding a copy of `weights`.
 
     In training mode the norms use the statistics of the batch and update the running ones; in evaluation mode
-    (`eval()`) they use the running ones. Works in any memory format and under autocast.
+    (`eval()`) they use the running ones, and heads that only train are left out. Works in any memory format and under
+    autocast.
     """
 
     def __init__(self, config: NetworkConfig, shape: NetworkShape, weights: Weights) -> None:
@@ -87,7 +85,8 @@ class ResidualTower(nn.Module):
 
     def forward(self, x_BCHW: Tensor) -> NetworkOutput:
         """Evaluate planes [B, C, H, W] (float, seen from the player to move)."""
-        return NetworkOutput(connect(self._layers, x_BCHW, self._config, self._shape))
+        heads = self._config.heads if self.training else self._config.search_heads
+        return NetworkOutput(connect(self._layers, x_BCHW, self._config, self._shape, heads))
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """A float32 copy of the weights, on the CPU, as checkpoints hold them."""

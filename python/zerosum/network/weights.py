@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.heads import Head
 from zerosum.network.layers import connect
 
 Weights = Mapping[str, NDArray[np.float32]]
@@ -30,8 +31,12 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
     Raises:
         SettingsError: as `connect`.
     """
+    return _shapes(config, shape, config.heads)
+
+
+def _shapes(config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]) -> dict[str, tuple[int, ...]]:
     layers = _WeightShapes()
-    connect(layers, (shape.num_planes, shape.height, shape.width), config, shape)
+    connect(layers, (shape.num_planes, shape.height, shape.width), config, shape, heads)
     return layers.shapes
 
 
@@ -61,7 +66,7 @@ def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:
     Only convolutions (at every square) and linear layers count: norms are folded into them, the rest costs little.
     """
     squares = shape.height * shape.width
-    sizes = [s for s in weight_shapes(config, shape).values() if len(s) > 1]
+    sizes = [s for s in _shapes(config, shape, config.search_heads).values() if len(s) > 1]
     return sum(2 * math.prod(s) * (squares if len(s) == 4 else 1) for s in sizes)
 
 
@@ -72,13 +77,13 @@ def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) ->
       arXiv 1502.01852, eq. 10).
     - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
       1706.02677, section 5.1). The other norms: scale 1. All: shift 0.
-    - `policy_out`, `policy_rest`, `value_out` and `moves_left_out`: 0 (as the classification layer in Fixup, Zhang et
+    - The last layer of each head, `*_out` and `*_rest`: 0 (as the classification layer in Fixup, Zhang et
       al. 2019, arXiv 1901.09321), so a new network has no opinion: every action equally likely, every value 0.
     """
     random = np.random.default_rng(seed)
 
     def begin(name: str, weight_shape: tuple[int, ...]) -> NDArray[np.float32]:
-        if name.endswith(("second.norm.weight", "bias", "running_mean", "_out.weight", "policy_rest.weight")):
+        if name.endswith(("second.norm.weight", "bias", "running_mean", "_out.weight", "_rest.weight")):
             return np.zeros(weight_shape, np.float32)
         if name.endswith(("norm.weight", "running_var")):
             return np.ones(weight_shape, np.float32)

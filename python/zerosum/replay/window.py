@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,29 @@ def needed(total_positions: int, config: ReplayConfig) -> dict[str, int]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Policies:
+    """A sparse policy for each of B samples, one after the other."""
+
+    actions: NDArray[np.uint16]
+    """[sum N]."""
+    probabilities: NDArray[np.float16]
+    """[sum N]."""
+    offsets: NDArray[np.int64]
+    """[B + 1], the policy of sample b is entries offsets[b] to offsets[b + 1]."""
+
+    @property
+    def samples(self) -> NDArray[np.int64]:
+        """[sum N], the sample of each entry."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def dense(self, num_actions: int) -> NDArray[np.float32]:
+        """[B, A], 0 for every action without an entry."""
+        dense_BA = np.zeros((len(self.offsets) - 1, num_actions), np.float32)
+        dense_BA[self.samples, self.actions] = self.probabilities
+        return dense_BA
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
     """Positions drawn from the window, not encoded yet: the moves that led to each, and what is to be learned."""
 
@@ -122,12 +145,9 @@ class Samples:
     """[B], in [0, 1]: 1 for a draw, by the next proven value from the position on or, without one, by the outcome."""
     plies_left: NDArray[np.float32]
     """[B], moves of both sides from the position to the game's end, be it the ply cap; at least 1."""
-    target_actions: NDArray[np.uint16]
-    """[sum N]."""
-    target_probabilities: NDArray[np.float16]
-    """[sum N]."""
-    target_offsets: NDArray[np.int64]
-    """[B + 1], sample b's policy target is entries target_offsets[b] to target_offsets[b + 1]."""
+    policies: Mapping[str, Policies]
+    """`policy`, the policy target of each sample's ply, and, if asked for, `reply`, that of the next ply: empty where
+    the game ended there or the search was not recorded."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -136,31 +156,37 @@ class Batch:
 
     planes: NDArray[np.float32]
     """[B, C, H, W]."""
-    policy_target: NDArray[np.float32]
-    """[B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal."""
-    value_target: NDArray[np.float32]
-    """[B], in [-1, 1]."""
-    draws: NDArray[np.float32]
-    """[B], as `Samples.draws`."""
-    plies_left: NDArray[np.float32]
-    """[B], as `Samples.plies_left`."""
     legal_mask: NDArray[np.bool_]
     """[B, A]."""
-    weight: NDArray[np.float32]
-    """[B], the sample's weight in the loss; `make_batch` gives every sample 1."""
+    targets: Mapping[str, NDArray[np.float32]]
+    """What the heads learn from, by name:
+
+    policy      [B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal
+    value       [B], in [-1, 1]
+    draws       [B], as `Samples.draws`
+    plies_left  [B], as `Samples.plies_left`
+    reply       [B, A], the policy target of the next ply; a row of zeros where that has none. Only if asked for
+    """
 
     def __post_init__(self) -> None:
-        size = len(self.planes)
         assert self.planes.ndim == 4, self.planes.shape
-        assert self.policy_target.shape == self.legal_mask.shape == (size, self.legal_mask.shape[1])
-        for array in (self.value_target, self.draws, self.plies_left, self.weight):
-            assert array.shape == (size,), array.shape
-            assert array.dtype == np.float32, array.dtype
-        assert self.planes.dtype == self.policy_target.dtype == np.float32, (
-            self.planes.dtype,
-            self.policy_target.dtype,
-        )
+        assert self.planes.dtype == np.float32, self.planes.dtype
         assert self.legal_mask.dtype == np.bool_, self.legal_mask.dtype
+        size, num_actions = self.legal_mask.shape
+        assert size == len(self.planes), (size, len(self.planes))
+        for name, target in self.targets.items():
+            assert target.shape == ((size, num_actions) if name in _EACH_ACTION else (size,)), (name, target.shape)
+            assert target.dtype == np.float32, (name, target.dtype)
+
+
+_EACH_ACTION = frozenset({"policy", "reply"})
+"""The targets that have a number for each action."""
+
+
+def no_targets(names: Iterable[str], legal_mask_BA: NDArray[np.bool_]) -> dict[str, NDArray[np.float32]]:
+    """Targets of the right shapes that say nothing: 0 everywhere."""
+    size, num_actions = legal_mask_BA.shape
+    return {name: np.zeros((size, num_actions) if name in _EACH_ACTION else (size,), np.float32) for name in names}
 
 
 def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
@@ -177,12 +203,11 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
     chosen = generator.integers(len(permutations), size=len(samples.game_ids))
     chosen[[start != "" for start in samples.starts]] = 0
     image_of_moves = np.repeat(chosen, np.diff(samples.action_offsets))
-    image_of_targets = np.repeat(chosen, np.diff(samples.target_offsets))
-    return replace(
-        samples,
-        actions=permutations[image_of_moves, samples.actions],
-        target_actions=permutations[image_of_targets, samples.target_actions],
-    )
+    policies = {
+        name: replace(policy, actions=permutations[chosen[policy.samples], policy.actions])
+        for name, policy in samples.policies.items()
+    }
+    return replace(samples, actions=permutations[image_of_moves, samples.actions], policies=policies)
 
 
 def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:
@@ -203,20 +228,15 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
         starts=_start_states(game, samples),
     )
     legal_mask_BA = leaves.legal_mask()
-    sample_of = np.repeat(np.arange(batch_size), np.diff(samples.target_offsets))
-    _check_targets(samples, sample_of, legal_mask_BA)
-    policy_target_BA = np.zeros(legal_mask_BA.shape, np.float32)
-    policy_target_BA[sample_of, samples.target_actions] = samples.target_probabilities
+    _check_policies(samples, legal_mask_BA)
     q = np.float32(search_value_weight)
-    return Batch(
-        planes=leaves.planes(),
-        policy_target=policy_target_BA,
-        value_target=(1 - q) * samples.returns + q * samples.search_values,
-        draws=samples.draws,
-        plies_left=samples.plies_left,
-        legal_mask=legal_mask_BA,
-        weight=np.ones(batch_size, np.float32),
-    )
+    targets = {
+        "value": (1 - q) * samples.returns + q * samples.search_values,
+        "draws": samples.draws,
+        "plies_left": samples.plies_left,
+    }
+    targets |= {name: policy.dense(game.spec.num_actions) for name, policy in samples.policies.items()}
+    return Batch(planes=leaves.planes(), legal_mask=legal_mask_BA, targets=targets)
 
 
 def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
@@ -251,18 +271,23 @@ def require_game(header: GameHeader, spec: GameSpec) -> None:
         )
 
 
-def _check_targets(samples: Samples, sample_of: NDArray[np.int64], legal_mask_BA: NDArray[np.bool_]) -> None:
+def _check_policies(samples: Samples, legal_mask_BA: NDArray[np.bool_]) -> None:
+    """Refuse actions that are illegal, or, for a reply, whose legality the batch does not know, not of the game."""
     num_actions = legal_mask_BA.shape[1]
-    actions = samples.target_actions
-    is_legal = (actions < num_actions) & legal_mask_BA[sample_of, np.minimum(actions, num_actions - 1)]
-    if not is_legal.all():
-        entry = int(np.argmin(is_legal))
-        sample = sample_of[entry]
-        raise DataError(
-            f"Game {samples.game_ids[sample]} has action {actions[entry]} in the policy target of ply "
-            f"{samples.action_offsets[sample + 1] - samples.action_offsets[sample]}, where it is illegal: the game was "
-            "recorded by other rules. Train in the run directory of the version that recorded it, or start a new run."
-        )
+    for plies_ahead, (name, policy) in enumerate(samples.policies.items()):
+        sample_of, actions = policy.samples, policy.actions
+        is_legal = actions < num_actions
+        if name == "policy":
+            is_legal &= legal_mask_BA[sample_of, np.minimum(actions, num_actions - 1)]
+        if not is_legal.all():
+            entry = int(np.argmin(is_legal))
+            sample = sample_of[entry]
+            ply = samples.action_offsets[sample + 1] - samples.action_offsets[sample] + plies_ahead
+            raise DataError(
+                f"Game {samples.game_ids[sample]} has action {actions[entry]} in the policy target of ply {ply}, where"
+                " it is illegal: the game was recorded by other rules. Train in the run directory of the version that"
+                " recorded it, or start a new run."
+            )
 
 
 class ReplayWindow:
@@ -310,10 +335,11 @@ class ReplayWindow:
                 self._append(record)
                 self._shrink()
 
-    def sample(self, batch_size: int, *, seed: int, step: int) -> Samples:
+    def sample(self, batch_size: int, *, seed: int, step: int, targets: Collection[str] = ()) -> Samples:
         """Draw uniformly, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
+        Samples have the targets of `Batch.targets`, `reply` only if `targets` asks for it.
         """
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:
@@ -328,6 +354,10 @@ class ReplayWindow:
                 rows[chosen] = block.rows.values[drawn[chosen] - (ends[index] - len(block))]
             blocks = [self._blocks[index] for index in block_of.tolist()]
             starts = zip(blocks, rows["start"].tolist(), strict=True)
+            policies = {"policy": _policies(blocks, rows["first_target"], rows["num_targets"])}
+            if "reply" in targets:  # targets of consecutive plies lie one after the other
+                first_of_reply = rows["first_target"] + rows["num_targets"]
+                policies["reply"] = _policies(blocks, first_of_reply, rows["num_reply_targets"])
             return Samples(
                 game_ids=rows["game_id"],
                 starts=tuple(block.starts[index] for block, index in starts),
@@ -337,13 +367,7 @@ class ReplayWindow:
                 search_values=rows["search_value"],
                 draws=rows["draw"],
                 plies_left=rows["plies_left"],
-                target_actions=_gather(
-                    [block.target_actions.values for block in blocks], rows["first_target"], rows["num_targets"]
-                ),
-                target_probabilities=_gather(
-                    [block.target_probabilities.values for block in blocks], rows["first_target"], rows["num_targets"]
-                ),
-                target_offsets=_offsets(rows["num_targets"]),
+                policies=policies,
             )
 
     def _append(self, record: GameRecord) -> int:
@@ -396,6 +420,7 @@ _ROW = np.dtype(
         ("plies_left", np.float32),
         ("first_target", np.int64),  # in the block's target columns
         ("num_targets", np.int64),
+        ("num_reply_targets", np.int64),  # of the next ply
     ]
 )
 
@@ -431,6 +456,7 @@ class _Block:
         rows["plies_left"] = record.num_plies - plies
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]
+        rows["num_reply_targets"] = np.append(sizes, 0)[plies + 1]
         self.rows.extend(rows)
         self.actions.extend(record.plies["action"])
         self.target_actions.extend(record.targets["action"])
@@ -472,6 +498,14 @@ def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     offsets = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return offsets
+
+
+def _policies(blocks: Sequence[_Block], starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Policies:
+    return Policies(
+        actions=_gather([block.target_actions.values for block in blocks], starts, sizes),
+        probabilities=_gather([block.target_probabilities.values for block in blocks], starts, sizes),
+        offsets=_offsets(sizes),
+    )
 
 
 def _gather(columns: Sequence[NDArray[Any]], starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[Any]:

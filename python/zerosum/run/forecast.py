@@ -20,6 +20,7 @@ from zerosum.games.random_play import random_leaves
 from zerosum.learner import Learner
 from zerosum.network import Checkpoint
 from zerosum.replay import Batch
+from zerosum.replay.window import no_targets
 from zerosum.run.config import RunConfig
 from zerosum.run.workers import evaluations_per_ply, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy, evaluating
@@ -116,12 +117,8 @@ def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) 
     mask_BA = np.ones((size, info.num_actions), np.bool_)
     batch = Batch(
         planes=random_leaves(game, size).planes(),
-        policy_target=mask_BA.astype(np.float32) / np.float32(info.num_actions),
-        value_target=np.zeros(size, np.float32),
-        draws=np.ones(size, np.float32),
-        plies_left=np.ones(size, np.float32),
         legal_mask=mask_BA,
-        weight=np.ones(size, np.float32),
+        targets=no_targets(learner.targets, mask_BA),
     )
     learner.step(batch, progress=0.0)  # the first one makes what it needs
     started = time.perf_counter()

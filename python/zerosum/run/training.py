@@ -403,16 +403,18 @@ class Training:
                 self._report_progress()
             step = self._learner.step_number
             seed, replay = self._config.training.seed, self._config.replay
-            samples = self._window.sample(self._config.learner.batch_size, seed=seed, step=step)
+            samples = self._window.sample(
+                self._config.learner.batch_size, seed=seed, step=step, targets=self._learner.targets
+            )
             if replay.use_symmetries:
                 samples = permuted(samples, self._game.spec.symmetries, seed=seed, step=step)
             batch = make_batch(self._game, samples, search_value_weight=replay.search_value_weight)
             report = self._learner.step(batch, progress=self._progress())
-            if not math.isfinite(report.policy_loss + report.value_loss):
+            if not all(map(math.isfinite, report.measures.values())):
+                said = ", ".join(f"{name} {value}" for name, value in report.measures.items())
                 raise RunError(
-                    f"the loss is not finite at learner step {step} (policy {report.policy_loss},"
-                    f" value {report.value_loss}). Nothing of it was saved: go on from the last checkpoint with a"
-                    " lower learner.learning_rate."
+                    f"the loss is not finite at learner step {step} ({said}). Nothing of it was saved: go on from the"
+                    " last checkpoint with a lower learner.learning_rate."
                 )
             self._steps_seen.append(report)
             planes_BCHW = batch.planes
@@ -523,10 +525,11 @@ class Training:
         self._reported_progress = self._progress()
         seen, self._steps_seen = self._steps_seen, []
         columns = {field.name for field in dataclasses.fields(MetricsRow)}
+        told = [{"learning_rate": report.learning_rate, **report.measures} for report in seen]
         means = {
-            field.name: sum(getattr(report, field.name) for report in seen) / len(seen)
-            for field in dataclasses.fields(StepReport)
-            if seen and field.name in columns
+            name: sum(measures[name] for measures in told) / len(told)
+            for name in (told[0] if told else ())
+            if name in columns
         }
         rating, mistakes = self._strength.newest, self._mistakes.newest
         row = MetricsRow(
