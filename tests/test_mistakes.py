@@ -14,7 +14,8 @@ from zerosum.games import make
 from zerosum.play.player import Player
 from zerosum.run.config import RunConfig, new_config
 from zerosum.run.mistakes import FILE_NAME, Mistakes, mean_rate
-from zerosum.run.solved import load_solved, mistake_rates
+from zerosum.run.report import mistake_table
+from zerosum.run.solved import MistakeRate, load_solved, mistake_rates
 
 GAME = make("connect4")
 SETTINGS = ["training.steps=100", "strength.solved_positions=12", "strength.solved_simulations=8"]
@@ -102,3 +103,12 @@ def test_the_mean_is_over_sets() -> None:
     mean, error = mean_rate(rates)
     assert mean == sum(rate.value for rate in rates) / 2
     assert error == pytest.approx((rates[0].error ** 2 + rates[1].error ** 2) ** 0.5 / 2)
+
+
+def test_a_set_that_nobody_published_anything_of_has_a_row() -> None:
+    known = MistakeRate("begin-hard", 0.1, 0.02, positions=100, num_simulations=600, evaluations=1)
+    unknown = replace(known, set="corners")
+    table = mistake_table([unknown])
+    assert "corners" in table and "AlphaZero.jl" not in table
+    table = mistake_table([known, unknown])
+    assert "23.5%" in table and table.splitlines()[-1].endswith("10.0% ± 2.0%")

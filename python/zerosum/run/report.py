@@ -137,16 +137,22 @@ def _count_mistakes(
 
 
 def mistake_table(rates: Iterable[MistakeRate]) -> str:
-    """How often a player erred in each set of solved positions, beside what others published."""
-    lines = [
-        "Mistakes in solved positions, which are moves that give away a win or a draw; beside them those of others",
-        "on Pascal Pons' sets, which are as hard: a depth-5 minimax, and AlphaZero.jl (600 simulations a move)",
-        "untrained, after a third of its 15 to 30 GPU-hours, and at its best.",
-        f"  {'set':<14} {'positions':>9}  {'mistakes':<15}" + "".join(f"{other:>11}" for other in OTHERS),
-    ]
+    """How often a player erred in each set of solved positions, beside what others published of sets by these names."""
+    rates = list(rates)
+    lines, others = ["Mistakes in solved positions, which are moves that give away a win or a draw"], ""
+    if any(rate.set in MISTAKES_OF_OTHERS for rate in rates):
+        lines = [
+            lines[0] + "; beside them those of others",
+            "on Pascal Pons' sets, which are as hard: a depth-5 minimax, and AlphaZero.jl (600 simulations a move)",
+            "untrained, after a third of its 15 to 30 GPU-hours, and at its best.",
+        ]
+        others = "".join(f"{other:>11}" for other in OTHERS)
+    else:
+        lines[0] += "."
+    lines.append(f"  {'set':<14} {'positions':>9}  {'mistakes':<15}{others}".rstrip())
     for rate in rates:
-        published = "".join(f"{percent:>10.1f}%" for percent in MISTAKES_OF_OTHERS[rate.set])
-        lines.append(f"  {rate.set:<14} {rate.positions:>9}  {rate!s:<15}{published}")
+        published = "".join(f"{percent:>10.1f}%" for percent in MISTAKES_OF_OTHERS.get(rate.set, ()))
+        lines.append(f"  {rate.set:<14} {rate.positions:>9}  {rate!s:<15}{published}".rstrip())
     return "\n".join(lines)
 
 
