@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zerosum.arena import Match, MatchPlan, MatchResult, MatchSettings, PlayedGame, play
-from zerosum.external.engine import EngineFailure, EngineMove
-from zerosum.external.search import EngineAnswer, EngineLimits
+from zerosum.contest.mover import EngineAnswer, EngineFailure, EngineLimits, EngineMove
 from zerosum.games import Rules, start_state
 from zerosum.play.player import Contestant
 

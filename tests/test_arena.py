@@ -20,7 +20,7 @@ from zerosum.contest.ratings import PairScore
 from zerosum.contest.sprt import Tally
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
-from zerosum.play.player import RANDOM, Contestant, rollouts
+from zerosum.play.player import RANDOM, Contestant, SearchContestant, rollouts
 from zerosum.search import SearchConfig
 
 CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(games_for_tests.DoubleMove())
@@ -69,7 +69,7 @@ def test_colours_are_balanced_and_pairs_share_their_opening(game: Rules) -> None
 
 def test_each_contestant_moves_for_its_side_even_twice_in_a_row() -> None:
     """The lazy one always plays the first legal action, +1; random play would not."""
-    lazy = Contestant("lazy", UniformEvaluator(), SearchConfig(num_simulations=1, exact_bounds=False))
+    lazy = SearchContestant("lazy", UniformEvaluator(), SearchConfig(num_simulations=1, exact_bounds=False))
     result = play_match(DOUBLE_MOVE, lazy, RANDOM, num_games=20, opening_plies=1, seed=2)
     num_doubled = 0
     for played in result.games:
@@ -82,7 +82,7 @@ def test_each_contestant_moves_for_its_side_even_twice_in_a_row() -> None:
 
 def strong_and_weak(game: Rules) -> tuple[Contestant, Contestant]:
     search = SearchConfig(num_simulations=400)
-    return Contestant("strong", UniformEvaluator(), search), RANDOM
+    return SearchContestant("strong", UniformEvaluator(), search), RANDOM
 
 
 @pytest.mark.parametrize("game", [DOUBLE_MOVE, TICTACTOE], ids=lambda game: game.spec.name)
@@ -109,7 +109,7 @@ def test_more_rollouts_beat_fewer() -> None:
 
 def test_same_seed_same_games() -> None:
     def games(seed: int) -> tuple[PlayedGame, ...]:
-        contestants = rollouts(CONNECT4, 30, seed=1), Contestant("search", UniformEvaluator(), SearchConfig())
+        contestants = rollouts(CONNECT4, 30, seed=1), SearchContestant("search", UniformEvaluator(), SearchConfig())
         return play_match(CONNECT4, *contestants, num_games=10, opening_plies=2, seed=seed).games
 
     assert games(1) == games(1)
@@ -118,7 +118,7 @@ def test_same_seed_same_games() -> None:
 
 def test_the_games_do_not_depend_on_how_many_are_played_at_once() -> None:
     def games(max_games_at_once: int) -> tuple[PlayedGame, ...]:
-        contestant = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=50))
+        contestant = SearchContestant("search", UniformEvaluator(), SearchConfig(num_simulations=50))
         return play_match(
             CONNECT4, contestant, RANDOM, num_games=12, opening_plies=2, seed=1, max_games_at_once=max_games_at_once
         ).games
@@ -131,8 +131,8 @@ def test_evaluations_are_counted_and_share_batches() -> None:
     config = SearchConfig(num_simulations=25, reuse_tree=False, exact_bounds=False)
     result = play_match(
         CONNECT4,
-        Contestant("first", first, config),
-        Contestant("second", second, config),
+        SearchContestant("first", first, config),
+        SearchContestant("second", second, config),
         num_games=16,
         opening_plies=2,
         seed=1,
@@ -147,14 +147,14 @@ def test_evaluations_are_counted_and_share_batches() -> None:
 def test_a_kept_tree_saves_evaluations() -> None:
     def evaluations(reuse_tree: bool) -> int:
         config = SearchConfig(num_simulations=100, reuse_tree=reuse_tree)
-        contestant = Contestant("search", UniformEvaluator(), config)
+        contestant = SearchContestant("search", UniformEvaluator(), config)
         return sum(play_match(CONNECT4, contestant, RANDOM, num_games=8, opening_plies=2, seed=1).evaluations)
 
     assert evaluations(True) < evaluations(False)
 
 
 def test_a_match_can_be_watched_and_left() -> None:
-    contestant = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=10))
+    contestant = SearchContestant("search", UniformEvaluator(), SearchConfig(num_simulations=10))
     result = play_match(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
     watched = begin(CONNECT4, contestant, RANDOM, num_games=6, opening_plies=2, seed=1)
     seen: list[PlayedGame] = []

@@ -13,10 +13,10 @@ from zerosum.arena import suite as suites
 from zerosum.arena.suite import SuiteResult, SuiteWords, play_suite
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import TimeControl
+from zerosum.contest.mover import Terms
 from zerosum.external import profiles
 from zerosum.external.engine import EngineCommand
 from zerosum.external.profiles import profile_of
-from zerosum.external.program import Terms
 from zerosum.games import make
 from zerosum.play.contestants import Entry, enter, sharing_evaluator
 from zerosum.play.player import RANDOM

@@ -20,15 +20,8 @@ from typing import Any
 import pytest
 
 from zerosum.base.errors import GameError, SettingsError, ZerosumError
-from zerosum.external.engine import (
-    EngineCommand,
-    EngineFailure,
-    EngineLimits,
-    EngineMove,
-    EngineTimeouts,
-    ExternalEngine,
-)
-from zerosum.external.search import UNKNOWN_MATE
+from zerosum.contest.mover import UNKNOWN_MATE, EngineFailure, EngineLimits, EngineMove
+from zerosum.external.engine import EngineCommand, EngineTimeouts, ExternalEngine
 from zerosum.external.uci_client import EngineOption
 from zerosum.games import Rules, make
 from zerosum.notation.record import ENDINGS

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gtp_client import Client
-from zerosum.external.engine import EngineCommand, EngineLimits, ExternalEngine
+from zerosum.contest.mover import EngineLimits
+from zerosum.external.engine import EngineCommand, ExternalEngine
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.games import make
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,13 +18,13 @@ from zerosum.arena.openings import Opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.adjudication import DrawRule, ResignRule
 from zerosum.contest.clock import TimeControl
+from zerosum.contest.mover import EngineFailure, EngineLimits, Terms
 from zerosum.contest.sprt import Sprt, Tally
 from zerosum.evaluators import Evaluations, UniformEvaluator
-from zerosum.external.engine import EngineCommand, EngineFailure, EngineTimeouts
-from zerosum.external.program import Terms
-from zerosum.external.search import EngineLimits
+from zerosum.external.engine import EngineCommand, EngineTimeouts
 from zerosum.games import State, make, start_state
-from zerosum.play.player import RANDOM, Contestant, rollouts
+from zerosum.play.contestants import Entry, enter
+from zerosum.play.player import RANDOM, AlphaBeta, Contestant, ProgramContestant, RandomPlay, SearchContestant, rollouts
 from zerosum.play.search_mover import SearchMover
 from zerosum.search import SearchConfig
 
@@ -31,11 +33,11 @@ CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
 
 
 def scripted(program: Scripted, terms: Terms | None = None, resign: ResignRule | None = None) -> Contestant:
-    return Contestant("scripted", program=program, terms=terms or Terms(), resign=resign)
+    return ProgramContestant("scripted", program, terms=terms or Terms(), resign=resign)
 
 
-def clock(text: str) -> Terms:
-    return Terms(TimeControl.parse(text))
+def clock(text: str, **fields: Any) -> Terms:
+    return Terms(TimeControl.parse(text), **fields)
 
 
 def state_after_all(game: PlayedGame) -> State:
@@ -197,20 +199,20 @@ def test_odds_in_time_and_nodes() -> None:
 def test_a_program_that_cannot_start_is_known_before_any_game() -> None:
     missing = EngineCommand(("no-such-program",), "uci")
     with pytest.raises(EngineFailure, match="no-such-program cannot be started"):
-        begin(make("chess"), Contestant("x", program=missing, terms=Terms(nodes=1)), RANDOM, num_games=2, seed=1)
+        begin(make("chess"), ProgramContestant("x", missing, terms=Terms(nodes=1)), RANDOM, num_games=2, seed=1)
 
 
 def test_a_setting_that_fails_ends_the_match() -> None:
     """UCI has no byoyomi: nobody loses a game by that."""
     command = fake_engine({"uci": ["uciok"], "isready": ["readyok"]})
-    player = Contestant("x", program=command, terms=clock("10+1x3"))
+    player = ProgramContestant("x", command, terms=clock("10+1x3"))
     with pytest.raises(SettingsError, match="UCI has no word for byoyomi"):
         play_match(make("chess"), player, RANDOM, num_games=2, seed=1)
 
 
 def test_a_match_can_be_left_while_somebody_thinks() -> None:
     program = Endless()
-    match = begin(CONNECT4, Contestant("endless", program=program), RANDOM, num_games=8, seed=1, max_games_at_once=3)
+    match = begin(CONNECT4, ProgramContestant("endless", program), RANDOM, num_games=8, seed=1, max_games_at_once=3)
     assert program.has_begun.wait(60)
     match.close()
     assert not match.is_over and match.result.games == ()
@@ -221,7 +223,7 @@ def test_a_bug_in_a_program_is_nobodys_loss() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        play_match(CONNECT4, Contestant("x", program=Endless(new_game=fail)), RANDOM, num_games=2, seed=1)
+        play_match(CONNECT4, ProgramContestant("x", Endless(new_game=fail)), RANDOM, num_games=2, seed=1)
 
 
 def test_openings_are_played_from_both_sides() -> None:
@@ -249,8 +251,8 @@ def test_both_sides_of_one_network_share_batches() -> None:
     """Sixteen boards and equal searches: all of them are in one batch, though each side is to move at half of them."""
     evaluator = CountingEvaluator()
     config = SearchConfig(num_simulations=20, exact_bounds=False, reuse_tree=False)
-    one = Contestant("one", evaluator, config)
-    other = Contestant("other", evaluator, SearchConfig(num_simulations=10, exact_bounds=False, reuse_tree=False))
+    one = SearchContestant("one", evaluator, config)
+    other = SearchContestant("other", evaluator, SearchConfig(num_simulations=10, exact_bounds=False, reuse_tree=False))
     openings = Opening("", "", (3,)), Opening("", "", ())
     result = play_all(
         CONNECT4, one, other, num_games=16, seed=1, openings=lambda number: openings[number % 2], max_games_at_once=16
@@ -260,8 +262,8 @@ def test_both_sides_of_one_network_share_batches() -> None:
     assert result.evaluations[0] > 1.5 * result.evaluations[1]
     alone = play_all(
         CONNECT4,
-        Contestant("one", UniformEvaluator(), one.search),
-        Contestant("other", UniformEvaluator(), other.search),
+        SearchContestant("one", UniformEvaluator(), one.search),
+        SearchContestant("other", UniformEvaluator(), other.search),
         num_games=16,
         seed=1,
         openings=lambda number: openings[number % 2],
@@ -272,8 +274,8 @@ def test_both_sides_of_one_network_share_batches() -> None:
 def test_sampled_plies_make_games_differ() -> None:
     def games(sampled_plies: int) -> tuple[PlayedGame, ...]:
         config = SearchConfig(num_simulations=30)
-        player = Contestant("x", UniformEvaluator(), config, sampled_plies=sampled_plies)
-        best = Contestant("y", UniformEvaluator(), config)
+        player = SearchContestant("x", UniformEvaluator(), config, sampled_plies=sampled_plies)
+        best = SearchContestant("y", UniformEvaluator(), config)
         result = play_match(CONNECT4, player, best, num_games=20, seed=1)
         assert result.num_distinct == len({game.actions for game in result.games})
         return result.games
@@ -287,7 +289,7 @@ def test_sampled_plies_make_games_differ() -> None:
 def test_a_search_by_the_clock_moves_in_time() -> None:
     """Its own time is counted in looks at a clock, each of which takes a hundredth of a second."""
     looks = iter(range(1_000_000))
-    player = Contestant("x", UniformEvaluator(), SearchConfig(), terms=clock("st=1"))
+    player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=clock("st=1"))
     mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 100)
     mover.new_game(0)
     slow = mover.think("", [3], EngineLimits(move_time_s=1.0))
@@ -304,7 +306,7 @@ def test_less_overhead_is_more_thought() -> None:
     def seconds(overhead_s: float) -> float | None:
         looks = iter(range(1_000_000))
         terms = Terms(TimeControl.parse("2+0.05"), manager="paper", overhead_s=overhead_s)
-        player = Contestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
+        player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
         mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 1000)
         mover.new_game(0)
         limits = EngineLimits(remaining_s=(2.0, 2.0), increment_s=(0.05, 0.05))
@@ -334,7 +336,7 @@ def test_what_a_search_found_while_it_pondered_is_kept(reuse_tree: bool) -> None
     def nodes(is_pondering: bool) -> int | None:
         evaluator = EndingEvaluator()
         config = SearchConfig(reuse_tree=reuse_tree)
-        player = Contestant("x", evaluator, config, terms=Terms(TimeControl.parse("st=9"), ponder=True))
+        player = SearchContestant("x", evaluator, config, terms=Terms(TimeControl.parse("st=9"), ponder=True))
         mover = SearchMover(CONNECT4, player)
         mover.new_game(0)
         first = mover.think("", [], EngineLimits(nodes=1)).action
@@ -367,7 +369,7 @@ def test_players_ponder_while_the_opponent_thinks() -> None:
 def test_a_match_can_be_left_while_somebody_ponders() -> None:
     thinking, pondering = Endless(), Scripted()
     ponderer = scripted(pondering, Terms(ponder=True))
-    match = begin(CONNECT4, Contestant("endless", program=thinking), ponderer, num_games=2, seed=1, max_games_at_once=1)
+    match = begin(CONNECT4, ProgramContestant("endless", thinking), ponderer, num_games=2, seed=1, max_games_at_once=1)
     assert thinking.has_begun.wait(60)
     match.close()
     assert pondering.log[-1] == "close"
@@ -375,7 +377,7 @@ def test_a_match_can_be_left_while_somebody_ponders() -> None:
 
 def test_who_fails_while_it_ponders_loses_when_it_is_to_move() -> None:
     script = {**UCI, "go 1": ["bestmove e2e4 ponder e7e5"], "go 2": ["!exit 3"]}
-    player = Contestant("fake", program=fake_engine(script), terms=Terms(nodes=1, ponder=True))
+    player = ProgramContestant("fake", fake_engine(script), terms=Terms(nodes=1, ponder=True))
     game = play_match(make("chess"), player, RANDOM, num_games=2, seed=1, max_games_at_once=1).games[0]
     assert (game.result, game.ending, len(game.actions)) == (-1.0, "forfeit", 2)
     assert "exit status 3" in game.notes[0]
@@ -383,8 +385,8 @@ def test_who_fails_while_it_ponders_loses_when_it_is_to_move() -> None:
 
 def test_two_searches_by_the_clock() -> None:
     search = SearchConfig(num_simulations=5)
-    one = Contestant("one", UniformEvaluator(), search, terms=Terms(TimeControl.parse("1000"), nodes=30))
-    other = Contestant("other", UniformEvaluator(), search)
+    one = SearchContestant("one", UniformEvaluator(), search, terms=Terms(TimeControl.parse("1000"), nodes=30))
+    other = SearchContestant("other", UniformEvaluator(), search)
     result = play_match(TICTACTOE, one, other, num_games=4, opening_plies=1, seed=1, max_games_at_once=2)
     assert len(result.games) == 4 and not result.failures() and result.evaluations[0] > 0
     clocks = [thought.clock_s for thought in result.games[0].thoughts]
@@ -392,27 +394,39 @@ def test_two_searches_by_the_clock() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("make_contestant", "message"),
     [
-        ({"terms": Terms(nodes=5)}, "x has 5 nodes, but random play does not search"),
-        ({"terms": Terms(depth=5)}, "x has a depth of 5, which is for engines"),
-        ({"terms": Terms(ponder=True)}, "x is to ponder, which engines and our own searches with a clock do"),
-        ({"evaluator": UniformEvaluator(), "terms": Terms(ponder=True)}, "x is to ponder"),
-        ({"sampled_plies": 3}, "x is to sample its moves in the first 3 plies: that takes visits"),
-        ({"evaluator": UniformEvaluator(), "sampled_plies": -1}, "the first -1 plies"),
-        ({"resign": ResignRule(win_rate=0.05)}, "x is to resign, but random play never knows"),
+        (lambda: RandomPlay("x", Terms(nodes=5)), "x has 5 nodes, but random play does not search"),
+        (lambda: AlphaBeta("x", 2, Terms(nodes=5)), "x has 5 nodes, but its depth stands behind the @"),
+        (lambda: RandomPlay("x", Terms(depth=5)), "x has a depth of 5, which is for engines"),
+        (lambda: searching(terms=Terms(depth=5)), "x has a depth of 5, which is for engines"),
+        (
+            lambda: RandomPlay("x", Terms(ponder=True)),
+            "x is to ponder, which engines and our own searches with a clock do",
+        ),
+        (lambda: searching(terms=Terms(ponder=True)), "x is to ponder"),
+        (lambda: searching(terms=Terms(manager="paper")), "x is to use manager=paper"),
+        (lambda: ProgramContestant("x", Scripted(), clock("st=1", manager="paper")), "x is to use manager=paper"),
+        (lambda: searching(sampled_plies=-1), "the first -1 plies"),
+        (lambda: enter(Entry("random", sampled_plies=3), CONNECT4), "in the first 3 plies: that takes visits"),
+        (lambda: enter(Entry("random", resign="winrate=5"), CONNECT4), "random is to resign, but random play never"),
+        (lambda: enter(Entry("alphabeta", resign="winrate=5"), CONNECT4), "is to resign, but alpha-beta never"),
     ],
 )
-def test_contestants_that_there_are_not(fields: dict[str, object], message: str) -> None:
+def test_contestants_that_there_are_not(make_contestant: Callable[[], object], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        Contestant("x", **fields)  # type: ignore[arg-type]
+        make_contestant()
+
+
+def searching(**fields: Any) -> SearchContestant:
+    return SearchContestant("x", UniformEvaluator(), **fields)
 
 
 # Tests that end a match, and matches that go on
 
 
 def test_a_decided_test_ends_the_match() -> None:
-    strong = Contestant("strong", UniformEvaluator(), SearchConfig(num_simulations=100))
+    strong = SearchContestant("strong", UniformEvaluator(), SearchConfig(num_simulations=100))
     sprt = Sprt(elo0=0, elo1=200)
     result = play_all(CONNECT4, strong, RANDOM, num_games=400, opening_plies=1, seed=1, sprt=sprt)
     assert 4 < len(result.games) < 400
@@ -422,7 +436,7 @@ def test_a_decided_test_ends_the_match() -> None:
 
 
 def test_a_match_goes_on_with_the_games_it_has() -> None:
-    player = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=20))
+    player = SearchContestant("search", UniformEvaluator(), SearchConfig(num_simulations=20))
     whole = play_match(CONNECT4, player, RANDOM, num_games=10, opening_plies=2, seed=1)
     kept = [game for game in whole.games if game.index not in (1, 4, 5, 9)]
     seen: list[int] = []
@@ -497,7 +511,7 @@ UCI = {"uci": ["id name Fake", "uciok"], "isready": ["readyok"]}
 def test_an_engine_that_fails_every_time_loses_every_game(go: list[str], ending: str, note: str) -> None:
     """It is started again for each."""
     command = fake_engine({**UCI, "go": go}, timeouts=EngineTimeouts(search_s=0.2))
-    player = Contestant("bad", program=command, terms=Terms(nodes=1))
+    player = ProgramContestant("bad", command, terms=Terms(nodes=1))
     result = play_match(make("chess"), player, RANDOM, num_games=4, seed=1, max_games_at_once=2)
     assert result.tally() == Tally(0, 0, 4)
     assert {game.ending for game in result.games} == {ending}
@@ -506,7 +520,7 @@ def test_an_engine_that_fails_every_time_loses_every_game(go: list[str], ending:
 
 def test_a_silent_engine_loses_on_time() -> None:
     terms = Terms(TimeControl.parse("0.1"), margin_s=0.0)
-    player = Contestant("silent", program=fake_engine({**UCI, "go": []}), terms=terms)
+    player = ProgramContestant("silent", fake_engine({**UCI, "go": []}), terms=terms)
     result = play_match(make("chess"), player, RANDOM, num_games=2, seed=1)
     assert [game.ending for game in result.games] == ["time", "time"]
 
@@ -522,8 +536,8 @@ def test_a_score_of_go_that_is_another_one_is_told() -> None:
     def notes(said: str) -> tuple[str, ...]:
         commands = ["=# play", "genmove", *(["final_score"] if said else []), ""]
         command = fake_engine({**script, "list_commands": commands, "final_score": [f"=# {said}", ""]}, protocol="gtp")
-        passing = Contestant("passing", program=command)
-        other = Contestant("other", program=Scripted())  # whose last legal action is the pass
+        passing = ProgramContestant("passing", command)
+        other = ProgramContestant("other", Scripted())  # whose last legal action is the pass
         return play_match(go, passing, other, num_games=2, seed=1).games[0].notes
 
     assert notes("W+0.5") == notes("") == ()

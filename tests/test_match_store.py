@@ -19,13 +19,13 @@ from zerosum.arena.store import MatchStore, game_line, parse_game
 from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.contest.adjudication import Score
 from zerosum.contest.clock import TimeControl
+from zerosum.contest.mover import Terms
 from zerosum.evaluators import UniformEvaluator
 from zerosum.external.engine import EngineCommand
-from zerosum.external.program import Terms
 from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules, make, state_after
 from zerosum.notation import Record, read_games
-from zerosum.play.player import RANDOM, Contestant
+from zerosum.play.player import RANDOM, ProgramContestant, SearchContestant
 from zerosum.search import SearchConfig
 
 FAKE = Path(__file__).parent / "fake_engine.py"
@@ -43,7 +43,7 @@ def actions(game: Rules, moves: str) -> tuple[int, ...]:
 
 
 def plan(*, num_games: int = 6, simulations: int = 10, openings: int = 2, seed: int = 1) -> MatchPlan:
-    search = Contestant("search", UniformEvaluator(), SearchConfig(num_simulations=simulations))
+    search = SearchContestant("search", UniformEvaluator(), SearchConfig(num_simulations=simulations))
     settings = MatchSettings(num_games, seed, opening_plies=openings, openings_name=f"{openings} random plies")
     return MatchPlan(CONNECT4, (search, RANDOM), settings)
 
@@ -55,7 +55,7 @@ def one_at_a_time(match: MatchPlan) -> MatchPlan:
 def test_a_log_has_what_engines_were_told_and_answered(tmp_path: Path) -> None:
     script = {"uci": ["!stderr hello", "uciok"], "isready": ["readyok"], "go": ["info depth 1", "bestmove e2e5"]}
     argv = (sys.executable, "-I", "-S", str(FAKE), json.dumps(script))
-    player = Contestant("me", program=EngineCommand(argv, "uci", name="fake one"), terms=Terms(nodes=1))
+    player = ProgramContestant("me", EngineCommand(argv, "uci", name="fake one"), terms=Terms(nodes=1))
     match = MatchPlan(CHESS, (player, RANDOM), MatchSettings(4, 1, max_games_at_once=1))
     log = tmp_path / "traffic.log"
     play_session(match, log=log)
@@ -210,7 +210,7 @@ def test_an_interrupted_session_says_how_to_go_on(tmp_path: Path, monkeypatch: p
 
 
 def write(game: Rules, path: Path, games: Sequence[PlayedGame]) -> list[Record]:
-    ada = Contestant("Ada", program=Scripted(), terms=Terms(TimeControl.parse("10+0.1")))
+    ada = ProgramContestant("Ada", Scripted(), terms=Terms(TimeControl.parse("10+0.1")))
     file = GameFile(path, MatchPlan(game, (ada, replace(RANDOM, name="Charles")), MatchSettings(4, 1)))
     file.begin(games[:1])
     for played in games[1:]:
@@ -281,7 +281,7 @@ def test_shogi_games_as_csa(tmp_path: Path, ending: str, num_moves: int, result:
 def test_a_file_is_made_anew_from_the_store(tmp_path: Path) -> None:
     path, program = tmp_path / "games.pgn", Scripted()
     short = make("chess(max_plies=10)")
-    match = MatchPlan(short, (Contestant("scripted", program=program), RANDOM), MatchSettings(4, 1, opening_plies=2))
+    match = MatchPlan(short, (ProgramContestant("scripted", program), RANDOM), MatchSettings(4, 1, opening_plies=2))
     play_session(match, file=path)
     whole = path.read_text()
     path.write_text(whole[:500])

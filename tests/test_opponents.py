@@ -6,8 +6,9 @@ import random
 import pytest
 
 from zerosum.base.errors import SettingsError
+from zerosum.contest.mover import EngineLimits
 from zerosum.external import opponents
-from zerosum.external.engine import EngineCommand, EngineLimits, ExternalEngine
+from zerosum.external.engine import EngineCommand, ExternalEngine
 from zerosum.external.opponents import OPPONENTS, Opponent, find_opponent, opponents_of
 from zerosum.games import Rules, make, start_state
 

@@ -19,7 +19,16 @@ from zerosum.games import Rules, adopt, make, state_after
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path
 from zerosum.play.analysis import Analysis
-from zerosum.play.player import RANDOM, Player, load_player, open_player, parse_player, rollouts
+from zerosum.play.player import (
+    RANDOM,
+    Analysis,
+    Player,
+    load_player,
+    open_player,
+    parse_player,
+    rollouts,
+    search_contestant,
+)
 from zerosum.search import SearchConfig
 
 CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(games_for_tests.DoubleMove())
@@ -181,7 +190,7 @@ def test_unknown_words_for_players(text: str, message: str, tmp_path: Path, monk
 
 def test_random_play_has_no_view() -> None:
     with pytest.raises(SettingsError, match="'random' plays without a search: play 'rollouts@10' instead"):
-        RANDOM.player(CONNECT4)
+        search_contestant("random", CONNECT4)
 
 
 def test_rollouts_explore_alike_in_every_game() -> None:

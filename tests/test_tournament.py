@@ -22,7 +22,7 @@ from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
 from zerosum.notation import read_games
 from zerosum.play.contestants import Entry, parse_entries
-from zerosum.play.player import RANDOM, Contestant
+from zerosum.play.player import RANDOM, Contestant, ProgramContestant, SearchContestant
 from zerosum.search import SearchConfig
 
 CONNECT4 = make("connect4")
@@ -34,7 +34,7 @@ def named(name: str) -> Contestant:
 
 def search(num_simulations: int, evaluator: UniformEvaluator | None = None) -> Contestant:
     config = SearchConfig(num_simulations=num_simulations, exact_bounds=False, reuse_tree=False)
-    return Contestant(f"search {num_simulations}", evaluator or UniformEvaluator(), config)
+    return SearchContestant(f"search {num_simulations}", evaluator or UniformEvaluator(), config)
 
 
 def plan(*players: Contestant, num_games: int = 4, format: Format = "round-robin") -> MatchPlan:
@@ -99,7 +99,7 @@ def test_a_gauntlet_is_the_first_against_all_others() -> None:
 
 def test_engines_are_opened_for_games_under_way_not_for_all_boards() -> None:
     programs = [Scripted() for _ in range(4)]
-    players = [Contestant(f"program {number}", program=program) for number, program in enumerate(programs)]
+    players = [ProgramContestant(f"program {number}", program) for number, program in enumerate(programs)]
     match = plan(*players, num_games=8)
     play(replace(match, settings=replace(match.settings, max_games_at_once=1)))
     assert [program.log.count("open") for program in programs] == [1] * 4

@@ -34,7 +34,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from zerosum.contest.clock import TimeControl, TimeLeft
-from zerosum.external.engine import EngineCommand, EngineFailure, EngineLimits, ExternalEngine
+from zerosum.contest.mover import EngineFailure, EngineLimits
+from zerosum.external.engine import EngineCommand, ExternalEngine
 from zerosum.external.process import EngineProcess, Line
 from zerosum.games import Rules, State, make, parse_action
 

@@ -17,14 +17,14 @@ from typing import Self
 from zerosum.arena.plan import MatchPlan, MatchSettings
 from zerosum.arena.played import FAILURES, PlayedGame, Thought
 from zerosum.arena.result import MatchResult
-from zerosum.arena.seating import sit_down
+from zerosum.arena.seating import seats_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import AdjudicationRules, Report, adjudicate
 from zerosum.contest.clock import Clock
+from zerosum.contest.mover import EngineLimits
 from zerosum.contest.sprt import MatchCounts, Tally, count_results
-from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
-from zerosum.play.player import Contestant
+from zerosum.play.player import Contestant, ProgramContestant
 
 INTERRUPT_S = 0.5
 """While engines think, an interrupt from the keyboard is heard after this time at the latest."""
@@ -76,11 +76,13 @@ class Match:
             return
         num_boards = plan.settings.num_boards(
             self._schedule.num_games - len(self._games),
-            has_threads=any(player.program is not None or player.terms.has_clock for player in self._players),
+            has_threads=any(
+                isinstance(player, ProgramContestant) or player.terms.has_clock for player in self._players
+            ),
             is_pondering=any(player.terms.ponder for player in self._players),
         )
         try:
-            for seat in sit_down(plan, self._inbox, num_boards=num_boards):
+            for seat in seats_of(plan, self._inbox, num_boards=num_boards):
                 self._seats = (*self._seats, seat)
             for board in range(num_boards):
                 self._start_next(board)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from zerosum.arena.openings import OpeningSource, RandomOpenings
@@ -205,11 +205,7 @@ class MatchPlan:
 def _described(player: Contestant) -> dict[str, Any]:
     return {
         "name": player.name,
-        "network": player.network,
-        "search": {} if player.evaluator is None else asdict(player.search),
-        "program": "" if player.program is None else repr(player.program),
-        "terms": str(player.terms),
-        "sampled plies": player.sampled_plies,
-        **({"temperature": player.temperature} if player.temperature else {}),
+        **{"network": "", "search": {}, "program": "", "terms": str(player.terms), "sampled plies": 0},
+        **player.description(),
         "resign": str(player.resign or "never"),
     }

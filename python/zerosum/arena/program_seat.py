@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from zerosum.arena.played import Thought
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import Score
-from zerosum.external.engine import EngineFailure, EngineMove, ExternalEngine
-from zerosum.external.program import Mover
+from zerosum.contest.mover import EngineFailure, EngineMove, Mover
+from zerosum.external.engine import ExternalEngine
 from zerosum.games import State
 from zerosum.play.search_mover import SearchMover
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from zerosum.arena.plan import MatchPlan
 from zerosum.arena.program_seat import ProgramSeat
 from zerosum.arena.seats import Inbox, RulesSeat, SearchPool, SearchSeat, Seat
-from zerosum.play.player import Contestant
+from zerosum.play.player import AlphaBeta, Contestant, ProgramContestant, RandomPlay, SearchContestant
 from zerosum.play.search_mover import SearchMover
 
 
-def sit_down(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat]:
+def seats_of(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat]:
     """The seats of a plan's players in their order, each at all boards; to be closed, also if a later one fails.
 
     Raises:
@@ -21,25 +21,32 @@ def sit_down(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat
     """
     game, seed = plan.game, plan.settings.seed
     pools: dict[int, SearchPool] = {}
-    for player in plan.players:
-        if player.plays_by_rules:
-            yield RulesSeat(game, inbox, depth=player.alpha_beta_depth, seed=seed)
-        elif player.program is not None:
-            yield ProgramSeat(functools.partial(player.program.open, game), inbox, num_boards=num_boards)
-        elif player.terms.has_clock:
-            mover = functools.partial(SearchMover, game, player, num_boards=num_boards, seed=seed)
-            yield ProgramSeat(mover, inbox, num_boards=num_boards)
-        else:
-            alike = [number for number, other in enumerate(plan.players) if _is_one_search(player, other)]
-            if alike[0] not in pools:
-                pools[alike[0]] = SearchPool(game, player, num_boards=num_boards, num_sides=len(alike))
-            yield SearchSeat(pools[alike[0]], player, inbox, num_boards=num_boards, seed=seed)
+
+    def seat(player: Contestant) -> Seat:
+        match player:
+            case RandomPlay():
+                return RulesSeat(game, inbox, depth=None, seed=seed)
+            case AlphaBeta():
+                return RulesSeat(game, inbox, depth=player.depth, seed=seed)
+            case ProgramContestant():
+                return ProgramSeat(functools.partial(player.program.open, game), inbox, num_boards=num_boards)
+            case SearchContestant() if player.terms.has_clock:
+                mover = functools.partial(SearchMover, game, player, num_boards=num_boards, seed=seed)
+                return ProgramSeat(mover, inbox, num_boards=num_boards)
+            case SearchContestant():
+                alike = [number for number, other in enumerate(plan.players) if _is_one_search(player, other)]
+                if alike[0] not in pools:
+                    pools[alike[0]] = SearchPool(game, player, num_boards=num_boards, num_sides=len(alike))
+                return SearchSeat(pools[alike[0]], player, inbox, num_boards=num_boards, seed=seed)
+        raise TypeError(f"{player!r} has no seat: it is none of the four kinds of contestants.")
+
+    return (seat(player) for player in plan.players)
 
 
-def _is_one_search(player: Contestant, other: Contestant) -> bool:
-    """Whether one search does for both: the same evaluator, and the same settings but for how long they search."""
+def _is_one_search(player: SearchContestant, other: Contestant) -> bool:
+    """Whether one search serves both: the same evaluator, and settings that differ in the length of a search alone."""
     return (
-        player.evaluator is not None
+        isinstance(other, SearchContestant)
         and player.evaluator is other.evaluator
         and player.search == replace(other.search, num_simulations=player.search.num_simulations)
         and not (player.terms.has_clock or other.terms.has_clock)

@@ -13,11 +13,12 @@ from queue import SimpleQueue
 from zerosum._core import Root, uniform
 from zerosum.arena.played import Thought
 from zerosum.contest.adjudication import Score
+from zerosum.contest.mover import EngineLimits
 from zerosum.evaluators.answering import answered
-from zerosum.external.search import EngineLimits
 from zerosum.games import Rules, State
 from zerosum.play.analysis import win_rate
-from zerosum.play.player import Contestant
+from zerosum.play.engine import win_rate
+from zerosum.play.player import SearchContestant
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search
 from zerosum.search.config import MOST_MEMORY_MIB
@@ -101,8 +102,7 @@ class Seat:
 class SearchPool:
     """Trees that one evaluator answers: those of a player's boards, or of several players', who then share batches."""
 
-    def __init__(self, game: Rules, player: Contestant, *, num_boards: int, num_sides: int) -> None:
-        assert player.evaluator is not None
+    def __init__(self, game: Rules, player: SearchContestant, *, num_boards: int, num_sides: int) -> None:
         self._evaluator, self._num_boards, config = player.evaluator, num_boards, player.search
         num_trees = num_boards * num_sides
         # Nobody explores at random in a match; an alpha spares `new_search` from measuring the game for one.
@@ -133,7 +133,9 @@ class SearchPool:
 class SearchSeat(Seat):
     """Searches all boards where it is to move, one batch after the other."""
 
-    def __init__(self, pool: SearchPool, contestant: Contestant, inbox: Inbox, *, num_boards: int, seed: int) -> None:
+    def __init__(
+        self, pool: SearchPool, contestant: SearchContestant, inbox: Inbox, *, num_boards: int, seed: int
+    ) -> None:
         """Some of the pool's trees become its own."""
         self._pool, self._side, self._inbox = pool, pool.take_side(), inbox
         self._first_tree = self._side * num_boards

@@ -22,7 +22,7 @@ from zerosum.external.engine import EngineCommand
 from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules
 from zerosum.play.contestants import Entry, enter, sharing_evaluator
-from zerosum.play.player import Contestant
+from zerosum.play.player import Contestant, ProgramContestant
 
 RANDOM_PLIES = 2
 """That open each pair of games where nothing is said of openings."""
@@ -131,7 +131,9 @@ def play_session(
         RunError: a file cannot be written, or another process does.
         SettingsError, EngineFailure: as `Match`.
     """
-    if log is not None and not any(isinstance(player.program, EngineCommand) for player in plan.players):
+    if log is not None and not any(
+        isinstance(player, ProgramContestant) and isinstance(player.program, EngineCommand) for player in plan.players
+    ):
         raise SettingsError("--log has what engines are told and answer, and no engine plays: leave it out.")
     with contextlib.ExitStack() as stack:
         keep, kept = _keeper(plan, file, stack, say)
@@ -152,7 +154,7 @@ def play_session(
 
 
 def _listened_to(player: Contestant, number: int, log: TrafficLog | None) -> Contestant:
-    if log is None or not isinstance(player.program, EngineCommand):
+    if log is None or not isinstance(player, ProgramContestant) or not isinstance(player.program, EngineCommand):
         return player
     return replace(player, program=replace(player.program, listen=log.listener(player.program.label, number)))
 

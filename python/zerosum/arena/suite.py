@@ -14,13 +14,13 @@ from zerosum.arena.plan import MatchPlan, MatchSettings
 from zerosum.arena.session import Played, Say, plan_match, play_session, with_openings
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
+from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
 from zerosum.external.opponents import opponents_of
-from zerosum.external.program import Terms
 from zerosum.games import Rules, make
 from zerosum.play.choice import newest_run
 from zerosum.play.contestants import Entry
-from zerosum.play.player import ROLLOUTS
+from zerosum.play.player import ROLLOUTS, ProgramContestant
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
 """Of the files of games."""
@@ -198,7 +198,7 @@ def _require_time(plan: MatchPlan, control: TimeControl) -> None:
     shortest = min(control.main_s or control.period_s for control in (player.terms.time, opponent.terms.time))
     if shortest < SHORTEST_S:
         raise _LeftOutError(f"its clocks would show {shortest:g} s: a larger --time-scale plays it.")
-    is_gtp = getattr(opponent.program, "protocol", "") == "gtp"
+    is_gtp = isinstance(opponent, ProgramContestant) and getattr(opponent.program, "protocol", "") == "gtp"
     if is_gtp and (control.main_s or control.period_s) < 1:
         raise _LeftOutError("GTP counts in whole seconds, and it would have less than one: take a larger --time-scale.")
 

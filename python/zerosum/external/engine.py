@@ -22,15 +22,16 @@ from typing import Self
 
 from zerosum.base.errors import SettingsError, shown
 from zerosum.base.settings import require_known
+from zerosum.contest.mover import EngineFailure, EngineLimits, EngineMove
 from zerosum.external.gtp_client import GtpClient
-from zerosum.external.process import EngineFailure, EngineProcess, EngineTimeouts
-from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
+from zerosum.external.position import EnginePosition
+from zerosum.external.process import EngineProcess, EngineTimeouts
 from zerosum.external.traffic import Listen
 from zerosum.external.uci_client import UciClient
 from zerosum.games import Rules, State
 from zerosum.games.rules import near_moves
 
-__all__ = ["EngineCommand", "EngineFailure", "EngineLimits", "EngineMove", "EngineTimeouts", "ExternalEngine"]
+__all__ = ["EngineCommand", "EngineTimeouts", "ExternalEngine"]
 
 PROTOCOLS = ("uci", "usi", "gtp")
 GTP_PONDERS = "leave out ponder, and turn it on in the engine's own settings"
@@ -86,7 +87,7 @@ class EngineCommand:
         return self.name or Path(self.argv[0]).name
 
     def open(self, game: Rules) -> ExternalEngine:
-        """Start the engine for a game: see `zerosum.external.program.Program`."""
+        """Start the engine for a game: see `zerosum.contest.mover.Program`."""
         return ExternalEngine(self, game)
 
     @property
@@ -94,21 +95,6 @@ class EngineCommand:
         """The absolute path of its program; None if it is not there."""
         found = shutil.which(self.argv[0]) or shutil.which(self.argv[0], path=DEBIAN_GAMES)
         return found and str(Path(found).absolute())
-
-
-@dataclass(frozen=True)
-class EngineMove:
-    """What an engine decided in a position."""
-
-    action: int | None
-    """Its move, which is legal; None if it ended the game."""
-    ending: str
-    """"" with a move, else "resignation" or "declaration" (USI's `bestmove win`: whether it may is for others to say).
-
-    In the words of `zerosum.notation.record.ENDINGS`.
-    """
-    answer: EngineAnswer
-    """What it said: score, depth, nodes, and how long it took."""
 
 
 _ENDINGS = {("usi", "resign"): "resignation", ("usi", "win"): "declaration", ("gtp", "resign"): "resignation"}

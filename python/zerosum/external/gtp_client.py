@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from zerosum.base.errors import SettingsError
+from zerosum.contest.mover import EngineAnswer, EngineLimits
+from zerosum.external.position import EnginePosition
 from zerosum.external.process import EngineProcess, EngineTimeouts
-from zerosum.external.search import EngineAnswer, EngineLimits, EnginePosition
 from zerosum.games import Rules, start_state
 from zerosum.notation.go_words import stones_of
 from zerosum.notation.legality import options_of

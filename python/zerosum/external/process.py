@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from zerosum.base.errors import ZerosumError, shown
+from zerosum.base.errors import shown
 from zerosum.base.settings import check, setting
+from zerosum.contest.mover import EngineFailure
 from zerosum.external.traffic import ANSWERED, ERROR, TOLD
 
 MAX_LINE = 1 << 16
@@ -31,18 +32,6 @@ LAST_WORDS = 5
 """Lines of the standard error that a failure quotes."""
 GRACE_S = 1.0
 """For the exit status of a program whose output has ended, and for the threads at the pipes of one that was killed."""
-
-
-class EngineFailure(ZerosumError, RuntimeError):  # noqa: N818 (it is the engine's failure, not our error)
-    """An engine crashed, kept silent or cheated. Its process has been ended."""
-
-    def __init__(self, message: str, *, ending: str) -> None:
-        super().__init__(message)
-        self.ending = ending
-        """How the game ends for the engine, in the words of `zerosum.notation.record.ENDINGS`.
-
-        "time" (an answer after the time, or none), "illegal move", or "forfeit".
-        """
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, nearest, shown
+from zerosum.contest.mover import UNKNOWN_MATE, EngineAnswer, EngineLimits
+from zerosum.external.position import EnginePosition
 from zerosum.external.process import EngineProcess, EngineTimeouts, Line
-from zerosum.external.search import UNKNOWN_MATE, EngineAnswer, EngineLimits, EnginePosition
 from zerosum.games import Rules
 from zerosum.games.rules import rules_name
 

@@ -14,7 +14,7 @@ from zerosum.ladder.placement import MOST_AT_ONCE, LadderSettings, Placement, ar
 from zerosum.ladder.results import Results
 from zerosum.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.play.contestants import Entry, enter
-from zerosum.play.player import RANDOM, Contestant
+from zerosum.play.player import RANDOM, Contestant, ProgramContestant, SearchContestant
 
 Write = Callable[[str], None]
 
@@ -115,10 +115,11 @@ def _those_here(rungs: list[Rung], game: Rules, say: Write) -> list[Rung]:
 def _identity(entry: Entry, player: Contestant) -> str:
     """What results know a player by: all that its strength depends on, which is more than its name."""
     name = player.name
-    if not entry.name and isinstance(player.program, EngineCommand) and entry.word.partition(":")[0] in PROTOCOLS:
-        name = entry.word + name.removeprefix(player.program.label)
+    program = player.program if isinstance(player, ProgramContestant) else None
+    if not entry.name and isinstance(program, EngineCommand) and entry.word.partition(":")[0] in PROTOCOLS:
+        name = entry.word + name.removeprefix(program.label)
     # A run's newest network is another one tomorrow.
-    parts = [name, player.network]
+    parts = [name, player.network if isinstance(player, SearchContestant) else ""]
     parts += [f"sample={entry.sampled_plies}"] if entry.sampled_plies else []
     parts += [f"resign={entry.resign}"] if entry.resign else []
     return ", ".join(filter(None, parts))

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
+from zerosum.contest.mover import Terms
 from zerosum.contest.ratings import PairScore, Prior
 from zerosum.external.opponents import Opponent, opponents_of
-from zerosum.external.program import Terms
 from zerosum.games import Rules, measure_game
 from zerosum.games.rules import rules_name
-from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
+from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, ProgramContestant, parse_player
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8)
 """Of alpha-beta, as far as a move takes no more than about `MOST_NODES`,"""
@@ -69,7 +69,7 @@ class Rung:
             options=tuple({**dict(command.options), **dict(self.options)}.items()),
             name=self.name,
         )
-        return Contestant(self.name, program=command, terms=Terms(nodes=self.nodes, depth=self.depth))
+        return ProgramContestant(self.name, command, terms=Terms(nodes=self.nodes, depth=self.depth))
 
 
 def _opponent(name: str, game: Rules) -> Opponent:

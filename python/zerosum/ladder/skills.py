@@ -11,7 +11,7 @@ from zerosum.games import make
 from zerosum.ladder.command import placement_of
 from zerosum.ladder.placement import LadderSettings, Placement
 from zerosum.play.contestants import Entry
-from zerosum.play.player import ROLLOUTS
+from zerosum.play.player import ROLLOUTS, SearchContestant
 from zerosum.play.skill import Level, Levels
 
 SKILLS = (0, 5, 10, 15, 19)
@@ -48,7 +48,7 @@ def measure_levels(
         for skill in skills:
             entry = replace(Entry(word), skill=skill)
             placement, player = placement_of(game, entry, settings, opponents=opponents, results=file, say=say)
-            assert player is not None
+            assert isinstance(player, SearchContestant)
             network = player.network
             while not placement.is_over:
                 say(str(placement.step()))

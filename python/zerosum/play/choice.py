@@ -22,8 +22,8 @@ from zerosum.play.player import (
     Player,
     learned_game,
     load_player,
-    parse_player,
     rollouts,
+    search_contestant,
     split_player,
 )
 
@@ -178,7 +178,7 @@ class Players:
 
     def _in_words(self, game: Rules) -> Player:
         """Rollouts at any number of simulations, and the error for words that name nobody."""
-        return by_people_rules(parse_player(self._named, game).player(game), game)
+        return by_people_rules(search_contestant(self._named, game).player(game), game)
 
 
 def newest_run(game: Rules, *, runs: Path = RUNS) -> Path | None:

@@ -33,13 +33,24 @@ from zerosum.base.errors import SettingsError, near, nearest, shown
 from zerosum.base.settings import num_cores
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.clock import TimeControl
+from zerosum.contest.mover import Terms
 from zerosum.contest.paper import paper_matches
 from zerosum.external.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.external.profiles import profile_of
-from zerosum.external.program import Terms
 from zerosum.games import Rules
-from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, parse_player
+from zerosum.play.player import (
+    ALPHA_BETA,
+    RANDOM,
+    ROLLOUTS,
+    AlphaBeta,
+    Contestant,
+    OwnContestant,
+    ProgramContestant,
+    SearchContestant,
+    not_sampled,
+    parse_player,
+)
 from zerosum.play.skill import MOST_SKILL, with_skill
 
 NAMES = (
@@ -181,15 +192,18 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
     if terms.ponder:  # an engine that cannot says so by not listing it
         options = (*options, ("USI_Ponder" if command.protocol == "usi" else "Ponder", "true"))
     program = replace(command, options=(*command.options, *options), name=entry.name or command.name)
-    player = Contestant(name, program=program, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
-    return Entered(player, sentences)
+    if entry.sampled_plies:
+        raise not_sampled(name, entry.sampled_plies)
+    return Entered(ProgramContestant(name, program, terms, resign), sentences)
 
 
 def sharing_evaluator(first: Contestant, second: Contestant, *, words: tuple[str, str]) -> Contestant:
     """The second, with the first's evaluator if both run one network: then they share its batches."""
     paths = [os.path.realpath(re.sub(r"@\d+$", "", word)) for word in words]
-    is_same = bool(first.network) and paths[0] == paths[1] and first.network == second.network
-    return replace(second, evaluator=first.evaluator) if is_same else second
+    if isinstance(first, SearchContestant) and isinstance(second, SearchContestant):
+        is_same = bool(first.network) and paths[0] == paths[1] and first.network == second.network
+        return replace(second, evaluator=first.evaluator) if is_same else second
+    return second
 
 
 def _number(name: str, text: str) -> int:
@@ -302,7 +316,9 @@ def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
     return matches[0].resign if is_own else matches[0].opponent.resign
 
 
-def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, batch_size: int, seed: int) -> Contestant:
+def _own_contestant(
+    entry: Entry, resign: ResignRule | None, game: Rules, *, batch_size: int, seed: int
+) -> OwnContestant:
     for what in [*(f"option.{name}" for name, _ in entry.options), *(["profile"] if entry.profile else [])]:
         raise SettingsError(f"{entry.word} is one of our own players, and {what} is for engines: leave it out.")
     word, at, _ = entry.word.partition("@") if re.search(r"@\d+$", entry.word) else (entry.word, "", "")
@@ -311,11 +327,18 @@ def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, bat
         _require_one_number(entry)
     own = parse_player(entry.word, game, batch_size=batch_size, num_threads=_num_threads(terms), seed=seed)
     if terms.has_clock:  # beside which a number is one more limit
-        terms = replace(terms, nodes=own.search.num_simulations) if at and not own.plays_by_rules else terms
-        name = f"{own.name if own.plays_by_rules else word} ({terms})"
+        terms = replace(terms, nodes=own.search.num_simulations) if at and isinstance(own, SearchContestant) else terms
+        name = f"{word if isinstance(own, SearchContestant) else own.name} ({terms})"
     else:
-        name = own.name if terms.nodes is None or own.plays_by_rules else f"{word}@{terms.nodes}"
-    own = replace(own, name=name, terms=terms, sampled_plies=entry.sampled_plies, resign=resign)
+        name = f"{word}@{terms.nodes}" if terms.nodes is not None and isinstance(own, SearchContestant) else own.name
+    own = replace(own, name=name, terms=terms)
+    if isinstance(own, SearchContestant):
+        own = replace(own, sampled_plies=entry.sampled_plies, resign=resign)
+    elif entry.sampled_plies:
+        raise not_sampled(name, entry.sampled_plies)
+    elif resign is not None:
+        never = "alpha-beta" if isinstance(own, AlphaBeta) else "random play"
+        raise SettingsError(f"{name} is to resign, but {never} never knows how it stands.")
     if entry.skill is not None:
         if at or terms.nodes is not None or terms.has_clock:
             raise SettingsError(

@@ -12,17 +12,17 @@ from __future__ import annotations
 import re
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from zerosum._core import MAX_ALPHA_BETA_DEPTH, core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.contest.adjudication import ResignRule
+from zerosum.contest.mover import Program, Terms
 from zerosum.evaluators import Evaluator, RolloutEvaluator, make_evaluator
 from zerosum.evaluators.backends import evaluates_on_gpu
-from zerosum.external.program import Program, Terms
 from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
 from zerosum.games.python_game import split_name
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
@@ -155,98 +155,178 @@ def require_seconds(seconds: float) -> float:
     return seconds
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """Somebody who can play: what a seat in the arena needs to know, and a `Player` is made from.
+class Contestant(Protocol):
+    """A player before it sits down in the arena: `SearchContestant`, `ProgramContestant`, `AlphaBeta` or `RandomPlay`.
 
-    Of four kinds: a search of ours with an `evaluator`, a `program` that is asked for its moves (somebody else's
-    engine: `EngineCommand`), alpha-beta of a fixed depth, or, with none of these, uniformly random moves.
-
-    Raises:
-        SettingsError: it is given what its kind cannot use.
+    They are frozen dataclasses. Each raises SettingsError for terms that its kind cannot use.
     """
 
-    name: str
-    evaluator: Evaluator | None = None
-    search: SearchConfig = SearchConfig()
-    """Of the evaluator's. `num_simulations` is the strength where `terms` say neither nodes nor a time."""
-    program: Program | None = None
-    terms: Terms = Terms()
-    """What it has for its moves in a match."""
-    sampled_plies: int = 0
-    """A search plays moves in proportion to their visits as long as the game has fewer plies than this."""
-    temperature: float = 0.0
-    """At which a search draws all its moves (`zerosum.play.skill.drawn_action`); 0 plays the best."""
-    resign: ResignRule | None = None
-    """When a match gives up for it."""
-    network: str = ""
-    """Which one the evaluator runs, for those who have to know it again: "step 1200, of 2026-01-31T12:00:00"."""
-    alpha_beta_depth: int | None = None
-    """Plies that an alpha-beta player looks ahead, to count material there; None for all others."""
-
-    def __post_init__(self) -> None:
-        assert self.evaluator is None or self.program is None
-        if self.terms.depth is not None and self.program is None:
-            raise SettingsError(f"{self.name} has a depth of {self.terms.depth}, which is for engines: say nodes.")
-        if self.terms.time_config != Terms().time_config and (self.evaluator is None or not self.terms.has_clock):
-            said = f"manager={self.terms.manager} and overhead={self.terms.overhead_s:g}"
-            raise SettingsError(f"{self.name} is to use {said}, which are for our own searches with a clock.")
-        if self.terms.nodes is not None and self.plays_by_rules:
-            but = "its depth stands behind the @" if self.alpha_beta_depth else "random play does not search"
-            raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but {but}.")
-        if self.terms.ponder and self.program is None and (self.evaluator is None or not self.terms.has_clock):
-            raise SettingsError(
-                f"{self.name} is to ponder, which engines and our own searches with a clock do: say tc or st, or leave"
-                " it out."
-            )
-        if self.sampled_plies < 0 or (self.sampled_plies and self.evaluator is None):
-            raise SettingsError(
-                f"{self.name} is to sample its moves in the first {self.sampled_plies} plies: that takes visits, which"
-                " a run, a checkpoint or rollouts have, and a number of at least 0."
-            )
-        if self.temperature and (self.evaluator is None or self.sampled_plies):
-            but = "it has no search of ours" if self.evaluator is None else "its first moves are sampled otherwise"
-            raise SettingsError(
-                f"{self.name} is to draw its moves at a temperature of {self.temperature:g}, but {but}."
-            )
-        if self.resign is not None and self.plays_by_rules:
-            who = "alpha-beta" if self.alpha_beta_depth else "random play"
-            raise SettingsError(f"{self.name} is to resign, but {who} never knows how it stands.")
+    @property
+    def name(self) -> str:
+        """The name in results and files."""
 
     @property
-    def plays_by_rules(self) -> bool:
-        """Whether it needs nothing but the rules: alpha-beta and random play."""
-        return self.evaluator is None and self.program is None
+    def terms(self) -> Terms:
+        """What it has for its moves in a match."""
+
+    @property
+    def resign(self) -> ResignRule | None:
+        """When a match resigns for it; None is never."""
+
+    def description(self) -> dict[str, Any]:
+        """What its moves depend on, besides name, terms and `resign`; as JSON takes it."""
+
+
+@dataclass(frozen=True)
+class SearchContestant:
+    """A search of ours with an evaluator."""
+
+    name: str
+    evaluator: Evaluator
+    search: SearchConfig = SearchConfig()
+    """`num_simulations` is the strength where `terms` have neither nodes nor a time."""
+    terms: Terms = Terms()
+    sampled_plies: int = 0
+    """Moves are drawn in proportion to their visits while the game has fewer plies than this."""
+    temperature: float = 0.0
+    """The temperature at which all moves are drawn (`zerosum.play.skill.drawn_action`); 0 plays the best."""
+    resign: ResignRule | None = None
+    network: str = ""
+    """Identity of the evaluator's network: "step 1200, of 2026-01-31T12:00:00"."""
+
+    def __post_init__(self) -> None:
+        if self.terms.depth is not None:
+            raise _no_depth(self.name, self.terms)
+        if not self.terms.has_clock:
+            _require_no_time_management(self.name, self.terms)
+        if self.sampled_plies < 0:
+            raise not_sampled(self.name, self.sampled_plies)
+        if self.temperature and self.sampled_plies:
+            raise SettingsError(
+                f"{self.name} is to draw its moves at a temperature of {self.temperature:g}, but its first moves are"
+                " sampled otherwise."
+            )
+
+    def description(self) -> dict[str, Any]:
+        """As in `Contestant`."""
+        drawn = {"temperature": self.temperature} if self.temperature else {}
+        return {"network": self.network, "search": asdict(self.search), "sampled plies": self.sampled_plies, **drawn}
 
     def player(self, game: Rules, *, num_batches: int = 1) -> Player:
-        """The contestant at one board, where a search by time has so many batches with the evaluator.
-
-        Raises:
-            SettingsError: it has no tree of simulations: it is none of ours, or plays at random or by alpha-beta.
-        """
-        if self.evaluator is None:
-            raise _no_search(self.name)
+        """The contestant at one board, where a search by time keeps so many batches at the evaluator."""
         return Player(game, self.evaluator, self.search, name=self.name, num_batches=num_batches)
 
 
-RANDOM = Contestant("random")
-"""Uniformly random moves: the zero of every rating."""
+@dataclass(frozen=True)
+class ProgramContestant:
+    """A program that is asked for its moves, such as an engine (`EngineCommand`)."""
+
+    name: str
+    program: Program
+    terms: Terms = Terms()
+    resign: ResignRule | None = None
+
+    def __post_init__(self) -> None:
+        _require_no_management(self.name, self.terms)
+
+    def description(self) -> dict[str, Any]:
+        """As in `Contestant`."""
+        return {"program": repr(self.program)}
 
 
-def alpha_beta(depth: int) -> Contestant:
+@dataclass(frozen=True)
+class AlphaBeta:
     """Alpha-beta search of a fixed depth with a plain material count: plays any game, and learns nothing.
 
     It is `zerosum._core.Game.alpha_beta`: at most `depth` plies, no quiescence, a decided end before any material.
-
-    Raises:
-        SettingsError: the depth is out of range.
     """
-    if not 1 <= depth <= MAX_ALPHA_BETA_DEPTH:
-        raise SettingsError(f"{ALPHA_BETA}@{depth}: it looks 1 to {MAX_ALPHA_BETA_DEPTH} plies ahead.")
-    return Contestant(f"{ALPHA_BETA}@{depth}", alpha_beta_depth=depth)
+
+    name: str
+    depth: int
+    terms: Terms = Terms()
+    """A clock at most."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= MAX_ALPHA_BETA_DEPTH:
+            raise SettingsError(f"{ALPHA_BETA}@{self.depth}: it looks 1 to {MAX_ALPHA_BETA_DEPTH} plies ahead.")
+        _require_clock_alone(self.name, self.terms, "its depth stands behind the @")
+
+    @property
+    def resign(self) -> None:
+        """Never: it does not know how it stands."""
+
+    def description(self) -> dict[str, Any]:
+        """As in `Contestant`."""
+        return {}
 
 
-def rollouts(game: Rules, num_simulations: int, *, seed: int) -> Contestant:
+@dataclass(frozen=True)
+class RandomPlay:
+    """Uniformly random moves: the zero of every rating."""
+
+    name: str = "random"
+    terms: Terms = Terms()
+    """A clock at most."""
+
+    def __post_init__(self) -> None:
+        _require_clock_alone(self.name, self.terms, "random play does not search")
+
+    @property
+    def resign(self) -> None:
+        """Never: it does not know how it stands."""
+
+    def description(self) -> dict[str, Any]:
+        """As in `Contestant`."""
+        return {}
+
+
+OwnContestant = SearchContestant | AlphaBeta | RandomPlay
+"""What `parse_player` makes."""
+
+
+def _no_depth(name: str, terms: Terms) -> SettingsError:
+    return SettingsError(f"{name} has a depth of {terms.depth}, which is for engines: say nodes.")
+
+
+def _require_no_management(name: str, terms: Terms) -> None:
+    if terms.time_config != Terms().time_config:
+        said = f"manager={terms.manager} and overhead={terms.overhead_s:g}"
+        raise SettingsError(f"{name} is to use {said}, which are for our own searches with a clock.")
+
+
+def _require_no_time_management(name: str, terms: Terms) -> None:
+    _require_no_management(name, terms)
+    if terms.ponder:
+        raise SettingsError(
+            f"{name} is to ponder, which engines and our own searches with a clock do: say tc or st, or leave it out."
+        )
+
+
+def _require_clock_alone(name: str, terms: Terms, why_no_nodes: str) -> None:
+    if terms.depth is not None:
+        raise _no_depth(name, terms)
+    if terms.nodes is not None:
+        raise SettingsError(f"{name} has {terms.nodes} nodes, but {why_no_nodes}.")
+    _require_no_time_management(name, terms)
+
+
+def not_sampled(name: str, num_plies: int) -> SettingsError:
+    """The error of a player whose moves cannot be sampled in its first plies."""
+    return SettingsError(
+        f"{name} is to sample its moves in the first {num_plies} plies: that takes visits, which a run, a checkpoint or"
+        " rollouts have, and a number of at least 0."
+    )
+
+
+RANDOM = RandomPlay()
+
+
+def alpha_beta(depth: int) -> AlphaBeta:
+    """Alpha-beta search of this depth. Raises SettingsError if it is out of range."""
+    return AlphaBeta(f"{ALPHA_BETA}@{depth}", depth)
+
+
+def rollouts(game: Rules, num_simulations: int, *, seed: int) -> SearchContestant:
     """Pure Monte Carlo tree search: equal priors, one random game a simulation, from scratch at every move.
 
     c_init is in proportion to the number of legal moves, so that c * P is about 0.6 in any game: of the values tried on
@@ -265,7 +345,7 @@ def rollouts(game: Rules, num_simulations: int, *, seed: int) -> Contestant:
         exact_bounds=False,
         reuse_tree=False,
     )
-    return Contestant(f"{ROLLOUTS}@{num_simulations}", RolloutEvaluator(seed=seed), search)
+    return SearchContestant(f"{ROLLOUTS}@{num_simulations}", RolloutEvaluator(seed=seed), search)
 
 
 def load_player(
@@ -349,12 +429,24 @@ def open_player(text: str, *, game: str | None = None, num_simulations: int | No
     if game is None:
         raise SettingsError(f"{word!r} plays any game: name the one to play, such as --game connect4.")
     rules, at_number = make(game), "" if num_simulations is None else f"@{num_simulations}"
-    return parse_player(f"{word}{at_number}", rules, seed=seed).player(rules)
+    return search_contestant(f"{word}{at_number}", rules, seed=seed).player(rules)
+
+
+def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int = 0) -> SearchContestant:
+    """A player that searches, in the words of `parse_player`.
+
+    Raises:
+        SettingsError, DataError: as `parse_player`; the player has no tree of simulations.
+    """
+    player = parse_player(text, game, batch_size=batch_size, seed=seed)
+    if not isinstance(player, SearchContestant):
+        raise _no_search(player.name)
+    return player
 
 
 def parse_player(
     text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, backend: str = "auto", seed: int = 0
-) -> Contestant:
+) -> OwnContestant:
     """Who plays, in the words that commands take.
 
         random        uniformly random moves
@@ -383,7 +475,9 @@ def parse_player(
     search = _search_of(_read_run_config(path), num_simulations)
     checkpoint = load_checkpoint(path)
     evaluator = _evaluator_of(checkpoint, game, backend=backend, batch_size=batch_size, num_threads=num_threads)
-    return Contestant(f"{word}@{search.num_simulations}", evaluator, search, network=network_name(checkpoint.info))
+    return SearchContestant(
+        f"{word}@{search.num_simulations}", evaluator, search, network=network_name(checkpoint.info)
+    )
 
 
 def network_name(info: CheckpointInfo) -> str:

@@ -11,14 +11,13 @@ from dataclasses import replace
 from zerosum._core import Root, uniform
 from zerosum.base.settings import num_cores
 from zerosum.contest.clock import TimeLeft
+from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove
 from zerosum.contest.time_manager import Progress, TimeManager
-from zerosum.external.engine import EngineMove
-from zerosum.external.search import EngineAnswer, EngineLimits
 from zerosum.games import Rules, State, measure_game, start_state
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.followed_search import FollowedSearch
-from zerosum.play.player import Contestant
+from zerosum.play.player import SearchContestant
 from zerosum.play.skill import drawn_action
 
 
@@ -28,7 +27,7 @@ class SearchMover:
     def __init__(
         self,
         game: Rules,
-        contestant: Contestant,
+        contestant: SearchContestant,
         *,
         num_boards: int = 1,
         seed: int = 0,
@@ -56,7 +55,7 @@ class SearchMover:
         self._advanced: Future[None] | None = None
 
     def new_game(self, number: int) -> None:
-        """See `zerosum.external.program.Mover`."""
+        """See `zerosum.contest.mover.Mover`."""
         self._wait()
         self._followed = None
         self._game_number = number
@@ -67,7 +66,7 @@ class SearchMover:
         return self._evaluations
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
-        """See `zerosum.external.program.Mover`."""
+        """See `zerosum.contest.mover.Mover`."""
         began = self._now()
         state = self._follow(start, actions)
         self._has_pondered = False
@@ -95,7 +94,7 @@ class SearchMover:
         return EngineMove(action, "", answer)
 
     def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
-        """See `zerosum.external.program.Mover`: what is found of the opponent's move is kept for the answer to it."""
+        """See `zerosum.contest.mover.Mover`: what is found of the opponent's move is kept for the answer to it."""
         self._follow(start, actions)
         self._drive(Task(is_endless=True), lambda: is_over.is_set() or self._is_closed.is_set())
         self._has_pondered = True
@@ -108,10 +107,10 @@ class SearchMover:
         return found
 
     def end_game(self, result: float) -> None:
-        """See `zerosum.external.program.Mover`."""
+        """See `zerosum.contest.mover.Mover`."""
 
     def close(self) -> None:
-        """See `zerosum.external.program.Mover`."""
+        """See `zerosum.contest.mover.Mover`."""
         self._is_closed.set()
 
     def _wait(self) -> None:
@@ -136,7 +135,7 @@ class SearchMover:
         return self._config.reuse_tree or self._has_pondered
 
 
-def chosen_action(root: Root, contestant: Contestant, *, seed: int, game: int, ply: int) -> int:
+def chosen_action(root: Root, contestant: SearchContestant, *, seed: int, game: int, ply: int) -> int:
     """A contestant's move after a search: the best, or one drawn, as it has it; equal keys, equal moves."""
     if contestant.temperature:
         number = uniform(seed, game, ply, "drawn move")

@@ -21,7 +21,7 @@ from zerosum.base.files import replace_durably
 from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
-from zerosum.play.player import Contestant, split_player
+from zerosum.play.player import Contestant, SearchContestant, split_player
 from zerosum.search import SearchConfig
 
 MOST_SKILL = 20
@@ -54,7 +54,7 @@ def skilled_search(config: SearchConfig) -> SearchConfig:
     return replace(config, root_selection="puct", leaves_in_flight=1, batches_in_flight=1)
 
 
-def with_skill(contestant: Contestant, skill: float) -> Contestant:
+def with_skill(contestant: Contestant, skill: float) -> SearchContestant:
     """A search of ours with this skill, as engines limit it.
 
     Raises:
@@ -62,7 +62,7 @@ def with_skill(contestant: Contestant, skill: float) -> Contestant:
     """
     if not 0 <= skill <= MOST_SKILL:
         raise SettingsError(f"skill is {skill:g}, expected a number from 0 to {MOST_SKILL}.")
-    if contestant.evaluator is None:
+    if not isinstance(contestant, SearchContestant):
         raise SettingsError(f"{contestant.name} has no search of ours, which a skill would limit: leave skill out.")
     if skill == MOST_SKILL:
         return contestant

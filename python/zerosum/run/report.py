@@ -19,7 +19,7 @@ from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES, split_name
 from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
-from zerosum.play.player import RANDOM, Contestant, Player, load_player, rollouts
+from zerosum.play.player import RANDOM, Contestant, Player, SearchContestant, load_player, rollouts
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
@@ -98,7 +98,7 @@ def evaluate(
 
 def _play_matches(player: Player, num_games: int, seed: int, write: Write, write_json: Write) -> list[MatchResult]:
     simulations = player.config.num_simulations
-    contestant = Contestant(f"{player.name}@{simulations}", player.evaluator, player.config)
+    contestant = SearchContestant(f"{player.name}@{simulations}", player.evaluator, player.config)
 
     def meet(first: Contestant, second: Contestant) -> MatchResult:
         return play_match(player.game, first, second, num_games=num_games, opening_plies=0, seed=seed)

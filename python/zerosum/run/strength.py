@@ -25,7 +25,7 @@ from zerosum.evaluators import Evaluator, make_evaluator
 from zerosum.games import Rules, measure_game
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path
-from zerosum.play.player import RANDOM, Contestant, rollouts
+from zerosum.play.player import RANDOM, Contestant, SearchContestant, rollouts
 from zerosum.run.config import RunConfig
 from zerosum.search import SearchConfig
 
@@ -145,7 +145,7 @@ class Strength:
         names = self._opponents(step)
         num_pairs = int(self._num_games(most_evaluations) / (2 * len(names)))
         if num_pairs > 0 and self._has_time(until_s):
-            player = Contestant(player_name(step), evaluator, self._search())
+            player = SearchContestant(player_name(step), evaluator, self._search())
             for name in names:
                 opponent = self._contestant(name, until_s) if self._has_time(until_s) else None
                 if opponent is not None and self._has_time(until_s):
@@ -353,7 +353,7 @@ class Strength:
             precision=training.precision,
             batch_size=GAMES_AT_ONCE,
         )
-        return Contestant(player_name(step), evaluator, self._search())
+        return SearchContestant(player_name(step), evaluator, self._search())
 
     def _rate_untrained(self, most_evaluations: float, until_s: float) -> None:
         """Let the untrained network meet random play and the weakest anchor, if it has not had its games yet."""
