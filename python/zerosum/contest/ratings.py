@@ -26,11 +26,11 @@ from zerosum.contest.elo import ELO_PER_LOGIT, NORMAL_95, Rating
 _Array = NDArray[np.float64]
 
 DRAWS = "Davidson"
-"""The model of draws, as the output names it."""
+"""Name of the model of draws in the output."""
 TYPICAL_NU = 0.3
-"""Before there are games: equal players draw 0.3 / 2.3 = 13 % of them."""
+"""Prior median of nu: equal players draw 0.3 / 2.3 = 13 % of their games."""
 NU_SPREAD = 1.5
-"""The standard deviation of ln nu, before there are games."""
+"""Prior standard deviation of ln nu."""
 NUS = np.geomspace(0.003, 12.0, 80)
 """Candidates for nu; the most likely one is taken. Equal players draw between 0.15 % and 86 % of their games."""
 SPREAD = np.linspace(-5, 5, 201)
@@ -129,16 +129,16 @@ class Ratings:
         return 2 * (peak - self._posterior.peak_if_equal(index, other_index, self.nu)) > NORMAL_95**2
 
     def expected_score(self, first: str, second: str) -> float:
-        """Share of the points that `first` is expected to make, in [0, 1], if the ratings are as their means say."""
+        """Expected share of the points of `first`, in [0, 1], at the means of the ratings."""
         difference = self.elos[self.names.index(first)] - self.elos[self.names.index(second)]
         win, draw, _ = outcome_probabilities(np.array(difference), self.nu)
         return float(win + draw / 2)
 
     def gains(self, pairs: Sequence[tuple[str, str]], *, targets: Sequence[str]) -> _Array:
-        """By how much one game of each of P pairs is expected to reduce the targets' summed variance: [P], Elo squared.
+        """Expected reduction of the targets' summed variance by one game of each of P pairs: [P], in Elo squared.
 
-        A game tells of the difference d of its two players; of a target t it tells what the two have in common,
-        cov(t, d)^2 / var(d)^2 of what it takes off the variance of d.
+        A game measures the difference d of its two players. It reduces the variance of a target t by
+        cov(t, d)^2 / var(d)^2 times the reduction of the variance of d.
         """
         index = {name: number for number, name in enumerate(self.names)}
         firsts, seconds = (np.array([index[pair[side]] for pair in pairs]) for side in (0, 1))
@@ -152,7 +152,7 @@ class Ratings:
 
 
 def outcome_probabilities(difference: _Array, nu: float) -> tuple[_Array, _Array, _Array]:
-    """Of a win, a draw and a loss against a player so much weaker, in Elo."""
+    """Probabilities of a win, a draw and a loss against a player that is weaker by `difference` Elo."""
     x = difference * _stretch(nu)
     logits = np.stack([x / 2, np.full_like(x, math.log(nu)), -x / 2])
     weights = np.exp(logits - logits.max(axis=0))
@@ -168,11 +168,10 @@ def game_information(difference: _Array, nu: float) -> _Array:
 
 
 def explained_variance(means: _Array, variances: _Array, nu: float) -> _Array:
-    """What one game is expected to take off the variance of its players' difference, in Elo squared; of any shape.
+    """Expected reduction, by one game, of the variance of its players' difference, in Elo squared; of any shape.
 
-    That is the variance of E[difference | result], by the law of total variance, for a difference that is normally
-    distributed. Of a difference that is known well a game tells `game_information` times the squared variance; where
-    next to nothing is known of it, a game that may go either way tells most.
+    By the law of total variance it is the variance of E[difference | result], for a normally distributed difference.
+    For a small variance it is `game_information` times the squared variance.
     """
     deviations = np.sqrt(variances)[..., None] * SPREAD
     weights = np.exp(-(SPREAD**2) / 2) / np.exp(-(SPREAD**2) / 2).sum()
@@ -182,7 +181,7 @@ def explained_variance(means: _Array, variances: _Array, nu: float) -> _Array:
 
 
 def _stretch(nu: float) -> float:
-    """The natural unit's x of one Elo."""
+    """x of one Elo, in natural units."""
     return (2 + nu) / 2 / ELO_PER_LOGIT
 
 
@@ -281,7 +280,7 @@ class _Posterior:
         return precision
 
     def likeliest(self) -> tuple[_Array, float]:
-        """The ratings at the peak, and the nu there: of those in `NUS`, climbing with shorter and shorter steps."""
+        """The ratings at the peak and the nu there, one of `NUS`, found with shorter and shorter steps."""
 
         @functools.cache
         def height(index: int) -> float:
@@ -307,12 +306,12 @@ class _Posterior:
         return self.log_density(tied @ constrained.peak(means, nu)[0], nu)
 
     def peak(self, elos: _Array, nu: float) -> tuple[_Array, float]:
-        """Where the density is greatest, and its logarithm there; by Newton's iterations, for it is log-concave."""
+        """The peak of the density, which is log-concave, and its logarithm there; by Newton's iterations."""
         height = self.log_density(elos, nu)
         while True:
             gradient = self.gradient(elos, nu)
             step = np.linalg.solve(self.precision(elos, nu), gradient)
-            # Twice what is left to gain, by Newton's model; what rounding hides is no gain.
+            # Twice the remaining gain by Newton's model, compared with the rounding error.
             if gradient @ step < 1e-9 * (1 + abs(height)):
                 return elos + step, height
             while (reached := self.log_density(elos + step, nu)) <= height:
@@ -323,6 +322,6 @@ class _Posterior:
 
 
 def most_telling_pair(ratings: Ratings, players: Sequence[str], *, targets: Sequence[str]) -> tuple[str, str]:
-    """Of all pairs of these players the one whose next game tells most about the targets; of equals the first."""
+    """The pair of these players whose next game says most about the targets; the first of equal ones."""
     pairs = list(itertools.combinations(players, 2))
     return pairs[int(np.argmax(ratings.gains(pairs, targets=targets)))]

@@ -1,4 +1,4 @@
-"""`zerosum ladder`: who is placed, who is there to play, and what is said of it."""
+"""`zerosum ladder`: the player that is placed, the opponents that are installed, and the output."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def place(
     write: Write = print,
     say: Write = print,
 ) -> bool:
-    """Place a player, or the ladder's opponents without one; whether it was interrupted from the keyboard.
+    """Place a player, or without one the ladder's opponents. Returns whether the keyboard interrupted it.
 
     Args:
         game_name: As `zerosum.games.make` takes it.
         entry: The player; None for the opponents themselves.
-        settings: How far it goes.
+        settings: Budget and openings.
         opponents: Play only these, and random play; all if empty.
-        results: The file that results are kept in, if any.
-        is_json: Write JSON, a line a match and one for the ladder, instead of the ladder's table.
-        write: Takes the answer.
-        say: Takes what happens meanwhile.
+        results: The file of results, if any.
+        is_json: Write JSON instead of the table: one line per match, and one for the ladder.
+        write: Receives the output.
+        say: Receives messages meanwhile.
 
     Raises:
         ZerosumError: as `make`, `enter`, `Results` and `Placement`; an opponent is unknown; an engine does not start.
@@ -73,7 +73,7 @@ def placement_of(
     results: Path | None = None,
     say: Write = print,
 ) -> tuple[Placement, Contestant | None]:
-    """A placement that is still to be played, and the player; the arguments are those of `place`."""
+    """A placement before its games, and the player; arguments as in `place`."""
     rungs = rungs_of(game)
     present = _those_here(_chosen(rungs, opponents, game), game, say)
     player, name = None, ""
@@ -95,7 +95,7 @@ def placement_of(
 
 
 def _chosen(rungs: list[Rung], names: Sequence[str], game: Rules) -> list[Rung]:
-    """The rungs of these names, and random play; all of them without names."""
+    """The opponents of these names, and random play; all of them without names."""
     known = [rung.name for rung in rungs]
     for name in names:
         if name not in known:
@@ -104,7 +104,7 @@ def _chosen(rungs: list[Rung], names: Sequence[str], game: Rules) -> list[Rung]:
 
 
 def _those_here(rungs: list[Rung], game: Rules, say: Write) -> list[Rung]:
-    """The rungs that can play, and a sentence for each program that the others need."""
+    """The opponents that can play. `say` gets a sentence for each program that the others need."""
     missing = {rung.name: rung.missing(game) for rung in rungs}
     for sentence in dict.fromkeys(filter(None, missing.values())):
         names = "; ".join(name for name, needed in missing.items() if needed == sentence)
@@ -113,12 +113,12 @@ def _those_here(rungs: list[Rung], game: Rules, say: Write) -> list[Rung]:
 
 
 def _identity(entry: Entry, player: Contestant) -> str:
-    """What results know a player by: all that its strength depends on, which is more than its name."""
+    """The player's name in results: all that its strength depends on, which is more than its name."""
     name = player.name
     program = player.program if isinstance(player, ProgramContestant) else None
     if not entry.name and isinstance(program, EngineCommand) and entry.word.partition(":")[0] in PROTOCOLS:
         name = entry.word + name.removeprefix(program.label)
-    # A run's newest network is another one tomorrow.
+    # The newest network of a run changes.
     parts = [name, player.network if isinstance(player, SearchContestant) else ""]
     parts += [f"sample={entry.sampled_plies}"] if entry.sampled_plies else []
     parts += [f"resign={entry.resign}"] if entry.resign else []

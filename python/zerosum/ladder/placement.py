@@ -1,13 +1,13 @@
-"""Placing a player: play who tells most, see what that says, and again, until the bar is short or the budget is used.
+"""Placing a player: play the most informative pair, fit the ratings, repeat until the bar is short or the budget used.
 
     placement = Placement(play, name="runs/demo@800", rungs=rungs, results=results, settings=settings)
     while not placement.is_over:
         print(placement.step())
     print(placement.table())
 
-A game between two opponents may tell more about a player than one of its own: what it did against opponents says little
-while nobody knows how strong those are. So pairs of opponents are among the choices. Without a player all opponents are
-the target, and the ladder itself gets better known.
+A game between two opponents may say more about a player than one of its own: results against opponents of unknown
+strength say little. Therefore pairs of opponents are among the choices. Without a player all opponents are the target,
+and the ratings of the ladder itself get more precise.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from zerosum.ladder.rungs import Rung
 from zerosum.play.player import RANDOM, Contestant
 
 MOST_AT_ONCE = 16
-"""Games of one pair before the next is chosen."""
+"""Most games of one pair before the next pair is chosen."""
 
 PlayFn = Callable[[str, str, int, int, Callable[[PlayedGame], None]], None]
-"""(first, second, number of games, seed, what is told of each game as it ends): plays a match."""
+"""Plays a match: (first, second, number of games, seed, callback for each game as it ends)."""
 
 
 @dataclass(frozen=True)
 class LadderSettings:
-    """How far a placement goes, and how it plays."""
+    """Budget and openings of a placement."""
 
     num_games: int = 200
-    """Budget, those of earlier calls with the same results included; even. None at all just shows what is known."""
+    """Budget, earlier calls with the same results included; even. 0 shows what is known."""
     within_elo: float = 0.0
-    """Ends as soon as half of the 95 % interval is no longer than this."""
+    """The placement ends once half of the 95 % interval is at most this."""
     opening_plies: int = 4
     """Random moves that begin each pair of games."""
     seed: int = 0
@@ -56,16 +56,16 @@ class LadderSettings:
 
 @dataclass(frozen=True)
 class Step:
-    """One match of a placement, and what it led to."""
+    """One match of a placement, and the rating after it."""
 
     first: str
     second: str
     tally: Tally
-    """From the view of `first`."""
+    """Results of `first`."""
     faults: tuple[str, ...]
     """A sentence for each game that was lost by a fault, which does not count."""
     rating: Rating | None
-    """Of the player that is placed, afterwards."""
+    """Rating afterwards of the player that is placed."""
 
     def __str__(self) -> str:
         rating = "" if self.rating is None else f"; {self.rating}"
@@ -79,14 +79,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Row:
-    """What a player did against an opponent, or an opponent of the ladder alone."""
+    """An opponent of the ladder, with the player's results against it."""
 
     opponent: str
     rating: Rating
     num_games: int = 0
     points: float = 0.0
     expected: float = 0.0
-    """Points that the ratings expect of so many games."""
+    """Points that the ratings predict for these games."""
 
 
 class Placement:
@@ -103,19 +103,19 @@ class Placement:
         results: Results,
         settings: LadderSettings,
     ) -> None:
-        """Begin, or go on where `results` end.
+        """Begin, or continue where `results` end.
 
         Args:
             play: Plays the games; see `arena_play`.
-            name: Of the player, as results know it, which may be a rung's; "" places the rungs themselves.
-            rungs: All that the ladder is made of.
-            opponents: Who of them can play; all if not given.
-            known: Results that everybody has.
-            results: What was played, and is added to.
-            settings: How far it goes.
+            name: The player's name in results, which may be an opponent's; "" places the opponents themselves.
+            rungs: All opponents of the ladder.
+            opponents: Names of the opponents that can play; all by default.
+            known: Packaged results.
+            results: Results of this and earlier placements; new ones are added.
+            settings: Budget and openings.
 
         Raises:
-            SettingsError: there is nobody to play.
+            SettingsError: there is no player to place.
         """
         self._play, self.name, self._settings = play, name, settings
         self._priors = {rung.name: rung.prior for rung in rungs if rung.name != RANDOM.name}
@@ -132,22 +132,22 @@ class Placement:
 
     @property
     def num_games(self) -> int:
-        """Played so far for this player."""
+        """Games played so far to place this player."""
         return self._results.num_games_for(self.name)
 
     @property
     def rating(self) -> Rating | None:
-        """Of the player; None where there is none."""
+        """Rating of the player; None without a player."""
         return self.ratings.rating(self.name) if self.name else None
 
     @property
     def is_over(self) -> bool:
-        """The bar is short enough, or the budget is used."""
+        """Whether the bar is short enough, or the budget is used."""
         worst = max(self.ratings.rating(target).error for target in self._targets)
         return worst <= self._settings.within_elo or self.num_games >= self._settings.num_games
 
     def step(self) -> Step:
-        """Choose two who tell most, let them play, and see what it says."""
+        """Choose the most informative pair, play a match of it, and fit the ratings."""
         num_games = min(self._num_at_once(), self._settings.num_games - self.num_games)
         first, second = most_telling_pair(self.ratings, self._players, targets=self._targets)
         halves: dict[int, PlayedGame] = {}
@@ -176,13 +176,13 @@ class Placement:
                 )
             )
 
-        # Each line of the file has moved the seed on, so that no opening comes again.
+        # The number of lines moves the seed on, so that openings do not repeat.
         self._play(first, second, num_games, self._settings.seed + self._results.num_lines, take)
         self.ratings = self._fit()
         return Step(first, second, sum(tallies, Tally(0, 0, 0)), tuple(faults), self.rating)
 
     def rows(self) -> list[Row]:
-        """The ladder from the top: all that can play or did, and the player's games against each."""
+        """The ladder from the top: all opponents, and the player's games against each."""
         met: dict[str, list[PairScore]] = {}
         for pair in self._results.pairs:
             if self.name and self.name in (pair.first, pair.second):
@@ -197,7 +197,7 @@ class Placement:
         return Row(opponent, self.ratings.rating(opponent), num_games, points, expected)
 
     def table(self) -> str:
-        """The ladder, from the top, with the player in its place. To be read by people."""
+        """The ladder from the top with the player in its place, as text."""
         rows = self.rows()
         width = max(len(name) for name in ("opponent", self.name, *(row.opponent for row in rows)))
         lines = [f"{'opponent':<{width}}  {'Elo':>13}" + ("  games  points  expected" if self.name else "")]
@@ -232,7 +232,7 @@ class Placement:
         return {"player": self.name, **own, "games": self.num_games, **model, "opponents": opponents}
 
     def _num_at_once(self) -> int:
-        """Few while little is known, then a quarter of what was played."""
+        """Number of games of the next match: few at first, later a quarter of those played."""
         return max(2, min(MOST_AT_ONCE, self.num_games // 8 * 2))
 
     def _fit(self) -> Ratings:
@@ -245,14 +245,14 @@ class Placement:
 def arena_play(
     game: Rules, rungs: Sequence[Rung], player: Contestant | None, *, name: str, opening_plies: int
 ) -> PlayFn:
-    """Games in the arena between rungs and a player that results know as `name`."""
+    """Plays games in the arena between opponents and the player, which results call `name`."""
     by_name = {rung.name: rung for rung in rungs}
 
     def contestant(who: str, seed: int) -> Contestant:
         if who == name:
             assert player is not None
             return player
-        # Anew for each match: rollouts draw on with every call, so the match is the same whatever was played before.
+        # A new player for each match: rollouts draw random numbers with every call, so earlier matches have no influence.
         return by_name[who].contestant(game, seed=seed)
 
     def play(first: str, second: str, num_games: int, seed: int, on_game: Callable[[PlayedGame], None]) -> None:

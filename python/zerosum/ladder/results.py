@@ -1,7 +1,7 @@
-"""The file of a ladder's results: a line a pair of games, written as they end. It is all that has to be kept.
+"""The file of a ladder's results: one line per pair of games, written as they end.
 
-What stands there serves every player that is placed with the same file: results between opponents make them better
-known, and players that were placed before may be met again by their names.
+The results of a file count for every player that is placed with it: results between opponents make their ratings more
+precise, and players that were placed before may be met again by their names.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from zerosum.contest.ratings import PairScore
 
 @dataclass(frozen=True)
 class PlayedPair:
-    """One line: two games with the same opening, or what is left of them without those that a fault decided."""
+    """One line: two games with the same opening, less those that a fault decided."""
 
     game: str
-    """With its options: results of another variant are none of this one."""
+    """Name of the game with its options; a variant is another game."""
     placed: str
-    """Whose place they were played for; "" for the opponents' own."""
+    """The player that was being placed; "" while the opponents were."""
     first: str
     second: str
     wins: int
-    """Of `first`; so are the draws and losses."""
+    """Wins of `first`, as are draws and losses."""
     draws: int
     losses: int
     faults: int = 0
-    """Games that were lost by a fault (time, an illegal move, a crash): they say nothing of strength."""
+    """Games lost by a fault (time, an illegal move, a crash), which do not count for ratings."""
 
     def __post_init__(self) -> None:
         counts = (self.wins, self.draws, self.losses, self.faults)
         if not all(isinstance(count, int) and count >= 0 for count in counts) or sum(counts) > 2:
-            raise ValueError("no results of two games")
+            raise ValueError("not the results of two games")
         if not all(isinstance(text, str) for text in (self.game, self.placed, self.first, self.second)):
-            raise ValueError("names are texts")
+            raise ValueError("a name is not a text")
         if not self.first or not self.second or self.first == self.second:
-            raise ValueError("no two players")
+            raise ValueError("not two players")
 
     @property
     def score(self) -> PairScore:
@@ -52,17 +52,17 @@ class Results:
     """Results of a game, kept in a file if one is named."""
 
     def __init__(self, path: Path | None, *, game: str, report: Callable[[str], None]) -> None:
-        """Read what is there; damaged lines are taken out, and `report` gets a sentence of it.
+        """Read the file. Damaged lines are removed from it, and `report` gets a sentence about them.
 
         Raises:
-            DataError: the file is none of a ladder, or cannot be read.
-            RunError: it cannot be mended.
+            DataError: the file is not a ladder's, or cannot be read.
+            RunError: it cannot be repaired.
         """
         self._path, self.game = path, game
         self.pairs: list[PlayedPair] = []
-        """Of this game, in the order they were played."""
+        """Pairs of this game, in the order in which they were played."""
         self.num_lines = 0
-        """In the file, of all games."""
+        """Lines of the file, of all games."""
         if path is not None:
             found = read_pairs(path)
             repair_lines(path, found, report=report)
@@ -77,15 +77,15 @@ class Results:
         self.num_lines += 1
 
     def num_games_for(self, placed: str) -> int:
-        """That were played to place somebody, faults included."""
+        """Number of games that were played to place a player, faults included."""
         return 2 * sum(pair.placed == placed for pair in self.pairs)
 
 
 def read_pairs(path: Path) -> Lines[PlayedPair]:
-    """All lines of a file; none if it is not there.
+    """All lines of a file; none if it does not exist.
 
     Raises:
-        DataError: it cannot be read, or not one of its lines is a ladder's.
+        DataError: it cannot be read, or none of its lines is a ladder's.
     """
     found = read_lines(path, _parse)
     if found.damaged and not found.entries:

@@ -1,7 +1,7 @@
-"""Opponents that a ladder is made of: players of ours that need nothing installed, and engines that everybody can have.
+"""The opponents of a ladder: players of ours, which need nothing installed, and engines that are free to install.
 
-`data/ladders.toml` says which engines there are for a game, at what limits, and what is known of all of them. They are
-limited by nodes, depth or level, never by time, so that they are as strong on a busy machine as on an idle one.
+`data/ladders.toml` lists the engines of each game, their limits, and what is known of all opponents. Limits are nodes,
+depth or level, never time, so that opponents are as strong on a busy machine as on an idle one.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from zerosum.games.rules import rules_name
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, ProgramContestant, parse_player
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8)
-"""Of alpha-beta, as far as a move takes no more than about `MOST_NODES`,"""
+"""Depths of alpha-beta, as far as a move takes no more than about `MOST_NODES`."""
 MOST_NODES = 30_000
 ROLLOUT_COUNTS = (10, 30, 100, 300, 1000)
-"""and of rollouts, as far as a player's moves in a game take no more random plies than `MOST_PLIES`."""
+"""Simulations of rollouts, as far as a player's moves in a game take no more random plies than `MOST_PLIES`."""
 MOST_PLIES = 5_000_000
 SLOWER_IN_PYTHON = 100
-"""Rules in Python are about so much slower: their own rungs are so much cheaper."""
+"""How many times slower rules in Python are, about; our own opponents get as much less work there."""
 
 
 OWN_DEVIATION = 400.0
-"""Of what is thought of our own rungs in a game that nobody has measured."""
+"""Standard deviation of the prior of our own opponents in a game that was not measured."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Rung:
     """An opponent whose strength does not change."""
 
     name: str
-    """For an own player what `parse_player` takes."""
+    """For a player of ours, the words of `parse_player`."""
     prior: Prior = Prior()
     engine: str = ""
-    """One of `zerosum.external.opponents.OPPONENTS`; "" is a player of ours, for whom none of what follows is said."""
+    """One of `zerosum.external.opponents.OPPONENTS`; "" is a player of ours, without the fields that follow."""
     arguments: str = ""
-    """For its command line."""
+    """Arguments of its command line."""
     options: tuple[tuple[str, str], ...] = ()
-    """(name, value) as its protocol takes them, besides those that the engine always has."""
+    """(name, value) in its protocol, besides those that the engine always has."""
     nodes: int | None = None
     depth: int | None = None
 
@@ -59,7 +59,7 @@ class Rung:
         return "" if opponent.is_installed else opponent.how_to_install
 
     def contestant(self, game: Rules, *, seed: int) -> Contestant:
-        """The player; equal seeds, equal moves, as far as it draws any at random."""
+        """The player. Equal seeds give equal random moves."""
         if not self.engine:
             return parse_player(self.name, game, seed=seed)
         command = _opponent(self.engine, game).command
@@ -84,20 +84,20 @@ def rungs_of(game: Rules) -> list[Rung]:
     own += [
         Rung(f"{ALPHA_BETA}@{depth}", Prior(200 + 150 * depth, OWN_DEVIATION))
         for depth in DEPTHS
-        # The least that alpha-beta can do, were each best move tried first (Knuth and Moore 1975).
+        # Nodes of alpha-beta if the best move is always tried first (Knuth and Moore 1975).
         if size.legal_actions ** ((depth + 1) / 2) * slowness <= MOST_NODES or depth == 1
     ]
     own += [
         Rung(f"{ROLLOUTS}@{count}", Prior(450 * math.log10(count), OWN_DEVIATION))
         for count in ROLLOUT_COUNTS
-        # Half of the plies are its moves, and a random game lasts half of the whole on average.
+        # Half of the plies are its moves, and a random game lasts half of the game on average.
         if count * size.plies**2 / 4 * slowness <= MOST_PLIES or count == ROLLOUT_COUNTS[0]
     ]
     return own + [_rung(table) for table in _data()["rungs"] if rules_name(game) in table["games"]]
 
 
 def known_scores(game: Rules) -> list[PairScore]:
-    """What the rungs of a game, with exactly its options, played against each other before it was packaged."""
+    """Packaged results of the opponents of a game, with exactly its options, against each other."""
     return [
         PairScore(first, second, wins, draws, losses)
         for table in _data().get("results", [])

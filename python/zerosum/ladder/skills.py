@@ -1,4 +1,4 @@
-"""`zerosum levels`: what each skill of a player is worth, placed on the ladder one after the other."""
+"""`zerosum levels`: the rating of each skill of a player, measured on the ladder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zerosum.play.player import ROLLOUTS, SearchContestant
 from zerosum.play.skill import Level, Levels
 
 SKILLS = (0, 5, 10, 15, 19)
-"""Those that are measured; what is between them is taken from the line through them."""
+"""Skills that are measured; ratings between them are interpolated linearly."""
 
 
 def measure_levels(
@@ -33,11 +33,11 @@ def measure_levels(
     Args:
         game_name: As `zerosum.games.make` takes it.
         word: A run, a checkpoint or rollouts.
-        settings: Of each placement.
+        settings: Budget and openings of each placement.
         skills: At least two, ascending.
         opponents: As `zerosum.ladder.command.place`.
-        results: The file that results are kept in, if any.
-        say: Takes what happens meanwhile.
+        results: The file of results, if any.
+        say: Receives messages meanwhile.
 
     Raises:
         ZerosumError: as `zerosum.ladder.command.place`; the player has no search.
@@ -54,7 +54,7 @@ def measure_levels(
                 say(str(placement.step()))
             placements.append(placement)
             say(f"Skill {skill}: {placement.rating}")
-    # The last one knows what all of them did.
+    # The last placement has the results of all.
     ratings = [placements[-1].ratings.rating(placement.name) for placement in placements]
     levels = (
         Level(skill, round(rating.elo, 1), round(rating.error, 1), placement.num_games)
@@ -64,6 +64,6 @@ def measure_levels(
 
 
 def level_table(levels: Levels) -> str:
-    """To be read by people."""
+    """The levels as text."""
     rows = [f"{level.skill:>5}{level.elo:+8.0f} ± {level.error:<5.0f}{level.num_games:>6}" for level in levels.levels]
     return "\n".join(["skill     Elo          games", *rows, "random play is 0, bars are 95 %"])

@@ -1,4 +1,4 @@
-"""How strong a run's checkpoints are while it trains: rating games in a small share of the run, and "is it learning?".
+"""Rating games of a run's checkpoints while it trains, in a small share of the run, and "is it learning?".
 
 A checkpoint meets, as far as the budget goes: the weakest anchor (pure MCTS with rollouts) that is not beaten yet, the
 rated checkpoint before it, the untrained network until one is stronger, and random play until it is beaten. All results
@@ -31,13 +31,13 @@ from zerosum.search import SearchConfig
 
 GAMES_AT_ONCE = 32
 LINK_GAMES = 96
-"""Of an anchor against the next weaker one: ties the ratings together."""
+"""Games of an anchor against the next weaker one, which tie the ratings together."""
 REFERENCE_GAMES = 32
-"""Of the untrained network, which learning is measured against."""
+"""Games of the untrained network, the reference for what was learned."""
 CHUNK = 8
-"""Games of a link that are played before the time is looked at again."""
+"""Games of a link between two looks at the time."""
 LEVEL_CHECKPOINTS = 4
-"""That show no difference, before they are called level."""
+"""Checkpoints without a difference that are called level."""
 EARLY_SHARE = 0.75
 """Share of the budget that is used before the last checkpoint."""
 REFERENCE_SHARE = 0.5
@@ -55,13 +55,13 @@ class RatingMatch:
     """One line of `strength.jsonl`."""
 
     player: str
-    """A checkpoint, as `player_name` has it, or an anchor."""
+    """A checkpoint (`player_name`) or an anchor."""
     opponent: str
     points: float
-    """Of the player: 1 a win, half a draw, (result + 1) / 2 in general."""
+    """Points of the player: 1 a win, half a draw, (result + 1) / 2 in general."""
     num_games: int
     evaluations: int
-    """That networks made for it, on both sides."""
+    """Positions that networks evaluated for it, on both sides."""
     seconds: float
 
 
@@ -83,13 +83,13 @@ class Strength:
         num_matches: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Read what was played so far; who only reads needs no game.
+        """Read what was played so far. Reading alone needs no game.
 
-        With `report` it is the trainer's: damaged lines are taken out of the file, and `report` gets a sentence of it.
-        Without, nothing is ever written; damaged lines are left out of what is read.
+        With `report`, damaged lines are removed from the file, and `report` gets a sentence about them. Without it,
+        nothing is written, and damaged lines are skipped.
 
-        With `num_matches` only so many count. The others are those that are to be played again: when their turn comes
-        they are taken from the file.
+        With `num_matches`, only so many matches count. The other matches of the file are replayed: each is taken from
+        the file when its turn comes.
 
         `clock` counts the seconds of rating games, as the run's budget counts them.
 
@@ -108,12 +108,12 @@ class Strength:
 
     @property
     def _game(self) -> Rules:
-        assert self._rules is not None, "who plays needs a game"
+        assert self._rules is not None, "playing needs a game"
         return self._rules
 
     @property
     def ratings(self) -> dict[str, Rating]:
-        """Of every player whom a chain of results connects with random play, which is 0."""
+        """Ratings of all players that a chain of results connects with random play, which is 0."""
         return self._ratings
 
     @property
@@ -123,7 +123,7 @@ class Strength:
 
     @property
     def newest(self) -> Rating | None:
-        """Of the newest rated checkpoint."""
+        """Rating of the newest rated checkpoint."""
         steps = self.rated_steps
         return self._ratings[player_name(steps[-1])] if steps else None
 
@@ -274,9 +274,9 @@ class Strength:
         return f"not visibly yet: {last} has {self._known(last) or 'no games of its own'}"
 
     def _level_since(self, steps: list[int]) -> str:
-        """The first of the checkpoints up to the last that show no difference to it, if it is strong and they are many.
+        """The first of the last checkpoints without a difference, if they are many and the last one is strong.
 
-        Strong is: stronger than random play and each anchor that has a rating.
+        A strong checkpoint is stronger than random play and than each anchor that has a rating.
         """
         last = player_name(steps[-1])
         others = [name for name in self._ratings if not name.startswith("step ")]
@@ -295,7 +295,7 @@ class Strength:
         return ", ".join(f"{points:g} of {games} points against {name}" for name, (points, games) in results)
 
     def _opponents(self, step: int) -> list[str]:
-        """Who would tell most, first: the weakest anchor that is not beaten yet, the checkpoint before, ..."""
+        """Opponents, the most informative first: the weakest anchor not beaten yet, the checkpoint before, ..."""
         counts = sorted(self._config.strength.rollout_simulations)
         unbeaten = [count for count in counts if not self._is_beaten(f"rollouts@{count}")]
         names = [f"rollouts@{count}" for count in unbeaten[:1] or counts[-1:]]
@@ -324,7 +324,7 @@ class Strength:
         return self._anchor(int(number), until_s) if kind == "rollouts" else self._load(int(number))
 
     def _anchor(self, count: int, until_s: float) -> Contestant:
-        """Pure MCTS with so many simulations. It meets the next weaker anchor, which ties the ratings together."""
+        """Pure MCTS with `count` simulations. Its games against the next weaker anchor tie the ratings together."""
         weaker = [other for other in self._config.strength.rollout_simulations if other < count]
         num_played = sum(match.num_games for match in self.matches if match.player == f"rollouts@{count}")
         while num_played < LINK_GAMES and (num_played == 0 or self._has_reference_time(until_s)):
@@ -334,7 +334,7 @@ class Strength:
         return self._rollouts(count)
 
     def _rollouts(self, count: int) -> Contestant:
-        # Rollouts draw on with every call, so each match has its own: it is the same whatever was played before it.
+        # Rollouts draw random numbers with every call: an evaluator of its own makes a match independent of earlier ones.
         return rollouts(self._game, count, seed=self._config.training.seed + len(self.matches))
 
     def _load(self, step: int) -> Contestant | None:
@@ -400,7 +400,7 @@ class Strength:
         )
 
     def _evaluations_per_game(self) -> float:
-        """Of networks, from the games so far; for the first ones, from how long random games are."""
+        """Evaluations by networks per game: of the games so far, or an estimate from the length of random games."""
         met = [match for match in self.matches if match.evaluations]
         if met:
             return sum(match.evaluations for match in met) / sum(match.num_games for match in met)
@@ -434,7 +434,7 @@ class Strength:
         are_networks = [contestant.name.startswith("step ") for contestant in (player, opponent)]
         points = result.points
         if all(are_networks):
-            # Two networks repeat a game wherever an opening comes again, which says nothing new.
+            # Two networks repeat their game when an opening repeats: a repeated game is no new information.
             points = list({game.actions: (game.result + 1) / 2 for game in result.games}.values())
         match = RatingMatch(
             player=player.name,
@@ -450,7 +450,7 @@ class Strength:
         append_line(self._path, json.dumps(asdict(match)))
 
     def _fit(self) -> None:
-        """Rate all whom results connect with random play: without a damaged line somebody may hang in the air."""
+        """Rate all players that results connect with random play. A damaged line may disconnect some."""
         scores = [
             PairScore.of_points(match.player, match.opponent, match.points, match.num_games) for match in self.matches
         ]
@@ -462,7 +462,7 @@ class Strength:
 
 
 def _parse_match(line: str) -> RatingMatch:
-    """A line as a match. Raises ValueError or TypeError if it is none."""
+    """A line as a match. Raises ValueError or TypeError if it is not one."""
     match = RatingMatch(**json.loads(line))
     if not (_NAME.fullmatch(match.player) and _NAME.fullmatch(match.opponent)) or match.player == match.opponent:
         raise ValueError("no match of two players")
