@@ -70,7 +70,7 @@ def test_a_log_has_what_engines_were_told_and_answered(tmp_path: Path) -> None:
     assert len(log.read_text().splitlines()) > played_once
     with pytest.raises(RunError, match="cannot be written: Is a directory. Name another file with --log"):
         play_session(match, log=tmp_path)
-    with pytest.raises(SettingsError, match="--log has what engines are told and answer, and no engine plays"):
+    with pytest.raises(SettingsError, match="--log records what engines are told and answer, and no engine plays"):
         play_session(plan(), log=log)
 
 
@@ -153,9 +153,9 @@ def test_a_header_that_was_cut_short_begins_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("1. e4 e5\n", "is no file of a match"),
-        ('{"format": "something else"}\n', "is no file of a match"),
-        ("\n\n", "is no file of a match"),
+        ("1. e4 e5\n", "is not a match file"),
+        ('{"format": "something else"}\n', "is not a match file"),
+        ("\n\n", "is not a match file"),
         (
             json.dumps({"format": "zerosum match 1", "game": "connect4", "first": {"name": "me", "terms": "6 nodes"}})
             + "\n",

@@ -1,8 +1,8 @@
-"""The loop of a match, and what ends its games: the rules, the clocks, a fault, a resignation, an agreed draw.
+"""The loop of a match, and the ends of its games: by rules, clocks, faults, resignations and agreed draws.
 
 `Match` plays the games of a plan in pairs: each opening twice, with colours changed. All games advance together, so the
-positions of many games share a batch of our own searches, and engines think side by side. This file knows players as
-`Contestant`s, and nothing of training; `zerosum.contest.sprt` says what the results are worth.
+positions of many games share a batch of our own searches, and engines think side by side. Players are `Contestant`s;
+`zerosum.contest.sprt` has the statistics of results.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zerosum.games import Rules, State
 from zerosum.play.player import Contestant, ProgramContestant
 
 INTERRUPT_S = 0.5
-"""While engines think, an interrupt from the keyboard is heard after this time at the latest."""
+"""Longest delay of an interrupt from the keyboard while engines think."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class _Board:
 
     index: int
     seats: tuple[int, int]
-    """Who is player 0, and who player 1."""
+    """Seats of player 0 and player 1."""
     state: State
     actions: list[int]
     opening_plies: int
@@ -55,11 +55,11 @@ class Match:
         """Bring the players to their boards.
 
         Args:
-            plan: The rules end a game; a resignation is the affair of each player (`Contestant.resign`).
-            played: Games that were played before; they count, and are not played again.
+            plan: The match; each player resigns by its own rule (`Contestant.resign`).
+            played: Earlier games, which count and are not played again.
 
         Raises:
-            SettingsError: a player cannot be set up as it is to be.
+            SettingsError: a player cannot be set up.
             EngineFailure: an engine cannot be started.
         """
         self._plan, self._game, self._players = plan, plan.game, plan.players
@@ -92,13 +92,13 @@ class Match:
 
     @property
     def is_over(self) -> bool:
-        """All games have ended, or the sequential test is decided."""
+        """Whether all games have ended, or the sequential test is decided."""
         return self._is_decided or len(self._games) == self._schedule.num_games
 
     def _count_pairs(self) -> None:
         """Count the pairs that are complete, in the order in which they were begun, until the test is decided.
 
-        In the order in which they end short games would come first, which may be mostly one player's wins.
+        The order of their ends would favour short games, which may be mostly one player's wins.
         """
         while not self._is_decided and {2 * self._num_pairs, 2 * self._num_pairs + 1} <= self._games.keys():
             pair = (self._games[2 * self._num_pairs], self._games[2 * self._num_pairs + 1])
@@ -109,12 +109,12 @@ class Match:
 
     @property
     def num_games(self) -> tuple[int, int]:
-        """Games that have ended, and games that there are."""
+        """Number of finished games, and of all games."""
         return len(self._games), self._schedule.num_games
 
     @property
     def result(self) -> MatchResult:
-        """The only one of `results`, where two players meet."""
+        """The result of a match of two players."""
         (result,) = self.results
         return result
 
@@ -129,7 +129,7 @@ class Match:
                 counted[schedule.pairing(index)].append(self._games[index])
             else:
                 num_others[schedule.pairing(index)] += 1
-        # What a player of several pairings asked its evaluator is not counted by opponent.
+        # Evaluations of a player in several pairings are not counted by opponent.
         seats = () if self._plan.is_tournament else self._seats
         evaluations = [seat.evaluations for seat in seats]
         return tuple(
@@ -145,9 +145,9 @@ class Match:
         )
 
     def play_batch(self) -> list[PlayedGame]:
-        """One batch of evaluations for each contestant, and the moves that are decided. Answers the games that ended.
+        """Evaluate one batch for each contestant, and make the moves that are decided. Returns the games that ended.
 
-        Where nobody has anything to evaluate, it waits for those who think in threads of their own.
+        Without anything to evaluate, it waits for players that think in threads of their own.
         """
         num_ended = len(self._fresh)
         for seat in self._seats:
@@ -160,7 +160,7 @@ class Match:
         return self._fresh[num_ended:]
 
     def close(self) -> None:
-        """Let everybody leave; what they are thinking about is forgotten."""
+        """Close all seats; searches under way are dropped."""
         for seat in self._seats:
             seat.close()
 
@@ -175,7 +175,7 @@ class Match:
     # ---- how a game goes
 
     def _start_next(self, number: int) -> None:
-        """The next game that is to be played, at the board of this number."""
+        """Start the next game at the board of this number."""
         index = next(self._ahead, None)
         if index is None:
             self._boards.pop(number, None)
@@ -224,7 +224,7 @@ class Match:
         )
 
     def _wait(self) -> Decision | BaseException:
-        assert self._boards, "somebody is to move, or the match is over"
+        assert self._boards, "a player is to move, or the match is over"
         while True:
             try:
                 return self._inbox.get(timeout=INTERRUPT_S)
@@ -232,7 +232,7 @@ class Match:
                 continue
 
     def _decide(self, decision: Decision | BaseException) -> None:
-        """What a seat came to, and what becomes of the game."""
+        """Apply the decision of a seat to its game."""
         if isinstance(decision, BaseException):
             raise decision
         board = self._boards[decision.board]
@@ -289,7 +289,7 @@ class Match:
             self._begin(number, board)
 
     def _end(self, number: int, board: _Board, result: float, player: int, ending: str, note: str = "") -> None:
-        """The game is over, with this result for a player."""
+        """End a game with this result for a player."""
         of_first_player = result if player == 0 else -result
         notes = [note] if note else []
         turn = self._turn(number, board, EngineLimits())
@@ -316,7 +316,7 @@ class Match:
 
 
 def _clock_of(players: Sequence[Contestant]) -> Clock | None:
-    """The clocks of a game, by who moves first; None if neither has one."""
+    """The clocks of a game; None if neither player has one."""
     if not any(player.terms.has_clock for player in players):
         return None
     first, second = (player.terms for player in players)
@@ -324,7 +324,7 @@ def _clock_of(players: Sequence[Contestant]) -> Clock | None:
 
 
 def _disagreement(name: str, score: str, result: float) -> list[str]:
-    """A note, if what an engine of Go says of a game has another winner than the rules."""
+    """A note, if an engine of Go counts another winner than the rules."""
     said = {"B": 1.0, "W": -1.0, "0": 0.0}.get(score[:1].upper())
     if said is None or said == result:
         return []
@@ -335,7 +335,7 @@ def _disagreement(name: str, score: str, result: float) -> list[str]:
 def play(
     plan: MatchPlan, *, played: Sequence[PlayedGame] = (), on_game: Callable[[PlayedGame], None] = lambda _played: None
 ) -> tuple[MatchResult, ...]:
-    """Play a match to its end, and answer the result of each pairing; `on_game` is told of each game as it ends.
+    """Play a match to its end and return the result of each pairing; `on_game` gets each game as it ends.
 
     Equal seeds give equal games, as far as the evaluators answer equally (rollouts: new contestants) and no clock runs.
     """
@@ -357,7 +357,7 @@ def play_match(
     max_games_at_once: int | None = None,
     on_game: Callable[[PlayedGame], None] = lambda _played: None,
 ) -> MatchResult:
-    """Play two players' match to its end, as `play` does: whatever else a match may have stands in `MatchSettings`."""
+    """Play a match of two players, as `play` does; `MatchSettings` has all other settings."""
     settings = MatchSettings(num_games, seed, opening_plies, max_games_at_once=max_games_at_once)
     (result,) = play(MatchPlan(game, (first, second), settings), on_game=on_game)
     return result

@@ -1,4 +1,4 @@
-"""All that a match is, before it is played: rules, players, who meets whom in which game, and how games begin and end.
+"""The description of a match: rules, players, schedule, and how games begin and end.
 
     plan = MatchPlan(make("connect4"), (one, other), MatchSettings(num_games=100, seed=1, opening_plies=2))
 
@@ -24,16 +24,16 @@ Format = Literal["round-robin", "gauntlet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 GAMES_AT_ONCE = 64
-"""Of our own players without a clock, whose positions share batches."""
+"""Games at once of our own players without a clock, whose positions share batches."""
 COMPARED_OPENINGS = 100
-"""So many openings have to be the same for a match to go on."""
+"""Number of openings that have to agree for a match to go on."""
 
 
 def require_pairs(name: str, num_games: int) -> None:
-    """Hold a number of games, under the name that its giver knows, against how a match plays them.
+    """Check that a number of games is even; `name` is the setting's in the error.
 
     Raises:
-        SettingsError: it is odd.
+        SettingsError: the number is odd.
     """
     if num_games % 2:
         raise SettingsError(f"{name} is {num_games}, expected an even number: each opening is played from both sides.")
@@ -41,30 +41,30 @@ def require_pairs(name: str, num_games: int) -> None:
 
 @dataclass(frozen=True)
 class MatchSettings:
-    """How a match is played, whoever plays.
+    """Settings of a match that do not depend on its players.
 
     Raises:
         SettingsError: a number is out of range.
     """
 
     num_games: int
-    """Of each two players that meet; even: each opening is played from both sides."""
+    """Games of each pairing; even, because each opening is played from both sides."""
     seed: int
     """Keys random openings, random play and sampled moves."""
     opening_plies: int = 0
     """Random moves that begin each pair of games; a game of several starts draws one of them, too."""
     openings: OpeningSource | None = None
-    """Where openings come from instead."""
+    """Source of openings, instead of random moves."""
     openings_name: str = ""
-    """What was asked for, for people."""
+    """Name of the openings, for people."""
     draw: DrawRule | None = None
-    """When a draw is agreed; never, if not given."""
+    """When a draw is agreed; None is never."""
     sprt: Sprt | None = None
-    """Ends a match of two as soon as it is decided by the complete pairs, in the order in which they were begun."""
+    """A test that ends a match of two once the complete pairs decide it, in the order in which they were begun."""
     max_games_at_once: int | None = None
-    """If not given, `GAMES_AT_ONCE`, or with programs and clocks one for each core; for two where a player ponders."""
+    """By default `GAMES_AT_ONCE`; with programs or clocks one per core, or per two cores where a player ponders."""
     format: Format = "round-robin"
-    """Who meets whom where there are more than two: everybody everybody, or the first player all others."""
+    """Pairings of more than two players: all pairs, or the first player against all others."""
 
     def __post_init__(self) -> None:
         require_pairs("num_games", self.num_games)
@@ -79,10 +79,10 @@ class MatchSettings:
             raise SettingsError(f"format {self.format!r}: {nearest(self.format, FORMATS)}.")
 
     def num_boards(self, num_games: int, *, has_threads: bool, is_pondering: bool) -> int:
-        """How many of so many games are played at once.
+        """Number of games that are played at once.
 
         Args:
-            num_games: That are left.
+            num_games: Games that are left.
             has_threads: Whether a player thinks in threads of its own, one for each board.
             is_pondering: Whether both sides of a board may think at a time.
         """
@@ -94,8 +94,8 @@ class MatchSettings:
 class Schedule:
     """Which players meet in which game, as numbers of players; games are numbered from 0, 2k and 2k + 1 are a pair.
 
-    A round is a pair of games of every pairing, with the same opening in all of them: whoever stops early has compared
-    everybody by as many games.
+    A round is a pair of games of every pairing, with the same opening in all of them: after an early stop all players
+    have about as many games.
     """
 
     pairings: tuple[tuple[int, int], ...]
@@ -104,7 +104,7 @@ class Schedule:
 
     @classmethod
     def of(cls, num_players: int, settings: MatchSettings) -> Schedule:
-        """Of a format."""
+        """The schedule of `settings.format`."""
         others = range(1, num_players)
         pairings = (
             tuple((0, other) for other in others)
@@ -115,7 +115,7 @@ class Schedule:
 
     @property
     def num_games(self) -> int:
-        """Of all pairings."""
+        """Games of all pairings."""
         return len(self.pairings) * self.num_games_each
 
     def pairing(self, index: int) -> int:
@@ -127,17 +127,17 @@ class Schedule:
         return index // 2 // len(self.pairings)
 
     def sides(self, index: int) -> tuple[int, int]:
-        """Who moves first in a game, and who second."""
+        """Numbers of the players that move first and second in a game."""
         first, second = self.pairings[self.pairing(index)]
         return (first, second) if index % 2 == 0 else (second, first)
 
 
 @dataclass(frozen=True)
 class MatchPlan:
-    """All that a match is.
+    """A match of two players, or a tournament of more.
 
     Raises:
-        SettingsError: there are too few players, or what is asked for is for two players alone.
+        SettingsError: there are too few players, or a setting is for two players only.
     """
 
     game: Rules
@@ -160,29 +160,29 @@ class MatchPlan:
 
     @property
     def schedule(self) -> Schedule:
-        """Who meets whom."""
+        """Players of each game."""
         return Schedule.of(len(self.players), self.settings)
 
     @property
     def openings(self) -> OpeningSource:
-        """What games begin with, by round."""
+        """Opening of each round."""
         settings = self.settings
         return settings.openings or RandomOpenings(self.game, num_plies=settings.opening_plies, seed=settings.seed)
 
     @property
     def event(self) -> str:
-        """What it is called in files."""
+        """Name of the match in files."""
         if self.is_tournament:
             return f"{self.settings.format} of {len(self.players)} players"
         return " - ".join(player.name for player in self.players)
 
     def names_at(self, index: int) -> tuple[str, str]:
-        """Who moves first in a game, and who second."""
+        """Names of the players that move first and second in a game."""
         first, second = self.schedule.sides(index)
         return self.players[first].name, self.players[second].name
 
     def description(self) -> dict[str, Any]:
-        """What its games depend on, as JSON takes it. Neither how many there are nor when it is decided."""
+        """All that its games depend on, for JSON; not their number, nor the test that ends the match."""
         openings = [self.openings(number) for number in range(COMPARED_OPENINGS)]
         digest = zlib.crc32(repr([(opening.start, opening.actions) for opening in openings]).encode())
         players = [_described(player) for player in self.players]

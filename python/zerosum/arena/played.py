@@ -1,4 +1,4 @@
-"""A game of a match, when it is over."""
+"""A finished game of a match."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ FAILURES = ("time", "illegal move", "forfeit")
 
 @dataclass(frozen=True)
 class Thought:
-    """What is known of how a player came to its move."""
+    """What a player reported about a move."""
 
     score: Score | None = None
-    """Of the position, seen from the player; None if it did not say."""
+    """Score of the position for the player; None if it reported none."""
     seconds: float | None = None
-    """That the move took; None where games of a match share the time, as those of our own searches do."""
+    """Time of the move; None where games share the time, as our own searches without clocks do."""
     clock_s: float | None = None
-    """What its clock shows after the move; None without a clock."""
+    """Time on its clock after the move; None without a clock."""
     depth: int | None = None
-    """Plies that an engine says it has searched."""
+    """Plies that an engine reports."""
     nodes: int | None = None
-    """That an engine says it has searched; of our own search, simulations."""
+    """Nodes that an engine reports; simulations of our own search."""
 
 
 @dataclass(frozen=True)
@@ -36,23 +36,23 @@ class PlayedGame:
     """All moves, the opening included."""
     opening_plies: int
     first_is_player: int
-    """Which player the contestant named first was: 0 moved first, 1 second."""
+    """Player number of the contestant named first: 0 moved first, 1 second."""
     result: float
-    """Of the contestant named first, in [-1, 1]."""
+    """Result of the contestant named first, in [-1, 1]."""
     ending: str
-    """How the game ended, in words: the rules', or those of `zerosum.notation.record.ENDINGS`."""
+    """How the game ended, in the words of the rules or of `zerosum.notation.record.ENDINGS`."""
     start: str = ""
-    """The position it began with, as `zerosum.games.start_state` takes it."""
+    """The first position, as `zerosum.games.start_state` takes it."""
     opening: str = ""
-    """What the opening is called; "" if it has no name."""
+    """Name of the opening; "" if it has none."""
     thoughts: tuple[Thought, ...] = field(default=(), compare=False, repr=False)
-    """Of each move after the opening."""
+    """Thoughts of all moves after the opening."""
     date: str = field(default="", compare=False)
-    """Of its end, `2026-01-31`; "" where nobody keeps it."""
+    """Date of its end, `2026-01-31`; "" if the game is not kept in a file."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """Sentences: which player failed and how, which rule ended the game, whose count of it is another one."""
+    """Sentences about faults, the rule that ended the game, and an engine that counts another score."""
 
     @property
     def has_failure(self) -> bool:
-        """Whether a player lost it by a fault: its time, an illegal move, a crash."""
+        """Whether a fault decided it: time, an illegal move, a crash."""
         return self.ending in FAILURES

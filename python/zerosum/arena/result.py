@@ -1,4 +1,4 @@
-"""What a match says, from the view of the contestant named first."""
+"""The result of a match, from the view of the contestant named first."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class MatchResult:
     games: tuple[PlayedGame, ...]
     """The complete pairs in the order in which they were begun, up to the first incomplete one, by `index`.
 
-    After an early stop the other games that have ended are rather short ones, which would bias the result.
+    After an early stop the other finished games are mostly short, which would bias the result.
     """
     evaluations: tuple[int, int]
-    """Positions that the evaluators of first and second were asked about, unfinished games included."""
+    """Positions that the evaluators of first and second evaluated, unfinished games included."""
     sprt: Sprt | None = None
-    """The test that may end it early."""
+    """The test that may end the match early."""
     num_others: int = 0
-    """Games that have ended and do not count."""
+    """Finished games that do not count."""
 
     def tally(self, *, player: int | None = None) -> Tally:
         """Results of the games, or of those in which the contestant named first was player 0 or 1."""
@@ -44,7 +44,7 @@ class MatchResult:
 
     @property
     def num_distinct(self) -> int:
-        """How many games differ from one another: repeated ones say nothing new."""
+        """Number of different games; a repeated game is no new information."""
         return len({(game.start, game.actions) for game in self.games})
 
     @property
@@ -59,17 +59,17 @@ class MatchResult:
 
     @property
     def statistics(self) -> MatchStatistics:
-        """What the results say of the contestants' strength, by complete pairs; whatever is above 0 is a win."""
+        """Statistics of the results by complete pairs; a result above 0 is a win."""
         counts = count_results({game.index: game.result for game in self.games})
         return match_statistics(counts, sprt=self.sprt)
 
     def num_failures(self, ending: str) -> tuple[int, int]:
-        """Games that first and second lost by this fault, one of `FAILURES`."""
+        """Number of games that first and second lost by this fault, one of `FAILURES`."""
         results = [game.result for game in self.games if game.ending == ending]
         return sum(result < 0 for result in results), sum(result > 0 for result in results)
 
     def failures(self) -> list[str]:
-        """Who lost how many games by a fault, as sentences."""
+        """Games lost by faults, as sentences."""
         found = [
             (name, count, ending)
             for ending in FAILURES

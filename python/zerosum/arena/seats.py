@@ -1,7 +1,7 @@
 """Players at their boards. A `Seat` is asked for moves and puts its `Decision`s into the match's inbox.
 
-Searches of ours without a clock are here, alpha-beta and random play: they do all their boards together.
-`program_seat.py` has those that think in threads of their own.
+Here are searches of ours without a clock, alpha-beta and random play: one thread serves all their boards.
+`program_seat.py` has players that think in threads of their own.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class Turn:
     game_index: int
     start: str
     actions: Sequence[int]
-    """Since the start; to be read at once, for it grows."""
+    """Moves since the start. The list grows later: read it at once."""
     state: State
-    """After them."""
+    """The position after `actions`."""
     limits: EngineLimits
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What came of a turn."""
+    """The outcome of a turn."""
 
     board: int
     action: int | None
@@ -49,54 +49,54 @@ class Decision:
     ending: str = ""
     """"" with a move, else "resignation" or "declaration", or one of `FAILURES`."""
     note: str = ""
-    """What went wrong, as a sentence."""
+    """A sentence about a fault."""
 
 
 Inbox = SimpleQueue[Decision | BaseException]
-"""Of a match: what its seats decided. An exception is for the match to raise."""
+"""Decisions of a match's seats. The match raises an exception that it finds there."""
 
 
 class Seat:
-    """A player at several boards, told of all moves there and asked to begin whenever it is its turn.
+    """A player at several boards: it hears of all moves there, and begins to think when it is its turn.
 
-    A seat inherits these methods, most of which do nothing, and has its own where it has something to do.
+    Most methods do nothing by default.
     """
 
     @property
     def evaluations(self) -> int:
-        """Positions that its evaluator was asked about."""
+        """Positions that its evaluator evaluated."""
         return 0
 
     @property
     def has_work(self) -> bool:
-        """Whether `work` would do anything."""
+        """Whether `work` has something to do."""
         return False
 
     def work(self) -> None:
-        """Think a batch further; what is decided goes into the inbox."""
+        """Search one more batch; decisions go into the inbox."""
 
     def new_game(self, board: int, game_index: int, state: State) -> None:
         """The game of this index begins at a board, in this position."""
 
     def advance(self, board: int, action: int) -> None:
-        """Somebody moved there, and the game goes on."""
+        """A move was made at a board, and the game goes on."""
 
     def begin(self, turn: Turn) -> None:
         """It is this seat's turn."""
         raise NotImplementedError
 
     def ponder(self, turn: Turn) -> None:
-        """It is the opponent's turn, in whose time this seat may think until the next `begin` or `end_game`."""
+        """It is the opponent's turn. The seat may think until the next `begin` or `end_game`."""
 
     def end_game(self, turn: Turn, result: float) -> str:
         """The game is over after this position, with a result in [-1, 1] for the seat.
 
-        What the seat says the score is, in its own words, where the rules ended the game; "" for nothing.
+        Returns the score that the seat itself counts where the rules ended the game, in its own words; "" for none.
         """
         return ""
 
     def close(self) -> None:
-        """Leave, whatever is under way."""
+        """Stop, whatever is under way."""
 
 
 class SearchPool:
@@ -105,7 +105,7 @@ class SearchPool:
     def __init__(self, game: Rules, player: SearchContestant, *, num_boards: int, num_sides: int) -> None:
         self._evaluator, self._num_boards, config = player.evaluator, num_boards, player.search
         num_trees = num_boards * num_sides
-        # Nobody explores at random in a match; an alpha spares `new_search` from measuring the game for one.
+        # A match has no exploration noise; an alpha spares `new_search` from measuring the game for one.
         self.config = replace(
             config,
             root_noise_fraction=0.0,
@@ -115,11 +115,11 @@ class SearchPool:
         self.search = new_search(game, self.config, num_trees=num_trees)
         self._max_leaves = num_trees * config.leaves_in_flight
         self.evaluations = [0] * num_sides
-        """By side: of those that have taken one."""
+        """By side that was taken."""
         self._num_taken = 0
 
     def take_side(self) -> int:
-        """The number of another player's trees."""
+        """The number of the side whose trees another player gets."""
         self._num_taken += 1
         return self._num_taken - 1
 
@@ -170,7 +170,7 @@ class SearchSeat(Seat):
     def work(self) -> None:
         """See `Seat`."""
         self._pool.answer()
-        # Of the searches that are finished, some may have been so since an earlier turn.
+        # Some of the finished searches may belong to earlier turns.
         for tree in sorted(self._thinking.keys() & set(self._pool.search.finished().tolist())):
             self._inbox.put(self._decide(self._thinking.pop(tree), self._pool.search.root(tree)))
 
@@ -180,12 +180,12 @@ class SearchSeat(Seat):
 
 
 def thought_of(root: Root) -> Thought:
-    """What a search found."""
+    """The result of a search."""
     return Thought(Score(win_rate=win_rate(root.value)), nodes=root.num_simulations)
 
 
 class RulesSeat(Seat):
-    """Needs no evaluator: draws a legal move, or looks `depth` plies ahead; keyed by (seed, game, ply)."""
+    """Random play, or alpha-beta of `depth` plies; random numbers are keyed by (seed, game, ply)."""
 
     def __init__(self, game: Rules, inbox: Inbox, *, depth: int | None, seed: int) -> None:
         self._game, self._inbox, self._depth, self._seed = game, inbox, depth, seed

@@ -1,4 +1,4 @@
-"""A match as a command plays it: kept in files, gone on with, told about while it is played, left in good order."""
+"""A match as a command plays it: kept in files, continued after a stop, reported while it is played."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from zerosum.play.contestants import Entry, enter, sharing_evaluator
 from zerosum.play.player import Contestant, ProgramContestant
 
 RANDOM_PLIES = 2
-"""That open each pair of games where nothing is said of openings."""
+"""Random plies that open each pair of games by default."""
 REPORT_S = 10.0
-"""Between two lines about a match under way."""
+"""Seconds between two lines about a match under way."""
 
 Say = Callable[[str], None]
 
@@ -62,7 +62,7 @@ def with_openings(
 def plan_match(
     game: Rules, entries: Sequence[Entry], settings: MatchSettings, *, say: Say = lambda _said: None
 ) -> MatchPlan:
-    """A match of those who entered it; `say` gets sentences about how engines are set up.
+    """The match of these entries; `say` gets sentences about the setup of engines.
 
     Raises:
         SettingsError, DataError, EngineFailure: as `enter`.
@@ -86,30 +86,30 @@ def plan_match(
 
 
 @dataclass(frozen=True)
-class Played:
-    """What came of a session."""
+class SessionResult:
+    """The result of a session."""
 
     results: tuple[MatchResult, ...]
-    """Of each pairing."""
+    """Results of all pairings."""
     is_interrupted: bool
-    """From the keyboard, before the match was over."""
+    """Whether the keyboard interrupted the match."""
     file: Path | None = None
-    """Where the games are."""
+    """The file of games, if any."""
 
     @property
     def result(self) -> MatchResult:
-        """The only one, where two players met."""
+        """The result of a match of two players."""
         (result,) = self.results
         return result
 
     @property
     def standings(self) -> Standings:
-        """All of them together."""
+        """The table of a tournament."""
         return Standings(self.results)
 
     @property
     def how_to_go_on(self) -> str:
-        """A sentence for those who interrupted it."""
+        """A sentence after an interrupt."""
         if self.file is None:
             return "Interrupted. These games are not kept: with --out FILE a match can go on later."
         return f"Interrupted. The games are in {self.file}: the same command goes on with them."
@@ -117,24 +117,24 @@ class Played:
 
 def play_session(
     plan: MatchPlan, *, file: Path | None = None, log: Path | None = None, say: Say = lambda _said: None
-) -> Played:
+) -> SessionResult:
     """Play a match, or go on with the one in a file, until it is over or interrupted.
 
     Args:
         plan: The match.
-        file: Where its games go as they end, in a format by its suffix; what is needed to go on stands beside it.
-        log: Where all that engines are told and answer goes: see `zerosum.external.traffic`.
-        say: Gets sentences about what happens, for people.
+        file: The file of its games, in a format by its suffix; a file beside it has what is needed to go on.
+        log: The file of all lines to and from engines: see `zerosum.external.traffic`.
+        say: Receives messages for people.
 
     Raises:
         DataError: the file holds another match, or games of this game cannot be written into it.
-        RunError: a file cannot be written, or another process does.
+        RunError: a file cannot be written, or another process writes it.
         SettingsError, EngineFailure: as `Match`.
     """
     if log is not None and not any(
         isinstance(player, ProgramContestant) and isinstance(player.program, EngineCommand) for player in plan.players
     ):
-        raise SettingsError("--log has what engines are told and answer, and no engine plays: leave it out.")
+        raise SettingsError("--log records what engines are told and answer, and no engine plays: leave it out.")
     with contextlib.ExitStack() as stack:
         keep, kept = _keeper(plan, file, stack, say)
         traffic = None if log is None else stack.enter_context(TrafficLog(log))
@@ -149,8 +149,8 @@ def play_session(
                 if traffic is not None:
                     traffic.require_whole()
         except KeyboardInterrupt:
-            return Played(match.results, is_interrupted=True, file=file)
-        return Played(match.results, is_interrupted=False, file=file)
+            return SessionResult(match.results, is_interrupted=True, file=file)
+        return SessionResult(match.results, is_interrupted=False, file=file)
 
 
 def _listened_to(player: Contestant, number: int, log: TrafficLog | None) -> Contestant:
@@ -162,7 +162,7 @@ def _listened_to(player: Contestant, number: int, log: TrafficLog | None) -> Con
 def _keeper(
     plan: MatchPlan, file: Path | None, stack: contextlib.ExitStack, say: Say
 ) -> tuple[Callable[[PlayedGame], None], list[PlayedGame]]:
-    """What keeps a game, and the games that are kept already."""
+    """A function that keeps a game, and the games that are kept already."""
     if file is None:
         return (lambda _ended: None), []
     require_suffix(file, plan.game)
@@ -187,7 +187,7 @@ def _keeper(
 
 
 class _Watch:
-    """Tells people how a match goes: of each fault at once, of the score now and then."""
+    """Messages about a match: each fault at once, the score now and then."""
 
     def __init__(self, say: Say) -> None:
         self._say, self._said_at = say, time.monotonic()
@@ -203,7 +203,7 @@ class _Watch:
 
 
 def _score(results: Sequence[MatchResult]) -> str:
-    """Of two players."""
+    """The score of a match of two players."""
     if len(results) > 1:
         return ""
     llr = f"; LLR {sprt}" if (sprt := results[0].statistics.sprt) else ""
@@ -211,7 +211,7 @@ def _score(results: Sequence[MatchResult]) -> str:
 
 
 def _faults(ended: PlayedGame) -> Iterator[str]:
-    """Who failed, and whose count of the score is another one; not why a player resigned."""
+    """Messages about faults and other counts of the score, without the reasons of resignations."""
     for note in ended.notes:
         if ended.ending not in ("resignation", "agreement"):
             yield f"Game {ended.index + 1}: {f'lost by {ended.ending}. ' if ended.has_failure else ''}{note}"

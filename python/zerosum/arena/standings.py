@@ -1,4 +1,4 @@
-"""What a tournament says: points, a rating with an error bar for each player, and a table of the points by opponent.
+"""The result of a tournament: points and a rating with an error bar for each player, and points by opponent.
 
 Ratings are fitted to all results together by `zerosum.contest.ratings.fit_ratings`.
 """
@@ -15,7 +15,7 @@ from zerosum.contest.ratings import connected, fit_ratings
 
 @dataclass(frozen=True)
 class Standing:
-    """One player among all."""
+    """The row of a player."""
 
     name: str
     rating: Rating | None
@@ -35,7 +35,7 @@ class Standings:
 
     @property
     def names(self) -> list[str]:
-        """All players, as they were entered."""
+        """All players, in the order of entry."""
         return list(dict.fromkeys(name for result in self.results for name in (result.first, result.second)))
 
     def ratings(self) -> dict[str, Rating]:
@@ -63,7 +63,7 @@ class Standings:
         return Standing(name, rating, points, int(num_games), against)
 
     def numbers(self) -> dict[str, Any]:
-        """All of it, as JSON takes it: players from the top, then what each pairing says."""
+        """Everything for JSON: players from the top, then the statistics of each pairing."""
         players = [
             {
                 "name": row.name,

@@ -1,6 +1,6 @@
-"""The games of a match in a file, so that it goes on after a kill: a line of JSON for the match, then one a game.
+"""The games of a match in a file, so that it goes on after a kill: a line of JSON for the match, then one per game.
 
-A game counts once its line is whole. What the match says is computed anew from the games, never stored.
+A game counts once its line is whole. Results are computed from the games, never stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORMAT = "zerosum match 1"
 
 
 class MatchStore:
-    """A match's file, which this process alone writes; to be closed."""
+    """A match's file, locked by this process until `close`."""
 
     def __init__(
         self,
@@ -39,16 +39,16 @@ class MatchStore:
         """Open the file of a match, or begin one.
 
         Args:
-            path: Of the file.
-            game: That is played.
+            path: The file.
+            game: The rules.
             settings: All that a game of the match depends on, as JSON takes it.
-            names_at: Players of a game by its number, the one that moves first before the other; nobody in a match of
+            names_at: Players of a game by its number, the one that moves first before the other; empty in a match of
                 two, whose settings name them.
-            report: Gets a sentence, if lines are damaged and taken out.
+            report: Gets a sentence about damaged lines, which are removed.
 
         Raises:
-            DataError: the file holds another match, or none, or cannot be read.
-            RunError: another process writes it, or nobody may.
+            DataError: the file holds another match, is not a match file, or cannot be read.
+            RunError: another process writes it, or it is not writable.
         """
         self._path, self._game, self._names_at = path, game, names_at
         self._lock = filelock.FileLock(f"{path}.lock", timeout=0)
@@ -70,7 +70,7 @@ class MatchStore:
         self.games.append(played)
 
     def close(self) -> None:
-        """Let others have the file."""
+        """Unlock the file."""
         if self._lock.is_locked:
             Path(self._lock.lock_file).unlink(missing_ok=True)
             self._lock.release()
@@ -82,7 +82,7 @@ class MatchStore:
         def parse(line: str) -> PlayedGame:
             played = parse_game(self._game, line)
             if played.index in seen:
-                raise ValueError("a game that was there before")
+                raise ValueError("a game with the number of an earlier one")
             seen.add(played.index)
             return played
 
@@ -111,11 +111,11 @@ class MatchStore:
         )
 
     def _not_a_match(self) -> DataError:
-        return DataError(f"{self._path} is no file of a match: it begins otherwise. Name another file.")
+        return DataError(f"{self._path} is not a match file: its first line differs. Name another file.")
 
 
 def _first_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
-    """What differs first: its name, and either's value, in words."""
+    """The first difference: its name, and both values as text."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in dict.fromkeys((*here, *there)):
             if there.get(key) != here.get(key):
@@ -124,7 +124,7 @@ def _first_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, 
 
 
 def game_line(game: Rules, played: PlayedGame, players: tuple[str, ...] = ()) -> str:
-    """A game as a line of JSON, its moves as the game writes them; with its players' names if they are given."""
+    """A game as a line of JSON, with moves in the game's notation, and the players' names if given."""
     state, moves = start_state(game, played.start), []
     for action in played.actions:
         moves.append(game.action_text(state, action))
@@ -155,14 +155,14 @@ def _without_none(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_game(game: Rules, line: str) -> PlayedGame:
-    """A game of such a line.
+    """The game of a line that `game_line` wrote.
 
     Raises:
-        ValueError, TypeError: it is none, or breaks the rules.
+        ValueError, TypeError: it is not such a line, or breaks the rules.
     """
     values = json.loads(line)
     if not isinstance(values, dict) or not isinstance(values.get("game"), int) or values["game"] < 0:
-        raise ValueError("no game of a match")
+        raise ValueError("not a game of a match")
     if missing := {"result", "ending"} - values.keys():
         raise ValueError(f"no {missing.pop()}")
     start = values.get("start", "")
@@ -176,9 +176,9 @@ def parse_game(game: Rules, line: str) -> PlayedGame:
     first_is_player, result = values["game"] % 2, values["result"]
     outcome = game.outcome(state)
     if outcome is not None and result != (outcome if first_is_player == 0 else -outcome):
-        raise ValueError("the rules have another result")
+        raise ValueError("the result contradicts the rules")
     if not -1 <= result <= 1:
-        raise ValueError("no result")
+        raise ValueError("not a result")
     return PlayedGame(
         index=values["game"],
         actions=tuple(actions),
@@ -196,7 +196,7 @@ def parse_game(game: Rules, line: str) -> PlayedGame:
 
 def _thought(values: Any) -> Thought:
     if not isinstance(values, dict):
-        raise TypeError("no thought")
+        raise TypeError("not a thought")
     score = values.pop("score", None)
     return Thought(None if score is None else Score(**score), **values)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
-from zerosum.arena.session import Played, Say, plan_match, play_session, with_openings
+from zerosum.arena.session import Say, SessionResult, plan_match, play_session, with_openings
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
@@ -63,7 +63,7 @@ class SuiteResult:
     """A match of the suite, here and there."""
 
     match: PaperMatch
-    played: Played
+    played: SessionResult
 
     def __str__(self) -> str:
         games = "" if self.match.num_games is None else f" of {self.match.num_games:,} games"

@@ -14,7 +14,7 @@ from zerosum.cli.words import GAME_HELP, GameArgument, Json, refuse, require_pai
 if TYPE_CHECKING:  # a start of the command line is light
     from zerosum.arena import MatchSettings
     from zerosum.arena.plan import Format
-    from zerosum.arena.session import Played
+    from zerosum.arena.session import SessionResult
     from zerosum.arena.suite import SuiteWords
     from zerosum.contest.sprt import Sprt
     from zerosum.play.contestants import Entry
@@ -24,7 +24,7 @@ PlayerSettings = Annotated[
     typer.Option(
         "--each",
         metavar="NAME=VALUE",
-        help="What all players have, once for each setting: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
+        help="A setting of all players; may be repeated: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
         " second, `timemargin=50` milliseconds over it, `ponder=true`, `nodes=1000` or `depth=5` a move,"
         " `'option.Hash=64'` of an engine, `profile=paper`, `sample=30` plies by visits,"
         " `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=paper`.",
@@ -33,11 +33,13 @@ PlayerSettings = Annotated[
 ]
 FirstSettings = Annotated[
     list[str] | None,
-    typer.Option("--first", metavar="NAME=VALUE", help="What the first player has, before that.", show_default=False),
+    typer.Option(
+        "--first", metavar="NAME=VALUE", help="A setting of the first player; it overrides --each.", show_default=False
+    ),
 ]
 SecondSettings = Annotated[
     list[str] | None,
-    typer.Option("--second", metavar="NAME=VALUE", help="What the second player has.", show_default=False),
+    typer.Option("--second", metavar="NAME=VALUE", help="A setting of the second player.", show_default=False),
 ]
 
 
@@ -46,8 +48,8 @@ Openings = Annotated[
     typer.Option(
         "--openings",
         metavar="FILE",
-        help="Begin with these: PGN, EPD, SFEN, SGF, moves (.txt), a Polyglot book (.bin), or `chess-human`,"
-        " `shogi-human`, which come with the program.",
+        help="File of openings: PGN, EPD, SFEN, SGF, moves (.txt), a Polyglot book (.bin); or `chess-human`,"
+        " `shogi-human`, which are built in.",
         show_default=False,
     ),
 ]
@@ -55,7 +57,7 @@ OpeningPlies = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Random plies that open each pair of games, 2 if not given; with --openings, the most of an opening.",
+        help="Random plies that open each pair of games, 2 by default; with --openings, most plies of an opening.",
         show_default=False,
     ),
 ]
@@ -67,7 +69,7 @@ Concurrency = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Games at once: if not given 64 between our own players without clocks, else one a core.",
+        help="Games at once; by default 64 between our own players without clocks, else one per core.",
         show_default=False,
     ),
 ]
@@ -75,8 +77,8 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write the games as they end: .pgn, .sgf or .csa, or .jsonl for any game; of a suite, a directory. The"
-        " same command goes on with a match that was stopped.",
+        help="File of the games (.pgn, .sgf or .csa; .jsonl for any game), or directory of a suite. The same command"
+        " continues a stopped match.",
         show_default=False,
     ),
 ]
@@ -84,7 +86,7 @@ Log = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Add all that engines are told and answer to this file, with the time, the game and the engine.",
+        help="File to which all lines to and from engines are added, with time, game and engine.",
         show_default=False,
     ),
 ]
@@ -97,7 +99,7 @@ Seed = Annotated[int, seed_option("openings, random play and sampled moves")]
 )
 def match(
     game: Annotated[
-        str, typer.Argument(help=f"{GAME_HELP} With --suite only if it is to be one game.", show_default=False)
+        str, typer.Argument(help=f"{GAME_HELP} With --suite, the only game to play.", show_default=False)
     ] = "",
     first: Annotated[
         str,
@@ -127,10 +129,10 @@ def match(
     ] = "",
     model: Annotated[
         str | None,
-        typer.Option(help="Which Elo they are in: `normalized` if not given, `logistic` or `bayesian`."),
+        typer.Option(help="Elo model of the test: `normalized` (default), `logistic` or `bayesian`."),
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="How often the test may accept ELO1 in error, 0.05 if not given.")
+        float | None, typer.Option(help="Rate at which the test may accept ELO1 in error, 0.05 by default.")
     ] = None,
     beta: Annotated[float | None, typer.Option(help="The same for ELO0.")] = None,
     out: Out = None,
@@ -145,14 +147,12 @@ def match(
     ] = "",
     time_scale: Annotated[
         float | None,
-        typer.Option(
-            help="With --suite: its times are multiplied by this, 0.001 if not given (of 3 hours that makes 10.8 s)."
-        ),
+        typer.Option(help="Factor for the times of a --suite, 0.001 by default (3 hours become 10.8 s)."),
     ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Let two players meet, and say how they compare."""
+    """Play a match of two players and compare their strength."""
     from zerosum.arena import MatchSettings
     from zerosum.arena.suite import SuiteWords
     from zerosum.base.errors import SettingsError
@@ -208,7 +208,7 @@ def _play(
     draw: str,
     out: Path | None,
     log: Path | None,
-) -> Played:
+) -> SessionResult:
     """Play the match, with openings as (file, plies, whether they are shuffled)."""
     from zerosum.arena.session import plan_match, play_session, with_openings
     from zerosum.contest.adjudication import DrawRule
@@ -220,7 +220,7 @@ def _play(
     return play_session(plan_match(rules, entries, settings, say=say), file=out, log=log, say=say)
 
 
-def _leave(played: Played) -> None:
+def _leave(played: SessionResult) -> None:
     if played.is_interrupted:
         say(played.how_to_go_on)
         raise typer.Exit(130)
@@ -248,23 +248,21 @@ def tournament(
     players: Annotated[
         list[str],
         typer.Argument(
-            help="Three or more, each as `match` takes it. NAME=VALUE behind a player is a setting of that one:"
+            help="Three or more, each as `match` takes it. NAME=VALUE behind a player is its setting:"
             " `stockfish nodes=1000 'option.Skill Level=0' gnuchess st=1`.",
             show_default=False,
         ),
     ],
     format: Annotated[
         str,
-        typer.Option(
-            "--format", help="`round-robin`: everybody meets everybody; `gauntlet`: the first player meets all others."
-        ),
+        typer.Option("--format", help="`round-robin`: all pairs; `gauntlet`: the first player against all others."),
     ] = "round-robin",
     games: Annotated[
         int,
         typer.Option(
             min=2,
             callback=require_pairs_option,
-            help="Games of each two that meet; each opening is played from both sides.",
+            help="Games of each pair; each opening is played from both sides.",
         ),
     ] = 20,
     each: PlayerSettings = None,
@@ -278,7 +276,7 @@ def tournament(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Let several players meet, and print a table of points and ratings."""
+    """Play a tournament and print a table of points and ratings."""
     from json import dumps
 
     from zerosum.arena import MatchSettings
@@ -302,12 +300,14 @@ def ladder(
     game: GameArgument,
     player: Annotated[
         str,
-        typer.Argument(help="Who is placed, as `match` takes it; without one the opponents are.", show_default=False),
+        typer.Argument(
+            help="The player to rate, as in `match`; without one the opponents are rated.", show_default=False
+        ),
     ] = "",
     has: Annotated[
         list[str] | None,
         typer.Option(
-            "--player", metavar="NAME=VALUE", help="What the player has, as in `match --each`.", show_default=False
+            "--player", metavar="NAME=VALUE", help="A setting of the player, as in `match --each`.", show_default=False
         ),
     ] = None,
     games: Annotated[
@@ -315,18 +315,17 @@ def ladder(
         typer.Option(help="Budget, games for this player in --results included; 0 shows what is known."),
     ] = 200,
     within: Annotated[
-        float, typer.Option(metavar="ELO", help="Stop as soon as the rating is known to ± so many Elo (95 %).")
+        float, typer.Option(metavar="ELO", help="Stop once the 95 % interval is at most ± this many Elo.")
     ] = 0.0,
     opponent: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Play only this one and `random`; may be repeated.", show_default=False),
+        typer.Option(metavar="NAME", help="Play only this opponent and `random`; may be repeated.", show_default=False),
     ] = None,
     results: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep the results here (JSON lines) as they come: the same command goes on, and other players are"
-            " placed by them, too.",
+            help="File of results (JSON lines): the same command continues, and other players are rated by them, too.",
             show_default=False,
         ),
     ] = None,
@@ -334,7 +333,7 @@ def ladder(
     seed: Annotated[int, seed_option("openings, random play and sampled moves")] = 0,
     json: Json = False,
 ) -> None:
-    """Place a player on a scale of opponents, by the games that tell most; random play is 0."""
+    """Rate a player on a scale of opponents by the most informative games; random play is 0."""
     from zerosum.ladder.command import place
     from zerosum.ladder.placement import LadderSettings
     from zerosum.play.contestants import Entry
@@ -368,15 +367,15 @@ def levels(
     ] = None,
     results: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep the results here, as in `ladder`.", show_default=False),
+        typer.Option(metavar="FILE", help="File of results, as in `ladder`.", show_default=False),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where to keep the levels; of a run, if not given, in its directory."),
+        typer.Option(metavar="FILE", help="File for the levels; for a run, its directory by default."),
     ] = None,
     seed: Annotated[int, seed_option("openings, random play and drawn moves")] = 0,
 ) -> None:
-    """Measure on the ladder what an engine's `Skill Level` is worth, so that it can be asked for an Elo."""
+    """Measure the Elo of an engine's skill levels on the ladder, for its option `UCI_Elo`."""
     from zerosum.ladder.placement import LadderSettings
     from zerosum.ladder.skills import level_table, measure_levels
     from zerosum.play.skill import LEVELS_FILE

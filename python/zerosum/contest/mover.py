@@ -18,7 +18,7 @@ from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules
 
 MARGIN_S = 0.1
-"""By which clocks may be overstepped if nothing else is said: the way to a program and back."""
+"""Default time by which a clock may be overstepped: the way to a program and back."""
 UNKNOWN_MATE = 10_000
 
 
@@ -36,25 +36,25 @@ class EngineFailure(ZerosumError, RuntimeError):  # noqa: N818 (it is the engine
 
 @dataclass(frozen=True)
 class EngineLimits:
-    """How long an engine may think about one move: by a clock, by the move, by nodes, by depth, or several of these."""
+    """Limits of one move: a clock, a time, nodes, a depth, or several of these."""
 
     remaining_s: tuple[float, float] | None = None
-    """What the clocks of player 0 (who moves first) and player 1 show; None without clocks."""
+    """Clocks of player 0 (which moves first) and player 1; None without clocks."""
     increment_s: tuple[float, float] = (0.0, 0.0)
-    """What either player gets after each move, beside `remaining_s`."""
+    """Time that each player gets after each of its moves."""
     moves_to_go: int | None = None
-    """Moves that the mover has to make in what its clock shows; None if the rest of the game."""
+    """Moves that the mover has to make in its remaining time; None is the rest of the game."""
     byoyomi_s: float = 0.0
-    """For each move once the clock of the mover shows nothing."""
+    """Time for each move once the clock of the mover is at 0."""
     move_time_s: float | None = None
-    """For this move."""
+    """Time for this move."""
     nodes: int | None = None
     depth: int | None = None
     """Plies."""
     flag_falls_s: float | None = None
-    """The mover loses by its clock after so long, where that is later than what else is said: further periods."""
+    """Time after which the mover loses, if later than the other limits say, as with further periods."""
     margin_s: float = MARGIN_S
-    """That the answer may come after the time without losing by it."""
+    """Time by which an answer may be late without losing."""
 
     @classmethod
     def of_clocks(
@@ -67,18 +67,18 @@ class EngineLimits:
         nodes: int | None,
         depth: int | None,
     ) -> EngineLimits:
-        """What a mover under a clock is told, in the words that protocols have.
+        """Limits of a mover under a clock, as far as protocols can express them.
 
-        Of several periods of overtime an engine hears of one, of Canadian overtime not before it begins. An opponent
-        without a clock is said to have the mover's.
+        An engine hears of one period of overtime at a time, and of Canadian overtime once it begins. An opponent
+        without a clock is reported with the mover's.
 
         Args:
-            left: Of players 0 and 1.
-            player: Who moves, with a clock.
-            flag_falls_s: Of the mover, as `TimeControl.flag_falls_after_s`.
-            margin_s: That its move may be late by.
-            nodes: A limit beside the clock.
-            depth: Another one.
+            left: Time left of players 0 and 1.
+            player: The mover, which has a clock.
+            flag_falls_s: `TimeControl.flag_falls_after_s` of the mover.
+            margin_s: Time by which its move may be late.
+            nodes: An additional limit.
+            depth: An additional limit.
         """
         own = left[player]
         if own.is_overtime and own.period_moves == 1:
@@ -108,7 +108,7 @@ class EngineLimits:
             raise SettingsError(f"remaining_s is {self.remaining_s}, allowed are finite numbers, or None.")
 
     def allowed_s(self, player: int) -> float | None:
-        """The time in which this player has to answer; None if no limit is a time."""
+        """Time in which this player has to answer; None if no limit is a time."""
         if self.flag_falls_s is not None:
             return self.flag_falls_s
         times = [] if self.move_time_s is None else [self.move_time_s]
@@ -119,61 +119,61 @@ class EngineLimits:
 
 @dataclass(frozen=True)
 class EngineAnswer:
-    """What an engine answered, read as its protocol has it; whether the move is legal is not known yet."""
+    """An engine's answer as its protocol has it. The move may be illegal."""
 
     move: str
-    """Or another word of the protocol: "resign", "win"."""
+    """A move, or another word of the protocol: "resign", "win"."""
     seconds: float
-    """From the question to the answer, by our clock."""
+    """Time from the question to the answer, by our clock."""
     centipawns: int | None = None
-    """The last score, for the player to move; None if it was a mate, or there was none."""
+    """Last score, for the player to move; None without one, and if it was a mate."""
     mate: int | None = None
-    """The last score, if it was a mate: the player to move mates if it is positive.
+    """Last score, if it was a mate: positive if the player to move mates.
 
-    In moves in UCI, in plies in USI, `UNKNOWN_MATE` of either sign where the engine does not say when.
+    The unit is moves in UCI and plies in USI; `UNKNOWN_MATE` of either sign is a mate of unknown length.
     """
     depth: int | None = None
-    """The last that the engine said."""
+    """Last depth that the engine reported."""
     nodes: int | None = None
     pv: tuple[str, ...] = ()
     """The principal variation as the engine wrote it."""
     ponder: str = ""
-    """The reply that it expects and would ponder on; "" if it named none."""
+    """Expected reply, to ponder on; "" if it named none."""
     win_rate: float | None = None
-    """Expected points in [0, 1] for the player to move, where it says that instead of a score."""
+    """Expected points in [0, 1] for the player to move, if it reports them instead of a score."""
 
 
 @dataclass(frozen=True)
 class EngineMove:
-    """What an engine decided in a position."""
+    """The decision of an engine in a position."""
 
     action: int | None
-    """Its move, which is legal; None if it ended the game."""
+    """A legal move; None if it ended the game."""
     ending: str
     """"" with a move, else "resignation" or "declaration" (USI's `bestmove win`: whether it may is for others to say).
 
     In the words of `zerosum.notation.record.ENDINGS`.
     """
     answer: EngineAnswer
-    """What it said: score, depth, nodes, and how long it took."""
+    """Score, depth, nodes and time of the move."""
 
 
 class Mover(Protocol):
     """A program at one board. One thread uses it, but for `close`."""
 
     def new_game(self, number: int) -> None:
-        """Another game begins, of this number in the match, from 0. Raises EngineFailure."""
+        """A game begins, with this number in the match, from 0. Raises EngineFailure."""
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
         """The move in the position after `actions`, from a start as `start_state` takes it.
 
         Raises:
-            EngineFailure: there is no legal one in time; the next `new_game` begins afresh.
-            SettingsError: it cannot be limited so.
+            EngineFailure: no legal move in time; the next `new_game` begins afresh.
+            SettingsError: it cannot obey the limits.
         """
 
     def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
-        """Think in the opponent's time, who is to move in the position after `actions`, until the event is set.
+        """Think in the opponent's time, in the position after `actions`, until the event is set.
 
         Raises:
             EngineFailure: it fails; the next `new_game` begins afresh.
@@ -181,20 +181,17 @@ class Mover(Protocol):
         """
 
     def end_game(self, result: float) -> None:
-        """How the game ended for it, in [-1, 1]."""
+        """The game has ended, with this result for it in [-1, 1]."""
 
     def close(self) -> None:
-        """Leave, and have nothing behind; called from another thread, it ends what is under way there.
-
-        It may be called again.
-        """
+        """Stop and leave nothing behind. Another thread may call it to end a search, and it may be called again."""
 
 
 class Program(Protocol):
-    """Somebody who can be asked for moves, described: a frozen dataclass, whose `repr` says all of it."""
+    """Description of a mover: a frozen dataclass with a complete `repr`."""
 
     def open(self, game: Rules) -> Mover:
-        """Sit down at a board.
+        """A mover for one board.
 
         Raises:
             EngineFailure: it cannot be started.
@@ -204,22 +201,22 @@ class Program(Protocol):
 
 @dataclass(frozen=True)
 class Terms:
-    """What a player has for its moves; several limits hold together, and nothing given is no limit."""
+    """Limits of a player's moves; several hold together, and by default there are none."""
 
     time: TimeControl = TimeControl()
-    """Its clock, which may be another one than the opponent's."""
+    """Its clock, which may differ from the opponent's."""
     nodes: int | None = None
-    """For each move; of our own search simulations, instead of the player's own number."""
+    """Nodes of each move; for our own search simulations, instead of the player's own number."""
     depth: int | None = None
-    """Plies for each move, of a program."""
+    """Plies of each move, for a program."""
     manager: str = TimeConfig().manager
     """How a search of ours uses its clock, as `TimeConfig.manager`."""
     overhead_s: float = TimeConfig().overhead_s
-    """What its moves are late by at worst, as `TimeConfig.overhead_s`."""
+    """Largest delay of its moves, as `TimeConfig.overhead_s`."""
     margin_s: float = MARGIN_S
-    """By how much its clock may be overstepped; it is never charged."""
+    """Time by which its clock may be overstepped; it is never charged."""
     ponder: bool = False
-    """Whether it thinks in the opponent's time, too, which is never charged."""
+    """Whether it also thinks in the opponent's time, which is never charged."""
 
     def __post_init__(self) -> None:
         for name in ("nodes", "depth"):
@@ -230,7 +227,7 @@ class Terms:
             raise SettingsError(f"timemargin is {self.margin_s * 1000:g}, allowed is at least 0 milliseconds.")
         if self.margin_s != MARGIN_S and not self.has_clock:
             raise SettingsError(f"timemargin={self.margin_s * 1000:g} without a clock: say tc or st, too.")
-        _ = self.time_config  # which may be out of range
+        _ = self.time_config  # raises if out of range
 
     @property
     def time_config(self) -> TimeConfig:

@@ -181,7 +181,7 @@ def explained_variance(means: _Array, variances: _Array, nu: float) -> _Array:
 
 
 def _stretch(nu: float) -> float:
-    """x of one Elo, in natural units."""
+    """One Elo in natural units of x."""
     return (2 + nu) / 2 / ELO_PER_LOGIT
 
 

@@ -252,7 +252,7 @@ def arena_play(
         if who == name:
             assert player is not None
             return player
-        # A new player for each match: rollouts draw random numbers with every call, so earlier matches have no influence.
+        # A new player for each match: rollouts draw with every call, and earlier matches must have no influence.
         return by_name[who].contestant(game, seed=seed)
 
     def play(first: str, second: str, num_games: int, seed: int, on_game: Callable[[PlayedGame], None]) -> None:

@@ -334,7 +334,7 @@ class Strength:
         return self._rollouts(count)
 
     def _rollouts(self, count: int) -> Contestant:
-        # Rollouts draw random numbers with every call: an evaluator of its own makes a match independent of earlier ones.
+        # Rollouts draw with every call: an evaluator of its own makes a match independent of earlier ones.
         return rollouts(self._game, count, seed=self._config.training.seed + len(self.matches))
 
     def _load(self, step: int) -> Contestant | None:
