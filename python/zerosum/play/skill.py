@@ -117,7 +117,7 @@ class Levels:
     game: str
     """By its full name."""
     player: str
-    """`rollouts`, or which network: as `zerosum.play.player.Contestant.network`."""
+    """`rollouts`, or which network: as `zerosum.play.player.SearchContestant.network`."""
     levels: tuple[Level, ...]
     """At least two, by skill."""
 
