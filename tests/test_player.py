@@ -21,7 +21,6 @@ from zerosum.network.checkpoint import checkpoint_path
 from zerosum.play.analysis import Analysis
 from zerosum.play.player import (
     RANDOM,
-    Analysis,
     Player,
     load_player,
     open_player,

@@ -17,7 +17,6 @@ from zerosum.contest.mover import EngineLimits
 from zerosum.evaluators.answering import answered
 from zerosum.games import Rules, State
 from zerosum.play.analysis import win_rate
-from zerosum.play.engine import win_rate
 from zerosum.play.player import SearchContestant
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search

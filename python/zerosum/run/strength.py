@@ -176,7 +176,7 @@ class Strength:
         budget, used = share * num_evaluations, self._evaluations_used()
         most_evaluations = max(budget, used + (1 - EARLY_SHARE) * budget)
         until_s = self._seconds_used() + seconds
-        player = Contestant(player_name(step), evaluator, self._search())
+        player = SearchContestant(player_name(step), evaluator, self._search())
 
         def meet(name: str, num_games: int) -> None:
             opponent = self._contestant(name, until_s - (1 - REFERENCE_SHARE) * seconds)
