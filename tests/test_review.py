@@ -289,6 +289,28 @@ def test_every_game_of_a_file_and_what_is_wrong_with_one(tmp_path: Path) -> None
     assert told.err[0].startswith(f"Game 1 is not analysed: {path}, line 1: the variant 'Atomic' is none of ours")
 
 
+STEERING = "\x1b[2J\x9b5m\u202e"
+
+
+def test_no_file_steers_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tags and comments with escape sequences and turned writing are shown escaped; a file keeps them."""
+    path, out = tmp_path / "games.pgn", tmp_path / "out.pgn"
+    path.write_text(f'[White "W{STEERING}"]\n\n1. e4 {{a{STEERING}}} e5{STEERING} *\n', encoding="utf-8")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for format in ("text", "json", "same"):
+        ReviewCommand(Players("rollouts@10"), Task(num_visits=10), format=format).run(str(path))
+        shown = capsys.readouterr()
+        assert "2J" in shown.out and "2J" in shown.err
+        assert not set(STEERING[::4]) & set(shown.out + shown.err) and "\u202e" not in shown.out + shown.err
+        if format == "json":
+            assert ["White", f"W{STEERING}"] in json.loads(shown.out)["headers"]
+    Told(format="same", output=out).run(str(path))
+    (again,) = read_games(out)
+    assert STEERING in "".join(again.moves[0].comments)
+
+
 def test_blemishes_are_told_and_the_game_is_analysed(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     path.write_text('[Event "a "b""]\n\n1. e4 (1. d4 Ke4) 1... e5* \n')

@@ -19,7 +19,7 @@ from zerosum.analysis.analyst import Analyst, position_of
 from zerosum.analysis.review import Review, Thresholds, review
 from zerosum.analysis.review_record import annotated, require_words
 from zerosum.analysis.review_text import review_numbers, review_text
-from zerosum.base.errors import DataError, GameError, SettingsError, nearest
+from zerosum.base.errors import DataError, GameError, SettingsError, nearest, printable
 from zerosum.games import Rules, State, make, parse_action, start_state
 from zerosum.games.picture import describe_position
 from zerosum.notation.game_files import GAMES, READ_SUFFIXES, read_games, write_games
@@ -36,7 +36,7 @@ FORMATS = (TEXT, JSON, SAME, *GAMES)
 
 
 def _complain(sentence: str) -> None:
-    print(f"zerosum: {sentence}", file=sys.stderr)
+    print(printable(f"zerosum: {sentence}"), file=sys.stderr)
 
 
 @dataclass
@@ -129,7 +129,8 @@ class ReviewCommand:
             return
         text = io.StringIO()  # complete or not at all, as a file is
         write_games(written, text, format=format)
-        self._put([text.getvalue()])
+        # A terminal obeys what a file keeps.
+        self._put([printable(text.getvalue()) if sys.stdout.isatty() else text.getvalue()])
 
     def _each(self, records: Iterable[Record], work: Callable[[int, Record], T]) -> Iterator[tuple[int, T]]:
         """What comes of each game, by its number; those that are refused are named, and what is odd in the others."""
@@ -178,7 +179,7 @@ class ReviewCommand:
     def _review_text(self, number: int, record: Record) -> str:
         found = self._review(number, record)
         if self.format == TEXT:
-            return f"{review_text(found, number=number)}\n"
+            return printable(f"{review_text(found, number=number)}\n")
         return _json_line(review_numbers(found, number=number))
 
     def _last_position(self, number: int, record: Record) -> str:
@@ -194,7 +195,7 @@ class ReviewCommand:
         report = Analyst(player).final(self.task, start=state)
         if self.format == TEXT:
             heading = "" if number is None else f"Game {number}\n"
-            return f"{heading}{describe_position(rules, state)}\n\n{report}\n"
+            return printable(f"{heading}{describe_position(rules, state)}\n\n{report}\n")
         numbered = {} if number is None else {"number": number}
         return _json_line({**numbered, "position": rules.position_text(state), **report.numbers()})
 
@@ -227,7 +228,13 @@ def _some(records: Iterator[Record], source: str) -> Iterator[Record]:
 
 
 def _json_line(numbers: dict[str, Any]) -> str:
-    return f"{json.dumps(numbers, ensure_ascii=False, allow_nan=False)}\n"
+    text = json.dumps(numbers, ensure_ascii=False, allow_nan=False)
+    escaped = (letter if letter == printable(letter) else _json_escape(letter) for letter in text)
+    return f"{''.join(escaped)}\n"
+
+
+def _json_escape(letter: str) -> str:
+    return f"\\u{ord(letter):04x}" if ord(letter) < 1 << 16 else json.dumps(letter)[1:-1]
 
 
 def _begins_with_a_move(rules: Rules, text: str) -> bool:

@@ -155,7 +155,7 @@ def match(
     """Play a match of two players and compare their strength."""
     from zerosum.arena import MatchSettings
     from zerosum.arena.suite import SuiteWords
-    from zerosum.base.errors import SettingsError
+    from zerosum.base.errors import SettingsError, printable
     from zerosum.play.contestants import Entry
     from zerosum.run.report import score_json
 
@@ -188,7 +188,7 @@ def match(
         out=out,
         log=log,
     )
-    print(score_json(played.result) if json else played.result)
+    print(score_json(played.result) if json else printable(str(played.result)))
     _leave(played)
 
 
@@ -228,13 +228,14 @@ def _leave(played: SessionResult) -> None:
 
 def _play_suite(words: SuiteWords, out: Path | None, log: Path | None, json: bool) -> None:
     from zerosum.arena.suite import play_suite
+    from zerosum.base.errors import printable
     from zerosum.run.report import score_json
 
     for result in play_suite(words, directory=out, log=log, say=say):
         print(
             score_json(result.played.result, match=result.match.title, paper=result.match.result)
             if json
-            else f"{result}\n"
+            else printable(f"{result}\n")
         )
         _leave(result.played)
 
@@ -280,7 +281,7 @@ def tournament(
     from json import dumps
 
     from zerosum.arena import MatchSettings
-    from zerosum.base.errors import SettingsError
+    from zerosum.base.errors import SettingsError, printable
     from zerosum.play.contestants import parse_entries
 
     settings = MatchSettings(games, seed, max_games_at_once=concurrency, format=cast("Format", format))
@@ -288,7 +289,7 @@ def tournament(
     if len(entries) < 3:
         raise SettingsError(f"a tournament has three players or more, and here are {len(entries)}: `match` takes two.")
     played = _play(game, entries, settings, openings=(openings, opening_plies, shuffle), draw=draw, out=out, log=log)
-    print(dumps(played.standings.numbers()) if json else played.standings)
+    print(dumps(played.standings.numbers()) if json else printable(str(played.standings)))
     _leave(played)
 
 
