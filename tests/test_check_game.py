@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import random
 import re
-import time
 from typing import Any
 
 import numpy as np
@@ -164,12 +163,11 @@ class ForMover(Boxes):
 
 
 class Endless(Boxes):
-    """Hangs once three cells are taken; it catches what is raised in it."""
+    """Hangs once three cells are taken."""
 
     def legal_actions(self, state: Any) -> list[int]:
         while len(state[0] | state[1]) > 2:
-            with contextlib.suppress(ValueError, OSError):
-                sum(range(100))
+            sum(range(100))
         return super().legal_actions(state)
 
 
@@ -227,7 +225,6 @@ def test_a_method_that_does_not_end_is_named() -> None:
         GameError, match=r"legal_actions\(state\) took more than 0.3 CPU-seconds \(test_check_game.py, "
     ):
         check_game(Endless(), seconds_per_call=0.3)
-    time.sleep(0)  # nothing is raised later
 
 
 def test_the_report_shows_ends_and_planes_of_both_players_and_what_each_method_costs() -> None:
