@@ -1,4 +1,4 @@
-"""Which library runs a network, and on what: the choice between the evaluators."""
+"""The choice of the library and the device that run a network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zerosum.network import Checkpoint
 
 BACKENDS = ("auto", "openvino", "torch", "onnx")
 PRECISIONS = ("auto", "f32", "bf16", "f16", "int8")
-"""Of a network's arithmetic; each backend says which of them it has."""
+"""Precisions of a network's arithmetic; each backend refuses those that it does not have."""
 
 
 def evaluates_on_gpu(backend: str, device: str) -> bool:

@@ -1,4 +1,4 @@
-"""How many positions a device takes at once: as many as it is given, until its memory does not hold them."""
+"""The largest batch that fits a device's memory, lowered when an evaluation runs out of memory."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from zerosum.base.errors import SettingsError
 
 ResultT = TypeVar("ResultT")
 
-# How the libraries say it where they have no exception of its own for it, in small letters: torch, CUDA's libraries,
-# oneDNN under OpenVINO, the C++ library under all of them.
+# Parts of the messages of torch, CUDA's libraries, oneDNN (under OpenVINO) and the C++ library, in small letters:
+# they have no exception class for this.
 _OUT_OF_MEMORY = ("out of memory", "_alloc_failed", "can't allocate memory", "not enough memory", "bad_alloc")
 
 
 class BatchLimit:
-    """Of one device or of several alike; threads may share it."""
+    """The largest batch of one device, or of several equal ones. Threads may share it."""
 
     def __init__(self, device: str, *, most: int = sys.maxsize) -> None:
         """`device` is what warnings call it; `most` positions are given to it at once at first."""

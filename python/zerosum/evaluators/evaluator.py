@@ -1,9 +1,9 @@
-"""Who answers the search: positions in, a logit for each legal action and a value for the player to move out.
+"""Answers to the search: from positions, a logit for each legal action and a value for the player to move.
 
-Start with `Evaluations` (what an answer is) and `Evaluator` (who gives one). Two that need no network are here:
-`UniformEvaluator` (no opinion) and `RolloutEvaluator` (random games). Those that run one are in `openvino_evaluator.py`
-(CPUs), `torch_evaluator.py` (GPUs, and any other device) and `onnx_evaluator.py`; `backends.py` chooses between them.
-None of these files knows of search or training, and none imports its library before an evaluator that needs it is made.
+Start with `Evaluations` (an answer) and `Evaluator` (what gives it). Two evaluators need no network and are here:
+`UniformEvaluator` and `RolloutEvaluator`. Three run a network: `openvino.py` (CPUs), `torch.py` (GPUs and any other
+device) and `onnx.py`; `backends.py` chooses between them. These files know nothing of search or training, and import
+their library when an evaluator that needs it is made.
 
 Shape suffixes: B positions, V value logits.
 """
@@ -82,7 +82,7 @@ class NetworkEvaluator(Evaluator, Protocol):
 
 
 class UniformEvaluator:
-    """Every action equally likely, every position even: what is known of a game before any learning."""
+    """Every action is equally likely and every position is even."""
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
         """Logits and values of 0."""
@@ -90,7 +90,7 @@ class UniformEvaluator:
 
 
 class RolloutEvaluator:
-    """Every action equally likely, and the mean result of uniformly random games as the value: plain Monte Carlo.
+    """Every action is equally likely; the value is the mean result of uniformly random games (plain Monte Carlo).
 
     Each call draws new games, from a generator keyed by (seed, number of the call): the same calls in the same order
     give the same values.
