@@ -1,1 +1,1 @@
-"""Our player: who it is (`player.py`), how it thinks for others (`engine.py`), the terminal in which people meet it."""
+"""Our player (`player.py`), the driver of its searches (`driver.py`), an engine (`engine.py`) and a terminal game."""

@@ -1,6 +1,6 @@
-"""Who plays a game where nobody says who: the network of the newest run, or rollouts if no run has learned it.
+"""The default player of a game: the network of the newest run, or rollouts if no run has learned it.
 
-Engines and analyses start from here, and say whom they took (`ChosenPlayer.sentence`).
+Engines and analyses take their players from here and print the choice (`ChosenPlayer.sentence`).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from zerosum.play.player import (
 )
 
 RUNS = Path("runs")
-"""Where `zerosum train` puts runs."""
+"""The directory in which `zerosum train` creates runs."""
 
 
 @dataclass(frozen=True)
 class ChosenPlayer:
-    """A player, and why it is this one."""
+    """A player and the reason for the choice."""
 
     player: Player
     sentence: str
-    """For people: which checkpoint it is, or that there is none."""
+    """A text for people: the checkpoint, or that there is none."""
 
 
 def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, backend: str = "auto") -> ChosenPlayer:
@@ -58,7 +58,7 @@ def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, b
 
 
 def usual_rollouts(game: Rules) -> Player:
-    """Who plays where there is no network."""
+    """The player without a network."""
     return by_people_rules(rollouts(game, DEFAULT_ROLLOUTS, seed=0).player(game), game)
 
 
@@ -113,14 +113,14 @@ def game_at(path: Path) -> Rules:
 
 
 class Players:
-    """Whoever analyses a game, chosen when it is first asked for; a network is loaded once for all rules it can read.
+    """The player of each game, chosen at its first use; a network is loaded once for all rules that it can read.
 
     They play as `by_people_rules` has it, so a player's game is another object than the one asked for.
 
     Args:
         named: A run, a checkpoint or the words of `parse_player`, if somebody is named for all games.
-        say: Told the sentence of each choice.
-        runs: Where runs are looked for.
+        say: Takes the sentence of each choice.
+        runs: The directory of the runs.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Players:
 
     @property
     def num_simulations(self) -> int | None:
-        """What stands behind the @ of their words; None if nothing does."""
+        """The number after the @ of the name; None without one."""
         return split_player(self._named)[1]
 
     def of(self, game: Rules) -> Player:
@@ -165,7 +165,7 @@ class Players:
 
     @property
     def chosen(self) -> list[Player]:
-        """Those that were asked for."""
+        """The players in use."""
         return list(self._chosen.values())
 
     def _choose(self, game: Rules) -> Player:

@@ -1,4 +1,4 @@
-"""An engine's thinking, whatever protocol asks for it: one position, one search in a thread of its own, reports of it.
+"""An engine for any protocol: one position, one search in a thread of its own, and its reports.
 
     engine = Engine(player, on_report=print, on_answer=print, on_failure=print)
     engine.set_position(moves=[3, 3])
@@ -87,7 +87,7 @@ class Engine:
         if not self.game.legal_actions(self.state, past_soft_endings=True):
             raise GameError(f"The game is over ({self.game.ending(self.state)}), there is nothing to search.")
         if task.allowed != self._allowed:
-            # Visits that were steered elsewhere would speak for moves that are no better.
+            # Visits that other allowed moves received would distort the choice.
             self._followed.forget()
             self._allowed = task.allowed
         self._stopped.clear()
@@ -111,7 +111,7 @@ class Engine:
 
     @property
     def memory_used(self) -> float:
-        """In [0, 1], how much of what the settings allow for."""
+        """The used share of the memory that the settings allow, in [0, 1]."""
         return min(self._followed.search.num_bytes / (self._config.memory_mib << 20), 1.0)
 
     def _require_idle(self) -> None:

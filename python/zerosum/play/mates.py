@@ -1,4 +1,4 @@
-"""Who judges positions where only a mate is looked for and there is no network: the fewer replies, the worse."""
+"""The evaluator of a search for mates without a network: the fewer replies, the worse the position."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RepliesEvaluator:
 
 
 def mate_finder(player: Player) -> Player:
-    """Who looks for mates in a player's place: itself, if it has a network."""
+    """The player that searches for mates: the same one if it has a network."""
     if not isinstance(player.evaluator, RolloutEvaluator):
         return player
     # Random games want far more exploration.

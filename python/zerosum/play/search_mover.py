@@ -1,4 +1,4 @@
-"""Our own search under a clock, as a mover: it thinks as long as its time manager lets it."""
+"""Our own search as a mover of a match: its time manager decides how long it thinks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SearchMover:
         self._followed: FollowedSearch | None = None
         self._start: tuple[str, State] | None = None
         self._has_pondered = False
-        # In the opponent's time: the tree below the move played, which may take seconds if it is large.
+        # The tree follows the played move in the opponent's time.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="advance")
         self._advanced: Future[None] | None = None
 
