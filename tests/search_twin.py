@@ -216,7 +216,7 @@ class ReferenceSearch:
                 self.num_collisions += 1
                 # The next one goes where it would, had this leaf been evaluated.
                 collisions.append(path)
-                if len(collisions) > min(room, int(share)):
+                if len(collisions) > min(4 * room, int(share)):
                     break
                 continue
             leaf.is_pending = True

@@ -153,3 +153,10 @@ def test_a_new_networks_zeros_are_rounded_to_zeros():
     weights["policy_out.weight"] = make_checkpoint(info).weights["policy_out.weight"]
     checkpoint, leaves = Checkpoint(info, weights), make_leaves(info, 8)
     assert_close(int8(checkpoint, leaves.planes()).evaluate(leaves), plain_answer(checkpoint, leaves), INT8_TOLERANCE)
+
+
+def test_it_says_what_it_is_made_ready_for():
+    info = make_info(SMALL)
+    evaluator = OpenVinoEvaluator(make_checkpoint(info), batch_size=48)
+    assert evaluator.batch_sizes(48) == evaluator.batch_sizes(1000) == [1, 3, 12, 48]
+    assert evaluator.batch_sizes(12) == evaluator.batch_sizes(4) == [1, 3, 12]

@@ -297,3 +297,30 @@ def test_a_search_by_time_ends_when_the_time_is_up() -> None:
     for seconds in (0, -1, float("nan"), 1e9):
         with pytest.raises(SettingsError, match="seconds is"):
             player.analyse(seconds=seconds)
+
+
+class Sized:
+    """An evaluator that notes the sizes of its batches."""
+
+    description = "noted"
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def batch_sizes(self, most: int) -> list[int]:
+        return [2, most]
+
+    def update(self, checkpoint, *, planes_BCHW=None) -> None:
+        raise NotImplementedError
+
+    def evaluate(self, leaves):
+        self.sizes.append(len(leaves))
+        return UniformEvaluator().evaluate(leaves)
+
+
+def test_a_player_is_made_ready_for_the_batches_of_a_search_by_time() -> None:
+    evaluator = Sized()
+    player = Player(make("tictactoe"), evaluator, SearchConfig(), name="sized", num_batches=3, batch_size=8)
+    player.make_ready()
+    assert sorted(evaluator.sizes) == [2, 2, 2, 8, 8, 8]
+    Player(make("tictactoe"), UniformEvaluator(), SearchConfig(), name="uniform").make_ready()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import InitVar, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,8 +66,12 @@ class Evaluator(Protocol):
         """Answer all of `leaves`, in their order."""
 
 
+@runtime_checkable
 class NetworkEvaluator(Evaluator, Protocol):
     """An evaluator that runs a network, which can be replaced while other threads are evaluating."""
+
+    def batch_sizes(self, most: int) -> list[int]:
+        """The sizes of batches that it is made ready for at the first use, for up to `most` leaves."""
 
     @property
     def description(self) -> str:

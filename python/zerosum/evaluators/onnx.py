@@ -41,6 +41,10 @@ class OnnxEvaluator:
         """As `NetworkEvaluator.description`."""
         return "ONNX Runtime, CPU, f32"
 
+    def batch_sizes(self, most: int) -> list[int]:
+        """As `NetworkEvaluator.batch_sizes`: one session takes any."""
+        return [most]
+
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
         """As `NetworkEvaluator.update`; no precision here is measured on positions."""
         import onnxruntime

@@ -102,6 +102,10 @@ class OpenVinoEvaluator:
             self._int8_planes_BCHW = planes_BCHW[:NUM_POSITIONS].copy()
         self._compiled = self._compile(checkpoint, self._compiled.asked_for)
 
+    def batch_sizes(self, most: int) -> list[int]:
+        """As `NetworkEvaluator.batch_sizes`."""
+        return self._compiled.sizes_up_to(most)
+
     def _compile(self, checkpoint: Checkpoint, sizes: set[int]) -> _CompiledSizes:
         from zerosum.evaluators.openvino_graph import build_graph, largest_inputs
 
@@ -166,6 +170,11 @@ class _CompiledSizes:
             self._sizes.append(max(self._sizes[-1] // 4, 1))
         self._compile_for, self._lock = compile_for, threading.Lock()
         self._compiled = {size: compile_for(size) for size in {largest} | (at_once & set(self._sizes))}
+
+    def sizes_up_to(self, num_leaves: int) -> list[int]:
+        """Those that batches of up to so many leaves go to, ascending."""
+        largest = self.size_for(min(num_leaves, self._sizes[0]))
+        return [size for size in reversed(self._sizes) if size <= largest]
 
     def size_for(self, num_leaves: int) -> int:
         """The smallest that holds so many leaves, at most `largest`."""

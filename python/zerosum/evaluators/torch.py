@@ -66,6 +66,12 @@ class TorchEvaluator:
         """As `NetworkEvaluator.description`."""
         return f"PyTorch, {self._device_names}, {self._precision}"
 
+    def batch_sizes(self, most: int) -> list[int]:
+        """As `NetworkEvaluator.batch_sizes`: what CUDA graphs are recorded for; elsewhere a network takes any."""
+        if all(device.type == "cuda" for device in self._devices):
+            return sorted({padded_size(size) for size in range(1, most + 1)})
+        return [most]
+
     @property
     def _device_names(self) -> str:
         return " and ".join(map(str, self._devices))

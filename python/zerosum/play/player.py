@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,6 +24,7 @@ from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.mover import Program, Terms
 from zerosum.evaluators import Evaluator, RolloutEvaluator, make_evaluator
 from zerosum.evaluators.backends import evaluates_on_gpu
+from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
 from zerosum.games.python_game import split_name
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
@@ -115,6 +117,16 @@ class Player:
         if config.leaves_in_flight < (leaves := self._num_batches * self._batch_size):
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=self._num_batches)
         return config
+
+    def make_ready(self) -> None:
+        """Have a network compiled now for the batches of a search by time, not on a game's clock."""
+        config, state = self.config_by_time(), self.game.initial_state()
+        if not isinstance(self.evaluator, NetworkEvaluator):
+            return
+        with ThreadPoolExecutor(config.num_batches) as pool:
+            for size in self.evaluator.batch_sizes(config.leaves_a_batch):
+                batches = [self.game.encode([state] * size) for _ in range(config.num_batches)]
+                list(pool.map(self.evaluator.evaluate, batches))
 
     def analyse(
         self, state: State | str = "", *, num_simulations: int | None = None, seconds: float | None = None

@@ -23,7 +23,7 @@ from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
 from zerosum.play.choice import ChosenPlayer, choose_player, network_at, newest_run, usual_rollouts
-from zerosum.play.player import LEAVES_A_BATCH, MOST_SIMULATIONS, Player, network_name
+from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
 from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
 from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text
 from zerosum.search import SearchConfig
@@ -178,9 +178,7 @@ class EngineSetup(ABC):
             try:
                 self._describe(game, path)
                 chosen = self._open_player(game, path, backend=self.value("Backend"))
-                # Networks are compiled for a batch of some size when it is first met: not on somebody's clock.
-                for size in (1, 4, LEAVES_A_BATCH):
-                    chosen.player.evaluator.evaluate(game.encode([game.initial_state()] * size))
+                chosen.player.make_ready()
             except Exception as error:
                 tell(failure_text(error))
             else:

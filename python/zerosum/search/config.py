@@ -179,9 +179,9 @@ class SearchConfig:
         high=2.0,
     )
     collision_share: float = setting(
-        0.04,
+        0.025,
         "simulations that may meet a leaf in flight before a batch goes out as it is, as a share of the tree's visits,"
-        " but not more than the batch has room for; 0 ends it with the first (docs/search.md has what it costs)",
+        " but at most four for each leaf that the batch has room for; 0 ends it with the first (see docs/search.md)",
         low=0.0,
         high=1.0,
     )

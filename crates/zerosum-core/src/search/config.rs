@@ -162,7 +162,7 @@ impl Default for SearchConfig {
             count_reused_visits: true,
             leaves_in_flight: 1,
             virtual_loss: 0.1,
-            collision_share: 0.04,
+            collision_share: 0.025,
             threads: 1,
             cache_positions: 0,
             memory_mib: 2048,

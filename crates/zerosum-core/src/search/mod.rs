@@ -356,23 +356,20 @@ impl<G: Game> Search<G> {
     /// One that meets a leaf in flight is a collision, and stays on its way as a virtual visit until its tree is left: so the
     /// next ones go where the search would have gone on, had the leaf been evaluated.
     fn descend(&mut self, leaves: &mut Leaves<G>, paths: &mut Paths, max_leaves: usize, max_settled: u32) {
-        let Self { game, config, exploration, trees, collisions, pool, settled_nodes, .. } = self;
+        let Self { game, config, exploration, trees, collisions, settled_nodes, .. } = self;
         for offset in 0..trees.len() {
             let index = (self.next_tree + offset) % trees.len();
             let (tree, settled_nodes) = (&mut trees[index], &mut settled_nodes[index]);
             let room: usize =
                 (max_leaves - leaves.len()).min(config.leaves_in_flight.saturating_sub(tree.in_flight()).into());
-            let most_collisions = room.min((config.collision_share * tree.num_visits() as f32) as usize);
+            let most_collisions = (4 * room).min((config.collision_share * tree.num_visits() as f32) as usize);
             while leaves.len() < max_leaves && tree.in_flight() < config.leaves_in_flight {
                 if *settled_nodes > 0 && *settled_nodes >= max_settled {
                     leaves.spend_budget();
                     break;
                 }
                 paths.indices.truncate(paths.end());
-                let ask = |position| match pool {
-                    Some(_) => leaves.add(game, index as u32, position),
-                    None => leaves.push(game, index as u32, position),
-                };
+                let ask = |position| leaves.add(game, index as u32, position);
                 match tree.step(game, config, exploration, &mut paths.indices, ask) {
                     Step::Leaf => paths.ends.push(paths.indices.len()),
                     Step::Settled => *settled_nodes += paths.latest_nodes(),
