@@ -5,8 +5,8 @@
         engine.new_game()
         print(engine.think("", [], EngineLimits(move_time_s=0.1)))
 
-Whatever such a program does (it crashes, keeps silent, talks without an end, makes an illegal move), the one thing that
-comes of it is an `EngineFailure` in good time, and no process is left behind. `opponents.py` knows some by name.
+A program that crashes, keeps silent, talks without end or makes an illegal move causes an `EngineFailure` in good time,
+and no process is left behind. `opponents.py` has some engines by name.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ __all__ = ["EngineCommand", "EngineTimeouts", "ExternalEngine"]
 PROTOCOLS = ("uci", "usi", "gtp")
 GTP_PONDERS = "leave out ponder, and turn it on in the engine's own settings"
 DEBIAN_GAMES = "/usr/games"
-"""Where Debian puts engines; it is on nobody's path by default."""
+"""Debian's folder of engines, which is not on the path by default."""
 
 
 @dataclass(frozen=True)
 class EngineCommand:
-    """How an engine is started and set up."""
+    """Command line and options of an engine."""
 
     argv: tuple[str, ...]
     """The program and its arguments; it is looked for on the path and in `DEBIAN_GAMES`."""
     protocol: str
     """One of `PROTOCOLS`."""
     options: tuple[tuple[str, str], ...] = ()
-    """(name, value) as `setoption` says them, in this order."""
+    """(name, value) for `setoption`, in this order."""
     name: str = ""
-    """For people; by default the program's."""
+    """Name for people; by default the program's."""
     directory: str = ""
-    """To start it in; by default where we are."""
+    """Working directory; by default the current one."""
     timeouts: EngineTimeouts = field(default=EngineTimeouts(), repr=False)
-    """How long it is waited for."""
+    """Time limits of its answers."""
     listen: Listen | None = field(default=None, compare=False, repr=False)
-    """Gets all that it is told and answers, such as `TrafficLog.listener`."""
+    """Receives all lines to and from it, such as `TrafficLog.listener`."""
 
     def __post_init__(self) -> None:
         require_known("protocol", self.protocol, PROTOCOLS)
@@ -83,16 +83,16 @@ class EngineCommand:
 
     @property
     def label(self) -> str:
-        """What to call it."""
+        """Its name for people."""
         return self.name or Path(self.argv[0]).name
 
     def open(self, game: Rules) -> ExternalEngine:
-        """Start the engine for a game: see `zerosum.contest.mover.Program`."""
+        """Start the engine for a game, as in `zerosum.contest.mover.Program`."""
         return ExternalEngine(self, game)
 
     @property
     def program(self) -> str | None:
-        """The absolute path of its program; None if it is not there."""
+        """Absolute path of its program; None if it is not found."""
         found = shutil.which(self.argv[0]) or shutil.which(self.argv[0], path=DEBIAN_GAMES)
         return found and str(Path(found).absolute())
 
@@ -116,15 +116,15 @@ class ExternalEngine:
         self.command, self.game, self._timeouts = command, game, timeouts or command.timeouts
         self._conversation = threading.Lock()
         self.reported_name = ""
-        """What the engine calls itself, with its version."""
+        """The engine's own name, with its version."""
         self._game_number: int | None = None
         self._expected = tuple[int, ...]()
-        """All actions of the game with its last move and the reply that it expects; empty if it named none."""
+        """All actions of the game up to the expected reply to its last move; empty if it named none."""
         self._start()
 
     def _start(self) -> None:
         command, timeouts = self.command, self._timeouts
-        # A program that is not found is named as the user wrote it.
+        # Errors name a missing program as the user wrote it.
         argv = (command.program or command.argv[0], *command.argv[1:])
         self._process = EngineProcess(argv, name=command.label, directory=command.directory, listen=self._listen)
         try:
@@ -144,12 +144,12 @@ class ExternalEngine:
 
     @property
     def option_names(self) -> list[str]:
-        """The options that it says it has; GTP knows none."""
+        """Names of the options that it lists; GTP has none."""
         return [] if isinstance(self._client, GtpClient) else list(self._client.options)
 
     @property
     def pid(self) -> int:
-        """Of the process, which leads its group."""
+        """Id of the process, which leads its group."""
         return self._process.pid
 
     @property
@@ -162,7 +162,7 @@ class ExternalEngine:
             self.command.listen(self._game_number, direction, line)
 
     def new_game(self, number: int | None = None) -> None:
-        """Tell the engine that another game begins, and wait until it is ready for it.
+        """Tell the engine that a game begins, and wait until it is ready.
 
         `number` is the game's in a match, from 0, for `EngineCommand.listen`.
 
@@ -234,7 +234,7 @@ class ExternalEngine:
                 self._client.end_game(result)
 
     def final_score(self, start: str, actions: Sequence[int]) -> str:
-        """What the engine says of a game that is over, such as `W+3.5`; "" if its protocol has no word for that.
+        """The engine's score of a finished game, such as `W+3.5`; "" if its protocol has no command for it.
 
         Raises:
             EngineFailure: it does not answer.
@@ -245,9 +245,9 @@ class ExternalEngine:
             return self._client.final_score(EnginePosition.replayed(self.game, start, actions))
 
     def close(self) -> None:
-        """Ask the engine to leave, and see to it that it does, with all that it started.
+        """Ask the engine to quit, and end it and all that it started if it does not.
 
-        While another thread talks to it nobody asks: that thread gets an `EngineFailure`.
+        While another thread talks to it, it is killed at once, and that thread gets an `EngineFailure`.
         """
         if not self._conversation.acquire(blocking=False):
             self._process.kill()

@@ -1,6 +1,6 @@
 """An engine that speaks GTP 2 (Gunnar Farnebäck's specification, draft 2 of 2002): engines of Go.
 
-The engine keeps the position: it is told what is new, or everything where what it knows is not how the game began.
+The engine keeps the position. It gets the new moves, or the whole game where its own is another.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zerosum.notation.legality import options_of
 
 
 class GtpClient:
-    """The half of the conversation that asks."""
+    """The client's side of GTP."""
 
     farewell = "quit"
 
@@ -32,14 +32,14 @@ class GtpClient:
         self._played: list[str] = []
         self._clock_kind = ""
         self.reported_name = ""
-        """What the engine calls itself, with its version."""
+        """The engine's own name, with its version."""
 
     def shake_hands(self, options: Sequence[tuple[str, str]]) -> None:
-        """Learn who it is and what it knows.
+        """Ask for its name and its commands.
 
         Raises:
             EngineFailure: it does not answer.
-            SettingsError: options are given, of which GTP knows none.
+            SettingsError: options are given; GTP has none.
         """
         if options:
             raise SettingsError(f"{self._process.name} speaks GTP, which has no options: put them into its command.")

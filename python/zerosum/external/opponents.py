@@ -1,6 +1,6 @@
-"""Engines that everybody can have: where they come from, how they are started, what they play.
+"""Known free engines: their packages, commands and games.
 
-All of them are packages of Debian and its descendants; no engine is part of this program.
+All are packages of Debian and its descendants; no engine is part of this program.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from zerosum.games.rules import rules_name
 
 @dataclass(frozen=True)
 class Opponent:
-    """A known engine, at the games that it plays by one protocol."""
+    """A known engine, with the games that it plays by one protocol."""
 
     package: str
-    """Of Debian."""
+    """Package of Debian."""
     games: tuple[str, ...]
-    """Names of games, whatever their options."""
+    """Names of games, with any options."""
     command: EngineCommand
 
     @property
     def name(self) -> str:
-        """Which `find_opponent` takes; an engine of two protocols has two entries with the same."""
+        """Name for `find_opponent`; an engine with two protocols has two entries of one name."""
         return self.command.label
 
     @property
     def is_installed(self) -> bool:
-        """Whether its program is found here."""
+        """Whether its program is found on this machine."""
         return self.command.program is not None
 
     @property
     def how_to_install(self) -> str:
-        """A sentence."""
+        """A sentence on how to install it."""
         return f"On Debian and Ubuntu, `sudo apt-get install {self.package}` installs {self.name}."
 
 
@@ -59,7 +59,7 @@ OPPONENTS = (
         protocol="gtp",
     ),
 )
-"""By game, the strongest first."""
+"""Engines by game, the strongest first."""
 
 
 def opponents_of(game: Rules) -> list[Opponent]:
@@ -71,7 +71,7 @@ def find_opponent(name: str, game: Rules) -> EngineCommand:
     """The command of a known engine for a game.
 
     Raises:
-        SettingsError: there is none of this name for the game, or it is not installed, with how to install it.
+        SettingsError: no engine of this name plays the game, or it is not installed.
     """
     known = {opponent.name: opponent for opponent in opponents_of(game)}
     if name not in known:

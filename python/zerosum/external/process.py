@@ -1,7 +1,7 @@
-"""Somebody else's program behind three pipes: lines to it, lines from it, and an end to it whatever it does.
+"""A program behind three pipes: lines to it, lines from it, and a certain end.
 
-Nothing here waits longer than it is told: a thread writes, one reads what the program says and when it said it, one
-keeps the last lines of its standard error. The protocols (`uci_client.py`, `gtp_client.py`) stand above this file.
+No call waits longer than its timeout: one thread writes, one reads lines with their times, one keeps the last lines of
+the standard error. The protocols (`uci_client.py`, `gtp_client.py`) stand above this file.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from zerosum.contest.mover import EngineFailure
 from zerosum.external.traffic import ANSWERED, ERROR, TOLD
 
 MAX_LINE = 1 << 16
-"""Bytes: a program that says so many without ending the line is not heard any further."""
+"""Bytes of the longest line; after a longer one a program is not read any further."""
 MAX_WAITING = 256
-"""Lines that are kept while nobody reads them. A program that says more has to wait."""
+"""Most unread lines that are kept. A program that writes more has to wait."""
 LAST_WORDS = 5
 """Lines of the standard error that a failure quotes."""
 GRACE_S = 1.0
-"""For the exit status of a program whose output has ended, and for the threads at the pipes of one that was killed."""
+"""Wait for the exit status of a program whose output has ended, and for the threads of a killed one."""
 
 
 @dataclass(frozen=True)
 class EngineTimeouts:
-    """How long an engine is waited for, in seconds."""
+    """Time limits of an engine's answers, in seconds."""
 
     handshake_s: float = setting(10.0, "from the start of the program to the end of its handshake", low=0.0)
     ready_s: float = setting(60.0, "for getting ready (engines load their network then), and for any command", low=0.0)
@@ -49,12 +49,12 @@ class EngineTimeouts:
 
 @dataclass(frozen=True)
 class Line:
-    """What an engine said, and when."""
+    """A line of an engine, with its time."""
 
     text: str
-    """Without its end; bytes that are no UTF-8 are replaced."""
+    """The line without its end; bytes that are not UTF-8 are replaced."""
     at: float
-    """By `time.monotonic`."""
+    """Time by `time.monotonic`."""
 
 
 class EngineProcess:

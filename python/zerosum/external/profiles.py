@@ -14,9 +14,9 @@ from zerosum.external.engine import EngineCommand, ExternalEngine
 from zerosum.games import Rules
 
 MEMORY_SHARE = 0.25
-"""Of the memory that we may use, what the hash tables of all games take at most."""
+"""Largest share of the usable memory for the hash tables of all games."""
 MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
-"""Where Linux says what a container may use; a number of bytes, or a word."""
+"""Linux's file of a container's memory limit: a number of bytes, or a word."""
 HASH_NAMES = ("Hash", "USI_Hash")
 
 
@@ -26,17 +26,17 @@ class Profile:
 
     options: tuple[tuple[str, str], ...]
     sentence: str
-    """What they are, and what the paper had."""
+    """The options, and those of the paper."""
 
 
 def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: int = 1) -> Profile:
-    """The options of the paper's opponent at a game, scaled down to the cores and the memory that there are.
+    """The options of the paper's opponent at a game, scaled down to this machine's cores and memory.
 
     Args:
         suite: As `zerosum.contest.paper.paper_matches` takes it.
-        command: The engine, which is started to learn what options it has.
-        game: To be played.
-        num_engines: How many of it share the machine.
+        command: The engine, which is started to list its options.
+        game: The rules.
+        num_engines: Number of its processes that share the machine.
 
     Raises:
         SettingsError: the suite is unknown, or has no opponent at this game that is set up by options.
@@ -62,7 +62,7 @@ def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: 
 
 
 def _wanted(opponent: PaperOpponent, known: dict[str, str], num_engines: int) -> list[tuple[str, str]]:
-    """What the paper set, in numbers that this machine has; the engine's own word for its memory."""
+    """The paper's options, limited by this machine, with the engine's own name for its memory."""
     assert opponent.threads is not None and opponent.hash_mb is not None
     hash_name = next((name for name in HASH_NAMES if name.casefold() in known), HASH_NAMES[0])
     most_mb = int(MEMORY_SHARE * _memory_mb() / num_engines)
@@ -74,7 +74,7 @@ def _wanted(opponent: PaperOpponent, known: dict[str, str], num_engines: int) ->
 
 
 def _memory_mb() -> int:
-    """That we may use; a little, where the system does not say."""
+    """Usable memory; 1024 where the system does not report it."""
     known = []
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20)

@@ -1,10 +1,10 @@
-"""A log of what engines are told and what they answer, a line for each, as it happens.
+"""A log of all lines to and from engines.
 
     2026-11-22 18:40:01.123456 game 3 >stockfish(0): go movetime 100
     2026-11-22 18:40:01.224101 game 3 <stockfish(0): bestmove e2e4 ponder e7e5
 
-`>` stands before what an engine was told, `<` before its answer, `!` before a line of its standard error. The player's
-number stands in the brackets; before an engine's first game the game is `-`.
+`>` marks a line to an engine, `<` a line from it, `!` a line of its standard error. The player's number stands in
+brackets; before an engine's first game the game is `-`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ TOLD, ANSWERED, ERROR = "><!"
 """Directions of a line."""
 
 Listen = Callable[[int | None, str, str], None]
-"""(number of the game, None before the first; direction; line): is told of an engine's lines, from several threads."""
+"""Receives an engine's lines, from several threads: (number of the game, None before the first; direction; line)."""
 
 
 class TrafficLog:
-    """A file that lines of engines are added to; to be closed."""
+    """A file to which lines of engines are added, until it is closed."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, to add to what is there. Raises RunError if it cannot be written."""
+        """Open the file for appending. Raises RunError if it cannot be written."""
         self._path, self._lock = path, threading.Lock()
         self._failure: OSError | None = None
         try:

@@ -1,8 +1,8 @@
 """An engine that speaks UCI, or USI, which is UCI with other words and with byoyomi.
 
-UCI is Stefan Meyer-Kahlen's text of April 2006, USI Tord Romstad's as http://hgm.nubati.net/usi.html has it. Lines and
-words that nobody asked for are skipped, as both demand. An engine ponders after `go ponder`, until the opponent has
-moved: then it hears `ponderhit` if that was the expected move, or else `stop`, and its answer is thrown away.
+UCI is Stefan Meyer-Kahlen's text of April 2006, USI Tord Romstad's as http://hgm.nubati.net/usi.html has it. Unknown
+lines and words are skipped, as both demand. An engine ponders after `go ponder`, until the opponent has
+moved: then it hears `ponderhit` if that was the expected move, or else `stop`, and its answer is dropped.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from zerosum.games import Rules
 from zerosum.games.rules import rules_name
 
 VARIANTS = {"chess": "chess", "chess960": "chess", "minichess": "gardner", "minishogi": "minishogi", "shogi": "shogi"}
-"""What `UCI_Variant` calls our games, in engines of many games (Fairy-Stockfish)."""
+"""Names of our games in the option `UCI_Variant` of engines with many games (Fairy-Stockfish)."""
 USI_GAMES = ("shogi", "minishogi")
-"""Those that it has words for; Fairy-Stockfish calls them the same."""
+"""Games of USI; Fairy-Stockfish has the same names."""
 PONDER_LOOK_S = 0.01
-"""While an engine ponders, the end of it is looked for at this interval, which nobody's clock counts."""
+"""Interval at which the end of pondering is looked for, outside of any clock."""
 UNLISTED = ("USI_Hash", "USI_Ponder")
 """Options that USI engines take without listing them."""
 
 
 @dataclass(frozen=True)
 class EngineOption:
-    """An option as an engine lists it; what it does not say of it is ""."""
+    """An option as an engine lists it; missing fields are ""."""
 
     name: str
     kind: str = ""

@@ -1,4 +1,4 @@
-"""Who plays in a match, in the words of a command line: our own players, and other people's engines.
+"""Players of a match in the words of a command line: our own, and other people's engines.
 
     random, rollouts, runs/demo     as `zerosum.play.player.parse_player` has them; so has it alphabeta
     stockfish                       an engine that is known by name (`external/opponents.py`), if it plays the game
@@ -146,24 +146,24 @@ def parse_entries(words: Sequence[str], each: Sequence[str]) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Entered:
-    """Who plays, and what is to be said of it."""
+    """A contestant, and messages about its setup."""
 
     contestant: Contestant
     sentences: tuple[str, ...] = ()
 
 
 def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int = 1, seed: int = 0) -> Entered:
-    """Who plays. An engine is started here only if a profile has to know its options.
+    """The contestant of an entry. An engine is started here only to list its options for a profile.
 
     Args:
         entry: The word, and what goes with it.
-        game: To be played.
-        batch_size: How many positions a network is usually asked about at a time.
-        num_engines: How many of an engine share the machine.
+        game: The rules.
+        batch_size: Usual number of positions per batch of a network.
+        num_engines: Number of an engine's processes that share the machine.
         seed: Keys rollouts.
 
     Raises:
-        SettingsError: nobody goes by this word, or what goes with it is not for this kind of player.
+        SettingsError: the word is unknown, or a setting is not for this kind of player.
         DataError: a checkpoint is damaged, or its network does not fit the game.
         EngineFailure: an engine does not start.
     """
@@ -248,7 +248,7 @@ _TERMS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
 
 
 def _split_nodes(entry: Entry, game: Rules) -> tuple[str, int | None]:
-    """Who, and the nodes behind the @ of an engine that is known by name."""
+    """The word, and the nodes behind the @ of an engine that is known by name."""
     found = re.fullmatch(r"(.+)@(\d+)", entry.word)
     if found is None or found[1] not in {opponent.name for opponent in opponents_of(game)}:
         return entry.word, None
@@ -309,7 +309,7 @@ def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
         return None
     if text != "paper":
         return ResignRule.parse(text)
-    # Of the publications only one says when its players gave up. An engine of Go resigns by itself.
+    # Only one publication has rules of resignation. An engine of Go resigns by itself.
     matches = [match for match in paper_matches("paper") if match.game == game.spec.name]
     if not matches:
         raise SettingsError(f"resign=paper: the paper has no match of {game.spec.name}; say a rule such as winrate=5.")
