@@ -73,11 +73,11 @@ def test_any_input_ends_an_analysis() -> None:
     assert client.send("2 name").endswith("\n=2 zerosum\n\n")
 
 
-def test_a_solved_position_is_told_once() -> None:
-    """A second pass ends the game, and Black has won it."""
+def test_a_solved_position_shows_its_proof() -> None:
+    """A second pass ends the game, and Black has won it. The other moves are searched on."""
     client = Client("go(size=5, komi=-30)", choose=exact)
     client.ask("play w pass")
-    (line,) = analysis(client, "lz-analyze b 10000", least=1)
+    line = analysis(client, "lz-analyze b 1", least=1)[-1]
     assert infos(line)[0]["move"] == "pass" and infos(line)[0]["winrate"] == "10000"
 
 

@@ -245,7 +245,7 @@ def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker
 
     def is_enough() -> bool:
         """Weights for a process that does not read them fill its pipe, which must hold nobody up."""
-        if list(silence.iterdir()) and not said:
+        if list(silence.iterdir()) and not (said and under_way):
             info = CheckpointInfo.describe(spec, NETWORK, step=6)
             selfplay.update(Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1)))
             under_way.update({number: len(running.plies) for number, running in dict(log.running).items()})

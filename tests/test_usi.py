@@ -305,7 +305,7 @@ def test_strength_by_options_without_blanks() -> None:
     assert engine.engine.setup.skill == 0
     assert len({engine.answer("usinewgame", "go byoyomi 1000") for _ in range(8)}) > 3
     infos = [line for line in engine.said if line.startswith("info depth")]
-    assert {value_of(line, "nodes") for line in infos} == {"4"}
+    assert max(int(value_of(line, "nodes")) for line in infos) == 4  # a slow machine reports on the way as well
     engine.ask("go nodes 90")
     assert engine.tell("setoption name ClearHash") == []
     engine.tell("setoption name SkillLevel value 20", "setoption name Temperature value 5")
