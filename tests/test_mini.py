@@ -186,7 +186,7 @@ MALFORMED = {
         "rbsgk/4n/5/P4/KGSBR b - 1": '"n" is no piece, expected one of KGSBRPkgsbrp, . before some',
         "rbsgk/3+g1/5/P4/K1SBR b - 1": r'"\+g" is no piece',
         "rbsgk/4p/5/P4/KGSBR x - 1": '"x" is to move, expected b or w',
-        "rbsgk/4p/5/P4/KGSBR b - 0": '"0" is the move',
+        "rbsgk/4p/5/P4/KGSBR b - -1": '"-1" is the move',
         "rbsgk/4p/5/P4/KGSBR b - +1": r'"\+1" is the move',
         "rbsgk/4p/5/P4/KGSBR b P 1": "there are 3 of P, expected at most 2",
         "rbsgk/4p/5/P4/KGSBR b 3P 1": "hands .3P.: 3 of P, expected at most 2",

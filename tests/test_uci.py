@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, noise, strings, value_of
 from test_player import save_network
@@ -18,6 +20,7 @@ from zerosum.evaluators import Evaluations
 from zerosum.external.uci_client import EngineOption
 from zerosum.games import make
 from zerosum.games.rules import Leaves
+from zerosum.network import Checkpoint
 from zerosum.protocols.engine_options import option_table
 from zerosum.protocols.line_words import Position
 from zerosum.protocols.uci import UciEngine, UciSetup
@@ -376,23 +379,25 @@ def test_no_flag_falls_in_a_game_by_the_clock(main_s: float, increment_s: float,
 
 
 class NoEvaluator:
-    """Fails from the first."""
+    """A network that fails from the first."""
+
+    description = "none"
+
+    def batch_sizes(self, most: int) -> list[int]:
+        return [1, most]
+
+    def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
+        raise ValueError("no network")
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
         raise ValueError("no answer")
 
 
 class Broken:
-    """Fails once it is no longer asked to get ready."""
-
-    def __init__(self) -> None:
-        self.calls = 0
+    """Fails once it is asked about a position; it is not a network, so nothing makes it ready."""
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        self.calls += 1
-        if self.calls > 3:
-            raise ValueError("no answer")
-        return TimedEvaluator(FakeTime(), 0).evaluate(leaves)
+        raise ValueError("no answer")
 
 
 def test_a_search_that_fails_says_so_and_a_move_is_made() -> None:
