@@ -4,6 +4,7 @@ import dataclasses
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -149,6 +150,14 @@ def test_its_memory_stays_flat(monkeypatch: pytest.MonkeyPatch):
     assert all(len(block.rows._buffer) == len(block) for block in closed)
 
 
+def columns_of(samples: Samples) -> dict[str, Any]:
+    """Every array of the samples by its name, those of the policies as `policies.NAME.COLUMN`."""
+    columns = {name: column for name, column in vars(samples).items() if name != "policies"}
+    for name, policy in samples.policies.items():
+        columns |= {f"policies.{name}.{column}": values for column, values in vars(policy).items()}
+    return columns
+
+
 @pytest.mark.parametrize("config", [SMALL, ReplayConfig(window_games=6)], ids=["positions", "games"])
 def test_a_restored_window_draws_the_same(tmp_path: Path, config: ReplayConfig):
     draw = random.Random(6)
@@ -171,8 +180,9 @@ def test_a_restored_window_draws_the_same(tmp_path: Path, config: ReplayConfig):
     for step in range(3):
         assert (restored.num_positions, restored.total_positions) == (window.num_positions, window.total_positions)
         one, other = window.sample(50, seed=1, step=step), restored.sample(50, seed=1, step=step)
-        for name, column in vars(one).items():
-            assert np.array_equal(column, getattr(other, name)), name
+        assert columns_of(one).keys() == columns_of(other).keys()
+        for name, column in columns_of(one).items():
+            assert np.array_equal(column, columns_of(other)[name]), name
         record = random_game(100 + step, draw)
         window.add(record)
         restored.add(record)
@@ -244,9 +254,9 @@ def test_an_image_is_the_same_game_with_its_actions_permuted(name: str):
         assert set(image_target) <= set(game.legal_actions(state))
         num_moved += (moves, target) != (image_moves, image_target)
     assert 0 < num_moved < 300
-    for column in dataclasses.fields(Samples):
-        is_same = getattr(images, column.name) is getattr(samples, column.name)
-        assert is_same == (column.name not in ("actions", "target_actions")), column.name
+    images_columns = columns_of(images)
+    for column, values in columns_of(samples).items():
+        assert (images_columns[column] is values) == (column not in ("actions", "policies.policy.actions")), column
 
 
 def test_a_sample_and_its_images_have_equal_chances():
