@@ -480,7 +480,7 @@ class Search:
     def favour(self, tree: int, actions: Sequence[int]) -> None:
         """From now on begin simulations with these legal moves of the root, or any again if none is given.
 
-        That ends once all that are allowed are proven; until then the search goes on, even if its root is proven. It
+        The search ends once all allowed moves are proven; until then it goes on, even if its root is proven. It
         holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
         """
     def state(self, tree: int) -> State:

@@ -3,7 +3,7 @@
 use crate::game::{Action, Game, PlaneKind, Planes, Position};
 use crate::random::Draws;
 
-/// So many positions lie between two calls of a `pulse`.
+/// Positions between two calls of a `pulse`.
 const PULSE: u64 = 1 << 15;
 
 /// A count of positions. Its `pulse` is called now and then, so that whoever waits may lose patience: it may unwind.

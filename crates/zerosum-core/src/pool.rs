@@ -13,7 +13,7 @@ pub struct Pool {
 pub const LEAVES_A_PART: usize = 8;
 
 impl Pool {
-    /// So many threads with the one that asks; `None` if that is alone.
+    /// A pool of `num_threads` threads, the calling one included; `None` if it is the only one.
     ///
     /// # Errors
     /// If the system has no thread left.

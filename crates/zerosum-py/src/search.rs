@@ -34,7 +34,7 @@ pub struct Search {
     end: OnceLock<&'static str>,
     /// Memory for what `apply` is given.
     copies: Mutex<Vec<Vec<f32>>>,
-    /// By tree, how its root came about.
+    /// How the root of each tree came about.
     lines: Mutex<Vec<Line>>,
 }
 
@@ -330,7 +330,7 @@ impl Search {
 
     /// From now on begin simulations with these legal moves of the root, or any again if none is given.
     ///
-    /// That ends once all that are allowed are proven; until then the search goes on, even if its root is proven. It
+    /// The search ends once all allowed moves are proven; until then it goes on, even if its root is proven. It
     /// holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
     fn favour(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
         self.call_rules(py, |search| search.favour(tree, &actions))?.map_err(misuse)

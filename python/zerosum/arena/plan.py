@@ -62,7 +62,7 @@ class MatchSettings:
     sprt: Sprt | None = None
     """A test that ends a match of two once the complete pairs decide it, in the order in which they were begun."""
     max_games_at_once: int | None = None
-    """By default `GAMES_AT_ONCE`; with programs or clocks one per core, or per two cores where a player ponders."""
+    """Games at a time. By default `GAMES_AT_ONCE`; with programs or clocks one per core, per two if one ponders."""
     format: Format = "round-robin"
     """Pairings of more than two players: all pairs, or the first player against all others."""
 

@@ -74,7 +74,7 @@ pub struct Halving {
     pub survivors: Vec<u16>,
     /// g of each move; zeros without noise.
     pub gumbels: Vec<f32>,
-    /// Of each move, as [`logits_of`] has them: computed once a search.
+    /// The logits of each move, as [`logits_of`] has them: computed once a search.
     pub logits: Vec<f32>,
     priors: Vec<f32>,
     /// N(s, a) when this halving began.

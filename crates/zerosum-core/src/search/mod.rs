@@ -156,9 +156,9 @@ pub struct Search<G: Game> {
     num_cached: u64,
     num_leaves: u64,
     num_collisions: u64,
-    /// Of one tree: kept to spare the allocation.
+    /// Collisions of one tree: kept to spare the allocation.
     collisions: Paths,
-    /// Of each tree: what the simulations of this `gather` that asked nothing have walked through.
+    /// Nodes of each tree that the simulations of this `gather` which asked nothing have walked through.
     settled_nodes: Vec<u32>,
     /// The priors of one leaf: kept to spare the allocation.
     priors: Vec<f32>,

@@ -197,7 +197,7 @@ fn forced_visits(forced_playouts: f32, prior: f32, root: &Node) -> f32 {
 pub struct RootMoves {
     /// These alone, or all of them if there are none.
     pub allowed: Vec<Action>,
-    /// Of the allowed moves these alone, as long as one of them is open: it is not proven.
+    /// Moves to search alone among the allowed ones, as long as one of them is not proven.
     pub favoured: Vec<Action>,
 }
 

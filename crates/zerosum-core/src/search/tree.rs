@@ -49,7 +49,7 @@ pub struct Tree<G: Game> {
     /// The same with noise, if any: what selection uses.
     search_priors: Vec<f32>,
     noise: Noise,
-    /// Which of the root's moves are searched.
+    /// The root's moves that are searched.
     moves: RootMoves,
     /// The root's own way to choose, where it is not PUCT.
     halving: Halving,

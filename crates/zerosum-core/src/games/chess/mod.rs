@@ -38,9 +38,9 @@ const USUAL_START: u32 = 518;
 #[derive(Debug)]
 pub struct Chess {
     spec: GameSpec,
-    /// Whose rules.
+    /// The game whose rules are played.
     variant: Variant,
-    /// Whose planes and action indices.
+    /// The game whose planes and action indices are used.
     encoding: Variant,
     policy: Policy,
     history: usize,

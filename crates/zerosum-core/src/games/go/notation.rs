@@ -15,7 +15,7 @@ use super::{Go, Scoring, Variant};
 use crate::game::{Action, Game};
 use crate::games::rows::{parse_stones, write_stones};
 
-/// Of each side, in a position that is read: more than a game has plies would not be counted right.
+/// Most prisoners of each side in a position that is read: a game has no more plies than this.
 const MOST_PRISONERS: u16 = 10_000;
 
 const COLUMNS: &[u8; 25] = b"ABCDEFGHJKLMNOPQRSTUVWXYZ";
