@@ -86,8 +86,9 @@ def test() -> None:
     for passed, (name, command) in enumerate(steps.items()):
         words = " ".join(Path(word).name for word in command)
         say(f"[{passed + 1}/{len(steps)}] {name}: {words}")
-        if run(command):
-            print(f"\n{name} failed.\nsteps: {passed} passed, 1 failed")
+        if status := run(command):
+            end = f"signal {-status}" if status < 0 else f"exit code {status}"
+            print(f"\n{name} failed ({end}).\nsteps: {passed} passed, 1 failed")
             sys.exit(1)
     print(f"\nsteps: {len(steps)} passed, 0 failed")
 
