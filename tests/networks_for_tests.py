@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 
+from zerosum.games import Rules
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
 from zerosum.network.heads import MOVES_LEFT_SCALE
 from zerosum.network.residual_tower import ResidualTower
 
@@ -149,3 +152,12 @@ EVERY_ARCHITECTURE = {
         dataclasses.replace(SMALL, policy_head="planes"), board_shape=(9, 9), num_actions=82
     ),
 }
+
+
+def save_network(directory: Path, game: Rules, *, step: int = 7) -> Path:
+    """A checkpoint of a small network with an opinion; answers the path of its JSON."""
+    info = CheckpointInfo.describe(game.spec, SMALL, step=step)
+    weights = initial_weights(SMALL, info.shape, seed=step)
+    weights["policy_out.weight"] += np.random.default_rng(step).normal(size=weights["policy_out.weight"].shape)
+    save_checkpoint(directory, Checkpoint(info, weights), learner_state={}, learner_info={})
+    return checkpoint_path(directory, step)

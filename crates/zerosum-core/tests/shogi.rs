@@ -1,5 +1,5 @@
 //! Shogi: repetition at both ends of a perpetual check, and what malformed text gets. All else is held against
-//! rsshogi, cshogi and a slow twin, in `tests/test_shogi.py`.
+//! rsshogi, cshogi and a slow twin, in `tests/games/test_shogi.py`.
 
 use zerosum_core::erased::{AnyGame, AnyState};
 use zerosum_core::games::{self, Shogi};

@@ -2,7 +2,7 @@
 
 Random games from the position are the judge (`Game.ownership`): a chain is dead if its points are more often the
 opponent's at their ends. They keep eyes, and do not put large chains into atari themselves, so that seki stands. Where
-GNU Go's games on 9x9 were settled, both say the same of every stone (tests/test_go_status.py).
+GNU Go's games on 9x9 were settled, both say the same of every stone (tests/notation/test_go_status.py).
 
     judged = judge(game, state)
     judged.dead, judged.seki, judged.score()

@@ -1,0 +1,149 @@
+"""Who plays where nobody is named."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import games_for_tests
+from networks_for_tests import save_network
+from zerosum.base.errors import DataError
+from zerosum.games import make
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
+from zerosum.network.checkpoint import read_info
+from zerosum.play.choice import Players, choose_player, describe_network, game_at, network_at, newest_run
+
+CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
+
+
+def save_run(runs: Path, name: str, game: str, *, at: int) -> Path:
+    path = save_network(runs / name / "checkpoints", make(game))
+    os.utime(path, (at, at))
+    return path
+
+
+def test_takes_the_newest_run_of_the_game(tmp_path: Path) -> None:
+    save_run(tmp_path, "old", "connect4", at=1_000)
+    save_run(tmp_path, "a-new-one", "connect4", at=2_000)
+    save_run(tmp_path, "other-game", "tictactoe", at=3_000)
+    assert newest_run(CONNECT4, runs=tmp_path) == tmp_path / "a-new-one"
+    chosen = choose_player(CONNECT4, runs=tmp_path)
+    assert chosen.sentence == f"Playing with the newest run, {tmp_path / 'a-new-one'}, step 7."
+    assert chosen.player.analyse(num_simulations=4).num_simulations == 4
+
+
+def test_a_damaged_description_is_passed_over(tmp_path: Path) -> None:
+    whole = save_run(tmp_path, "run", "connect4", at=1_000)
+    (whole.parent / "step-00000009.json").write_text("{")
+    assert newest_run(CONNECT4, runs=tmp_path) == tmp_path / "run"
+
+
+def test_a_run_that_has_not_learned_yet_is_not_the_newest(tmp_path: Path) -> None:
+    info = CheckpointInfo.describe(CONNECT4.spec, NetworkConfig(num_blocks=1, num_filters=2), step=0)
+    untrained = Checkpoint(info, initial_weights(info.network, info.shape, seed=0))
+    save_checkpoint(tmp_path / "young" / "checkpoints", untrained, learner_state={}, learner_info={})
+    assert newest_run(CONNECT4, runs=tmp_path) is None
+    learned = save_run(tmp_path, "old", "connect4", at=1_000)
+    assert newest_run(CONNECT4, runs=tmp_path) == learned.parents[1]
+
+
+def test_plays_a_network_under_another_komi() -> None:
+    assert make("go(size=9, komi=5.5)").spec.encoder_id == make("go9").spec.encoder_id
+
+
+def test_without_a_run_rollouts_play(tmp_path: Path) -> None:
+    save_run(tmp_path, "other-game", "tictactoe", at=1_000)
+    for runs in (tmp_path, tmp_path / "nowhere"):
+        chosen = choose_player(CONNECT4, runs=runs)
+        expected = f"No run in {runs} has learned connect4: playing with uniform priors and rollouts."
+        assert chosen.sentence == expected
+        assert chosen.player.analyse(num_simulations=4).num_simulations == 4
+
+
+def test_who_is_named_plays_or_is_refused(tmp_path: Path) -> None:
+    path = save_run(tmp_path, "run", "connect4", at=1_000)
+    for named in (path, path.parent, tmp_path / "run"):
+        assert choose_player(CONNECT4, named, runs=tmp_path / "nowhere").sentence == f"Playing with {named}, step 7."
+    with pytest.raises(DataError, match="does not fit tictactoe"):
+        choose_player(TICTACTOE, path)
+    with pytest.raises(DataError, match="is not there"):
+        choose_player(TICTACTOE, tmp_path / "nobody")
+
+
+def test_info_is_read_without_weights(tmp_path: Path) -> None:
+    path = save_run(tmp_path, "run", "connect4", at=1_000)
+    for weights in path.parent.glob("*.safetensors"):
+        weights.unlink()
+    assert read_info(path).full_name == "connect4"
+
+
+def test_a_network_is_described_without_its_weights(tmp_path: Path) -> None:
+    path = save_run(tmp_path, "run", "connect4", at=1_000)
+    for weights in path.parent.glob("*.safetensors"):
+        weights.unlink()
+    for named in (path, path.parent, tmp_path / "run"):
+        assert network_at(named) == read_info(path) == describe_network(TICTACTOE, named)
+    assert describe_network(CONNECT4, runs=tmp_path) == read_info(path)
+    assert describe_network(TICTACTOE, runs=tmp_path) is None
+    with pytest.raises(DataError, match="is not there: name a run directory"):
+        network_at(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="There is no checkpoint in"):
+        network_at(tmp_path)
+
+
+def test_a_damaged_checkpoint_is_passed_over_by_all(tmp_path: Path) -> None:
+    path = save_run(tmp_path, "run", "connect4", at=1_000)
+    (path.parent / "step-00000009.json").write_text("{")
+    assert network_at(tmp_path / "run") == read_info(path)
+    assert (
+        game_at(tmp_path / "run").spec.name == Players(str(tmp_path / "run")).of(CONNECT4).game.spec.name == "connect4"
+    )
+
+
+@pytest.mark.parametrize("words", ["", "rollouts@5"])
+@pytest.mark.parametrize(("name", "most_plies"), [("tictactoe", 36), ("shogi", 2048), ("shogi(max_plies=20)", 20)])
+def test_random_games_have_an_end(name: str, most_plies: int, words: str, tmp_path: Path) -> None:
+    assert Players(words, runs=tmp_path).of(make(name)).game.spec.max_plies == most_plies
+
+
+def test_networks_play_games_of_any_length(tmp_path: Path) -> None:
+    save_run(tmp_path, "run", "connect4", at=1_000)
+    players = Players(runs=tmp_path)
+    assert players.of(CONNECT4).game.spec.max_plies == 65535
+    assert players.of(make("connect4(max_plies=20)")).game.spec.max_plies == 20
+
+
+@pytest.fixture
+def own_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of a game of one's own, race.py:DoubleMove."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(games_for_tests.__file__, "race.py")
+    run = Path("runs/race")
+    save_network(run / "checkpoints", make("race.py:DoubleMove"))
+    (run / "config.toml").write_text("format_version = 1\ngame = 'race.py:DoubleMove'\n", encoding="utf-8")
+    return run
+
+
+def test_a_game_of_ones_own_is_played_by_its_run(own_run: Path) -> None:
+    game = make("race.py:DoubleMove")
+    sentence = "Playing with the newest run, runs/race, step 7."
+    for chosen in (choose_player(game), choose_player(game, own_run)):
+        assert (chosen.player.step, chosen.player.game.spec.name) == (7, "double-move")
+    assert choose_player(game).sentence == sentence
+    assert game_at(own_run).spec.name == "double-move"
+    (own_run / "config.toml").unlink()
+    assert choose_player(game).sentence == sentence, "its checkpoints are enough where the game is named"
+
+
+@pytest.mark.parametrize("arguments", [["--game", "race.py:DoubleMove"], ["runs/race"]])
+def test_an_engine_plays_a_game_of_ones_own(arguments: list[str], own_run: Path) -> None:
+    command = [sys.executable, "-m", "zerosum", "uci", *arguments]
+    lines = "setoption name Backend value torch\nisready\ngo nodes 5\n"
+    said = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
+    assert "runs/race, step 7." in said and "rollouts" not in said
+    assert "\nbestmove +" in said

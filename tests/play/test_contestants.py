@@ -1,0 +1,252 @@
+"""Players of a match as a command line enters them, profiles of the paper's opponents, and its suites."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from zerosum.arena import suite as suites
+from zerosum.arena.suite import SuiteResult, SuiteWords, play_suite
+from zerosum.base.errors import SettingsError
+from zerosum.contest.clock import TimeControl
+from zerosum.contest.mover import Terms
+from zerosum.external import profiles
+from zerosum.external.engine import EngineCommand
+from zerosum.external.profiles import profile_of
+from zerosum.games import make
+from zerosum.play.contestants import Entry, enter, sharing_evaluator
+from zerosum.play.player import RANDOM
+
+FAKE = Path(__file__).parents[1] / "fake_engine.py"
+CHESS, CONNECT4 = make("chess"), make("connect4")
+OPTIONS = ["Threads type spin default 1 min 1 max 512", "Hash type spin default 16 min 1 max 33554432"]
+CHEAT = {
+    "uci": ["id name Cheat", *(f"option name {option}" for option in OPTIONS), "uciok"],
+    "isready": ["readyok"],
+    "go": ["bestmove a1a1"],
+}
+
+
+@pytest.fixture(autouse=True)
+def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Programs that are there, though nothing starts them."""
+    monkeypatch.setattr("zerosum.external.engine.DEBIAN_GAMES", str(tmp_path / "games"))
+    (tmp_path / "games").mkdir()
+    for name in ("x", "strong", "mogo"):
+        (tmp_path / "games" / name).touch(mode=0o755)
+
+
+def fake_word(script: dict[str, list[str]] = CHEAT) -> str:
+    return f"uci:{shlex.join([sys.executable, '-I', '-S', str(FAKE), json.dumps(script)])}"
+
+
+def test_an_entry_has_the_words_of_fastchess() -> None:
+    settings = ["tc=40/5", "nodes=9", "nodes=10", "option.Skill Level=0", "option.Clear Hash=", "sample=4", "name=Bo"]
+    assert Entry.parse("x", [*settings, "resign=score=600 movecount=3"]) == Entry(
+        "x",
+        Terms(TimeControl.parse("40/5"), nodes=10),
+        options=(("Skill Level", "0"), ("Clear Hash", "")),
+        name="Bo",
+        sampled_plies=4,
+        resign="score=600 movecount=3",
+    )
+    assert Entry.parse("x", ["tc=1", "timemargin=50"]).terms == Terms(TimeControl.parse("1"), margin_s=0.05)
+    assert Entry.parse("x", ["st=2.5"]).terms.time == TimeControl.parse("st=2.5")
+    assert Entry.parse("x", []) == Entry("x")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("nodes", "'nodes' says nothing of a player: expected NAME=VALUE"),
+        ("node=5", "did you mean 'nodes'"),
+        ("option.=5", "says nothing of a player"),
+        ("option.NAME2", "says nothing of a player"),
+        ("nodes=x", "nodes is 'x', expected a whole number"),
+        ("nodes=0", "nodes is 0, allowed is at least 1"),
+        ("depth=-1", "depth is '-1'"),
+        ("tc=soon", "'soon' is no time control"),
+        ("st=", "'st=' is no time control"),
+        ("timemargin=0.5", "timemargin is '0.5', expected a whole number"),
+        ("ponder=yes", "ponder is 'yes', expected true or false"),
+        ("timemargin=50", "timemargin=50 without a clock: say tc or st, too"),
+    ],
+)
+def test_settings_that_say_nothing(setting: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        Entry.parse("x", [setting])
+
+
+def test_two_clocks_for_one_player() -> None:
+    with pytest.raises(SettingsError, match="tc=1 and st=2: give one of them"):
+        Entry.parse("x", ["tc=1", "st=2"])
+
+
+def entered(word: str, *settings: str, game: str = "chess") -> tuple[str, Terms]:
+    player = enter(Entry.parse(word, settings), make(game)).contestant
+    return player.name, player.terms
+
+
+def test_names_say_who_plays_on_what_terms() -> None:
+    assert entered("random") == ("random", Terms())
+    assert entered("rollouts@5", game="connect4") == ("rollouts@5", Terms())
+    assert entered("rollouts", "nodes=5", game="connect4") == ("rollouts@5", Terms(nodes=5))
+    timed = Terms(TimeControl.parse("10+0.1"))
+    assert entered("rollouts", "tc=10+0.1", game="connect4") == ("rollouts (10+0.1)", timed)
+    limited = Terms(TimeControl.parse("10+0.1"), nodes=5)
+    assert entered("rollouts@5", "tc=10+0.1", game="connect4") == ("rollouts (10+0.1, 5 nodes)", limited)
+    assert entered("uci:strong -q", "depth=3", "option.Hash=4") == ("strong (Hash 4, depth 3)", Terms(depth=3))
+    assert entered("uci:strong", "depth=3", "name=Bo")[0] == "Bo"
+    assert entered("usi:strong", "depth=3", "ponder=true", game="shogi")[0] == "strong (depth 3, ponder)"
+    for protocol, game, option in (("uci", "chess", "Ponder"), ("usi", "shogi", "USI_Ponder")):
+        player = enter(Entry.parse(f"{protocol}:x", ["st=1", "ponder=true"]), make(game)).contestant
+        assert isinstance(player.program, EngineCommand) and player.program.options == ((option, "true"),)
+    assert entered("gtp:mogo", game="go(size=9)") == ("mogo", Terms())
+
+
+@pytest.mark.parametrize(
+    ("word", "settings", "game", "message"),
+    [
+        ("rollots", [], "chess", "unknown player 'rollots': did you mean 'rollouts'"),
+        ("", [], "chess", "unknown player ''"),
+        ("nowhere/at/all@5", [], "chess", "unknown player 'nowhere/at/all@5'"),
+        ("gnugo", [], "connect4", "unknown player 'gnugo': known are alphabeta, random, rollouts, the path"),
+        ("uci:", [], "chess", "An engine's command is empty"),
+        ("uci:'x", ["depth=1"], "chess", "cannot be read"),
+        ("uci:x", [], "chess", "x would think for ever: give it a time"),
+        ("gtp:x", ["ponder=true"], "go", "x is to ponder, and GTP has no words for it"),
+        ("rollouts", ["ponder=true"], "chess", "rollouts@1000 is to ponder"),
+        ("gtp:x", ["nodes=5"], "go", "GTP has no words for nodes or depth"),
+        ("uci:x", ["depth=1", "sample=3"], "chess", "is to sample its moves in the first 3 plies"),
+        ("rollouts@5", ["nodes=6"], "chess", "'rollouts@5' and nodes=6: give one of them"),
+        ("rollouts@5", ["option.Hash=6"], "chess", "is one of our own players, and option.Hash is for engines"),
+        ("rollouts@5", ["profile=paper"], "chess", "and profile is for engines"),
+        ("rollouts@5", ["depth=6"], "chess", "has a depth of 6, which is for engines"),
+        (
+            "rollouts@5",
+            ["manager=paper"],
+            "chess",
+            "manager=paper and overhead=0.1, which are for our own searches with a clock",
+        ),
+        ("uci:x", ["overhead=0.02", "tc=1"], "chess", "overhead=0.02, which are for our own searches with a clock"),
+        ("rollouts@5", ["overhead=-1", "tc=1"], "connect4", "time.overhead_s is -1.0, allowed is 0.0 to 60.0"),
+        ("rollouts@5", ["overhead=x", "tc=1"], "connect4", "overhead is 'x', expected a number of seconds"),
+        ("rollouts@5", ["manager=x", "tc=1"], "connect4", "time.manager is 'x'"),
+        ("random", ["nodes=6"], "chess", "random play does not search"),
+        ("random@6", [], "chess", "'random@6': random play does not search"),
+        (
+            "rollouts@5",
+            ["resign=score"],
+            "chess",
+            "'score' in a rule to resign, 'score': expected words such as score=600",
+        ),
+        ("rollouts@5", ["resign=score=1 twosided=1"], "chess", "twosided is '1', expected true or false"),
+        ("rollouts@5", ["resign=movecount=3"], "chess", "has neither win_rate nor centipawns"),
+        ("rollouts@5", ["resign=paper"], "connect4", "the paper has no match of connect4"),
+    ],
+)
+def test_players_that_nobody_can_enter(word: str, settings: list[str], game: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        enter(Entry.parse(word, settings), make(game))
+
+
+def test_resigning_as_in_the_paper() -> None:
+    own = enter(Entry.parse("rollouts@5", ["resign=paper"]), CHESS).contestant.resign
+    engine = enter(Entry.parse("uci:x", ["depth=1", "resign=paper"]), CHESS).contestant.resign
+    shogi = enter(Entry.parse("usi:x", ["depth=1", "resign=paper"]), make("shogi")).contestant.resign
+    assert (str(own), str(engine), str(shogi)) == (
+        "a win rate under 0.05",
+        "-650 centipawns or less for 4 moves in a row",
+        "-4500 centipawns or less for 10 moves in a row",
+    )
+    assert enter(Entry.parse("gtp:x", ["resign=paper"]), make("go")).contestant.resign is None
+
+
+def test_only_one_network_is_shared() -> None:
+    one, other = (enter(Entry("rollouts@5"), CONNECT4).contestant for _ in range(2))
+    assert sharing_evaluator(one, other, words=("rollouts@5", "rollouts@5")) is other, "each has games of its own"
+    assert sharing_evaluator(one, RANDOM, words=("rollouts@5", "random")) is RANDOM
+
+
+def test_a_profile_scales_down_to_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = EngineCommand.parse(fake_word().removeprefix("uci:"), protocol="uci", name="Fake")
+    monkeypatch.setattr(profiles, "num_cores", lambda: 64)
+    monkeypatch.setattr(profiles, "_memory_mb", lambda: 8000)
+    assert profile_of("paper", command, CHESS).options == (("Threads", "44"), ("Hash", "2000"))
+    shared = profile_of("paper-2017", command, CHESS, num_engines=4)
+    assert shared.options == (("Threads", "16"), ("Hash", "500"))
+    assert shared.sentence == (
+        "Fake plays with Threads 16, Hash 500; the paper's Stockfish 8 had 64 threads and 1,024 MB."
+    )
+    assert "It has no option Ponder." in profile_of("paper", command, CHESS).sentence
+    with pytest.raises(SettingsError, match="profile 'paper' sets up no engine for go"):
+        profile_of("paper", command, make("go"))
+    player = enter(Entry.parse(fake_word(), ["depth=1", "profile=paper", "option.hash=4"]), CHESS).contestant
+    assert isinstance(player.program, EngineCommand)
+    assert player.program.options == (("Threads", "44"), ("hash", "4")), "what is said beside a profile counts"
+
+
+def suite(**fields: object) -> tuple[list[SuiteResult], list[str]]:
+    said: list[str] = []
+    values = {"suite": "paper", "num_games": 2, "time_scale": 0.01, "game": "chess", "player": "rollouts@1"}
+    words = SuiteWords(**{**values, "opponent": fake_word(), **fields})  # type: ignore[arg-type]
+    return list(play_suite(words, say=said.append)), said
+
+
+def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
+    """Against somebody who cheats at once."""
+    positions = tmp_path / "superfinals.epd"
+    positions.write_text("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3\n")
+    results, said = suite()
+    assert len(results) == 6 and "Left out: the openings TCEC do not come with the package" in " ".join(said)
+    assert len(suite(positions=str(positions))[0]) == 7
+    clocks = [result.played.result.first.rpartition("(")[2].split(",")[0] for result in results]
+    assert clocks == ["108+0.15", "108+0.15", "36+0.05", "10.8+0.015", "3.6+0.005", "1.08+0.002"]
+    assert all("108+0.15" in result.played.result.second for result in results)
+    openings = [game.opening.split()[0] for game in results[1].played.result.games]
+    assert openings == ["A10", "A10"]
+    assert str(results[0]).startswith(
+        "chess against Stockfish 8\n"
+        "  paper          155 won, 839 drawn, 6 lost of 1,000 games\n"
+        "  here           2 won, 0 drawn, 0 lost of 2 games\nrollouts"
+    )
+
+
+def test_the_preprints_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    (result,), _ = suite(suite="paper-2017")
+    assert (
+        "(st=0.6, 1 nodes, manager paper, overhead 0.02 s)" in result.played.result.first
+        and "28 won, 72 drawn, 0 lost of 100 games" in str(result)
+    )
+    results, said = suite(suite="paper-2017", game="go(size=9)", opponent="gtp:x")
+    assert not results and "Left out: GTP counts in whole seconds" in said[-1]
+    results, said = suite(time_scale=1e-7)
+    assert not results and "its clocks would show" in " ".join(said)
+    monkeypatch.setattr(suites, "opponents_of", lambda _game: [])
+    results, said = suite(opponent="")
+    assert not results and "no known engine for chess is installed" in " ".join(said)
+
+
+def test_who_plays_where_nobody_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, said = suite(suite="paper-2017", player="", game="go(size=9)", opponent="gtp:x")
+    assert "No run here has learned go(size=9): rollouts play." in said
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"suite": "papr"}, "unknown suite 'papr'"),
+        ({"game": "connect4"}, "suite 'paper' has matches of chess, shogi, go, not of connect4"),
+        ({"game": ""}, "name the game first"),
+        ({"time_scale": 0.0}, "--time-scale is 0"),
+        ({"num_games": 3}, "num_games is 3, expected an even number"),
+    ],
+)
+def test_suites_that_cannot_be_played(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        suite(**fields)

@@ -1,0 +1,187 @@
+"""Settings: defaults that fit, presets, what is asked on the command line, the file that says it all, and bad ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from games_for_tests import DoubleMove
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.games import adopt, make
+from zerosum.run.config import (
+    SECTIONS,
+    changed,
+    dump_config,
+    load_config,
+    load_preset,
+    new_config,
+    parse_overrides,
+    preset_names,
+)
+
+
+@pytest.mark.parametrize(
+    "game", [make("tictactoe"), make("connect4"), adopt(DoubleMove())], ids=lambda game: game.spec.name
+)
+def test_defaults_fit_any_game(game) -> None:
+    config = new_config(game, game.spec.name)
+    assert config.training.minutes == 30
+    assert 32 <= config.search.num_simulations <= 200
+    assert config.search.root_noise_alpha is not None
+
+
+def test_actions_that_are_planes_of_squares_get_a_convolution() -> None:
+    class Wide(DoubleMove):
+        board_shape = (1, 20)
+        has_action_planes = True
+
+        def planes(self, state):
+            return np.zeros((len(self.plane_names), 1, 20))
+
+    assert new_config(adopt(DoubleMove()), "double").network.policy_head == "dense"
+    assert new_config(adopt(Wide()), "wide").network.policy_head == "planes"
+
+
+PAPERS = ("paper", "paper-arxiv")
+PAPER_TABLE = [
+    [cell.strip() for cell in line.strip("| \n").split(" | ")]
+    for line in (Path(__file__).parents[2] / "docs" / "paper.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ") and "." in line.split("|")[1]
+]
+
+
+@pytest.mark.parametrize("column", [1, 2], ids=PAPERS)
+@pytest.mark.parametrize("number", [0, 1, 2], ids=["chess", "shogi", "go"])
+def test_the_papers_presets_are_the_table_in_the_docs(column: int, number: int) -> None:
+    """Every value of the presets stands in docs/paper.md, and the other way round."""
+    preset = load_preset(PAPERS[column - 1], game=("chess", "shogi", "go")[number])
+    told = {row[0]: (row[column].split(" / ") * 3)[number] for row in PAPER_TABLE}
+    found = {f"{section}.{name}": value for section, values in preset.items() for name, value in values.items()}
+    assert told.keys() == found.keys()
+    for name, value in found.items():
+        assert parse_overrides([f"{name}={told[name]}"]) == parse_overrides([f"{name}={text_of(value)}"]), name
+
+
+def text_of(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value).lower()
+
+
+def test_long_games_have_no_more_moves_by_chance_than_the_papers() -> None:
+    plies = [new_config(make(name), name).selfplay.temperature_plies for name in ("tictactoe", "connect4", "chess")]
+    assert plies[0] < plies[1] < plies[2] == 30
+
+
+def test_the_random_moves_of_a_long_games_opening_are_few() -> None:
+    """Whoever sets the share of opened games alone gets openings, and not games of hundreds of random moves."""
+    for name, most in (("connect4", 40), ("go9", 10), ("chess", 10), ("shogi", 10), ("go19", 10)):
+        assert new_config(make(name), name, overrides=["selfplay.opening_share=0.3"]).selfplay.opening_plies <= most
+
+
+def test_a_gpu_gets_a_larger_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: False)
+    on_cpu = [new_config(make(name), name).network for name in ("chess", "tictactoe")]
+    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: True)
+    on_gpu = [new_config(make(name), name).network for name in ("chess", "tictactoe")]
+    assert on_gpu[0].num_filters >= 2 * on_cpu[0].num_filters and on_gpu[0].num_blocks > on_cpu[0].num_blocks
+    assert on_gpu[1] == on_cpu[1], "tic-tac-toe needs no more"
+
+
+def test_larger_games_get_larger_networks() -> None:
+    small, large = (new_config(make(name), name) for name in ("tictactoe", "connect4"))
+    assert small.network.num_filters < large.network.num_filters
+    assert small.network.num_blocks < large.network.num_blocks
+    assert small.search.root_noise_alpha > large.search.root_noise_alpha * 0.9
+
+
+PRESETS_AND_GAMES = [
+    *((name, name) for name in preset_names() if name not in PAPERS),
+    *itertools.product(PAPERS, ("chess", "shogi", "go19", "connect4")),
+]
+
+
+@pytest.mark.parametrize(("name", "game"), PRESETS_AND_GAMES)
+def test_presets_are_settings(name: str, game: str) -> None:
+    rules = make(game)
+    config = new_config(rules, game, preset=name)
+    for section, entries in load_preset(name, game=rules.spec.name).items():
+        for key, value in entries.items():
+            assert getattr(getattr(config, section), key) == (tuple(value) if isinstance(value, list) else value)
+
+
+def test_what_is_asked_comes_last() -> None:
+    config = new_config(
+        make("connect4"),
+        "connect4",
+        preset="connect4",
+        minutes=7,
+        seed=3,
+        overrides=["search.num_simulations=9", "learner.schedule_steps=5,6"],
+    )
+    assert (config.training.minutes, config.training.seed, config.search.num_simulations) == (7, 3, 9)
+    assert config.learner.schedule_steps == (5, 6)
+
+
+def test_a_budget_is_minutes_or_steps() -> None:
+    config = new_config(make("connect4"), "connect4", overrides=["training.steps=50"])
+    assert (config.training.steps, config.training.minutes) == (50, None)
+    back = changed(config, {"training": {"minutes": 2.0}})
+    assert (back.training.steps, back.training.minutes) == (None, 2.0)
+    with pytest.raises(SettingsError, match="one of the two"):
+        new_config(make("connect4"), "connect4", overrides=["training.steps=50", "training.minutes=5"])
+
+
+def test_the_file_says_everything_and_reads_back(tmp_path: Path) -> None:
+    config = new_config(make("connect4"), "connect4", preset="connect4", overrides=["training.steps=50"])
+    text = dump_config(config)
+    for section, config_type in SECTIONS.items():
+        assert f"[{section}]" in text
+        for field in dataclasses.fields(config_type):
+            assert f"\n{field.name} = " in text or f"# {field.name} is none" in text
+            assert field.metadata["help"] in text
+    (tmp_path / "config.toml").write_text(text, encoding="utf-8")
+    assert load_config(tmp_path / "config.toml") == config
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("search.num_simulation=64", "unknown setting search.num_simulation: did you mean 'num_simulations'"),
+        ("serch.num_simulations=64", "unknown section of settings 'serch': did you mean 'search'"),
+        ("search.num_simulations", "is not a setting: write section.name=value"),
+        ("num_simulations=64", "is not a setting"),
+        ("search.num_simulations=many", "expected a whole number"),
+        ("search.num_simulations=0", "search.num_simulations is 0, allowed is 1 to"),
+        ("search.unvisited_value=los", "did you mean 'loss'"),
+        ("search.exact_bounds=yes", "expected true or false"),
+        ("strength.rollout_simulations=", "expected one number or more"),
+        ("learner.learning_rate=nan", "learner.learning_rate is nan, allowed is 0.0 to 10.0"),
+    ],
+)
+def test_bad_settings_are_named(override: str, message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        new_config(make("connect4"), "connect4", overrides=[override])
+    assert message in str(caught.value)
+
+
+def test_an_unknown_preset_gets_the_nearest() -> None:
+    with pytest.raises(SettingsError, match="did you mean 'connect4'"):
+        new_config(make("connect4"), "connect4", preset="conect4")
+
+
+def test_damaged_and_newer_files(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    text = dump_config(new_config(make("connect4"), "connect4"))
+    for damaged, message in (
+        (text.replace("format_version = 1", "format_version = 99"), "format version 99"),
+        (text[: len(text) // 2] + "\n[[[", "cannot be read"),
+        (re.sub(r"\nc_init = .*", r"\nc_init = -2.5", text), "search.c_init is -2.5"),
+        (text.replace("\nc_init = ", "\nc_innit = "), "did you mean 'c_init'"),
+    ):
+        path.write_text(damaged, encoding="utf-8")
+        with pytest.raises((DataError, SettingsError), match=message.replace("[", r"\[")):
+            load_config(path)

@@ -1,0 +1,367 @@
+"""A run from end to end: it learns, stops, resumes, survives kills and damage, and says so in sentences."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from zerosum.base.errors import DataError, RunError, SettingsError
+from zerosum.network import load_checkpoint
+from zerosum.network.checkpoint import list_checkpoints
+from zerosum.replay.game_store import GameStore
+from zerosum.run.metrics import MetricsRow, read_metrics
+from zerosum.run.training import progress_line, train
+
+TINY = [
+    "network.num_blocks=1",
+    "network.num_filters=8",
+    "search.cache_positions=20",
+    "strength.budget_share=0.5",  # of the evaluations of a short run, which are few
+    "search.num_simulations=8",
+    "learner.batch_size=32",
+    "selfplay.games_per_worker=4",
+    "selfplay.num_workers=1",
+    "training.min_positions=50",
+    "training.steps_per_phase=4",
+    "training.num_checkpoints=3",
+    "learner.samples_per_position=4",
+]
+
+
+def run_steps(
+    directory: Path, steps: int, *overrides: str, game: str = "tictactoe", seed: int | None = None
+) -> list[str]:
+    """Train a tiny network to a number of learner steps; answers what was said."""
+    said: list[str] = []
+    fresh = TINY if not (directory / "config.toml").exists() else []
+    train(game, directory, seed=seed, overrides=[*fresh, f"training.steps={steps}", *overrides], report=said.append)
+    return said
+
+
+def games_of(directory: Path) -> dict[int, tuple[int, ...]]:
+    """The finished games of a run by id; each must be there once."""
+    messages: list[str] = []
+    store = GameStore(directory / "games", report=messages.append)
+    records = list(store.recent(1 << 60))
+    store.close()
+    games = {record.game_id: tuple(record.plies["action"].tolist()) for record in records}
+    assert len(games) == len(records), "a game is there twice"
+    return games
+
+
+def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    said = run_steps(run, 24)
+    assert "Learning tictactoe" in said[0]
+    assert re.match(r"Done\. To measure it: .*\nTo play it: .*\nThe network of step 24 \w+ .*rollouts@\d+: ", said[-1])
+    files = {"config.toml", "games", "checkpoints", "metrics.csv", "tensorboard", "strength.jsonl"}
+    assert {path.name for path in run.iterdir()} >= files
+    newest = load_checkpoint(run)
+    assert newest.info.step == 24
+    assert len(list_checkpoints(run / "checkpoints")) == 4, "the untrained one and three"
+    assert len(games_of(run)) == newest.info.training["games"]
+    assert read_metrics(run / "metrics.csv")[-1].step == 24
+
+
+def test_a_finished_run_says_so_and_goes_on_with_more(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 8)
+    before = games_of(run)
+    assert "The budget is used up" in run_steps(run, 8)[-1]
+    said = run_steps(run, 16)
+    assert any(line.startswith("Going on:") for line in said)
+    assert load_checkpoint(run).info.step == 16
+    after = games_of(run)
+    assert all(after[game_id] == actions for game_id, actions in before.items())
+
+
+@contextlib.contextmanager
+def training(run: Path) -> Iterator[subprocess.Popen[str]]:
+    """`zerosum train` without an end in a process of its own, which has just begun to speak."""
+    fresh = [] if (run / "config.toml").exists() else [*TINY, "training.num_checkpoints=1000"]
+    words = [word for text in (*fresh, "training.steps=100000") for word in ("--set", text)]
+    command = [sys.executable, "-m", "zerosum", "train", "tictactoe", "--run", str(run), *words]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdout=PIPE, stderr=STDOUT, text=True, env=buffered) as process:
+        try:
+            assert process.stdout is not None
+            assert "Learning tictactoe" in process.stdout.readline()
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_until(process: subprocess.Popen[str], is_so: Callable[[], bool]) -> None:
+    """Look again and again, as long as the process lives."""
+    while not is_so():
+        assert process.poll() is None, process.stdout.read() if process.stdout else ""
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_cleanly(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C while it plays and learns, and what a job scheduler sends while it is being set up."""
+    run = tmp_path / "run"
+    with training(run) as process:
+        if number == signal.SIGINT:
+            wait_until(process, lambda: len(list_checkpoints(run / "checkpoints")) > 1)
+        process.send_signal(number)
+        rest, _ = process.communicate()
+    assert process.returncode == 0, rest
+    assert rest.splitlines()[-1].startswith("Stopped. To go on from here: ")
+    assert rest.splitlines()[-1].endswith(f"zerosum train tictactoe --run {run}")
+    assert "Traceback" not in rest
+    assert (load_checkpoint(run).info.step > 0) == (number == signal.SIGINT)
+
+
+def test_two_processes_on_one_run(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    code = (
+        "import sys, time; from pathlib import Path; from zerosum.run.run_directory import hold\n"
+        f"with hold(Path({str(run)!r})):\n    print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(RunError, match=f"is held by process {holder.pid} on .* since"):
+            run_steps(run, 8)
+        holder.kill()
+
+
+def written(run: Path) -> list[tuple[Path, int]]:
+    """When each file of a run was written last, but for the marks of who holds it."""
+    files = [path for path in run.rglob("*") if path.is_file() and "holder" not in path.name]
+    return sorted((path, path.stat().st_mtime_ns) for path in files)
+
+
+def test_a_run_of_another_game_is_left_alone(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    before = written(run)
+    with pytest.raises(RunError, match="is a run of tictactoe, not of connect4"):
+        run_steps(run, 4, game="connect4")
+    with pytest.raises(SettingsError, match="the network's settings and the seed stay"):
+        run_steps(run, 4, "network.num_blocks=3")
+    with pytest.raises(SettingsError, match="began without a preset, which stays"):
+        train("tictactoe", run, preset="connect4", report=lambda _: None)
+    assert written(run) == before
+
+
+def test_a_directory_that_is_no_run_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "dear.txt").write_text("hello")
+    with pytest.raises(RunError, match="is there already and is no run"):
+        run_steps(tmp_path / "letters", 4)
+    assert [path.name for path in (tmp_path / "letters").iterdir()] == ["dear.txt"]
+
+
+def test_a_damaged_checkpoint_is_set_aside(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 12)
+    newest = list_checkpoints(run / "checkpoints")[-1]
+    weights = newest.with_suffix(".safetensors")
+    weights.write_bytes(weights.read_bytes()[:-7])
+    said = run_steps(run, 16)
+    assert any(newest.stem in line and "damaged" in line for line in said), said
+    assert load_checkpoint(run).info.step == 16
+
+
+def test_a_damaged_shard_is_set_aside(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 12, "replay.games_per_shard=4")
+    shard = sorted((run / "games").glob("*.parquet"))[0]
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    shard.write_bytes(bytes(content))
+    said = run_steps(run, 16)
+    assert any(shard.name in line for line in said), said
+    assert load_checkpoint(run).info.step == 16
+
+
+def test_newer_formats_are_refused_untouched(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    config = run / "config.toml"
+    text = config.read_text()
+    config.write_text(text.replace("format_version = 1", "format_version = 2"))
+    with pytest.raises(DataError, match="format version 2"):
+        run_steps(run, 8)
+    config.write_text(text)
+    newest = list_checkpoints(run / "checkpoints")[-1]
+    body = json.loads(newest.read_text())
+    body["format_version"] = 99
+    newest.write_text(json.dumps(body))
+    with pytest.raises(DataError, match="99"):
+        run_steps(run, 8)
+    assert newest.exists()
+
+
+def test_a_full_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("zerosum.run.training.save_checkpoint", full)
+    with pytest.raises(RunError, match="No space left on device. What was saved is whole"):
+        run_steps(run, 8)
+    monkeypatch.undo()
+    run_steps(run, 8)
+    assert load_checkpoint(run).info.step == 8
+
+
+def test_a_loss_that_is_not_finite_stops_before_it_is_saved(tmp_path: Path) -> None:
+    """Whoever meets it first says so: the learner its loss, or self-play what the network answers."""
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    reckless = {"learning_rate": 10.0, "optimizer": "sgd", "warmup_steps": 0, "momentum": 0.999}
+    diverged = "the (loss is|weights are) not finite|weights have diverged"
+    with pytest.raises((RunError, DataError), match=diverged):
+        run_steps(run, 400, *(f"learner.{name}={value}" for name, value in reckless.items()))
+    assert all(np.isfinite(weight).all() for weight in load_checkpoint(run).weights.values())
+
+
+@pytest.mark.parametrize(("clock", "function"), [("cpu", "process_time"), ("wall", "monotonic")])
+def test_minutes_are_those_of_the_clock_that_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, function: str
+) -> None:
+    """Time goes a thousand times as fast on one clock or the other: an hour is over in seconds."""
+    real = getattr(time, function)
+    fast = SimpleNamespace(**vars(time) | {function: lambda: 1000 * real()})
+    monkeypatch.setattr("zerosum.run.training.time", fast)
+    overrides = [*TINY, f"training.clock={clock}"]
+    train("tictactoe", tmp_path / "run", minutes=60, overrides=overrides, report=lambda _: None)
+    assert read_metrics(tmp_path / "run" / "metrics.csv")[-1].minutes >= 57
+
+
+def test_equal_seeds_begin_alike_and_others_do_not(tmp_path: Path) -> None:
+    """The first games come from the untrained network and one thread: they are the same for the same seed."""
+    games = []
+    for number, seed in enumerate((1, 1, 2)):
+        run_steps(tmp_path / str(number), 4, seed=seed)
+        games.append([games_of(tmp_path / str(number))[game_id] for game_id in range(4)])
+    assert games[0] == games[1]
+    assert games[0] != games[2]
+
+
+def test_what_a_kill_leaves_at_the_very_start_is_no_obstacle(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in ("holder.lock", "holder.json", ".config.toml.unfinished"):
+        (run / name).write_text("")
+    run_steps(run, 4)
+    assert load_checkpoint(run).info.step == 4
+
+
+def test_what_is_refused_makes_no_directory(tmp_path: Path) -> None:
+    for overrides in (["serch.c_init=1"], ["training.device=abacus"]):
+        with pytest.raises(SettingsError):
+            run_steps(tmp_path / "run", 4, *overrides)
+    assert not (tmp_path / "run").exists()
+
+
+def test_another_batch_size_goes_on_learning(tmp_path: Path) -> None:
+    """What is owed is counted in samples: neither a halt nor a flood follows."""
+    run = tmp_path / "run"
+    run_steps(run, 8)
+    run_steps(run, 10, "learner.batch_size=128")
+    run_steps(run, 12, "learner.samples_per_position=2")
+    assert load_checkpoint(run).info.step == 12
+
+
+def test_another_optimiser_begins_afresh(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_steps(run, 4)
+    said = run_steps(run, 8, "learner.optimizer=sgd")
+    assert any("The optimiser begins afresh: it was adamw, now it is sgd." in line for line in said)
+
+
+def test_a_game_file_may_move_with_its_project(tmp_path: Path) -> None:
+    source = (Path(__file__).parents[1] / "games_for_tests.py").read_text(encoding="utf-8")
+    for folder in ("before", "after"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mygame.py").write_text(source)
+    run = tmp_path / "run"
+    run_steps(run, 4, game=f"{tmp_path}/before/mygame.py:DoubleMove")
+    run_steps(run, 8, game=f"{tmp_path}/after/mygame.py:DoubleMove")
+    assert str(tmp_path / "after") in (run / "config.toml").read_text()
+    with pytest.raises(RunError, match="is a run of"):
+        run_steps(run, 8, game=f"{tmp_path}/after/mygame.py:Loop")
+
+
+def test_a_run_whose_games_all_go_on_says_how_far_they_are(tmp_path: Path) -> None:
+    """No game of chess ends in a second and a half of 5000 simulations a move."""
+    said: list[str] = []
+    overrides = [*TINY, "search.num_simulations=5000", "selfplay.full_search_share=1"]
+    train("chess", tmp_path / "run", minutes=0.025, overrides=overrides, report=said.append)
+    assert any(re.fullmatch(r" +no game has ended yet: 4 are under way, at move \d+ on average", line) for line in said)
+
+
+def test_lines_fit_a_terminal() -> None:
+    row = MetricsRow(
+        minutes=123.4,
+        step=1_234_567,
+        games=1_234_567,
+        positions=123_456_789,
+        evaluations=10**10,
+        evaluations_per_second=123_456.7,
+        policy_loss=1.234,
+        policy_entropy=1.123,
+        value_error=0.1234,
+        elo=1234.0,
+        elo_error=123.0,
+    )
+    verdict = "yes, +1234 Elo since step 0"
+    text = progress_line(row, progress=0.5, verdict=verdict, rated_step=1_234_567, unit="CPU-min")
+    assert max(len(line) for line in text.splitlines()) <= 130, text
+    assert "123.4 CPU-min (50%), 123.4 left" in text
+    assert "Elo of step 1,234,567 1234 ± 123" in text
+
+
+def test_a_run_without_a_step_does_not_offer_to_play(tmp_path: Path) -> None:
+    """One game of 5000 simulations a move does not end within the budget."""
+    said: list[str] = []
+    overrides = [*TINY, "search.num_simulations=5000", "selfplay.full_search_share=1"]
+    train("chess", tmp_path / "run", minutes=0.02, overrides=overrides, report=said.append)
+    assert re.fullmatch(
+        r"The budget is used up, and nothing was learned: learning begins at 8 positions, and 0 were recorded\."
+        r" Go on with more time: .*zerosum train chess --run \S+ --minutes 0\.2",
+        said[-1],
+    )
+    assert any("learning begins at 8 positions (0 so far)" in line for line in said)
+
+
+def test_learning_begins_early_in_a_small_budget(tmp_path: Path) -> None:
+    """Neither `min_positions` nor a phase's steps keep a run of few positions from learning."""
+    overrides = [*TINY, "training.min_positions=1000000", "training.steps_per_phase=1000000", "training.clock=cpu"]
+    said: list[str] = []
+    train("tictactoe", tmp_path / "run", minutes=0.05, overrides=overrides, report=said.append)
+    assert load_checkpoint(tmp_path / "run").info.step > 0
+    assert "for 0.05 CPU-minutes" in said[0]
+
+
+def test_searches_that_memory_cuts_short_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory does not grow with the number of games, as self-play's does up to a limit."""
+    monkeypatch.setattr("zerosum.selfplay.worker.tree_mib", lambda *_: 0)
+    short = ["search.memory_mib=1", "selfplay.games_per_worker=12", "search.num_simulations=2000"]
+    short += ["search.exact_bounds=false", "selfplay.full_search_share=1", "selfplay.opening_share=1"]
+    short += ["strength.budget_share=0", "strength.solved_positions=0"]  # whose searches want more memory
+    told = [line for line in run_steps(tmp_path / "short", 4, *short, game="connect4") if "ended early" in line]
+    assert len(told) == 1 and "search.memory_mib = 1 holds no more of their trees" in told[0]
+    assert not [line for line in run_steps(tmp_path / "whole", 4) if "ended early" in line]

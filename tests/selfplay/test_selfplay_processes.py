@@ -1,0 +1,368 @@
+"""Worker processes: they play the games that one thread plays, and nothing of theirs is lost or left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runs_for_tests import SETTINGS
+from zerosum.base.errors import GameError, RunError, ZerosumError
+from zerosum.evaluators import UniformEvaluator
+from zerosum.games import make
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.replay import GameHeader, GameRecord, PlyRecord
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.records import PLY_NAMES, RunningGame
+from zerosum.run.training import train
+from zerosum.search import SearchConfig
+from zerosum.selfplay import SelfplayConfig, SelfplayTask, processes
+from zerosum.selfplay.processes import SelfplayProcesses
+from zerosum.selfplay.worker import SelfplayWorker
+
+NETWORK = NetworkConfig(num_blocks=0, num_filters=4)
+
+
+class MemoryLog:
+    """A `GameLog` without a disk; called from several threads, each with its own games."""
+
+    def __init__(self, running: dict[int, RunningGame] | None = None) -> None:
+        self.running = dict(running or {})
+        self.finished: dict[int, GameRecord] = {}
+
+    def start_game(self, header: GameHeader) -> None:
+        assert header.game_id not in self.running and header.game_id not in self.finished
+        self.running[header.game_id] = RunningGame(header=header)
+
+    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
+        self.running[game_id].plies.append(ply)
+
+    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
+        game = self.running.pop(game_id)
+        self.finished[game_id] = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
+        return self.finished[game_id]
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> str:
+    """A game in a file of its own, with a neighbour that it imports."""
+    neighbour = Path(__file__).parents[1] / "games_for_tests.py"
+    (tmp_path / "games_for_workers.py").write_text(neighbour.read_text(encoding="utf-8"), encoding="utf-8")
+    return write_game(tmp_path, "")
+
+
+def write_game(directory: Path, play: str) -> str:
+    """DoubleMove, with statements before each `play`."""
+    (directory / "mygame.py").write_text(
+        "import os\nimport sys\nimport time\nfrom games_for_workers import DoubleMove\n\n"
+        "class MyGame(DoubleMove):\n    def play(self, state, action):\n"
+        + textwrap.indent(f"{textwrap.dedent(play)}\nreturn super().play(state, action)\n", 8 * " "),
+        encoding="utf-8",
+    )
+    return f"{directory / 'mygame.py'}:MyGame"
+
+
+def new_task(game: str, log: MemoryLog, first_game_id: int = 0) -> SelfplayTask:
+    return SelfplayTask(
+        game=make(game),
+        search=SearchConfig(num_simulations=6, root_noise_alpha=1.0),
+        config=SelfplayConfig(games_per_worker=3, temperature_plies=6, full_search_share=0.5, fast_simulations=2),
+        evaluator=UniformEvaluator(),
+        log=log,
+        seed=7,
+        settings_hash="abc",
+        game_ids=itertools.count(first_game_id),
+    )
+
+
+def new_selfplay(game: str, log: MemoryLog, first_game_id: int = 0, **changes: Any) -> SelfplayProcesses:
+    task, spec = new_task(game, log, first_game_id), make(game).spec
+    info = CheckpointInfo.describe(spec, NETWORK, step=5)
+    checkpoint = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=0))
+    return SelfplayProcesses(task, checkpoint, game=game, num_workers=2, **changes)
+
+
+def same(record: GameRecord, other: GameRecord, *, apart_from: str = "") -> bool:
+    columns = [name for name in PLY_NAMES if name != apart_from]
+    names = {field.name for field in dataclasses.fields(GameRecord)} - {"plies"}
+    return np.array_equal(record.plies[columns], other.plies[columns]) and all(
+        np.array_equal(getattr(record, name), getattr(other, name)) for name in names
+    )
+
+
+def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
+    """An untrained network has no opinion, and a game depends on its number alone."""
+    log, taken = MemoryLog(), list[GameRecord]()
+    selfplay = new_selfplay(game, log, first_game_id=10)
+    selfplay.play(lambda: len(taken) >= 30 and {number % 2 for number in list(log.finished)} == {0, 1}, taken.append)
+    assert {record.game_id for record in taken} == log.finished.keys()
+    assert len(taken) == len(log.finished) == selfplay.counts.games
+    numbers = [*log.finished, *log.running]
+    assert min(numbers) == 10 and len(numbers) == len(set(numbers))
+    running = sum(len(running.plies) for running in log.running.values())
+    assert selfplay.counts.plies == running + sum(record.num_plies for record in taken)
+    assert selfplay.counts.evaluations > 0
+    assert all((record.plies["checkpoint_step"] == 5).all() for record in taken)
+
+    alone = MemoryLog()
+    worker = SelfplayWorker(new_task(game, alone, first_game_id=10))
+    worker.play_until(lambda: log.finished.keys() <= alone.finished.keys(), lambda _: None)
+    for number, record in log.finished.items():
+        assert same(record, alone.finished[number], apart_from="checkpoint_step")
+
+
+def test_running_games_are_dealt_out_and_go_on(game: str) -> None:
+    before = MemoryLog()
+    worker = SelfplayWorker(new_task(game, before))
+    while sum(len(running.plies) for running in before.running.values()) < 6:
+        worker.play_batch()
+    log = MemoryLog(before.running)
+    plies = {number: [ply.action for ply in running.plies] for number, running in log.running.items()}
+    selfplay = new_selfplay(game, log, first_game_id=100, running=list(log.running.values()))
+    selfplay.play(lambda: plies.keys() <= log.finished.keys(), lambda _: None)
+    for number, actions in plies.items():
+        assert log.finished[number].plies["action"][: len(actions)].tolist() == actions
+
+
+def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) -> None:
+    log, spec = MemoryLog(), make(game).spec
+    selfplay, is_paused = new_selfplay(game, log), False
+    info = CheckpointInfo.describe(spec, NETWORK, step=6)
+    newer = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1))
+
+    def has_newer(worker: int) -> bool:
+        records = [record for number, record in list(log.finished.items()) if number % 2 == worker]
+        return bool(records) and (records[-1].plies["checkpoint_step"] == 6).all()
+
+    def steps() -> Any:
+        """What is to be seen, one thing after another; asked again and again while they play."""
+        nonlocal is_paused
+        while len(log.finished) < 10:
+            yield
+        selfplay.update(newer)
+        while not (has_newer(0) and has_newer(1)):
+            yield
+        is_paused, counts = True, None
+        while counts != selfplay.counts:  # whatever was under way has arrived when it stays the same
+            counts, looked_at = selfplay.counts, time.monotonic()
+            while time.monotonic() < looked_at + 0.3:
+                yield
+        is_paused = False
+        while selfplay.counts == counts:
+            yield
+
+    course = steps()
+    selfplay.play(lambda: next(course, "over") is not None, lambda _: None, is_paused=lambda: is_paused)
+
+
+def broken(game: str) -> str:
+    """What is said when self-play fails."""
+    selfplay = new_selfplay(game, MemoryLog())
+    with pytest.raises(ZerosumError) as caught:
+        selfplay.play(lambda: False, lambda _: None)
+    assert type(caught.value) in (GameError, RunError)
+    return f"{type(caught.value).__name__}: {caught.value}"
+
+
+def test_a_mistake_in_the_game_is_told_as_if_it_had_been_played_here(game: str) -> None:
+    directory = Path(game.rpartition(":")[0]).parent
+    name = write_game(directory, "if state[0] == 7:\n    raise KeyError('seven')")
+    with pytest.raises(GameError) as caught:
+        SelfplayWorker(new_task(name, MemoryLog())).play_until(lambda: False, lambda _: None)
+    said = broken(name)
+    assert said == f"GameError: {caught.value}"
+    assert "KeyError: 'seven' (mygame.py, line 9, in play)" in said and "7 of 12" in said
+
+
+def test_a_worker_that_dies_is_named_with_its_last_words(game: str, capfd: pytest.CaptureFixture[str]) -> None:
+    directory = Path(game.rpartition(":")[0]).parent
+    death = "if state[0] == 7:\n    print('farewell', flush=True)\n    os._exit(3)"
+    said = broken(write_game(directory, death))
+    assert said.startswith("RunError: self-play's process ")
+    assert " of 2 ended with exit status 3. What was played is saved: " in said
+    assert said.endswith("Its last words:\n  farewell")
+    assert "farewell" in capfd.readouterr().err, "what a game prints is not lost"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no signals")
+def test_a_worker_that_is_killed_is_named_with_its_signal(game: str) -> None:
+    directory = Path(game.rpartition(":")[0]).parent
+    said = broken(write_game(directory, "if state[0] == 7:\n    os.kill(os.getpid(), 9)"))
+    assert " of 2 was ended by SIGKILL (the system does so when memory is short). " in said
+
+
+@pytest.fixture
+def silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder for the numbers of the processes that fell silent: for them no time is left, for others ample."""
+    folder, wait_for = tmp_path / "silent", processes._Process.wait_for
+    folder.mkdir()
+
+    def at_once(worker: processes._Process, seconds: float) -> None:
+        wait_for(worker, 2 * processes.SILENCE_S if (folder / str(worker._process.pid)).exists() else 0.0)
+
+    monkeypatch.setattr(processes._Process, "wait_for", at_once)
+    return folder
+
+
+ONCE = """
+if state[0] == 7 and not os.listdir({folder!r}):
+    open(os.path.join({folder!r}, {marker}), "w").close()
+    {end}
+"""
+SILENT = "did not answer for 600 seconds (it was stopped, or a method of the game hangs): another one takes its place"
+PID = "str(os.getpid())"
+ENDS = {
+    "stops": (PID, "os.kill(os.getpid(), 19)", SILENT),
+    "hangs": (PID, "time.sleep(10_000)", SILENT),
+    "hangs busily": (PID, "while True: pass", SILENT),
+    "is ended": (
+        "'ended'",
+        "os.kill(os.getpid(), 15)",
+        "was ended by SIGTERM: another one takes its place and goes on with its games.",
+    ),
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no signals")
+@pytest.mark.parametrize(("marker", "end", "how"), ENDS.values(), ids=ENDS)
+def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker: str, end: str, how: str) -> None:
+    directory, said = Path(game.rpartition(":")[0]).parent, list[str]()
+    name = write_game(directory, ONCE.format(folder=str(silence), marker=marker, end=end))
+    log, spec = MemoryLog(), make(game).spec
+    selfplay = new_selfplay(name, log, report=said.append)
+    under_way = dict[int, int]()
+
+    def is_enough() -> bool:
+        """Weights for a process that does not read them fill its pipe, which must hold nobody up."""
+        if list(silence.iterdir()) and not (said and under_way):
+            info = CheckpointInfo.describe(spec, NETWORK, step=6)
+            selfplay.update(Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1)))
+            under_way.update({number: len(running.plies) for number, running in dict(log.running).items()})
+        return bool(said) and under_way.keys() <= log.finished.keys()
+
+    selfplay.play(is_enough, lambda _: None)
+    assert len(said) == 1 and how in said[0]
+    assert under_way and selfplay.counts.games == len(log.finished)
+    alone = MemoryLog()
+    worker = SelfplayWorker(new_task(game, alone))
+    worker.play_until(lambda: log.finished.keys() <= alone.finished.keys(), lambda _: None)
+    for number, record in log.finished.items():
+        assert same(record, alone.finished[number], apart_from="checkpoint_step"), "as if nothing had happened"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no signals")
+def test_workers_that_are_ended_again_and_again_end_the_run(game: str) -> None:
+    directory, said = Path(game.rpartition(":")[0]).parent, list[str]()
+    name = write_game(directory, "if 'zerosum.selfplay.worker_process' in sys.orig_argv:\n    os.kill(os.getpid(), 15)")
+    with pytest.raises(RunError, match=r"self-play's process . of 2 was ended by SIGTERM. What was played is saved"):
+        new_selfplay(name, MemoryLog(), report=said.append).play(lambda: False, lambda _: None)
+    assert processes.MOST_REPLACEMENTS <= len(said) <= 2 * processes.MOST_REPLACEMENTS
+
+
+def test_an_error_of_who_takes_the_games_ends_all(game: str) -> None:
+    def take(record: GameRecord) -> None:
+        raise RunError("no room for games")
+
+    with pytest.raises(RunError, match="no room for games"):
+        new_selfplay(game, MemoryLog()).play(lambda: False, take)
+
+
+# ---- in a run
+
+
+def train_a_little(game: str, run: Path, *, steps: int) -> list[str]:
+    changes = ["selfplay.num_workers=2", "learner.samples_per_position=1", "strength.budget_share=0"]
+    overrides = [*SETTINGS, *changes, f"training.steps={steps}"]
+    said: list[str] = []
+    train(game, run, overrides=overrides, report=said.append)
+    return said
+
+
+def games_of(run: Path) -> dict[int, GameRecord]:
+    store = GameStore(run / "games", report=pytest.fail)
+    records = {record.game_id: record for record in store.recent(1 << 60)}
+    assert len(records) == store.num_games, "no game is there twice"
+    store.close()
+    return records
+
+
+def test_a_run_trains_in_processes_and_resumes(game: str, tmp_path: Path) -> None:
+    run, rules = tmp_path / "run", make(game)
+    said = train_a_little(game, run, steps=4)
+    assert any("self-play: 4 games a process; workers: 2;" in line for line in said), said
+    before = games_of(run)
+    owed = sum(record.num_positions for record in before.values()) // 8  # steps, made before the processes have begun
+    train_a_little(game, run, steps=owed + 20)
+    after = games_of(run)
+    assert before.keys() < after.keys() and all(same(before[number], after[number]) for number in before)
+    for record in after.values():
+        state = rules.initial_state()
+        for action in record.plies["action"].tolist():
+            state = rules.play(state, action)
+        assert rules.outcome(state) == record.outcome
+
+
+def test_a_mistake_in_the_game_ends_the_run_with_its_sentence(game: str, tmp_path: Path) -> None:
+    """It is nothing that the check could have found."""
+    directory = Path(game.rpartition(":")[0]).parent
+    name = write_game(directory, "if 'zerosum.selfplay.worker_process' in sys.orig_argv:\n    raise KeyError('late')")
+    with pytest.raises(GameError, match=r"double-move: KeyError: 'late' \(mygame.py, line 9, in play\)\nat the"):
+        train_a_little(name, tmp_path / "run", steps=100_000)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: locks tell who is alive")
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_no_worker_outlives_the_run(game: str, tmp_path: Path, is_killed: bool) -> None:
+    """A process that plays holds a lock on a file of its own, which the system lets go when the process ends."""
+    import fcntl
+
+    directory, locks = Path(game.rpartition(":")[0]).parent, tmp_path / "locks"
+    locks.mkdir()
+    name = write_game(
+        directory,
+        f"""
+        if not hasattr(self, "lock"):
+            import fcntl
+            self.lock = open(f"{locks}/{{os.getpid()}}", "w")
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+        """,
+    )
+
+    def num_alive() -> int:
+        alive = 0
+        for path in locks.iterdir():
+            with path.open() as file, contextlib.suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                alive -= 1
+            alive += 1
+        return alive
+
+    settings = [*SETTINGS, "selfplay.num_workers=2", "training.steps=100000", "training.min_positions=1000000"]
+    command = [sys.executable, "-m", "zerosum", "train", name, "--run", str(tmp_path / "run")]
+    command += [word for setting in settings for word in ("--set", setting)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as process:
+        wait_until(lambda: process.poll() is not None or num_alive() == 3)  # the parent plays to check the game
+        assert process.poll() is None
+        if is_killed:
+            process.kill()
+        else:  # Ctrl-C in a terminal reaches all processes
+            os.killpg(process.pid, 2)
+        process.wait()
+        assert process.returncode == (-9 if is_killed else 0)
+        wait_until(lambda: num_alive() == 0)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        time.sleep(0.02)
