@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+import stress_evaluators
 from networks_for_tests import (
     EVERY_ARCHITECTURE,
     SMALL,
@@ -160,3 +164,11 @@ def test_it_says_what_it_is_made_ready_for():
     evaluator = OpenVinoEvaluator(make_checkpoint(info), batch_size=48)
     assert evaluator.batch_sizes(48) == evaluator.batch_sizes(1000) == [1, 3, 12, 48]
     assert evaluator.batch_sizes(12) == evaluator.batch_sizes(4) == [1, 3, 12]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer")
+def test_signals_are_handled_while_evaluators_come_and_go():
+    """OpenVINO left threads with an unmapped signal stack: the next signal ended the process by SIGSEGV."""
+    words = [sys.executable, stress_evaluators.__file__, "--in-this-process", "--swaps=60", "--backend=openvino"]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=240)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -51,6 +51,8 @@ def _openvino_work(size: int, precision: str, num_threads: int) -> Work:
     import openvino
     from openvino import opset13
 
+    from zerosum.evaluators.openvino import openvino_core
+
     factor = _factor(size)
     rows = opset13.parameter([size, size], np.float32, name="rows")
     product: openvino.Node = rows
@@ -63,7 +65,7 @@ def _openvino_work(size: int, precision: str, num_threads: int) -> Work:
         # Of a network in integers not all is: its measure is the precision of the rest, OpenVINO's own choice.
         **({"INFERENCE_PRECISION_HINT": precision} if precision in ("f32", "bf16") else {}),
     }
-    compiled = openvino.Core().compile_model(openvino.Model([product], [rows], "product"), "CPU", options)
+    compiled = openvino_core().compile_model(openvino.Model([product], [rows], "product"), "CPU", options)
     requests = [compiled.create_infer_request() for _ in range(num_threads)]
     for request in requests:
         request.get_input_tensor().data[:] = factor

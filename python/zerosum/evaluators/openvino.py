@@ -5,6 +5,7 @@ Shape suffixes: B positions, C planes, H height, W width, A actions, V value log
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import threading
@@ -32,6 +33,23 @@ _CAPABILITIES = {"f32": "FP32", "bf16": "BF16", "int8": "INT8"}
 
 NUM_POSITIONS = 256
 """On which a network in int8 is measured: of random play, if no others are given."""
+
+
+@functools.cache
+def openvino_core() -> openvino.Core:
+    """The one OpenVINO core of this process, which is never destroyed.
+
+    The CPU plug-in of a core replaces the alternate signal stack (sigaltstack(2)) of the thread that first uses it, and
+    unmaps that stack when the core is destroyed. It takes the stack off the thread only if it is destroyed in this
+    thread, and after all cores that were made later. Otherwise the thread's next signal with a handler, such as Ctrl-C,
+    is delivered on unmapped memory: the process ends by SIGSEGV, and faulthandler cannot report it. Seen in OpenVINO
+    2026.4; `tools/openvino_signal_stack.py` shows whether a version has the fault.
+    """
+    import openvino
+
+    core = openvino.Core()
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(core))  # not even when the interpreter ends
+    return core
 
 
 class OpenVinoEvaluator:
@@ -69,9 +87,7 @@ class OpenVinoEvaluator:
                 raise SettingsError(f"{name} is {value}, allowed is at least 1.")
         if importlib.util.find_spec("openvino") is None:
             raise SettingsError("OpenVINO is not installed: 'pip install openvino', or use the torch backend.")
-        import openvino
-
-        self._core = openvino.Core()
+        self._core = openvino_core()
         capabilities = self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         if precision != "auto" and _CAPABILITIES[precision] not in capabilities:
             raise SettingsError(f"precision is {precision!r}, which this CPU does not compute in: use 'auto' or 'f32'.")
