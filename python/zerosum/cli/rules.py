@@ -29,6 +29,9 @@ def show(
     position: Position = "",
     moves: Annotated[str, typer.Option(help="Moves from there, as the game writes them, separated by blanks.")] = "",
     svg: Annotated[Path | None, typer.Option(help="Draw the board into this file, too.", show_default=False)] = None,
+    western: Annotated[
+        bool, typer.Option("--western", metavar="", help="Draw letters instead of the characters of shogi.")
+    ] = False,
 ) -> None:
     """Show a position: the board, its notation, who is to move or how the game ended."""
     from zerosum.games import make, state_after
@@ -39,7 +42,7 @@ def show(
     state = state_after(rules, moves, position=position)
     print(describe_position(rules, state))
     if svg is not None:
-        svg.write_text(draw_svg(rules, state), encoding="utf-8")
+        svg.write_text(draw_svg(rules, state, western=western), encoding="utf-8")
 
 
 @app.command(epilog="Example: `zerosum perft connect4 6 --divide`")

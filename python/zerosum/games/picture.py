@@ -1,7 +1,9 @@
 """A position for people: in the terminal, and as an SVG drawing without scripts, images or links.
 
 `svg(game, state)` draws what the game says of its board (`Game.picture`); a game that has only text is shown as that.
-Everything is drawn from a `Picture`: this file knows kinds of boards, and no game.
+Everything is drawn from a `Picture`: this file knows kinds of boards and of pieces, and no game. Men of chess and the
+characters of shogi are outlines (`data/pieces.json`): no font is needed for them. What a page may colour in its own way
+has a class ("paper", "label", "caption").
 
     ┌─────────────────┐  columns are CELL wide, rows as high (a hexagon's rows overlap);
     │ 3 ┌──┬──┬──┐    │  labels stand left of the rows and below the columns,
@@ -14,16 +16,20 @@ Everything is drawn from a `Picture`: this file knows kinds of boards, and no ga
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib import resources
+from typing import Any
 
 from zerosum._core import Picture
 from zerosum.games.rules import Rules, State
 
-__all__ = ["describe_position", "picture_svg", "svg", "text_svg"]
+__all__ = ["Geometry", "describe_position", "picture_svg", "svg", "text_svg"]
 
 CELL = 48.0
 MARGIN = 14.0
@@ -38,23 +44,31 @@ MARK = "#ffe14d"
 SIDES = ("first", "second")
 STONES = (("#5a5a60", "#16161a", "#000000"), ("#ffffff", "#e4ddd0", "#6b6459"))
 """Colours of a stone by side: shine, body and edge."""
-PIECES = (("#fffdf6", "#1c1712"), ("#1c1712", "#1c1712"))
-"""Colours of a glyph by side: inside and outline."""
+PIECES = (("#fffdf6", "#1c1712"), ("#35302b", "#0d0b09"))
+"""Colours of a man or a glyph by side: inside and outline."""
+LINES = ("#1c1712", "#efe7da")
+"""Colours of the lines upon a man, by side."""
+MEN = dict(zip("♚♛♜♝♞♟", "kqrbnp", strict=True))
+MAN_UNITS = 45
+"""Side of the square in which men are drawn."""
 SYMBOLS = "'DejaVu Sans','Segoe UI Symbol','Noto Sans Symbols 2','Noto Sans Symbols','Arial Unicode MS',sans-serif"
 CHARACTERS = "'Noto Serif CJK JP','Hiragino Mincho ProN','Yu Mincho','MS Mincho','Noto Sans CJK JP',serif"
+"""For characters without an outline of ours."""
 LETTERS = "'DejaVu Sans',Verdana,Arial,sans-serif"
 FIXED = "'DejaVu Sans Mono',Menlo,Consolas,monospace"
 
 
-def svg(game: Rules, state: State) -> str:
-    """A position as the text of an SVG file.
+def svg(game: Rules, state: State, *, western: bool = False) -> str:
+    """A position as the text of an SVG file; `western` has letters for the characters of shogi.
 
     >>> from zerosum.games.rules import make
     >>> svg(make("connect4"), make("connect4").initial_state()).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
     """
     picture, title = game.picture(state), game.spec.full_name
-    return text_svg(game.draw(state), title=title) if picture is None else picture_svg(picture, title=title)
+    if picture is None:
+        return text_svg(game.draw(state), title=title)
+    return picture_svg(picture, title=title, western=western)
 
 
 def describe_position(game: Rules, state: State) -> str:
@@ -95,17 +109,61 @@ def text_svg(text: str, *, title: str) -> str:
     return _document(width, 2 * MARGIN + LINE * len(lines), title, body)
 
 
-def picture_svg(picture: Picture, *, title: str) -> str:
-    """A board, what stands on it, its labels, the last move and the captions."""
-    board = _Board(picture)
-    body = [*_DEFINITIONS, *board.ground(), *board.marks(), *board.pieces(), *board.labels()]
-    bottom = board.bottom + (LABEL if any(picture.column_labels) else 0) + (4 if picture.captions else 0)
-    for caption in picture.captions:
+def picture_svg(
+    picture: Picture,
+    *,
+    title: str,
+    western: bool = False,
+    flipped: bool = False,
+    last_move: Sequence[int] | None = None,
+    has_captions: bool = True,
+) -> str:
+    """A board, what stands on it, its labels, the last move and the captions.
+
+    Args:
+        picture: What to draw.
+        title: Name of the drawing, for those who cannot see it.
+        western: Letters instead of the characters of shogi.
+        flipped: The board as the second player sees it, turned by half a turn.
+        last_move: Cells to mark instead of the picture's own.
+        has_captions: Whether the lines below the board are drawn.
+    """
+    board = _Board(picture, is_flipped=flipped, is_western=western)
+    marked = picture.last_move if last_move is None else last_move
+    body = [*board.definitions(), *board.ground(), *board.marks(marked), *board.pieces(marked), *board.labels()]
+    captions = picture.captions if has_captions else []
+    bottom = board.bottom + (LABEL if any(picture.column_labels) else 0) + (4 if captions else 0)
+    for caption in captions:
         bottom += LINE
-        body.append(_letters(caption, MARGIN, bottom - 6, size=15, anchor="start"))
-    longest = max((len(caption) for caption in picture.captions), default=0)
+        body.append(_letters(caption, MARGIN, bottom - 6, size=15, anchor="start", kind="caption"))
+    longest = max((len(caption) for caption in captions), default=0)
     width = max(board.right + MARGIN, 2 * MARGIN + 8.8 * longest)
     return _document(width, bottom + MARGIN, title, body)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Where the cells of a drawing are, in its own units."""
+
+    centres: tuple[tuple[float, float], ...]
+    """(x, y) of each cell, row by row from the top left of the picture (which a flipped drawing shows last)."""
+    side: float
+    """Side of a square cell; the width of a hexagon."""
+
+    @classmethod
+    def of(cls, picture: Picture, *, flipped: bool = False) -> Geometry:
+        """Of `picture_svg` with the same arguments."""
+        board = _Board(picture, is_flipped=flipped)
+        num_cells = board.num_columns * board.num_rows
+        return cls(tuple((round(x, 2), round(y, 2)) for x, y in map(board.centre, range(num_cells))), CELL)
+
+
+@functools.cache
+def _outlines() -> dict[str, dict[str, Any]]:
+    """Paths of men (silhouette and lines) and of characters, by `data/pieces.json`."""
+    text = resources.files("zerosum").joinpath("data/pieces.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, Any]] = json.loads(text)
+    return found
 
 
 @dataclass
@@ -113,6 +171,8 @@ class _Board:
     """Where the cells of a picture are, and what is drawn there."""
 
     picture: Picture
+    is_flipped: bool = False
+    is_western: bool = False
 
     def __post_init__(self) -> None:
         picture = self.picture
@@ -126,8 +186,12 @@ class _Board:
         self.bottom = MARGIN + self.row_height * self.num_rows + (CELL / math.sqrt(12) if self.is_hexagonal else 0)
 
     def centre(self, cell: int) -> tuple[float, float]:
-        """Of a cell, counted row by row from the top left."""
-        row, column = divmod(cell, self.num_columns)
+        """Of a cell, counted row by row from the top left of the picture."""
+        return self._place(len(self._cells) - 1 - cell if self.is_flipped else cell)
+
+    def _place(self, place: int) -> tuple[float, float]:
+        """The centre of a place of the drawing, counted row by row from its top left."""
+        row, column = divmod(place, self.num_columns)
         if self.is_hexagonal:
             return self.left + CELL * (column + (row + 1) / 2), MARGIN + CELL / math.sqrt(3) + self.row_height * row
         return self.left + CELL * (column + 0.5), MARGIN + CELL * (row + 0.5)
@@ -135,6 +199,28 @@ class _Board:
     @property
     def _cells(self) -> range:
         return range(self.num_columns * self.num_rows)
+
+    def definitions(self) -> Iterator[str]:
+        """Colours of stones, and each kind of man or character on the board once."""
+        yield "<defs>"
+        for side, (shine, body, _) in zip(SIDES, STONES, strict=True):
+            yield (
+                f'<radialGradient id="zerosum-{side}" cx="0.38" cy="0.32" r="0.75"><stop offset="0"'
+                f' stop-color="{shine}"/><stop offset="0.85" stop-color="{body}"/></radialGradient>'
+            )
+        signs = {_man(piece[2]) or piece[2] for piece in self.picture.cells if piece is not None}
+        for sign in sorted(signs):
+            if sign in MEN.values():
+                silhouette, lines = _outlines()["chess"][sign]
+                for side, (inside, outline), line in zip(SIDES, PIECES, LINES, strict=True):
+                    yield (
+                        f'<g id="zerosum-{side}-{sign}" stroke-linejoin="round" stroke-linecap="round"'
+                        f' stroke-width="1.5"><path d="{silhouette}" fill="{inside}" stroke="{outline}"/>'
+                        f'<path d="{lines}" fill="none" stroke="{line}"/></g>'
+                    )
+            elif (path := _outlines()["shogi"].get(sign)) and not self.is_western:
+                yield f'<path id="zerosum-{ord(sign):x}" d="{path}"/>'
+        yield "</defs>"
 
     def ground(self) -> Iterator[str]:
         """The board without anything on it."""
@@ -177,13 +263,13 @@ class _Board:
                 if side >= 13 or (row == middle) == (column == middle):
                     yield row * side + column
 
-    def marks(self) -> Iterator[str]:
+    def marks(self, last_move: Sequence[int]) -> Iterator[str]:
         """The last move's cells, under what stands there."""
-        for cell in self.picture.last_move if self.picture.grid != "points" else ():
+        for cell in last_move if self.picture.grid != "points" else ():
             path = self._hexagon(cell) if self.is_hexagonal else self._square(cell)
             yield f'<path d="{path}" fill="{MARK}" fill-opacity="0.55"/>'
 
-    def pieces(self) -> Iterator[str]:
+    def pieces(self, last_move: Sequence[int]) -> Iterator[str]:
         """What stands on the cells; on points the last move's stone has a ring."""
         for cell, piece in enumerate(self.picture.cells):
             if piece is None:
@@ -192,24 +278,31 @@ class _Board:
             owner, text, glyph = piece
             if not glyph:
                 yield _stone(owner, x, y)
+            elif man := _man(glyph):
+                size = CELL * 1.08 / MAN_UNITS
+                place = f"translate({x - CELL * 0.54:g} {y - CELL * 0.55:g}) scale({size:g})"
+                yield f'<use href="#zerosum-{SIDES[owner]}-{man}" transform="{place}"/>'
             elif _is_ideograph(glyph[-1]):
-                yield _tile(owner, glyph, x, y, is_promoted=text.startswith("+"))
+                is_turned = (owner == 1) != self.is_flipped
+                sign = text.removeprefix("+").upper() if self.is_western else glyph
+                yield _tile(sign, x, y, is_turned=is_turned, is_promoted=text.startswith("+"))
             else:
                 yield _glyph(owner, glyph, x, y)
-        for cell in self.picture.last_move if self.picture.grid == "points" else ():
+        for cell in last_move if self.picture.grid == "points" else ():
             piece, (x, y) = self.picture.cells[cell], self.centre(cell)
             colour = INK if piece is None else STONES[1 - piece[0]][1]
             yield f'<circle cx="{x:g}" cy="{y:g}" r="9" fill="none" stroke="{colour}" stroke-width="2.5"/>'
 
     def labels(self) -> Iterator[str]:
         """Of rows and columns."""
-        for row, label in enumerate(self.picture.row_labels):
+        step = -1 if self.is_flipped else 1
+        for row, label in enumerate(self.picture.row_labels[::step]):
             if label:
-                x, y = self.centre(row * self.num_columns)
+                x, y = self._place(row * self.num_columns)
                 yield _letters(label, x - CELL / 2 - 8, y + 5, anchor="end")
-        for column, label in enumerate(self.picture.column_labels):
+        for column, label in enumerate(self.picture.column_labels[::step]):
             if label:
-                x, _ = self.centre((self.num_rows - 1) * self.num_columns + column)
+                x, _ = self._place((self.num_rows - 1) * self.num_columns + column)
                 yield _letters(label, x, self.bottom + 17)
 
     def _square(self, cell: int) -> str:
@@ -223,17 +316,6 @@ class _Board:
         return "M" + "L".join(f"{x + radius * math.cos(a):.1f} {y + radius * math.sin(a):.1f}" for a in corners) + "z"
 
 
-_DEFINITIONS = [
-    "<defs>",
-    *(
-        f'<radialGradient id="zerosum-{side}" cx="0.38" cy="0.32" r="0.75"><stop offset="0" stop-color="{shine}"/>'
-        f'<stop offset="0.85" stop-color="{body}"/></radialGradient>'
-        for side, (shine, body, _) in zip(SIDES, STONES, strict=True)
-    ),
-    "</defs>",
-]
-
-
 def _stone(owner: int, x: float, y: float) -> str:
     fill, edge = f"url(#zerosum-{SIDES[owner]})", STONES[owner][2]
     return f'<circle cx="{x:g}" cy="{y:g}" r="{CELL * 0.43:g}" fill="{fill}" stroke="{edge}" stroke-width="1"/>'
@@ -243,38 +325,49 @@ def _circle(x: float, y: float, radius: float, fill: str) -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}"/>'
 
 
+def _man(glyph: str) -> str:
+    """The letter of a man of chess, whichever colour's sign it is; "" for another glyph."""
+    return MEN.get(chr(ord(glyph) + 6) if "♔" <= glyph <= "♙" else glyph, "") if len(glyph) == 1 else ""
+
+
 def _glyph(owner: int, glyph: str, x: float, y: float) -> str:
-    """A symbol, filled with its owner's colour: chess men are outlined or solid by colour, not by character."""
-    solid = "".join(chr(ord(c) + 6) if "♔" <= c <= "♙" else c for c in glyph)  # ♔ to ♚ and so on
-    # The selector says: a sign, not a picture, which some of them are otherwise.
-    signs = _text("".join(f"{c}\ufe0e" if "♚" <= c <= "♟" else c for c in solid))
+    """A sign in its owner's colour."""
     inside, outline = PIECES[owner]
-    size = CELL * 0.82 / max(1.0, 0.62 * len(solid))
+    size = CELL * 0.82 / max(1.0, 0.62 * len(glyph))
     return (
         f'<text x="{x:g}" y="{y + size * 0.36:g}" font-family="{SYMBOLS}" font-size="{size:g}" text-anchor="middle"'
-        f' fill="{inside}" stroke="{outline}" stroke-width="1.1" paint-order="stroke">{signs}</text>'
+        f' fill="{inside}" stroke="{outline}" stroke-width="1.1" paint-order="stroke">{_text(glyph)}</text>'
     )
 
 
-def _tile(owner: int, glyph: str, x: float, y: float, *, is_promoted: bool) -> str:
-    """A wedge that points to the opponent, with its character, red if it is promoted; the second player's is turned."""
-    turn = "" if owner == 0 else f' transform="rotate(180 {x:g} {y:g})"'
+def _tile(sign: str, x: float, y: float, *, is_turned: bool, is_promoted: bool) -> str:
+    """A wedge that points to the opponent, with its character or letter, red if it is promoted."""
+    turn = f' transform="rotate(180 {x:g} {y:g})"' if is_turned else ""
     corners = [(0, -0.44), (0.32, -0.3), (0.39, 0.42), (-0.39, 0.42), (-0.32, -0.3)]
     path = "L".join(f"{x + CELL * right:g} {y + CELL * down:g}" for right, down in corners)
-    size = CELL * (0.56 if len(glyph) == 1 else 0.34)
-    return (
-        f'<g{turn}><path d="M{path}z" fill="#f8e3b4" stroke="{RIM}" stroke-width="1.2"/>'
-        f'<text x="{x:g}" y="{y + size * 0.45:g}" font-family="{CHARACTERS}" font-size="{size:g}"'
-        f' text-anchor="middle" fill="{"#b3261e" if is_promoted else "#1c1712"}">{_text(glyph)}</text></g>'
-    )
+    colour = "#b3261e" if is_promoted else "#1c1712"
+    if sign in _outlines()["shogi"]:
+        scale = CELL * 0.0062
+        face = (
+            f'<use href="#zerosum-{ord(sign):x}" transform="translate({x:g} {y + 2:g}) scale({scale:g})"'
+            f' fill="{colour}"/>'
+        )
+    else:
+        size = CELL * (0.56 if len(sign) == 1 else 0.34)
+        fonts = CHARACTERS if _is_ideograph(sign[-1]) else LETTERS
+        face = (
+            f'<text x="{x:g}" y="{y + size * 0.42:g}" font-family="{fonts}" font-size="{size:g}" font-weight="bold"'
+            f' text-anchor="middle" fill="{colour}">{_text(sign)}</text>'
+        )
+    return f'<g{turn}><path d="M{path}z" fill="#f8e3b4" stroke="{RIM}" stroke-width="1.2"/>{face}</g>'
 
 
 def _is_ideograph(character: str) -> bool:
     return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff"
 
 
-def _letters(text: str, x: float, y: float, *, size: float = 14, anchor: str = "middle") -> str:
-    place = f'x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
+def _letters(text: str, x: float, y: float, *, size: float = 14, anchor: str = "middle", kind: str = "label") -> str:
+    place = f'class="{kind}" x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
     return f'<text {place} font-family="{LETTERS}" fill="{INK}" xml:space="preserve">{_text(text)}</text>'
 
 
@@ -288,7 +381,7 @@ def _document(width: float, height: float, title: str, body: list[str]) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
         f"<title>{_text(title)}</title>",
-        f'<rect width="100%" height="100%" rx="6" fill="{PAPER}"/>',
+        f'<rect class="paper" width="100%" height="100%" rx="6" fill="{PAPER}"/>',
         *body,
         "</svg>",
     ]
