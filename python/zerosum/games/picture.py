@@ -211,14 +211,14 @@ class _Board:
         signs = {_man(piece[2]) or piece[2] for piece in self.picture.cells if piece is not None}
         for sign in sorted(signs):
             if sign in MEN.values():
-                silhouette, lines = _outlines()["chess"][sign]
+                silhouette, lines = _outlines()["men"][sign]
                 for side, (inside, outline), line in zip(SIDES, PIECES, LINES, strict=True):
                     yield (
                         f'<g id="zerosum-{side}-{sign}" stroke-linejoin="round" stroke-linecap="round"'
                         f' stroke-width="1.5"><path d="{silhouette}" fill="{inside}" stroke="{outline}"/>'
                         f'<path d="{lines}" fill="none" stroke="{line}"/></g>'
                     )
-            elif (path := _outlines()["shogi"].get(sign)) and not self.is_western:
+            elif (path := _outlines()["characters"].get(sign)) and not self.is_western:
                 yield f'<path id="zerosum-{ord(sign):x}" d="{path}"/>'
         yield "</defs>"
 
@@ -346,7 +346,7 @@ def _tile(sign: str, x: float, y: float, *, is_turned: bool, is_promoted: bool) 
     corners = [(0, -0.44), (0.32, -0.3), (0.39, 0.42), (-0.39, 0.42), (-0.32, -0.3)]
     path = "L".join(f"{x + CELL * right:g} {y + CELL * down:g}" for right, down in corners)
     colour = "#b3261e" if is_promoted else "#1c1712"
-    if sign in _outlines()["shogi"]:
+    if sign in _outlines()["characters"]:
         scale = CELL * 0.0062
         face = (
             f'<use href="#zerosum-{ord(sign):x}" transform="translate({x:g} {y + 2:g}) scale({scale:g})"'
