@@ -195,6 +195,24 @@ class GameStore:
             self._next_game_id += len(records)
         self._seal(at_least=1)
 
+    def add_game(self, record: GameRecord) -> None:
+        """Add one game that is finished, with the number `next_game_id`; it counts as soon as this has written it.
+
+        A kill in the midst of it leaves a running game, which `forget_running` removes.
+        """
+        with self._lock, self._disk():
+            assert record.game_id == self._next_game_id, (record.game_id, self._next_game_id)
+            for entry in _record_entries(record):
+                self._journal.append(entry)
+            self._finished.append(record)
+            self._next_game_id += 1
+        self._seal(at_least=self._games_per_shard)
+
+    def forget_running(self) -> None:
+        """Remove the games that have started and not ended, with the next seal."""
+        with self._lock:
+            self._running = {}
+
     def replay_from(self, first_game_id: int) -> None:
         """Have all games from this number on played again, as they are after a deterministic run's last checkpoint.
 

@@ -104,10 +104,9 @@ def import_games(
     directory = Path(run)
     counts = ImportCounts()
     with hold(directory):
-        store = GameStore(directory / RECORDS, report=complain, games_per_shard=GAMES_PER_SHARD)
-        index = RecordIndex(directory / RECORDS_INDEX, directory / RECORDS)
+        store, index = open_records(directory, complain)
         try:
-            rules = _rules_of(directory, game)
+            rules = rules_of_records(directory, game)
             importer = _Importer(store, index, rules, counts, complain, report, progress)
             try:
                 for file in _expanded(files, complain, counts):
@@ -120,7 +119,24 @@ def import_games(
     return counts
 
 
-def _rules_of(directory: Path, named: str) -> Rules | None:
+def open_records(directory: Path, complain: Callable[[str], None]) -> tuple[GameStore, RecordIndex]:
+    """The imported and generated games of a run that this process holds, and the index of all of them.
+
+    Raises:
+        RunError: they cannot be written.
+        DataError: they are of a newer format.
+    """
+    store = GameStore(directory / RECORDS, report=complain, games_per_shard=GAMES_PER_SHARD)
+    try:
+        store.forget_running()  # a kill left it while it was written
+        store.seal()  # the index knows shards
+        return store, RecordIndex(directory / RECORDS_INDEX, directory / RECORDS)
+    except BaseException:
+        store.close()
+        raise
+
+
+def rules_of_records(directory: Path, named: str) -> Rules | None:
     """The game of the run, of its records, or the one that is named; None if the first record is to say it."""
     known = ""
     if (directory / "config.toml").exists():

@@ -62,6 +62,8 @@ class ImportedGame:
     """The first player's result, in [-1, 1]."""
     ending: str
     """How it ended, in the record's words or the game's; "" if nobody says."""
+    opening_plies: int = 0
+    """Moves at the beginning that nobody chose, which are not learned from."""
 
     def record(self, game: Rules, *, game_id: int, origin: str) -> GameRecord:
         """It as the store keeps games."""
@@ -71,6 +73,8 @@ class ImportedGame:
         plies["action"], plies["player"] = self.actions, self.players
         plies["search_value"] = np.where(is_evaluated, self.values, 0)
         plies["flags"] = np.where(is_evaluated, PlyFlag.RECORDED | PlyFlag.EVALUATED, PlyFlag.RECORDED)
+        opening = self.opening_plies
+        plies["flags"][:opening] = PlyFlag.OPENING
         return GameRecord(
             game_id=game_id,
             game=game.spec.name,
@@ -80,8 +84,8 @@ class ImportedGame:
             settings_hash=origin,
             seed=0,
             plies=plies,
-            targets=policy_target(self.actions, np.ones(num_plies), np.zeros(num_plies)),
-            target_offsets=np.arange(num_plies + 1, dtype=np.int64),
+            targets=policy_target(self.actions[opening:], np.ones(num_plies - opening), np.zeros(num_plies - opening)),
+            target_offsets=np.maximum(np.arange(num_plies + 1, dtype=np.int64) - opening, 0),
             outcome=self.outcome,
             ending=self.ending,
         )

@@ -82,6 +82,15 @@ class RecordIndex:
             raise self._unwritable(error) from error
         return None if found is None else str(found[0])
 
+    def numbers(self, place: str) -> set[int]:
+        """The numbers behind the colon in the origins `PLACE:NUMBER` of games from a place."""
+        bounds = (f"{place}:", f"{place};")  # the semicolon follows the colon
+        try:
+            found = self._connection.execute("SELECT origin FROM games WHERE origin >= ? AND origin < ?", bounds)
+            return {int(origin.rpartition(":")[2]) for (origin,) in found}
+        except sqlite3.Error as error:
+            raise self._unwritable(error) from error
+
     def add(self, records: Iterable[GameRecord]) -> None:
         """Take in games of the store. Raises RunError."""
         try:

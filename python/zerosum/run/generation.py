@@ -1,0 +1,345 @@
+"""Games of engines, played into a run's records, to be learned from (`zerosum generate`).
+
+Other people's engines, or players of ours, meet in many games at once. Each game counts as soon as it has ended, so a
+kill costs the games under way, and the same command goes on. Games differ by their openings, which are random moves
+that are not learned from, and by the number of nodes of each move.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum._core import uniform
+from zerosum.arena import Match, MatchPlan, MatchSettings, PlayedGame, Thought
+from zerosum.arena.openings import Opening, OpeningSource, RandomOpenings, find_openings
+from zerosum.arena.session import plan_match
+from zerosum.base.errors import RunError, SettingsError
+from zerosum.contest.adjudication import DrawRule, Score
+from zerosum.contest.centipawns import coefficient_of, value_of
+from zerosum.contest.mover import EngineLimits, EngineMove, Mover, Program
+from zerosum.games import Rules, make, start_state
+from zerosum.play.contestants import Entry
+from zerosum.play.player import Contestant, ProgramContestant
+from zerosum.replay.game_store import GameStore
+from zerosum.run.config import game_name
+from zerosum.run.game_import import open_records, rules_of_records
+from zerosum.run.imported_game import ImportedGame
+from zerosum.run.record_index import RecordIndex, digest_of
+from zerosum.run.run_directory import hold
+
+OPENING_PLIES = 8
+"""Random moves that begin a game, at most."""
+NODES_SPREAD = 0.5
+"""Share by which the nodes of a move are more or less than its player's."""
+GAMES_PER_MATCH = 1000
+"""Games that are kept in memory; even."""
+MOST_FAILURES = 20
+"""Games in a row that an engine's fault ends."""
+REPORT_S = 10.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class GenerationSettings:
+    """How games are generated.
+
+    Raises:
+        SettingsError: a number is out of range.
+    """
+
+    num_games: int
+    """Games in the run's records in the end, earlier ones of the same settings included; even, because each opening is
+    played from both sides."""
+    openings: str = ""
+    """A file or a name as `find_openings` takes it; "" for random moves."""
+    opening_plies: int | None = None
+    """Most plies of an opening. Of random moves there are 0 to so many, drawn game by game; `OPENING_PLIES` if None."""
+    draw: str = ""
+    """When a draw is agreed, as `DrawRule.parse` takes it; "" is never."""
+    exact_nodes: bool = False
+    """Whether each move has just the nodes of its player, instead of up to `NODES_SPREAD` more or less."""
+    max_games_at_once: int | None = None
+    """Games at a time; None is one per core, or 64 between players of ours."""
+    seed: int = 0
+    """Keys openings and numbers of nodes."""
+
+
+@dataclass
+class GenerationCounts:
+    """What came of a generation."""
+
+    num_games: int = 0
+    """Added to the records."""
+    num_known: int = 0
+    """Games of the same settings that were there."""
+    num_doubles: int = 0
+    """Games that another one in the records equals, left out."""
+    num_failures: int = 0
+    """Games that an engine's fault ended, left out."""
+    is_interrupted: bool = False
+    positions: int = 0
+    """Moves to learn from in the games added."""
+
+    def __str__(self) -> str:
+        known = f", {self.num_known:,} were there" if self.num_known else ""
+        doubles = f", {self.num_doubles:,} doubles left out" if self.num_doubles else ""
+        failed = f", {self.num_failures:,} games lost by an engine's fault left out" if self.num_failures else ""
+        return f"{self.num_games:,} games generated, {self.positions:,} positions{known}{doubles}{failed}."
+
+
+def generate_games(
+    game: str,
+    first: Entry,
+    second: Entry,
+    run: str | Path,
+    settings: GenerationSettings,
+    *,
+    say: Say = lambda _said: None,
+) -> GenerationCounts:
+    """Play games into a run's records until there are as many as asked for.
+
+    A move's evaluation by the engine that made it is kept as the search value of its ply, and the ply is marked
+    `PlyFlag.EVALUATED`. Random moves of an opening are marked `PlyFlag.OPENING` and have no policy target.
+
+    Args:
+        game: The game's name, with options in brackets if any; that of the run, if it has one.
+        first: Player, which moves first in every other game.
+        second: Its opponent.
+        run: The run directory; made if it is not there.
+        settings: How many games, and how they begin.
+        say: Gets sentences about progress, engines and faults.
+
+    Raises:
+        SettingsError: a setting is out of range, or the run is of another game.
+        EngineFailure: an engine cannot be started.
+        RunError: the directory cannot be written, or engines fail in game after game.
+    """
+    plan = _plan(make(game_name(game)), (first, second), settings, say)
+    counts = GenerationCounts()
+    directory = Path(run)
+    with hold(directory):
+        rules_of_records(directory, game)  # refuses another game
+        store, index = open_records(directory, say)
+        try:
+            place = _place(plan, settings)
+            generator = _Generator(plan, settings, store, index, place, counts, say)
+            with contextlib.suppress(KeyboardInterrupt):
+                generator.play()
+                return counts
+            counts.is_interrupted = True
+        finally:
+            index.close()
+            store.close()
+    return counts
+
+
+def _plan(game: Rules, entries: Sequence[Entry], settings: GenerationSettings, say: Say) -> MatchPlan:
+    plies = OPENING_PLIES if settings.opening_plies is None else settings.opening_plies
+    if settings.openings:
+        source = find_openings(
+            settings.openings, game, plies=settings.opening_plies, seed=settings.seed, is_shuffled=True
+        )
+        name = settings.openings
+    else:
+        source = _mixed_openings(game, most_plies=plies, seed=settings.seed)
+        name = f"0 to {plies} random plies"
+    match = MatchSettings(
+        settings.num_games,
+        settings.seed,
+        openings=source,
+        openings_name=name,
+        draw=DrawRule.parse(settings.draw) if settings.draw else None,
+        max_games_at_once=settings.max_games_at_once,
+    )
+    return plan_match(game, entries, match, say=say)
+
+
+def _mixed_openings(game: Rules, *, most_plies: int, seed: int) -> OpeningSource:
+    """Random openings of 0 to `most_plies` plies, each number with the same chance."""
+    if most_plies < 0:
+        raise SettingsError(f"opening_plies is {most_plies}, allowed is at least 0.")
+    sources = [RandomOpenings(game, num_plies=plies, seed=seed) for plies in range(most_plies + 1)]
+
+    def opening(number: int) -> Opening:
+        return sources[int(uniform(seed, number, 0, "opening length") * len(sources))](number)
+
+    return opening
+
+
+def _place(plan: MatchPlan, settings: GenerationSettings) -> str:
+    """What names these settings in the origins of games: the players, and a digest of all that games depend on."""
+    described = {**plan.description(), "exact nodes": settings.exact_nodes}
+    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:12]
+    return f"generated by {plan.event} ({digest})"
+
+
+@dataclass
+class _Generator:
+    """Plays match after match of a part of the games, and keeps them."""
+
+    plan: MatchPlan
+    settings: GenerationSettings
+    store: GameStore
+    index: RecordIndex
+    place: str
+    counts: GenerationCounts
+    say: Say
+    num_failures_in_row: int = 0
+    started: float = field(default_factory=time.monotonic)
+    said: float = field(default_factory=time.monotonic)
+
+    def play(self) -> None:
+        known = self.index.numbers(self.place)
+        self.counts.num_known = sum(number <= self.settings.num_games for number in known)
+        if self.counts.num_known:
+            self.say(f"{self.counts.num_known:,} games of these settings are in the records: they count.")
+        for begin in range(0, self.settings.num_games, GAMES_PER_MATCH):
+            size = min(GAMES_PER_MATCH, self.settings.num_games - begin)
+            there = [_placeholder(number - 1 - begin) for number in known if begin < number <= begin + size]
+            if len(there) < size:
+                self._play_part(begin, size, there)
+
+    def _play_part(self, begin: int, size: int, there: list[PlayedGame]) -> None:
+        source = self.plan.openings
+        part = replace(
+            self.plan.settings,
+            num_games=size,
+            seed=self.settings.seed + begin,
+            openings=lambda number: source(begin // 2 + number),
+        )
+        players = tuple(self._varied(player, begin) for player in self.plan.players)
+        with Match(replace(self.plan, players=players, settings=part), played=there) as match:
+            while not match.is_over:
+                for played in match.play_batch():
+                    self._keep(played, begin + played.index + 1)
+
+    def _varied(self, player: Contestant, begin: int) -> Contestant:
+        if not isinstance(player, ProgramContestant) or player.terms.nodes is None or self.settings.exact_nodes:
+            return player
+        return replace(player, program=_VariedProgram(player.program, self.settings.seed, begin))
+
+    def _keep(self, played: PlayedGame, number: int) -> None:
+        counts = self.counts
+        if played.has_failure:
+            counts.num_failures += 1
+            self.num_failures_in_row += 1
+            self.say(f"Game {number}: lost by {played.ending}. {' '.join(played.notes)} The game is left out.")
+            if self.num_failures_in_row >= MOST_FAILURES:
+                raise RunError(
+                    f"An engine's fault ended {MOST_FAILURES} games in a row: see what it says, or name another one."
+                    f" {counts.num_games:,} games are kept."
+                )
+            return
+        self.num_failures_in_row = 0
+        game, origin = generated(played, self.plan.game), f"{self.place}:{number}"
+        if self.index.origin(digest_of(game.start, game.actions, game.outcome)) is not None:
+            counts.num_doubles += 1
+            return
+        record = game.record(self.plan.game, game_id=self.store.next_game_id, origin=origin)
+        self.store.add_game(record)
+        self.index.add([record])
+        counts.num_games += 1
+        counts.positions += record.num_positions
+        self._report(number)
+
+    def _report(self, number: int) -> None:
+        now, counts = time.monotonic(), self.counts
+        if now - self.said < REPORT_S:
+            return
+        self.said = now
+        rate = counts.num_games / (now - self.started)
+        done = counts.num_known + counts.num_games + counts.num_doubles + counts.num_failures
+        left = (self.settings.num_games - done) / rate / 60
+        self.say(f"{done:,} of {self.settings.num_games:,} games, {rate:.1f} a second, {left:.0f} minutes left")
+
+
+def _placeholder(index: int) -> PlayedGame:
+    """A game that is in the records: all that a match needs to know is its number."""
+    return PlayedGame(index, (), 0, index % 2, 0.0, "")
+
+
+def generated(played: PlayedGame, game: Rules) -> ImportedGame:
+    """A game of a match as the records have it."""
+    state, players = start_state(game, played.start), []
+    for action in played.actions:
+        players.append(game.player(state))
+        state = game.play(state, action)
+    values = np.full(len(played.actions), np.nan, np.float32)
+    values[played.opening_plies :] = _values(played.thoughts, coefficient_of(game.spec.name))
+    return ImportedGame(
+        start=played.start,
+        actions=np.array(played.actions, np.uint16),
+        players=np.array(players, np.uint8),
+        values=values,
+        outcome=played.result if played.first_is_player == 0 else -played.result,
+        ending=played.ending,
+        opening_plies=played.opening_plies,
+    )
+
+
+def _values(thoughts: Sequence[Thought], coefficient: int) -> NDArray[np.float32]:
+    """[P], what each thought says of the position before its move, for the mover; NaN where it says nothing."""
+    return np.array([_value(thought.score, coefficient) for thought in thoughts], np.float32)
+
+
+def _value(score: Score | None, coefficient: int) -> float:
+    if score is None:
+        return float("nan")
+    if score.win_rate is not None:
+        return 2 * score.win_rate - 1
+    if score.mate is not None:
+        return 1.0 if score.mate > 0 else -1.0
+    return value_of(score.centipawns or 0, coefficient)
+
+
+@dataclass(frozen=True)
+class _VariedProgram:
+    """A program whose moves have more or fewer nodes, drawn by the game's number and the ply."""
+
+    program: Program
+    seed: int
+    first_game: int
+
+    def open(self, game: Rules) -> Mover:
+        """See `Program`."""
+        return _VariedMover(self.program.open(game), self._factor)
+
+    def _factor(self, number: int, ply: int) -> float:
+        draw = uniform(self.seed, self.first_game + number, ply, "nodes")
+        return 1 + NODES_SPREAD * (2 * draw - 1)
+
+
+class _VariedMover:
+    """A mover that gets other numbers of nodes than it is asked with. See `Mover`."""
+
+    def __init__(self, mover: Mover, factor: Callable[[int, int], float]) -> None:
+        self._mover, self._factor, self._number = mover, factor, 0
+
+    def new_game(self, number: int) -> None:
+        self._number = number
+        self._mover.new_game(number)
+
+    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        assert limits.nodes is not None
+        nodes = max(1, round(limits.nodes * self._factor(self._number, len(actions))))
+        return self._mover.think(start, actions, replace(limits, nodes=nodes))
+
+    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+        self._mover.ponder(start, actions, limits, is_over)
+
+    def end_game(self, result: float) -> None:
+        self._mover.end_game(result)
+
+    def close(self) -> None:
+        self._mover.close()

@@ -1,0 +1,144 @@
+"""Games that engines play into a run's records: what is kept, that games differ, that a stop loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zerosum.base.errors import RunError, SettingsError
+from zerosum.games import make
+from zerosum.play.contestants import Entry
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.records import GameRecord, PlyFlag
+from zerosum.run.game_import import import_games
+from zerosum.run.generation import GenerationCounts, GenerationSettings, generate_games
+
+FAKE = Path(__file__).parents[1] / "fake_engine.py"
+
+
+def stored(run: Path) -> list[GameRecord]:
+    store = GameStore(run / "records", report=lambda _: None)
+    try:
+        return list(store.recent(num_games=store.num_games))
+    finally:
+        store.close()
+
+
+def generate(run: Path, num_games: int, *, game: str = "connect4", player: str = "rollouts@4") -> GenerationCounts:
+    entry = Entry.parse(player, [])
+    return generate_games(game, entry, entry, run, GenerationSettings(num_games, opening_plies=4))
+
+
+def fake_chess(**answers: object) -> Entry:
+    script = {"uci": ["uciok"], "isready": ["readyok"], **answers}
+    command = f"uci:{shlex.quote(sys.executable)} {shlex.quote(str(FAKE))} {shlex.quote(json.dumps(script))}"
+    return Entry.parse(command, ["nodes=100"])
+
+
+def test_openings_are_not_learned_from_and_moves_are_evaluated(tmp_path: Path) -> None:
+    counts = generate(tmp_path, 40)
+    records = stored(tmp_path)
+    assert counts.num_games == len(records) == 40 - counts.num_doubles
+    lengths = set()
+    game = make("connect4")
+    for record in records:
+        is_opening = (record.plies["flags"] & int(PlyFlag.OPENING)) > 0
+        opening_plies = int(is_opening.sum())
+        lengths.add(opening_plies)
+        assert is_opening[:opening_plies].all()
+        assert (np.diff(record.target_offsets) == ~is_opening).all()
+        assert record.targets["action"].tolist() == record.plies["action"][opening_plies:].tolist()
+        assert (record.plies["flags"][opening_plies:] == PlyFlag.RECORDED | PlyFlag.EVALUATED).all()
+        state = game.initial_state()
+        for action, player in zip(record.plies["action"].tolist(), record.plies["player"].tolist(), strict=True):
+            assert game.player(state) == player
+            state = game.play(state, action)
+        assert game.outcome(state) == record.outcome and game.ending(state) == record.ending
+    assert lengths == {0, 1, 2, 3, 4}
+    assert len({record.plies["action"].tobytes() for record in records}) == len(records)
+
+
+def test_the_same_command_goes_on(tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    player = "alphabeta@1"
+    generate(whole, 30, player=player)
+    generate(parts, 10, player=player)
+    counts = generate(parts, 30, player=player)
+    assert counts.num_known == 10 - _num_doubles(parts, 10) and counts.num_known > 0
+    told = [[(record.settings_hash, record.plies.tobytes()) for record in stored(run)] for run in (whole, parts)]
+    assert sorted(told[0]) == sorted(told[1])
+    before = stored(parts)
+    generate(parts, 30, player=player)
+    assert [record.settings_hash for record in stored(parts)] == [record.settings_hash for record in before]
+
+
+def _num_doubles(run: Path, most: int) -> int:
+    numbers = {int(record.settings_hash.rpartition(":")[2]) for record in stored(run)}
+    return most - len([number for number in numbers if number <= most])
+
+
+def test_a_kill_costs_the_games_under_way(tmp_path: Path) -> None:
+    words = ["generate", "connect4", "--first", "rollouts@30", "--games", "4000", "--run", str(tmp_path)]
+    process = subprocess.Popen([sys.executable, "-m", "zerosum", *words], stdout=subprocess.DEVNULL)
+    journal = tmp_path / "records" / "journal-000001.bin"
+    while not (journal.exists() and journal.stat().st_size > 20_000):
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = stored(tmp_path)
+    assert before
+    settings = GenerationSettings(len(before) + 10 + len(before) % 2)
+    entry = Entry.parse("rollouts@30", [])
+    counts = generate_games("connect4", entry, entry, tmp_path, settings)
+    after = stored(tmp_path)
+    assert counts.num_known > 0
+    assert [record.settings_hash for record in after[: len(before)]] == [record.settings_hash for record in before]
+    origins = [record.settings_hash for record in after]
+    assert len(set(origins)) == len(origins) > len(before)
+
+
+def test_import_and_generation_share_the_records(tmp_path: Path) -> None:
+    generate(tmp_path / "run", 6, game="tictactoe")
+    num_generated = len(stored(tmp_path / "run"))
+    path = tmp_path / "one.sgf"
+    path.write_text("(;SZ[9]RE[W+R];B[ee];W[cc])")
+    with pytest.raises(SettingsError, match="has games of tictactoe"):
+        import_games([path], tmp_path / "run", game="go9")
+    with pytest.raises(SettingsError, match="has games of tictactoe"):
+        generate(tmp_path / "run", 6)
+    assert len(stored(tmp_path / "run")) == num_generated
+
+
+def test_nodes_differ_from_move_to_move_and_repeat(tmp_path: Path) -> None:
+    def asked(log: Path, *, exact: bool) -> list[str]:
+        script = json.dumps({"uci": ["uciok"], "isready": ["readyok"], "go": ["bestmove a1a1"]})
+        command = f"uci:{shlex.quote(sys.executable)} {shlex.quote(str(FAKE))} {shlex.quote(script)} {log}"
+        entry = Entry.parse(command, ["nodes=1000"])
+        settings = GenerationSettings(2, opening_plies=0, exact_nodes=exact, max_games_at_once=1)
+        generate_games("chess", entry, entry, tmp_path / log.stem, settings)
+        return sorted(line for line in log.read_text().splitlines() if line.startswith("go "))
+
+    first, again = (asked(tmp_path / f"{name}.log", exact=False) for name in ("first", "again"))
+    assert first == again
+    nodes = [int(line.split()[-1]) for line in first]
+    assert len(set(nodes)) == 2 and all(500 <= number <= 1500 for number in nodes)
+    assert asked(tmp_path / "exact.log", exact=True) == ["go nodes 1000", "go nodes 1000"]
+
+
+def test_games_that_an_engine_spoils_are_left_out(tmp_path: Path) -> None:
+    bad, said = fake_chess(go=["!exit 3"]), list[str]()
+    counts = generate_games("chess", bad, bad, tmp_path, GenerationSettings(4), say=said.append)
+    assert (counts.num_games, counts.num_failures) == (0, 4) and not stored(tmp_path)
+    assert len([line for line in said if "The game is left out" in line]) == 4
+    with pytest.raises(RunError, match="20 games in a row"):
+        generate_games("chess", bad, bad, tmp_path, GenerationSettings(40))
