@@ -25,7 +25,7 @@ from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, R
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root, tree_mib
 from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask
-from zerosum.selfplay.worker import SelfplayWorker, choose_action, opening_move
+from zerosum.selfplay.worker import SelfplayWorker, choose_action, opening_move, streak_after
 
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
 SEARCH = SearchConfig(num_simulations=12, root_noise_alpha=1.0)
@@ -419,6 +419,33 @@ def test_only_full_searches_are_learned_from() -> None:
     assert len({tuple(record.plies["flags"] & PlyFlag.FULL_SEARCH) for record in records}) > 20
 
 
+def test_a_streak_is_of_one_side() -> None:
+    values = [(0.9, 0), (-0.95, 1), (0.95, 1), (-1.0, 0), (0.5, 1), (0.9, 1), (-0.0, 0)]  # for whom it is
+    streaks = list(itertools.accumulate(values, lambda streak, ply: streak_after(streak, *ply, 0.9), initial=0))
+    assert streaks == [0, 1, 2, -1, -2, 0, -1, 0]
+    assert streak_after(3, 1.0, 0, None) == 0
+
+
+def test_decided_games_get_few_simulations_and_are_not_learned_from() -> None:
+    """But for a share of their moves; a game that was stopped goes on as it would have."""
+    search = replace(SEARCH, reuse_tree=False, exact_bounds=False)
+    decided = replace(CONFIG, decided_value=0.2, decided_plies=3, decided_simulations=2, decided_share=0.2)
+    config = replace(decided, full_search_share=0.5, fast_simulations=6)
+    records = play(new_task(search=search, config=config, evaluator=RolloutEvaluator()), 40)[1].values()
+    numbers = Counter[tuple[bool, int]]()
+    for record in records:
+        streak = 0
+        for index in range(record.num_plies):
+            ply = record.ply(index)
+            is_full = bool(ply.flags & PlyFlag.FULL_SEARCH)
+            numbers[abs(streak) >= 3, ply.num_simulations] += 1
+            assert is_full == bool(len(ply.target))
+            streak = streak_after(streak, ply.search_value, ply.player, 0.2)
+    assert not any(number == 2 and not is_decided for is_decided, number in numbers)
+    in_decided = {number: count for (is_decided, number), count in numbers.items() if is_decided}
+    assert 0.7 < in_decided[2] / sum(in_decided.values()) < 0.9
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_a_share_of_the_games_opens_with_random_moves(name: str) -> None:
     """So many as drawn, none that ends the game; no search stands behind them, and nothing is learned from them."""
@@ -478,6 +505,7 @@ def test_no_setting_is_forgotten() -> None:
     """The number of workers and that of staggered games are arguments of `Selfplay` and its task."""
     tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
     tested |= {"opening_share", "opening_plies", "reuse_in_full_searches"}
+    tested |= {"decided_value", "decided_plies", "decided_simulations", "decided_share"}
     obeyed_by_the_run = {"num_workers", "stagger_starts"}
     assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | obeyed_by_the_run
 
@@ -496,10 +524,12 @@ def open_store(directory: Path) -> GameStore:
     return GameStore(directory, report=pytest.fail, games_per_shard=5)
 
 
+DECIDED = replace(CONFIG, decided_value=0.0, decided_plies=1, decided_simulations=3, decided_share=0.5)
+
+
 def task_of(store: GameStore, name: str) -> SelfplayTask:
-    return new_task(
-        name, log=store, game_ids=itertools.count(store.next_game_id), search=replace(SEARCH, reuse_tree=False)
-    )
+    ids, search = itertools.count(store.next_game_id), replace(SEARCH, reuse_tree=False)
+    return new_task(name, log=store, game_ids=ids, search=search, config=DECIDED)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -513,7 +543,7 @@ def test_running_games_go_on_after_a_kill(tmp_path: Path, name: str) -> None:
         kept = {game_id: [ply.action for ply in game.plies] for game_id, game in running.items()}
         task = task_of(store, name)
         if part == 2:
-            task = replace(task, config=replace(CONFIG, games_per_worker=2))
+            task = replace(task, config=replace(DECIDED, games_per_worker=2))
         worker = SelfplayWorker(task, running=running.values())
         for _ in range(200 + 37 * part):
             for record in worker.play_batch():

@@ -87,6 +87,22 @@ class SelfplayConfig:
         high=1.0,
     )
     fast_simulations: int = setting(16, "simulations of the other moves", low=1, high=1 << 24)
+    decided_value: float | None = setting(
+        None,
+        "a game is decided while the root values of the last decided_plies plies were at least this far from a draw,"
+        " all for one side; its moves get decided_simulations and are not learned from (KataGo's reduced visits: 0.9;"
+        " none: no game is decided before its end, as in the paper)",
+        low=0.0,
+        high=1.0,
+    )
+    decided_plies: int = setting(5, "how many plies", low=1, high=65535)
+    decided_simulations: int = setting(4, "simulations of the moves of decided games", low=1, high=1 << 24)
+    decided_share: float = setting(
+        0.1,
+        "share of the moves of decided games that are searched as those of other games, so that their ends are learned",
+        low=0.0,
+        high=1.0,
+    )
     reuse_in_full_searches: bool = setting(
         True,
         "whether a move searched in full counts visits that search.reuse_tree kept from the move before, where no noise"
@@ -224,6 +240,7 @@ class SelfplayWorker:
         self._cached_step = -1
         self._is_full = [True] * self._num_trees
         self._num_opening_plies = [0] * self._num_trees
+        self._streaks = [0] * self._num_trees
         self._ended: list[GameRecord] = []
         self._num_playing, self._is_closing = self._num_trees, False
         for tree in range(self._num_trees):
@@ -268,11 +285,12 @@ class SelfplayWorker:
         """Begin the search of a tree's next move."""
         task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
         is_full = self._is_full_search(tree, ply)
+        fast = task.config.decided_simulations if self._is_cut_short(tree, ply) else task.config.fast_simulations
         has_noise = is_full and task.search.has_root_noise
         self._is_full[tree], self._steps[tree] = is_full, task.network_step()
         self._search.begin(
             tree,
-            task.search.num_simulations if is_full else task.config.fast_simulations,
+            task.search.num_simulations if is_full else fast,
             noise=(task.seed, header.game_id, ply) if has_noise else None,
         )
 
@@ -280,9 +298,18 @@ class SelfplayWorker:
         """Whether this ply of a tree's game is searched in full: known before the ply is reached."""
         share = self._task.config.full_search_share
         # A position that chance led to is new: it is always learned from.
-        if share == 1.0 or 0 < ply == self._num_opening_plies[tree]:
+        if 0 < ply == self._num_opening_plies[tree]:
             return True
-        return uniform(self._task.seed, self._headers[tree].game_id, ply, "full search") < share
+        if self._is_cut_short(tree, ply):
+            return False
+        return share == 1.0 or uniform(self._task.seed, self._headers[tree].game_id, ply, "full search") < share
+
+    def _is_cut_short(self, tree: int, ply: int) -> bool:
+        """Whether this ply gets few simulations because the game is decided: known once the ply before is searched."""
+        config = self._task.config
+        if abs(self._streaks[tree]) < config.decided_plies:
+            return False
+        return uniform(self._task.seed, self._headers[tree].game_id, ply, "decided") >= config.decided_share
 
     def _move(self, tree: int) -> None:
         """Play and record the move that a finished search decides; start another game if this one is over."""
@@ -291,6 +318,7 @@ class SelfplayWorker:
         root = self._search.root(tree)
         action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=header.game_id, ply=ply)
         task.log.add_ply(header.game_id, self._record(tree, root, action, is_sampled=is_sampled))
+        self._streaks[tree] = streak_after(self._streaks[tree], root.value, root.player, task.config.decided_value)
         keep = task.search.reuse_tree and (
             task.config.reuse_in_full_searches or not self._is_full_search(tree, ply + 1)
         )
@@ -347,6 +375,11 @@ class SelfplayWorker:
             if game.outcome(state) is None:
                 self._search.reset(tree, state)
                 self._num_opening_plies[tree] = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
+                self._streaks[tree] = 0
+                for ply in running.plies:
+                    self._streaks[tree] = streak_after(
+                        self._streaks[tree], ply.search_value, ply.player, self._task.config.decided_value
+                    )
                 return running.header
             # The process ended between the last ply and the game's end.
             self._finish(running.header, state)
@@ -354,7 +387,7 @@ class SelfplayWorker:
         self._task.log.start_game(header)
         state = self._play_opening(header)
         self._search.reset(tree, state)
-        self._num_opening_plies[tree] = state.plies
+        self._num_opening_plies[tree], self._streaks[tree] = state.plies, 0
         return header
 
     def _play_opening(self, header: GameHeader) -> State:
@@ -421,6 +454,17 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
     cumulative = list(itertools.accumulate(weights))
     drawn = bisect.bisect_right(cumulative, uniform(seed, game_id, ply, "move") * cumulative[-1])
     return int(root.actions[drawn]), True
+
+
+def streak_after(streak: int, value: float, player: int, decided_value: float | None) -> int:
+    """For how many plies in a row, this one included, one side has been winning: above 0 player 0, below 0 player 1.
+
+    `value` is the search's, in [-1, 1], for `player`; a side wins where it is at least `decided_value` for that side.
+    """
+    if decided_value is None or abs(value) < decided_value:
+        return 0
+    winner = 1 if (value > 0) == (player == 0) else -1
+    return streak + winner if streak * winner > 0 else winner
 
 
 class Selfplay:
