@@ -96,7 +96,7 @@ def test_whom_it_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert last(game="tictactoe", player=Path("runs/mine"), num_simulations=5).by == "runs/mine"
     with pytest.raises(DataError, match="connect4"):
         analyse(game="connect4", player="runs/mine")
-    with pytest.raises(DataError, match="cannot read tictactoe"):
+    with pytest.raises(DataError, match="does not fit tictactoe"):
         analyse(game="tictactoe", player=PLAYER)
 
 

@@ -113,7 +113,7 @@ def test_thresholds_are_held() -> None:
 
 # ---- what is said of it
 
-WHO = "Analysed by a sage; a move is marked by what it lost of the win rate, ?! from 5%, ? from 10%, ?? from 15%."
+WHO = "Analysed by a sage; a move is marked by its loss of win rate, ?! from 5%, ? from 10%, ?? from 15%."
 CHESS = Record("chess", moves("f2f3 e7e5 g2g4 d8h4"), result=-1.0)
 CHESS_VALUES = (0.1, -0.05, -0.1, -1.0, -1.0)
 CHESS_BETTER = ("e2e4 e7e5", "e7e5", "b1c3 b8c6 e2e4", "d8h4", "")
@@ -130,8 +130,8 @@ ply  move    win rate   lost
   2  e7e5       45.0%
   3  g2g4??      0.0%  45.0%  better: b1c3 b8c6 e2e4
   4  d8h4        0.0%
-first player: 1 inaccuracy, 0 mistakes, 1 blunder; 26.2% lost a move
-second player: 0 inaccuracies, 0 mistakes, 0 blunders; 0.0% lost a move
+first player: 1 inaccuracy, 0 mistakes, 1 blunder; 26.2% lost per move
+second player: 0 inaccuracies, 0 mistakes, 0 blunders; 0.0% lost per move
 The game is over: checkmate."""
     )
 
@@ -150,11 +150,11 @@ def test_a_review_as_pgn() -> None:
     assert (
         game_text(record, format="pgn").partition("\n\n")[2]
         == """\
-{Analysed by a sage; a move is marked by what it lost of the win rate, ?! from
-5%, ? from 10%, ?? from 15%.} 1. f3 $6 {[%eval -0.27] Inaccuracy, 55.0% -> 47.5%
-for the mover. Better: e4.} (1. e4 e5) 1... e5 {[%eval -0.55]} 2. g4 $4 {[%eval
-#-1] Blunder, 45.0% -> 0.0% for the mover. Better: Nc3.} (2. Nc3 Nc6 3. e4) 2...
-Qh4# 0-1
+{Analysed by a sage; a move is marked by its loss of win rate, ?! from 5%, ?
+from 10%, ?? from 15%.} 1. f3 $6 {[%eval -0.27] Inaccuracy, 55.0% -> 47.5% for
+the mover. Better: e4.} (1. e4 e5) 1... e5 {[%eval -0.55]} 2. g4 $4 {[%eval
+#-1] Blunder, 45.0% -> 0.0% for the mover. Better: Nc3.} (2. Nc3 Nc6 3. e4)
+2... Qh4# 0-1
 
 """
     )
@@ -278,7 +278,7 @@ def test_every_game_of_a_file_and_what_is_wrong_with_one(tmp_path: Path) -> None
         written[1]
         .moves[0]
         .comments[-1]
-        .startswith("The record was not readable behind this move: line 3: 'Ke4', move 2, is not legal here")
+        .startswith("The record was not readable after this move: line 3: 'Ke4', move 2, is not legal here")
     )
     lines = [json.loads(line) for line in Told(format="json").run(str(path)).splitlines()]
     assert [line["number"] for line in lines] == [1, 2, 3]
@@ -342,7 +342,7 @@ def test_a_game_that_stops_is_annotated_up_to_there(suffix: str, tmp_path: Path)
     told.run(str(path))
     (record,) = read_games(out)
     assert len(record.checked().moves) == 1 and told.command.num_refused == 1
-    assert "The record was not readable behind this move" in " ".join(record.moves[0].comments)
+    assert "The record was not readable after this move" in " ".join(record.moves[0].comments)
 
 
 def test_moves_and_positions_of_any_game() -> None:
@@ -362,11 +362,11 @@ def test_moves_and_positions_of_any_game() -> None:
     ("words", "settings", "sentence"),
     [
         (("nothing.pgn",), {}, "nothing.pgn cannot be read"),
-        (("empty.pgn",), {}, "empty.pgn holds no game: expected at least one"),
-        (("nothing",), {}, "'nothing' is no file of games: name one, or the --game"),
-        ((), {}, "There is nothing to analyse: name one, or the --game of the position"),
-        (("x.pgn",), {"game": "chess"}, "says its games itself"),
-        (("4",), {"game": "connect4", "moves": "4"}, "stands beside --position or --moves"),
+        (("empty.pgn",), {}, "empty.pgn contains no game: expected at least one"),
+        (("nothing",), {}, "'nothing' is not a file of games: name a file, or the --game"),
+        ((), {}, "There is nothing to analyse: name a file, or the --game of the position"),
+        (("x.pgn",), {"game": "chess"}, "is a file of games"),
+        (("4",), {"game": "connect4", "moves": "4"}, "excludes --position and --moves"),
         (("4 4 9",), {"game": "connect4"}, "move 3: '9' is not a legal move here"),
         (("hello",), {"game": "connect4"}, "neither a position nor moves"),
     ],
@@ -386,7 +386,7 @@ def test_the_command_says_what_is_wrong(
 
 
 def test_a_format_without_words_is_refused_before_the_work() -> None:
-    with pytest.raises(SettingsError, match="PGN has no words for connect4"):
+    with pytest.raises(SettingsError, match="PGN cannot represent connect4"):
         Told(format="pgn").run("4 4", game="connect4")
     with pytest.raises(SettingsError, match="--format same is for files"):
         Told(format="same").run("4 4", game="connect4")

@@ -209,9 +209,9 @@ def test_settings_stand_behind_their_players() -> None:
         Entry.parse("./runs/a=b", ["nodes=7", "name=me"]),
         Entry.parse("random", ["nodes=7"]),
     ]
-    with pytest.raises(SettingsError, match="'nodes=5' stands before all players"):
+    with pytest.raises(SettingsError, match="'nodes=5' precedes all players"):
         parse_entries(["nodes=5", "random"], [])
-    with pytest.raises(SettingsError, match="'node=5' says nothing of a player.*did you mean 'nodes'"):
+    with pytest.raises(SettingsError, match="'node=5' is not a setting of a player.*did you mean 'nodes'"):
         parse_entries(["random", "node=5"], [])
 
 

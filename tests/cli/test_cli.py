@@ -292,7 +292,7 @@ def test_levels_are_kept_where_an_engine_finds_them(zero: Command, tmp_path: Pat
     assert answer.status == 0 and len(answer.out.splitlines()) == 7 and f"Kept in {kept}." in answer.err
     found = json.loads(kept.read_text(encoding="utf-8"))
     assert [level["skill"] for level in found["levels"]] == [0, 5, 10, 15, 19]
-    assert "no search of ours" in zero("levels", "tictactoe", "random").err
+    assert "not a search of ours" in zero("levels", "tictactoe", "random").err
 
 
 def test_ladder(zero: Command, learned: Path, tmp_path: Path) -> None:
@@ -477,7 +477,7 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("train nowhere.py:Game", "there is no file '{here}/nowhere.py'"),
         ("play nowhere", "unknown player 'nowhere'"),
         ("play rollouts", "'rollouts' plays any game: name the one to play, such as --game connect4."),
-        ("play random", "'random' plays without a search: play 'rollouts@10' instead"),
+        ("play random", "'random' plays without a search: use 'rollouts@10' instead"),
         ("play random --game connect4", "'random' plays without a search"),
         ("play rollouts --game conect4", "unknown game 'conect4': did you mean 'connect4'?"),
         ("match conect4 random random", "unknown game 'conect4': did you mean 'connect4'?"),
@@ -489,13 +489,13 @@ def test_check_game(zero: Command, games: Path) -> None:
             "--games is 3, expected an even number: each opening is played from both",
         ),
         ("match connect4 random random --each nodes=3", "random has 3 nodes, but random play does not search"),
-        ("match connect4 random random --first node=3", "'node=3' says nothing of a player: expected NAME=VALUE"),
+        ("match connect4 random random --first node=3", "'node=3' is not a setting of a player: expected NAME=VALUE"),
         (
             "match chess uci:nothere random --first depth=1",
-            "uci:nothere: there is no program 'nothere' on the path: install it",
+            "uci:nothere: program 'nothere' is not on the path: install it",
         ),
         ("match chess uci:/no/where random", "uci:/no/where: there is no file '/no/where': check the path."),
-        ("match chess uci:./file random", "uci:./file: './file' is not a program that may be run: name the engine"),
+        ("match chess uci:./file random", "uci:./file: './file' is not executable: name the engine"),
         ("match connect4 random random --shuffle", "--shuffle is for the openings of a file"),
         ("match chess random random --openings nowhere", "openings 'nowhere' are no file here"),
         ("match connect4 random random --sprt 5,0", "elo0 is 5.0 and elo1 0.0, expected elo0 below elo1"),

@@ -216,7 +216,7 @@ def test_errors_say_what_was_expected() -> None:
     for depth in (0, -1, 65, 1 << 40):
         with pytest.raises(GameError, match="expected 1 to 64"):
             game.alpha_beta(game.initial_state(), depth=depth, seed=0)
-    with pytest.raises(SettingsError, match="alphabeta@65: it looks 1 to 64 plies ahead"):
+    with pytest.raises(SettingsError, match="alphabeta@65: expected a depth of 1 to 64 plies"):
         parse_player("alphabeta@65", game)
     with pytest.raises(SettingsError, match="'alphabeta' plays without a search that values its moves"):
         open_player("alphabeta@3", game="tictactoe")

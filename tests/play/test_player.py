@@ -165,7 +165,7 @@ def test_words_for_players() -> None:
         ("rollout", r"unknown player 'rollout': did you mean 'rollouts'\? .* and the path of a run or checkpoint"),
         ("rollouts@many", r"unknown player 'rollouts@many': did you mean 'rollouts'\?"),
         ("rollouts@0", "search.num_simulations is 0, allowed is 1 to"),
-        ("alphabeta@0", "alphabeta@0: it looks 1 to 64 plies ahead"),
+        ("alphabeta@0", "alphabeta@0: expected a depth of 1 to 64 plies"),
         ("random@10", "'random@10': random play does not search, so it takes no number of simulations"),
         ("runs/nowhere@100", "unknown player 'runs/nowhere': known are alphabeta, random, rollouts and the path"),
         ("", "unknown player ''"),
@@ -178,7 +178,7 @@ def test_unknown_words_for_players(text: str, message: str, tmp_path: Path, monk
 
 
 def test_random_play_has_no_view() -> None:
-    with pytest.raises(SettingsError, match="'random' plays without a search: play 'rollouts@10' instead"):
+    with pytest.raises(SettingsError, match="'random' plays without a search: use 'rollouts@10' instead"):
         search_contestant("random", CONNECT4)
 
 
@@ -239,7 +239,7 @@ def test_a_network_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_config_is_named(tmp_path: Path, config: str | bytes) -> None:
     run = save_run(tmp_path, CONNECT4, "")
     (run / "config.toml").write_bytes(config if isinstance(config, bytes) else config.encode())
-    with pytest.raises(DataError, match=r"config.toml .*[Mm]end it"):
+    with pytest.raises(DataError, match=r"config.toml .*([Cc]orrect it|expected the settings)"):
         load_player(run)
 
 
@@ -247,7 +247,7 @@ def test_a_setting_that_is_not_known_is_named_with_its_file(tmp_path: Path) -> N
     run = save_run(tmp_path, CONNECT4, "[search]\nnum_simulation = 5\n")
     for opening in (lambda: load_player(run), lambda: parse_player(str(run), CONNECT4)):
         with pytest.raises(
-            DataError, match=r"config.toml: unknown setting search.num_simulation: .* Mend that line, or"
+            DataError, match=r"config.toml: unknown setting search.num_simulation: .* Correct or remove that line"
         ):
             opening()
 
@@ -268,7 +268,7 @@ def test_opponents_for_people(tmp_path: Path) -> None:
     assert open_player(f"{run}@9").config.num_simulations == 9
     with pytest.raises(SettingsError, match="'rollouts' plays any game: name the one to play, such as --game connect4"):
         open_player("rollouts@7")
-    with pytest.raises(SettingsError, match="'random' plays without a search: play 'rollouts@10' instead"):
+    with pytest.raises(SettingsError, match="'random' plays without a search: use 'rollouts@10' instead"):
         open_player("random")
     with pytest.raises(SettingsError, match="unknown player 'rolouts': did you mean 'rollouts'"):
         open_player("rolouts", game="connect4")

@@ -136,8 +136,8 @@ def test_a_player_with_a_skill() -> None:
         ("rollouts", ["skill=21"], "skill is 21, expected a number from 0 to 20"),
         ("rollouts", ["skill=much"], "skill is 'much', expected a number"),
         ("rollouts@20", ["skill=2"], "leave out other limits"),
-        ("random", ["skill=2"], "random has no search of ours"),
-        ("rollouts", ["skill=2", "sample=4"], "its first moves are sampled otherwise"),
+        ("random", ["skill=2"], "random is not a search of ours"),
+        ("rollouts", ["skill=2", "sample=4"], "set one of them only"),
         ("uci:engine", ["skill=2", "nodes=1"], "for our own searches"),
     ):
         with pytest.raises(SettingsError, match=message):
@@ -200,7 +200,7 @@ def test_the_levels_of_a_run_are_those_of_its_newest_network(tmp_path: Path) -> 
     assert engine.engine.setup.skill == 5
     assert nodes(engine.ask("go wtime 60000")) <= 13
     said = strings(engine.ask("setoption name WeightsFile value <newest>", "ucinewgame", "go nodes 5"))
-    assert any("UCI_Elo acts on nothing" in line for line in said), "rollouts of this game were not measured"
+    assert any("UCI_Elo has no effect" in line for line in said), "rollouts of this game were not measured"
 
 
 def test_temperature_draws_moves_by_a_seed() -> None:

@@ -201,7 +201,7 @@ def test_rules_that_are_not_played_here_are_a_warning() -> None:
         ({"scoring": "TERRITORY"}, "territory in seki"),
     ):
         warning, found = answers({**GO, "rules": rules, "moves": []})
-        assert warning["field"] == "rules" and warning["warning"].endswith(f"in {missing}: played without it")
+        assert warning["field"] == "rules" and warning["warning"].endswith(f"{missing}: the game is played without it")
         assert found["moveInfos"]
     for name in ("chinese", "aga", "new-zealand", "tromp-taylor", "japanese", "korean"):
         assert len(answers({**GO, "rules": name, "moves": []})) == 1
@@ -266,7 +266,7 @@ def test_moves_can_be_avoided_or_allowed() -> None:
     warning, found = answers({**GO, "moves": [], "avoidMoves": [{**entry, "moves": [*everywhere, "pass"]}]})
     assert warning["warning"] == "No legal move is left" and found["noResults"]
     deep = answers({**GO, "moves": [], "avoidMoves": [{**entry, "untilDepth": 9, "moves": ["E5"]}]})[0]
-    assert deep["field"] == "avoidMoves" and "at the root alone" in deep["warning"]
+    assert deep["field"] == "avoidMoves" and "only at the root" in deep["warning"]
     (found,) = answers(
         {"game": "chess", "moves": [], "allowMoves": [{"player": "first", "moves": ["e4"], "untilDepth": 1}]}
     )
@@ -337,7 +337,7 @@ def test_settings_of_the_search_act_or_are_refused_by_name() -> None:
         assert shares(overrideSettings={name: value}) != usual, name
     for name in ("winLossUtilityFactor", "numSearchThreads", "hop"):
         (error,) = answers({**GO, "moves": [], "overrideSettings": {name: 1}})
-        assert error["field"] == "overrideSettings" and f"'{name}' acts on nothing" in error["error"]
+        assert error["field"] == "overrideSettings" and f"'{name}' has no effect" in error["error"]
     (error,) = answers({**GO, "moves": [], "overrideSettings": {"cpuctExploration": 1e9}})
     assert "Could not set cpuctExploration: " in error["error"]
 

@@ -127,7 +127,7 @@ def test_a_network_takes_boards_of_its_size_and_any_komi(tmp_path: Path) -> None
     client.ask_all("boardsize 5; komi 7.5; play b c3")
     assert warnings == [f"Playing with {path}, step 7."] and not client.warnings
     client.ask("komi 0.5")
-    assert client.warnings == ["The network learned Go with komi 7.5 and does not see that it is 0.5 now."]
+    assert client.warnings == ["The network learned Go with komi 7.5 and cannot see that it is 0.5 now."]
     assert client.ask("final_score") == "B+24.5"
     client.engine._board.action(client.ask("genmove w"))
     assert client.refuse("komi") == client.refuse("komi x") == client.refuse("komi nan") == "syntax error"

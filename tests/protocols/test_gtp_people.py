@@ -85,9 +85,9 @@ def test_rules_may_be_named_on_the_command_line(tmp_path: Path) -> None:
     engine = GtpEngine(make("go(size=5)"), exact, rules=GoRules.named("japanese"), write=said.append, warn=said.append)
     engine.handle("kata-get-rules")
     assert '"scoring":"TERRITORY"' in said[0]
-    with pytest.raises(SettingsError, match="There are no rules 'hop', known are tromp-taylor, "):
+    with pytest.raises(SettingsError, match="Unknown rules: 'hop', known are tromp-taylor, "):
         run_gtp("rollouts", rules="hop")
-    with pytest.raises(SettingsError, match="a button is not played"):
+    with pytest.raises(SettingsError, match="a button is not supported"):
         GtpEngine(make("go"), exact, rules=GoRules.named("aga-button"), write=said.append, warn=said.append)
     named = Client("go(size=5, rules=japanese)")
     assert json.loads(named.ask("kata-get-rules"))["friendlyPassOk"] is True
@@ -96,7 +96,7 @@ def test_rules_may_be_named_on_the_command_line(tmp_path: Path) -> None:
 def test_a_network_that_learned_area_says_so_once(tmp_path: Path) -> None:
     path = save_network(tmp_path, make("go(size=5)"))
     client = Client("go(size=5)", choose=Players(str(path)).of, config=GtpConfig(simulations=4))
-    sentence = "The network learned area scoring and does not see that territory counts now."
+    sentence = "The network learned area scoring and cannot see that territory scoring applies now."
     client.ask_all("kata-set-rules japanese; play b c3; genmove w; showboard")
     assert client.warnings == [sentence]
     client.ask_all("kata-set-rules chinese; showboard; kata-set-rules japanese; showboard")

@@ -71,7 +71,7 @@ def test_the_handshake_loads_nothing_and_says_who_plays_afterwards() -> None:
 @pytest.mark.parametrize("name", ["UCI_AnalyseMode", "UCI_Opponent", "SyzygyPath"])
 def test_an_option_that_acts_on_nothing_says_so(name: str) -> None:
     (line,) = client().tell(f"setoption name {name} value true")
-    assert line.startswith(f"info string {name} acts on nothing here: ")
+    assert line.startswith(f"info string {name} has no effect: ")
 
 
 def test_every_other_option_acts() -> None:
@@ -113,7 +113,7 @@ def test_refused_options_stay_as_they_were(tmp_path: Path) -> None:
         ("setoption name Hsah value 5", "No option 'Hsah': did you mean 'Hash'?"),
         ("setoption Hash 5", "expected setoption name NAME value VALUE"),
         ("setoption", "expected setoption name NAME value VALUE"),
-        (f"setoption name WeightsFile value {tmp_path / 'no run'}", "no run is not there: name a run"),
+        (f"setoption name WeightsFile value {tmp_path / 'no run'}", "no run does not exist: name a run"),
     ):
         values = dict(engine.engine.setup.values)
         (said,) = engine.tell(line)
@@ -155,11 +155,11 @@ def test_a_network_that_cannot_play_is_said_and_rollouts_play(tmp_path: Path) ->
 
 
 def test_a_bad_start_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="is not there: name a run directory"):
+    with pytest.raises(SettingsError, match="does not exist: name a run directory"):
         client(weights=tmp_path / "nowhere")
     with pytest.raises(DataError, match="There is no checkpoint in"):
         client(weights=tmp_path)
-    with pytest.raises(SettingsError, match="no setting of an engine"):
+    with pytest.raises(SettingsError, match="not a setting of an engine"):
         client(overrides=["learner.batch_size=3"])
     with pytest.raises(SettingsError, match=r"search.c_init is -1.0, allowed is"):
         client(overrides=["search.c_init=-1"])
@@ -187,7 +187,7 @@ def test_a_rejected_line_is_answered_and_the_position_stays() -> None:
         assert engine.board == board
         refused = engine.ask("go nodes 10")
         assert answers(refused) == ["bestmove (none)"], "a move of the position before would be none of this one"
-        assert strings(refused)[-1].startswith("info string No move, for the latest position was refused: ")
+        assert strings(refused)[-1].startswith("info string No move, because the latest position was refused: ")
     assert answers(engine.ask("go infinite")) == []
     assert engine.tell("stop") == ["bestmove (none)"]
     assert engine.tell("d") == [f"info string The latest position was refused: {said.removeprefix('info string ')}"]
@@ -299,7 +299,7 @@ def test_only_the_moves_that_are_allowed() -> None:
     assert engine.answer("position startpos", "go nodes 40 searchmoves a2a3") == "bestmove a2a3"
     said = engine.ask("setoption name MultiPV value 9", "go searchmoves a2a3 h2h3 e2e5 h2h3 nodes 40")
     assert {value_of(line, "pv") for line in said if line.startswith("info depth")} == {"a2a3", "h2h3"}
-    assert "e2e5' is no legal move and left out (near are" in strings(said)[0]
+    assert "e2e5' is not a legal move and is ignored (near are" in strings(said)[0]
     assert engine.answer("go searchmoves 0000") == "bestmove (none)", "python-chess says so for no moves at all"
 
 
@@ -307,7 +307,7 @@ def test_infinite_is_answered_after_stop_alone() -> None:
     engine = client()
     for position in (MATE_IN_ONE, FOOLS_MATE):
         assert "ended by: proven" in strings(engine.ask("ucinewgame", position, "go infinite"))[-1]
-        assert engine.tell("isready", "ponderhit") == ["readyok", "info string ponderhit: nobody ponders."]
+        assert engine.tell("isready", "ponderhit") == ["readyok", "info string ponderhit: the engine is not pondering."]
         assert [line.split()[0] for line in engine.tell("stop")] == ["bestmove"]
     engine.tell("ucinewgame", "position startpos", "go infinite", "isready")
     assert answers(engine.tell("isready")) == []
@@ -339,7 +339,7 @@ def test_pondering_is_answered_after_its_hit_and_never_charged() -> None:
         assert engine.engine._go.manager.elapsed_s <= most_s
         engine.said.clear()
         ticks.now_s = 1000.0
-    assert engine.tell("ponderhit") == ["info string ponderhit: nobody ponders."]
+    assert engine.tell("ponderhit") == ["info string ponderhit: the engine is not pondering."]
     engine.tell("go ponder wtime 3000 btime 3000")
     assert len(answers(engine.tell("stop"))) == 1
     assert "ended by: proven" in strings(engine.ask(FOOLS_MATE, "go ponder wtime 1000 btime 1000"))[-1]

@@ -1,1 +1,1 @@
-"""What positions and games are worth, for people, in Python, and for other programs."""
+"""Analyses of positions and games, for people, for Python and for other programs."""

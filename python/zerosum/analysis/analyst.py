@@ -1,10 +1,10 @@
-"""What a player thinks of a position, told while it thinks.
+"""Analyses of positions, reported while the search goes on.
 
     for report in zerosum.analyse("4 4 3", game="connect4", seconds=5):
         print(report)
 
-An `Analyst` is an `Engine` whose reports are iterated over: by people, by the review of games (`review.py`) and by the
-server for other programs (`server.py`).
+An `Analyst` is an `Engine` that yields its reports, for people, for reviews of games (`review.py`) and for the server
+(`server.py`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from zerosum.play.player import MOST_SIMULATIONS, Player, require_seconds
 
 MOST_LINES = 1000
 DEFAULT_SIMULATIONS = 1000
-"""At each position of a game, where nobody says how many."""
+"""Default number of simulations for each position of a game."""
 
 
 class Analyst:
-    """An engine whose reports are iterated over.
+    """An engine that yields its reports.
 
     >>> from zerosum.play.player import rollouts
     >>> tictactoe = make("tictactoe")
@@ -51,11 +51,11 @@ class Analyst:
     def reports(self, task: Task, *, start: State | None = None, moves: Sequence[int] = ()) -> Iterator[Analysis]:
         """Search the position after `moves` from `start`, as `Engine.set_position` takes them.
 
-        The search begins with the first report that is asked for, and ends when its last report, which has a limit, was
-        handed out, or when the iterator is closed or forgotten.
+        The search begins with the first report that is asked for. It ends with its last report, which has a limit, or
+        when the iterator is closed or deleted.
 
         Raises:
-            GameError: a move is illegal, or none is left.
+            GameError: a move is illegal, or the game is over.
         """
         game = self.player.game
         self._engine.set_position(start, moves=moves)
@@ -95,28 +95,28 @@ def analyse(
     num_lines: int = 1,
     report_seconds: float = REPORT_SECONDS,
 ) -> Iterator[Analysis]:
-    """Search a position, and report what was found while the search goes on; the last report has a `limit`.
+    """Search a position and yield reports while the search goes on; the last report has a `limit`.
 
-    The search begins with the first report that is asked for, and ends where the caller stops iterating.
+    The search begins with the first report that is asked for, and ends when the caller stops iterating.
 
     >>> *_, last = analyse("b2 a1", game="tictactoe", player="rollouts@2000", num_lines=2)
     >>> (last.num_visits, last.limit, len(last.lines))
     (2000, 'simulations', 2)
 
     Args:
-        position: A state, a position or the moves that lead to it, as people write them ("4 4 3").
-        game: By name ("connect4"), or its rules; the player's own, if it is not given.
-        player: One that was made (`zerosum.load`), the path of a run or checkpoint, or "rollouts@1000". If none is
-            named: the newest run's in `runs` for that game, or rollouts.
-        num_simulations: To make; without a limit, the player's own number.
-        seconds: To search; `math.inf` is as long as the caller iterates. A proven position, or a full memory, ends it
-            earlier.
-        num_lines: Moves to report with what would follow, each with a twentieth of all visits at the least.
-        report_seconds: Between two reports.
+        position: A state, or the text of a position or of the moves that lead to it ("4 4 3").
+        game: A name ("connect4") or rules; the player's own game if not given.
+        player: A player (`zerosum.load`), the path of a run or checkpoint, or "rollouts@1000". If not given: the newest
+            run in `runs` of the game, or rollouts.
+        num_simulations: Number of simulations; without any limit, the player's own number.
+        seconds: Duration of the search; `math.inf` is as long as the caller iterates. A proven position or a full
+            memory ends it earlier.
+        num_lines: Number of moves to report with their best lines, each with at least 1/20 of all visits.
+        report_seconds: The interval between two reports.
 
     Raises:
-        GameError: the game is unknown, a move is illegal, the text is no position, or the game is over.
-        SettingsError, DataError: there is no such player, or a number is out of range.
+        GameError: the game is unknown, the position or a move is invalid, or the game is over.
+        SettingsError, DataError: the player is unknown, or a number is out of range.
     """
     if not isinstance(player, Player):
         player = _player_of(player, game)
@@ -135,7 +135,7 @@ def analyse(
 def limits(
     num_simulations: int | None, seconds: float | None, *, default: int = DEFAULT_SIMULATIONS
 ) -> tuple[int | None, float | None]:
-    """What is given of simulations and seconds, which may be infinite; `default` simulations if nothing is.
+    """A task with the given limits; seconds may be infinite. `default` simulations if neither limit is given.
 
     Raises:
         SettingsError: a number is out of range.
@@ -156,14 +156,14 @@ def _player_of(named: str | Path | None, game: Rules | str | None) -> Player:
 
 
 def position_of(game: Rules, text: str) -> State:
-    """The position that a text says: as people write positions, or by the moves that lead there from the initial one.
+    """The position of a text: a position in the game's notation, or moves from the initial position.
 
     >>> game = make("tictactoe")
     >>> game.draw(position_of(game, "b2 a1")) == game.draw(position_of(game, "3/1X1/O2 X"))
     True
 
     Raises:
-        GameError: it is neither; the message says why.
+        GameError: the text is neither; the message gives the reason.
     """
     try:
         return game.parse_position(text) if text else game.initial_state()
@@ -172,7 +172,7 @@ def position_of(game: Rules, text: str) -> State:
     try:
         return state_after(game, text)
     except GameError as error:
-        # Whose first word is a move is meant as moves.
+        # A text whose first word is a move is read as moves.
         if game.parse_action(game.initial_state(), text.split()[0] if text.split() else "") is not None:
             raise
         raise GameError(f"neither a position nor moves: {no_position.rstrip('.')}; {error}") from None

@@ -1,7 +1,7 @@
-"""What an analysis engine answers to a `Query`: the objects of KataGo's protocol, for Go and for every other game.
+"""Answers of the analysis engine to a `Query`: objects of KataGo's protocol, for Go and for every other game.
 
-Win rates are for the side that the query names. Beside KataGo's fields, lines have `proven` where their result is exact
-and `draw` where the network says how likely one is.
+Win rates are for the side that the query names. Besides KataGo's fields, lines have `proven` for an exact result and
+`draw` for the probability of a draw, if the network predicts it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import numpy as np
 
 from zerosum._core import Root
 from zerosum.analysis import go_query
-from zerosum.analysis.query import Query, Turn
+from zerosum.analysis.query import Query, QueryTurn
 from zerosum.games import State
 from zerosum.play.analysis import Analysis, AnalysisLine, lower_win_rate, win_rate
 
 DIGITS = 6
 NUM_GAMES = 200
-"""Random games for the owners of a position: means deviate by at most 0.07. Moves share as many by their visits."""
+"""Random games for a position's ownership: standard errors are at most 0.07. Moves share as many by their visits."""
 FEWEST_GAMES = 2
-"""For each move."""
+"""Least number of random games for each move."""
 
 
-def answer(query: Query, turn: Turn, report: Analysis) -> dict[str, Any]:
-    """What a search has found."""
+def answer(query: Query, turn: QueryTurn, report: Analysis) -> dict[str, Any]:
+    """The answer of a search."""
     seen = _Seen(query, turn.state)
     is_go = query.game.spec.name == "go"
     found = _head(query, turn, is_during=report.limit is None) | {
@@ -42,8 +42,8 @@ def answer(query: Query, turn: Turn, report: Analysis) -> dict[str, Any]:
     return found | (seen.ownership(turn.state, "includeOwnership", num_games=NUM_GAMES) if is_go else {})
 
 
-def answer_without_search(query: Query, turn: Turn) -> dict[str, Any]:
-    """Of a position in which the game is over."""
+def answer_without_search(query: Query, turn: QueryTurn) -> dict[str, Any]:
+    """The answer for a position in which the game is over."""
     seen = _Seen(query, turn.state)
     outcome = query.game.outcome(turn.state)
     assert outcome is not None
@@ -51,17 +51,17 @@ def answer_without_search(query: Query, turn: Turn) -> dict[str, Any]:
     return _head(query, turn, is_during=False) | {"moveInfos": [], "rootInfo": seen.root_info(value, 0)}
 
 
-def no_results(query: Query, turn: Turn) -> dict[str, Any]:
-    """Of a position that was never searched."""
+def no_results(query: Query, turn: QueryTurn) -> dict[str, Any]:
+    """The answer for a position that was not searched."""
     return _head(query, turn, is_during=False) | {"noResults": True}
 
 
-def _head(query: Query, turn: Turn, *, is_during: bool) -> dict[str, Any]:
+def _head(query: Query, turn: QueryTurn, *, is_during: bool) -> dict[str, Any]:
     return {"id": query.id, "turnNumber": turn.number, "isDuringSearch": is_during}
 
 
 class _Seen:
-    """A position from the side that the query names."""
+    """A position from the perspective that the query names."""
 
     def __init__(self, query: Query, state: State) -> None:
         self.query, self.state, self.game = query, state, query.game
@@ -71,11 +71,11 @@ class _Seen:
         self.size = self.game.spec.board_shape[0]
 
     def win_rate(self, value: float) -> float:
-        """Of a value for the player to move."""
+        """The win rate of a value for the player to move."""
         return _rounded(win_rate(self.sign * value))
 
     def values(self, value: float, visits: int) -> dict[str, Any]:
-        """Of a value for the player to move, what moves and the root have alike."""
+        """The fields that moves and the root share, from a value for the player to move."""
         lcb = self.win_rate(2 * lower_win_rate(value, visits) - 1)
         found: dict[str, Any] = {
             "winrate": self.win_rate(value),
@@ -87,13 +87,13 @@ class _Seen:
         return found | (self.scores(go_query.lead(value, self.size)) if self.is_go else {})
 
     def scores(self, lead: float) -> dict[str, float]:
-        """KataGo's three of them, which are one here, and how far off it may be."""
+        """KataGo's three score fields, which are equal here, and the standard deviation."""
         points = _rounded(self.sign * lead)
         stdev = _rounded(go_query.deviation(self.size))
         return {"scoreLead": points, "scoreMean": points, "scoreSelfplay": points, "scoreStdev": stdev}
 
     def root_info(self, value: float, visits: int) -> dict[str, Any]:
-        """What is known of the position itself."""
+        """The fields of the position itself."""
         found = self.values(value, visits)
         if not self.is_go:
             return found | {"currentPlayer": ("FIRST", "SECOND")[self.player]}
@@ -104,7 +104,7 @@ class _Seen:
         return found | {"currentPlayer": "BW"[self.player], "thisHash": this, "symHash": symmetric}
 
     def line(self, line: AnalysisLine, order: int, *, num_visits: int) -> dict[str, Any]:
-        """One of `moveInfos`, of a search with so many simulations."""
+        """An entry of `moveInfos`, from a search with `num_visits` simulations."""
         moves = line.moves[: self.query.line_length]
         found = {"move": moves[0], "order": order, "prior": round(line.prior, 8), "pv": list(moves)}
         found |= self.values(line.value, line.visits)
@@ -121,12 +121,12 @@ class _Seen:
         return found
 
     def ownership(self, state: State, included: str, *, num_games: int) -> dict[str, Any]:
-        """Of the position itself, or of the one after a move."""
+        """The ownership fields of the position itself, or of the position after a move."""
         wanted = {name: f"{included}{name.removeprefix('ownership')}" for name in ("ownership", "ownershipStdev")}
         wanted = {name: include for name, include in wanted.items() if include in self.query.includes}
         if not wanted:
             return {}
-        # Black's points are its own, whoever is to move.
+        # Points belong to Black or White, not to the player to move.
         sign = self.sign if self.player == 0 else -self.sign
         owners = go_query.ownership(self.game, state, num_games)
         maps = {"ownership": sign * owners, "ownershipStdev": np.sqrt(1 - owners**2)}
@@ -139,5 +139,5 @@ class _Seen:
 
 
 def _rounded(value: float) -> float:
-    """Without a sign at zero."""
+    """The rounded value, without a sign at zero."""
     return round(value, DIGITS) + 0.0

@@ -1,4 +1,4 @@
-"""A search told simulation by simulation: what each one met on its way, and the value that it brought back.
+"""A search explained simulation by simulation: the positions and moves on its way, and the value backed up.
 
     for simulation in explain(game, evaluator, game.initial_state(), num_simulations=20):
         print(simulation)
@@ -35,7 +35,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Step:
-    """A position on the way, and the move that was chosen there."""
+    """A position on the way, and the move chosen there."""
 
     visits: int
     """N(s)."""
@@ -49,12 +49,12 @@ class Simulation:
     """One simulation."""
 
     number: int
-    """From 1."""
+    """The number of the simulation, from 1."""
     path: tuple[Step, ...]
     is_over: bool
-    """The game is over at the leaf: its outcome was backed up, and nothing was evaluated."""
+    """Whether the game is over at the leaf, whose outcome was then backed up without an evaluation."""
     value: float
-    """What was backed up, for the player to move at the root."""
+    """The value backed up, for the player to move at the root."""
 
     def json(self) -> str:
         """The fields as one line of JSON."""
@@ -78,7 +78,7 @@ class Simulation:
 def explain(
     game: Rules, evaluator: Evaluator, state: State, *, num_simulations: int, num_choices: int = 3
 ) -> Iterator[Simulation]:
-    """The simulations of a search of `state`, whose game goes on, each with `num_choices` moves of each position."""
+    """The simulations of a search of `state`, which is not final, with `num_choices` moves of each position."""
     root = search(game, evaluator, state, num_simulations=0)
     for number in range(1, num_simulations + 1):
         path = select(game, root)

@@ -1,10 +1,10 @@
-"""Go as KataGo's analysis engine has it: boards, stones, moves and rules of a query, and what only Go's answers hold.
+"""Go in KataGo's analysis protocol: boards, stones, moves and rules of queries, and fields of Go's answers.
 
-What the network does not know is a stated surrogate:
+Values that the network does not predict have surrogates:
 
     scoreLead   SCALE * side * ln(p / (1 - p)) points for a win rate p, at most as for 0.999; after two passes the
                 score by the rules, without dead stones where they have friendly passes
-    scoreStdev  of the logistic distribution to which that belongs: pi / sqrt(3) * SCALE * side
+    scoreStdev  the deviation of the logistic distribution behind scoreLead: pi / sqrt(3) * SCALE * side
     ownership   how much more often Black than White owned a point at the ends of random games (`Game.ownership`)
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import Root
-from zerosum.analysis.query_fields import Fields, Line, QueryError, make_cached
+from zerosum.analysis.query_fields import Fields, QueryError, QueryPositions, make_cached
 from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
 from zerosum.notation.go_status import judge
@@ -41,7 +41,7 @@ from zerosum.notation.legality import options_of
 
 MIN_SIZE, MAX_SIZE = 5, 25
 SCALE = 0.25
-"""Points of lead for each line of the board and unit of log odds (not measured)."""
+"""Points of lead per line of the board and unit of log odds (not measured)."""
 MOST_CERTAIN = 0.999
 TWO_PASSES = "two passes"
 
@@ -49,12 +49,12 @@ TWO_PASSES = "two passes"
 # ---- the question
 
 
-def read_line(fields: Fields, base: Rules | None) -> Line:
-    """The positions of a query.
+def read_positions(fields: Fields, base: Rules | None) -> QueryPositions:
+    """Read the positions of a query.
 
     Args:
-        fields: Of the query.
-        base: Whose options count where the query does not say them; without it KataGo's defaults.
+        fields: The query's fields.
+        base: The game whose options fill what the query leaves out; None for KataGo's defaults.
 
     Raises:
         QueryError: a field is missing or wrong, or a move is illegal.
@@ -74,7 +74,7 @@ def read_line(fields: Fields, base: Rules | None) -> Line:
     states = [state]
     for number, (player, vertex) in enumerate(moves):
         states.append(_play(fields, game, states[-1], number, player, vertex))
-    return Line(
+    return QueryPositions(
         game,
         tuple(states),
         player_of=lambda name: PLAYERS.get(name.lower()) if isinstance(name, str) else None,
@@ -97,10 +97,10 @@ def _size(fields: Fields, base: Rules | None) -> int:
 
 
 def _vertex(text: str, size: int) -> str:
-    """A location as GTP writes it, "C4" or "pass", from that or from KataGo's "(2,15)".
+    """A location in GTP's notation, "C4" or "pass", from that notation or from KataGo's "(2,15)".
 
     Raises:
-        GameError: it is none of the board.
+        GameError: the text is not a location on the board.
     """
     found = re.fullmatch(r"\((\d{1,2}),(\d{1,2})\)", text.replace(" ", ""), re.ASCII)
     if found and int(found[1]) < size and int(found[2]) < size:
@@ -155,7 +155,7 @@ def _first_player(fields: Fields, moves: list[tuple[int, str]], num_handicap: in
 
 
 def _rules(fields: Fields, base: Rules | None, size: int, num_handicap: int) -> tuple[Rules, bool]:
-    """The game, with rules, komi and handicap bonus as options of ours, and whether dead stones may stay."""
+    """The game with the query's rules, komi and handicap bonus, and whether dead stones may stay on the board."""
     options = {} if base is None else options_of(base)
     options |= {"size": str(size), "handicap": "0"}
     if base is None or base.spec.board_shape[0] != size:
@@ -167,7 +167,7 @@ def _rules(fields: Fields, base: Rules | None, size: int, num_handicap: int) -> 
         if rules.unsupported:
             rules = replace(rules, tax="SEKI" if rules.scoring == "TERRITORY" else "NONE", has_button=False)
             missing = ", ".join(_named_rules(fields).unsupported)
-            fields.warn("rules", f"Rules {_shown(fields)} not supported in {missing}: played without it")
+            fields.warn("rules", f"Rules {_shown(fields)} not supported in {missing}: the game is played without it")
         options |= {"superko": rules.ko.lower(), "suicide": str(rules.suicide).lower()}
         options["scoring"] = rules.scoring.lower()
         friendly_pass = rules.friendly_pass
@@ -198,7 +198,7 @@ def _shown(fields: Fields) -> str:
 
 
 def _named_rules(fields: Fields) -> GoRules:
-    """Rules by KataGo's shorthands, or one by one; these may stand in a text, too."""
+    """Rules by KataGo's shorthand, or rule by rule as an object or its text."""
     given = fields.values["rules"]
     if isinstance(given, str) and given.lstrip().startswith("{"):
         try:
@@ -217,7 +217,7 @@ def _named_rules(fields: Fields) -> GoRules:
 
 
 def _with_turn(game: Rules, state: State, player: int) -> State:
-    """The same stones and prisoners with this player to move, without the moves that led there."""
+    """The same stones and prisoners with this player to move, without earlier moves."""
     text = game.position_text(state)
     assert text is not None
     rows, _, *others = without_past(text).split()
@@ -225,7 +225,7 @@ def _with_turn(game: Rules, state: State, player: int) -> State:
 
 
 def _play(fields: Fields, game: Rules, state: State, number: int, player: int, vertex: str) -> State:
-    """The position after a move; as in KataGo, who moves twice begins anew, and ko and suicide are let pass."""
+    """The position after a move. As in KataGo, a second move in a row drops the history; ko and suicide are legal."""
     if player != game.player(state):
         state = _with_turn(game, state, player)
     action = game.parse_action(state, vertex)
@@ -245,7 +245,7 @@ def _play(fields: Fields, game: Rules, state: State, number: int, player: int, v
 
 
 def lead(value: float, size: int) -> float:
-    """Points by which the player leads to whom a position is worth `value`, in [-1, 1]: a surrogate.
+    """A surrogate of the player's lead in points, from the player's value in [-1, 1].
 
     >>> round(lead(0.5, 19), 2), round(lead(-0.5, 9), 2), round(lead(1.0, 19), 1)
     (5.22, -2.47, 32.8)
@@ -255,33 +255,33 @@ def lead(value: float, size: int) -> float:
 
 
 def deviation(size: int) -> float:
-    """The standard deviation in points that belongs to `lead`."""
+    """The standard deviation of `lead`, in points."""
     return math.pi / math.sqrt(3) * SCALE * size
 
 
 def exact_lead(game: Rules, state: State, *, friendly_pass: bool) -> float | None:
-    """Black's points where two passes have ended the game; None elsewhere."""
+    """Black's lead in points if two passes have ended the game, else None."""
     if game.ending(state) != TWO_PASSES:
         return None
     return judge(game, state).score() if friendly_pass else game.score(state)
 
 
 def ownership(game: Rules, state: State, num_games: int) -> NDArray[np.float64]:
-    """[points] in [-1, 1], 1 where Black owns a point at the ends of all random games, -1 where White does."""
+    """[points] in [-1, 1]: 1 if Black owns the point at the end of all random games, -1 if White does."""
     owners = game.ownership(state, num_games, 0)
     assert owners is not None
     return owners.astype(np.float64)
 
 
 def policy(root: Root, num_actions: int) -> list[float]:
-    """Of each point, row by row from the top left, and of the pass: what the network thought of it, -1 if illegal."""
+    """The network's prior of each point, row by row from the top left, and of the pass; -1 if illegal."""
     values = np.full(num_actions, -1.0)
     values[root.actions] = root.priors
     return [round(float(value), 8) for value in values]
 
 
 def hashes(game: Rules, state: State) -> tuple[str, str]:
-    """Names of a position with its player to move, as it is and up to symmetries; ko is not looked at."""
+    """Hashes of a position with its player to move: exact, and equal for symmetric positions; both ignore ko."""
     text = game.position_text(state)
     assert text is not None
     size, player = game.spec.board_shape[0], game.player(state)

@@ -1,7 +1,7 @@
-"""A question in the language of KataGo's analysis engine: one JSON object a line, for Go and for every other game.
+"""Queries in the protocol of KataGo's analysis engine: one JSON object a line, for Go and for every other game.
 
-`read_query` makes a `Query` of an object, or raises `QueryError` with the field that is wrong. Positions and moves of
-Go are read by `go_query.py`; every other game has its moves as people write them. `answers.py` writes what is answered.
+`read_query` turns an object into a `Query`, or raises `QueryError`, which names the wrong field. `go_query.py` reads
+positions and moves of Go; those of other games are in the game's notation. `answers.py` writes the answers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zerosum.analysis import go_query
-from zerosum.analysis.query_fields import MOST, Fields, Line, QueryError, make_cached
+from zerosum.analysis.query_fields import MOST, Fields, QueryError, QueryPositions, make_cached
 from zerosum.base.errors import GameError, SettingsError, nearest, shown
 from zerosum.games import Rules, State
 from zerosum.notation.go_words import SEARCH_SETTINGS, search_changes
@@ -32,28 +32,28 @@ SETTINGS = (
     *("reportAnalysisWinratesAs", "maxTime", "maxVisits", "maxPlayouts", "analysisPVLen"),
     *("rootPolicyTemperature", "wideRootNoise", *SEARCH_SETTINGS),
 )
-"""What may be overridden."""
+"""Settings that a query may override."""
 OTHER_FIELDS = {"id"}
-"""Fields that are read before the query is."""
+"""Fields that are read before the query."""
 SIDE_TO_MOVE = "SIDETOMOVE"
 PERSPECTIVES = {"FIRST": 0, "SECOND": 1, SIDE_TO_MOVE: None}
 GO_PERSPECTIVES = {"BLACK": 0, "WHITE": 1, **PERSPECTIVES}
 
 
 @dataclass(frozen=True)
-class Turn:
+class QueryTurn:
     """A position of a query."""
 
     number: int
-    """Moves that were played."""
+    """Number of moves played."""
     state: State
     priority: int
-    """The higher is searched first."""
+    """Positions of higher priority are searched first."""
 
 
 @dataclass(frozen=True)
 class Restriction:
-    """Moves that a player may not begin with, or the only ones."""
+    """Moves that a player may not choose, or the only moves that it may."""
 
     player: int
     actions: frozenset[int]
@@ -62,34 +62,34 @@ class Restriction:
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked."""
+    """A query for analyses."""
 
     id: str
     game: Rules
-    turns: tuple[Turn, ...]
+    turns: tuple[QueryTurn, ...]
     max_visits: int | None
     max_seconds: float | None
     perspective: int | None
-    """Whose win rates are answered, 0 or 1; None is the player to move."""
+    """The player for whom win rates are given, 0 or 1; None is the player to move."""
     line_length: int
-    """The most moves of a line."""
+    """Maximum number of moves of a line."""
     includes: frozenset[str]
-    """Of `INCLUDES`."""
+    """A subset of `INCLUDES`."""
     first_report_s: float
     report_every_s: float
-    """Seconds of a search until the first report and between two; infinite without."""
+    """Seconds until the first report and between two reports; infinite for none."""
     restrictions: tuple[Restriction, ...]
     search: Mapping[str, Any]
-    """Settings of the search that are other than the player's."""
+    """Search settings that differ from the player's."""
     root_temperature: float
-    """What the root's logits are divided by."""
+    """The divisor of the root's logits."""
     friendly_pass: bool
-    """Whether a game of Go is counted without dead stones."""
+    """Whether a game of Go is scored without dead stones."""
     warnings: tuple[tuple[str, str], ...]
-    """(field, sentence) of what is done otherwise than asked."""
+    """(field, sentence) of each request that is not followed exactly."""
 
     def allowed(self, state: State) -> tuple[int, ...] | None:
-        """The moves that the search may begin with: () for all of them, None if none is left."""
+        """The moves that the search may choose: () for all, None if no move is left."""
         game = self.game
         legal, player = game.legal_actions(state, past_soft_endings=True), game.player(state)
         mine = [restriction for restriction in self.restrictions if restriction.player == player]
@@ -100,16 +100,16 @@ class Query:
 
 
 def read_query(values: Mapping[str, Any], *, id: str, default_game: Rules | None) -> Query:
-    """What an object asks.
+    """Read a query from a JSON object.
 
     Raises:
-        QueryError: a field is missing, of a wrong type or out of range, or a move is illegal.
+        QueryError: a field is missing, has a wrong type or is out of range, or a move is illegal.
     """
     fields = Fields(values)
     game = _game_of(fields, default_game)
     is_go = game is None or game.spec.name == "go"
-    line = go_query.read_line(fields, game) if is_go else _read_line(fields, game)
-    turns = _turns(fields, line)
+    positions = go_query.read_positions(fields, game) if is_go else _read_positions(fields, game)
+    turns = _turns(fields, positions)
     settings = _Settings.read(fields, GO_PERSPECTIVES if is_go else PERSPECTIVES)
     report_every = fields.number("reportDuringSearchEvery", 0.001, MOST_SECONDS)
     first_report = fields.number("firstReportDuringSearchAfter", 0.001, MOST_SECONDS)
@@ -117,11 +117,11 @@ def read_query(values: Mapping[str, Any], *, id: str, default_game: Rules | None
     max_visits = fields.integer("maxVisits", 1, MOST)
     line_length = fields.integer("analysisPVLen", 1, 1000)
     root_temperature = fields.number("rootPolicyTemperature", 0.01, MOST_TEMPERATURE)
-    restrictions = _restrictions(fields, line, turns)
+    restrictions = _restrictions(fields, positions, turns)
     _warn(fields, is_go)
     return Query(
         id=id,
-        game=line.game,
+        game=positions.game,
         turns=turns,
         max_visits=max_visits or settings.max_visits,
         max_seconds=settings.max_seconds,
@@ -133,16 +133,16 @@ def read_query(values: Mapping[str, Any], *, id: str, default_game: Rules | None
         restrictions=restrictions,
         search=settings.search,
         root_temperature=(root_temperature or settings.root_temperature) * (4 * settings.wide_root_noise + 1),
-        friendly_pass=line.friendly_pass,
+        friendly_pass=positions.friendly_pass,
         warnings=tuple(fields.warnings),
     )
 
 
 def _game_of(fields: Fields, default: Rules | None) -> Rules | None:
-    """The game that a query names; None for Go of whatever size it says."""
+    """The game that a query names; None for Go, whose size other fields give."""
     if not fields.has("game"):
         if default is None and not fields.has("boardXSize"):
-            raise QueryError("game", 'Must name a game, such as "connect4"; Go without it has a boardXSize')
+            raise QueryError("game", 'Must name a game, such as "connect4"; for Go, boardXSize may replace it')
         return default
     try:
         return make_cached(fields.text("game"))
@@ -150,8 +150,8 @@ def _game_of(fields: Fields, default: Rules | None) -> Rules | None:
         raise QueryError("game", str(error)) from error
 
 
-def _read_line(fields: Fields, game: Rules | None) -> Line:
-    """Positions of any game but Go: `initialPosition` and `moves`, as people write them."""
+def _read_positions(fields: Fields, game: Rules | None) -> QueryPositions:
+    """The positions of any game except Go: `initialPosition` and `moves` in the game's notation."""
     assert game is not None
     position, moves = fields.text("initialPosition"), fields.get("moves", [])
     if not isinstance(moves, list) or not all(isinstance(text, str) for text in moves):
@@ -166,7 +166,7 @@ def _read_line(fields: Fields, game: Rules | None) -> Line:
             raise QueryError("moves", f"Illegal move {number}: {shown(text)}")
         states.append(game.play(states[-1], action))
     names = {"first": 0, "second": 1}
-    return Line(
+    return QueryPositions(
         game,
         tuple(states),
         player_of=lambda name: names.get(name.lower()) if isinstance(name, str) else None,
@@ -174,7 +174,7 @@ def _read_line(fields: Fields, game: Rules | None) -> Line:
     )
 
 
-def _turns(fields: Fields, line: Line) -> tuple[Turn, ...]:
+def _turns(fields: Fields, positions: QueryPositions) -> tuple[QueryTurn, ...]:
     numbers, priorities = fields.integers("analyzeTurns"), fields.integers("priorities")
     priority = fields.integer("priority", -MOST, MOST)
     if priorities is not None:
@@ -184,16 +184,16 @@ def _turns(fields: Fields, line: Line) -> tuple[Turn, ...]:
             raise QueryError("priorities", "Must be of matching length to analyzeTurns")
         if priority is not None:
             raise QueryError("priority", "Cannot specify both priority and priorities")
-    numbers = [len(line.states) - 1] if numbers is None else numbers
+    numbers = [len(positions.states) - 1] if numbers is None else numbers
     if not numbers:
         raise QueryError("analyzeTurns", "Must name at least one turn")
-    if wrong := [number for number in numbers if not 0 <= number < len(line.states)]:
+    if wrong := [number for number in numbers if not 0 <= number < len(positions.states)]:
         raise QueryError("analyzeTurns", f"Invalid turn number: {wrong[0]}")
     wanted = dict(zip(numbers, priorities or [priority or 0] * len(numbers), strict=True))
-    return tuple(Turn(number, line.states[number], wanted[number]) for number in sorted(wanted))
+    return tuple(QueryTurn(number, positions.states[number], wanted[number]) for number in sorted(wanted))
 
 
-def _restrictions(fields: Fields, line: Line, turns: tuple[Turn, ...]) -> tuple[Restriction, ...]:
+def _restrictions(fields: Fields, positions: QueryPositions, turns: tuple[QueryTurn, ...]) -> tuple[Restriction, ...]:
     if fields.has("allowMoves") and fields.has("avoidMoves"):
         raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
     name = "allowMoves" if fields.has("allowMoves") else "avoidMoves"
@@ -204,13 +204,13 @@ def _restrictions(fields: Fields, line: Line, turns: tuple[Turn, ...]) -> tuple[
         raise QueryError(name, "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'")
     if name == "allowMoves" and len(entries) > 1:
         raise QueryError(name, "Currently allowMoves only allows one entry")
-    return tuple(_restriction(fields, name, entry, line, turns) for entry in entries)
+    return tuple(_restriction(fields, name, entry, positions, turns) for entry in entries)
 
 
 def _restriction(
-    fields: Fields, name: str, entry: Mapping[str, Any], line: Line, turns: tuple[Turn, ...]
+    fields: Fields, name: str, entry: Mapping[str, Any], positions: QueryPositions, turns: tuple[QueryTurn, ...]
 ) -> Restriction:
-    player, moves, depth = line.player_of(entry["player"]), entry["moves"], entry["untilDepth"]
+    player, moves, depth = positions.player_of(entry["player"]), entry["moves"], entry["untilDepth"]
     if player is None:
         raise QueryError(name, f"Could not parse player: {shown(str(entry['player']))}")
     if not isinstance(moves, list) or not all(isinstance(text, str) for text in moves):
@@ -218,22 +218,22 @@ def _restriction(
     if type(depth) is not int or depth < 1:
         raise QueryError(name, "untilDepth must be a positive integer")
     if depth > 1:
-        fields.warn(name, "untilDepth is taken for 1: moves are restricted at the root alone")
+        fields.warn(name, "untilDepth counts as 1: moves are restricted only at the root")
     actions: set[int] = set()
     for turn in turns:
-        if line.game.player(turn.state) == player:
+        if positions.game.player(turn.state) == player:
             try:
-                found = {line.action_of(turn.state, text) for text in moves}
+                found = {positions.action_of(turn.state, text) for text in moves}
             except GameError as error:
                 raise QueryError(name, str(error)) from error
-            # Who may not play there anyway avoids it, too.
+            # An illegal move needs no restriction.
             actions |= {action for action in found if action is not None}
     return Restriction(player, frozenset(actions), name == "allowMoves")
 
 
 @dataclass(frozen=True)
 class _Settings:
-    """What `overrideSettings` says, as far as it acts here."""
+    """The supported settings of `overrideSettings`."""
 
     perspective: int | None = 0
     max_visits: int | None = None
@@ -267,7 +267,7 @@ class _Settings:
                 known["search"] |= _search_changes(name, value)
             else:
                 raise QueryError(
-                    "overrideSettings", f"{shown(name)} acts on nothing here, what acts is {', '.join(SETTINGS)}"
+                    "overrideSettings", f"{shown(name)} has no effect here; supported are {', '.join(SETTINGS)}"
                 )
         return cls(**known)
 
@@ -288,7 +288,7 @@ def _one_of(name: str, value: Any, known: Mapping[str, int | None]) -> int | Non
 
 
 def _number(name: str, value: Any, low: float, high: float) -> float:
-    """A number, or a text of one: KataGo reads its settings from texts."""
+    """A number, or the text of one: KataGo reads its settings from texts."""
     try:
         number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
     except (ValueError, OverflowError):
@@ -299,12 +299,12 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
 
 
 def _warn(fields: Fields, is_go: bool) -> None:
-    """Say what a query asks for and is not to be had."""
+    """Warn of requests that are not supported."""
     if fields.number("rootFpuReductionMax", 0.0, 2.0) is not None:
-        fields.warn("rootFpuReductionMax", "Acts on nothing: the search has no such setting for its root")
+        fields.warn("rootFpuReductionMax", "No effect: the search has no such setting for its root")
     if fields.flag("includePVVisits"):
-        fields.warn("includePVVisits", "pvVisits has the first move's alone: visits deeper in a line are not reported")
+        fields.warn("includePVVisits", "pvVisits has only the first move's visits: deeper visits are not reported")
     if not is_go and any(fields.flag(name) for name in INCLUDES if "Ownership" in name):
-        fields.warn("includeOwnership", "Acts on nothing: only points of Go have owners")
+        fields.warn("includeOwnership", "No effect: only points of Go have owners")
     for name in sorted(fields.values.keys() - fields.asked - OTHER_FIELDS):
         fields.warn(name, "Unexpected or unused field, do you have a typo?")

@@ -1,4 +1,4 @@
-"""The fields of a query, by their types, and the positions that it is about. It knows no game and no protocol."""
+"""Typed access to the fields of a query, and its positions. The module knows no game and no protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 1 << 50
 
 
 class QueryError(Exception):
-    """A sentence: what is wrong with a field."""
+    """A wrong field of a query, and a sentence about it."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -22,28 +22,28 @@ class QueryError(Exception):
 
 @dataclass
 class Fields:
-    """The fields of an object, by their types."""
+    """The fields of an object, read by type."""
 
     values: Mapping[str, Any]
     warnings: list[tuple[str, str]] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
-    """The names that somebody has looked for: others are unexpected."""
+    """The names read so far; all others are unexpected."""
 
     def has(self, name: str) -> bool:
-        """Whether the field is there."""
+        """Whether the field exists."""
         self.asked.add(name)
         return name in self.values
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The field as it is."""
+        """The field's value, unchecked."""
         return self.values[name] if self.has(name) else default
 
     def warn(self, name: str, message: str) -> None:
-        """Note that a field is taken otherwise than meant."""
+        """Add a warning about a field."""
         self.warnings.append((name, message))
 
     def integer(self, name: str, low: int, high: int) -> int | None:
-        """Raises QueryError unless it is an integer in this range, or missing."""
+        """An integer field; None if missing. Raises QueryError if it is not an integer in this range."""
         value = self.get(name)
         if not self.has(name):
             return None
@@ -52,7 +52,7 @@ class Fields:
         return value
 
     def number(self, name: str, low: float, high: float) -> float | None:
-        """As `integer`."""
+        """A number field; None if missing. Raises QueryError if it is not a number in this range."""
         value = self.get(name)
         if not self.has(name):
             return None
@@ -61,21 +61,21 @@ class Fields:
         return float(value)
 
     def flag(self, name: str) -> bool:
-        """False if it is missing."""
+        """A boolean field; False if missing."""
         value = self.get(name, False)
         if not isinstance(value, bool):
             raise QueryError(name, "Must be a boolean")
         return value
 
     def text(self, name: str) -> str:
-        """An empty one if it is missing."""
+        """A text field; "" if missing."""
         value = self.get(name, "")
         if not isinstance(value, str):
             raise QueryError(name, "Must be a string")
         return value
 
     def integers(self, name: str) -> list[int] | None:
-        """A list of them, or None if it is missing."""
+        """A field with a list of integers; None if missing."""
         value = self.get(name)
         if not self.has(name):
             return None
@@ -85,25 +85,25 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Line:
-    """The positions of a query, and how its moves are read."""
+class QueryPositions:
+    """The positions of a query, and the readers of its players and moves."""
 
     game: Rules
     states: tuple[State, ...]
-    """Before the first move, and after each."""
+    """The states before the first move and after each move."""
     player_of: Callable[[Any], int | None]
-    """Whom a name of a player means."""
+    """The player of a name; None if the name is unknown."""
     action_of: Callable[[State, str], int | None]
-    """What a move means, if it is legal.
+    """The action of a move's text; None if it is illegal.
 
     Raises:
-        GameError: it can mean nothing in this game.
+        GameError: the text is not a move of this game.
     """
     friendly_pass: bool = False
-    """Whether a game of Go is counted without dead stones."""
+    """Whether a game of Go is scored without dead stones."""
 
 
 @functools.lru_cache(maxsize=64)
 def make_cached(name: str) -> Rules:
-    """`make`, for names that come again and again."""
+    """`make` with a cache."""
     return make(name)

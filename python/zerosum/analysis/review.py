@@ -1,7 +1,7 @@
-"""A game that was played, move by move: what each position was worth, what each move gave away, what was better.
+"""Reviews of played games: the value of each position, the loss of each move, and better moves.
 
-`review` has every position of a record searched, and `Review` is what came of it. `review_text.py` says it to people
-and programs; `review_record.py` writes it into the record.
+`review` searches every position of a record and returns a `Review`. `review_text.py` prints it for people and programs;
+`review_record.py` writes it into the record.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zerosum.play.driver import Task
 
 @dataclass(frozen=True)
 class Thresholds:
-    """From which loss of the win rate, in (0, 1], a move has which mark.
+    """The least loss of win rate, in (0, 1], for each mark of a move.
 
     The win rate is the expected result, with half a win for a draw. The values are Lichess's (lila,
     `modules/tree/src/main/Advice.scala`: 0.1, 0.2 and 0.3 of a result in [-1, 1]).
@@ -39,7 +39,7 @@ class Thresholds:
             raise SettingsError(f"{named}: expected losses of the win rate above 0% and at most 100%, in that order.")
 
     def mark(self, loss: float) -> str:
-        """The mark of a move that lost so much: "??", "?", "?!", or "" if it was good enough.
+        """The mark of a move by its loss of win rate: "??", "?", "?!", or "" below all thresholds.
 
         >>> [Thresholds().mark(loss) for loss in (0.049, 0.05, 0.12, 0.5)]
         ['', '?!', '?', '??']
@@ -57,7 +57,7 @@ class ReviewedPosition:
 
     state: State
     report: Analysis | None
-    """What the search found; None where the game is over."""
+    """The search's result; None if the game is over."""
     value: float
     """The first player's expected result, in [-1, 1]: the search's (`Analysis.value`), or the result itself."""
 
@@ -72,27 +72,27 @@ class ReviewedMove:
     """A move of the game."""
 
     text: str
-    """As the game writes it."""
+    """The move in the game's notation."""
     action: int
     player: int
-    """Who made it: 0 (first) or 1."""
+    """The player of the move: 0 (first) or 1."""
     loss: float
-    """What it gave away of the mover's win rate, in [0, 1]; 0 if it is the move that the search would have played."""
+    """The loss of the mover's win rate, in [0, 1]; 0 for the search's best move."""
     mark: str
     """"?!", "?", "??" or ""."""
 
 
 @dataclass(frozen=True)
 class Review:
-    """A game and what was found in it."""
+    """A game and its analysis."""
 
     record: Record
     game: Rules
     positions: tuple[ReviewedPosition, ...]
-    """Before the first move, and after each."""
+    """The positions before the first move and after each move."""
     moves: tuple[ReviewedMove, ...]
     by: str
-    """The name of the player who judges."""
+    """The name of the analysing player."""
     thresholds: Thresholds
 
     @property
@@ -101,12 +101,12 @@ class Review:
         return list(zip(self.moves, self.positions[:-1], self.positions[1:], strict=True))
 
     def num_marks(self, player: int) -> dict[str, int]:
-        """How many inaccuracies, mistakes and blunders a player made."""
+        """The number of a player's inaccuracies, mistakes and blunders."""
         marks = [move.mark for move in self.moves if move.player == player]
         return {word: marks.count(mark) for mark, word in MARKS.items()}
 
     def mean_loss(self, player: int) -> float | None:
-        """What a player's moves lost of the win rate on average; None if there are no moves."""
+        """The mean loss of win rate of a player's moves; None without moves."""
         losses = [move.loss for move in self.moves if move.player == player]
         return sum(losses) / len(losses) if losses else None
 
@@ -119,16 +119,16 @@ def review(
     thresholds: Thresholds | None = None,
     on_position: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Review:
-    """Search every position of a game, the first one first; what is known of a position is kept for the next.
+    """Search every position of a game in order, keeping the search tree from one to the next.
 
-    What a move lost is how much less the position after it is worth to the mover than the one before it.
+    A move's loss is the mover's win rate before the move minus the win rate after it.
 
     Args:
-        record: Without errors, of the analyst's game.
-        analyst: Searches.
-        task: Until when, at each position.
-        thresholds: Of marks.
-        on_position: Told how many positions are done, and of how many.
+        record: A record of the analyst's game, without errors.
+        analyst: The analyst that searches.
+        task: The limits at each position.
+        thresholds: The thresholds of marks.
+        on_position: Called with the number of finished positions and of all positions.
 
     Raises:
         GameError: a move is illegal, or the record has errors.
@@ -165,7 +165,7 @@ def _play(game: Rules, start: State, record: Record) -> tuple[list[State], list[
 def _look(
     analyst: Analyst, task: Task, start: State, actions: list[int], state: State, *, is_last: bool
 ) -> ReviewedPosition:
-    """One position. Where the rules would have stopped a game that went on, it is searched as if they had not."""
+    """Analyse one position. If play went on after an end by the rules, the position is searched nevertheless."""
     game = analyst.player.game
     outcome = game.outcome(state)
     if outcome is not None and (is_last or not game.is_soft_ending(state)):

@@ -1,7 +1,7 @@
-"""`zerosum analyse` for people: a position, or games from a file or by their moves; as text, JSON or annotated file.
+"""`zerosum analyse` for people: positions, games from a file, or moves; as text, JSON or an annotated file.
 
-What is said of a game that cannot be analysed, or not to its end, goes to `complain`, and the next one follows; so does
-what a file has of blemishes.
+Errors of a game that cannot be analysed completely go to `complain`, and the next game follows. Warnings of a file go
+there, too.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ def _complain(sentence: str) -> None:
 
 @dataclass
 class ReviewCommand:
-    """What to analyse how; `run` does it."""
+    """The settings of an analysis; `run` executes it."""
 
     players: Players
     task: Task
     format: str = TEXT
     output: Path | None = None
-    """Instead of `write`."""
+    """A file to write instead of calling `write`."""
     thresholds: Thresholds = field(default_factory=Thresholds)
     last: bool = False
-    """Only the position after the last move of each game."""
+    """Whether to analyse only the position after the last move of each game."""
     write: Callable[[str], None] = print
     complain: Callable[[str], None] = _complain
     progress: Callable[[str], None] = lambda _: None
-    """Told how far it is."""
+    """Called with a sentence about the progress."""
     num_refused: int = field(default=0, init=False)
-    """Games that could not be analysed, or not to their end."""
+    """Number of games that could not be analysed completely."""
     _rules: dict[str, Rules] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -69,34 +69,34 @@ class ReviewCommand:
         Args:
             what: The path of a file of games, "-" for standard input, or a position or moves as people write them;
                 "" is the initial position.
-            game: Of `what` if it is no file, of `position` and of `moves`.
-            position: That the moves begin with.
-            moves: A game.
+            game: The game of `position`, of `moves`, and of `what` if it is not a file.
+            position: The position before the first move.
+            moves: The moves of a game.
 
         Raises:
-            ZerosumError: what was asked for cannot be done; a game of a file that cannot be read is no such error.
+            ZerosumError: the analysis is not possible. A game that cannot be read is reported to `complain` instead.
         """
         if what == STDIN:
             self._write_games(_some(read_games(sys.stdin.buffer), "The input"))
             return
         if what and (Path(what).suffix.lower() in READ_SUFFIXES or Path(what).is_file()):
             if game or position or moves:
-                raise SettingsError(f"{what} says its games itself: leave out --game, --position and --moves.")
+                raise SettingsError(f"{what} is a file of games: leave out --game, --position and --moves.")
             self._write_games(_some(read_games(what), what))
             return
         if not game:
-            where = f"{what!r} is no file of games" if what else "There is nothing to analyse"
-            raise SettingsError(f"{where}: name one, or the --game of the position.")
+            where = f"{what!r} is not a file of games" if what else "There is nothing to analyse"
+            raise SettingsError(f"{where}: name a file, or the --game of the position.")
         rules = make(game)
-        # A game of the user's own is not found by its name alone.
+        # The name alone does not find a game of the user's own.
         self._rules[rules.spec.full_name] = rules
         if what and (position or moves):
-            raise SettingsError(f"{what!r} stands beside --position or --moves: give one of them.")
+            raise SettingsError(f"{what!r} excludes --position and --moves: give one of them.")
         if moves or (what and _begins_with_a_move(rules, what)):
             self._write_games(iter([_record_of(rules, position, moves or what)]))
         else:
             if self.format not in (TEXT, JSON):
-                raise SettingsError(f"--format {self.format} is for games: a position is said as {TEXT} or {JSON}.")
+                raise SettingsError(f"--format {self.format} is for games: for a position, expected {TEXT} or {JSON}.")
             player = self.players.of(rules)
             rules = player.game
             state = rules.parse_position(position) if position else position_of(rules, what)
@@ -108,7 +108,7 @@ class ReviewCommand:
             return
         if self.format == TEXT and self.task.num_lines > 1 and not self.last:
             raise SettingsError(
-                f"A game as {TEXT} has one line a move: leave out --lines, or take --format {JSON} or --last."
+                f"A game as {TEXT} has one line per move: leave out --lines, or use --format {JSON} or --last."
             )
         tell = self._last_position if self.last else self._review_text
         texts = (text for _, text in self._each(records, tell))
@@ -127,13 +127,13 @@ class ReviewCommand:
         if self.output is not None:
             write_games(written, self.output, format=format)
             return
-        text = io.StringIO()  # complete or not at all, as a file is
+        text = io.StringIO()  # printed completely or not at all, like a file
         write_games(written, text, format=format)
-        # A terminal obeys what a file keeps.
+        # A terminal would obey control characters, which a file keeps.
         self._put([printable(text.getvalue()) if sys.stdout.isatty() else text.getvalue()])
 
     def _each(self, records: Iterable[Record], work: Callable[[int, Record], T]) -> Iterator[tuple[int, T]]:
-        """What comes of each game, by its number; those that are refused are named, and what is odd in the others."""
+        """Yield each game's number and result; report refused games, and the warnings of the others."""
         for number, record in enumerate(records, start=1):
             for warning in record.warnings:
                 self.complain(f"Game {number}: {warning}.")
@@ -147,7 +147,7 @@ class ReviewCommand:
                 yield number, done
 
     def _sound(self, number: int, record: Record) -> Record:
-        """The record as far as it can be analysed; a comment says that it stops there."""
+        """The readable part of a record, with a comment where it stops."""
         if not record.errors:
             return record
         sound = record.sound_part()
@@ -155,14 +155,14 @@ class ReviewCommand:
         self.complain(f"Game {number} is analysed up to move {last}: {record.errors[0]}.")
         for error in record.errors[1:]:
             self.complain(f"Game {number}: {error}.")
-        comment = f"The record was not readable behind this move: {_without_place(record, record.errors[0])}."
+        comment = f"The record was not readable after this move: {_without_place(record, record.errors[0])}."
         told = replace(sound.moves[-1], comments=(*sound.moves[-1].comments, comment))
         return replace(sound, moves=(*sound.moves[:-1], told))
 
     def _review(self, number: int, record: Record) -> Review:
         rules = self._rules_of(record)
         if self._format_of(record) in GAMES:
-            require_words(rules, self._format_of(record))  # before the work
+            require_words(rules, self._format_of(record))  # before the search begins
         found = review(
             record,
             Analyst(self.players.of(rules)),
@@ -203,7 +203,7 @@ class ReviewCommand:
         return self._rules.get(record.game) or make(record.game)
 
     def _put(self, texts: Iterable[str]) -> None:
-        """Write texts that end with their line."""
+        """Write texts, each of which ends with a newline."""
         if self.output is None:
             for text in texts:
                 self.write(text.removesuffix("\n"))
@@ -220,10 +220,10 @@ def _without_place(record: Record, sentence: str) -> str:
 
 
 def _some(records: Iterator[Record], source: str) -> Iterator[Record]:
-    """The games of a source, of which there has to be one."""
+    """The games of a source, which must have at least one."""
     first = next(records, None)
     if first is None:
-        raise DataError(f"{source} holds no game: expected at least one.")
+        raise DataError(f"{source} contains no game: expected at least one.")
     return itertools.chain([first], records)
 
 
@@ -247,7 +247,7 @@ def _begins_with_a_move(rules: Rules, text: str) -> bool:
 
 
 def _record_of(rules: Rules, position: str, moves: str) -> Record:
-    """A game by its moves, held against the rules."""
+    """The record of a game from its moves, checked by the rules."""
     state, texts = start_state(rules, position), []
     for number, text in enumerate(moves.split(), start=1):
         try:

@@ -1,4 +1,4 @@
-"""A review written into its record, in the words that each format has for it.
+"""Writes a review into its record, in the notation of each format.
 
         evaluation              mark                  better line       sentence
     PGN [%eval], pawns          $6, $2, $4            variation         comment at a mark
@@ -6,8 +6,9 @@
     KIF #評価値=, centipawns    (in the sentence)     variation         comment at each move
     CSA '** centipawns line     (in the sentence)     in that comment   comment at a mark
 
-Evaluations are the first player's after the move, as all four have them. What was said before stays, but for
-evaluations, which are replaced; a mark stands beside no other.
+Evaluations are the first player's, after the move, in all four. Earlier comments stay; earlier evaluations are
+replaced.
+A mark is not added to a move that already has one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from zerosum.notation.record import Evaluation, Move, Record
 from zerosum.play.analysis import AnalysisLine
 
 VARIATION_PLIES = 12
-"""Of a better line; what lies deeper was hardly searched."""
+"""Maximum length of a better line: deeper moves were hardly searched."""
 GLYPHS = {"?!": 6, "?": 2, "??": 4}
 MOVE_GLYPHS = range(1, 7)
 SGF_MARKS = {"?!": ("DO", ""), "?": ("BM", "1"), "??": ("BM", "2")}
@@ -34,16 +35,17 @@ SGF_MOVE_PROPERTIES = {"BM", "DO", "IT", "TE"}
 
 
 def annotated(review: Review, *, format: str) -> Record:
-    """The record with what was found in it; its moves, and all that was said of the game, are as before.
+    """The record with the review's evaluations, marks and lines; moves and comments are unchanged.
 
     Raises:
-        SettingsError: the format is none for the record's game.
+        SettingsError: the format cannot represent the record's game.
     """
     require_words(review.game, format)
     record = _in_format(review.record, format)
     annotate = {"pgn": _pgn, "sgf": _sgf, "kif": _kif, "csa": _csa}[format]
     moves = [
-        annotate(move, _Step(review, format, *step)) for move, step in zip(record.moves, review.steps, strict=True)
+        annotate(move, _FormattedMove(review, format, *step))
+        for move, step in zip(record.moves, review.steps, strict=True)
     ]
     variations = record.variations
     if format != "csa":
@@ -64,14 +66,14 @@ def annotated(review: Review, *, format: str) -> Record:
 
 
 def require_words(game: Rules, format: str) -> None:
-    """Raise SettingsError if a format has no words for a game's moves."""
+    """Raise SettingsError if a format cannot represent a game's moves."""
     if game.spec.name not in GAMES[format]:
         known = ", ".join(GAMES[format])
-        raise SettingsError(f"{format.upper()} has no words for {game.spec.name}, but for {known}: take text or json.")
+        raise SettingsError(f"{format.upper()} cannot represent {game.spec.name}, only {known}: use text or json.")
 
 
 def _in_format(record: Record, format: str) -> Record:
-    """The record as a file of this format has it, with its words for headers and rules."""
+    """The record with the headers and rules of this format."""
     if record.format == format:
         return record
     return next(read_games(io.StringIO(game_text(record, format=format)), format=format)).checked()
@@ -80,11 +82,11 @@ def _in_format(record: Record, format: str) -> Record:
 def _who(review: Review) -> str:
     thresholds = review.thresholds
     marks = ", ".join(f"{mark} from {getattr(thresholds, word):.0%}" for mark, word in MARKS.items())
-    return f"Analysed by {review.by}; a move is marked by what it lost of the win rate, {marks}."
+    return f"Analysed by {review.by}; a move is marked by its loss of win rate, {marks}."
 
 
 def _better_lines(game: Rules, move: ReviewedMove, before: ReviewedPosition) -> tuple[tuple[Move, ...], ...]:
-    """What should have been played instead of a move with a mark."""
+    """The better line in place of a marked move."""
     if not move.mark or before.report is None:
         return ()
     lines = (line.moves[:VARIATION_PLIES] for line in before.report.lines if line.moves[0] != move.text)
@@ -92,14 +94,14 @@ def _better_lines(game: Rules, move: ReviewedMove, before: ReviewedPosition) -> 
 
 
 def _joined(said: tuple[tuple[Move, ...], ...], better: tuple[tuple[Move, ...], ...]) -> tuple[tuple[Move, ...], ...]:
-    """Variations with the better lines that are not among them."""
+    """Existing variations and the better lines that are not among them."""
     known = {tuple(move.text for move in line) for line in said}
     return (*said, *(line for line in better if tuple(move.text for move in line) not in known))
 
 
 @dataclasses.dataclass(frozen=True)
-class _Step:
-    """A move of a review, to be written in a format."""
+class _FormattedMove:
+    """A move of a review in a format."""
 
     review: Review
     format: str
@@ -113,7 +115,7 @@ class _Step:
 
     @property
     def mate(self) -> int | None:
-        """Moves to mate after the move, as `Evaluation.mate` has them; None if no mate was found."""
+        """Moves to mate after the move, as in `Evaluation.mate`; None if no mate was found."""
         if self.after.report is None:
             return None
         line = self.after.report.lines[0]
@@ -131,7 +133,7 @@ class _Step:
         return game.outcome(state) in (-1.0, 1.0)
 
     def sentence(self) -> str:
-        """What a mark says, such as "Blunder, 62 % -> 31 % for the mover. Better: Nf3."; "" without one."""
+        """The sentence of a mark, such as "Blunder, 62 % -> 31 % for the mover. Better: Nf3."; "" without a mark."""
         if not self.move.mark or self.before.report is None:
             return ""
         rates = [
@@ -143,7 +145,7 @@ class _Step:
         return f"{word}, {rates[0]:.1%} -> {rates[1]:.1%} for the mover. Better: {better}."
 
     def text_of(self, position: ReviewedPosition, moves: tuple[str, ...]) -> str:
-        """Moves from a position as the format writes them."""
+        """The format's text of moves from a position."""
         game, state = self.review.game, position.state
         notation = NOTATIONS[self.format] if self.format != "sgf" else None
         texts = []
@@ -160,7 +162,7 @@ def _with_comments(move: Move, *said: str, keep: Callable[[str], bool] = lambda 
     return dataclasses.replace(move, comments=(*kept, *(text for text in said if text and text not in kept)))
 
 
-def _pgn(move: Move, step: _Step) -> Move:
+def _pgn(move: Move, step: _FormattedMove) -> Move:
     evaluation = None
     if step.mate is not None:
         evaluation = Evaluation(mate=step.mate)
@@ -171,7 +173,7 @@ def _pgn(move: Move, step: _Step) -> Move:
     return dataclasses.replace(_with_comments(move, step.sentence()), evaluation=evaluation, nags=nags)
 
 
-def _sgf(move: Move, step: _Step) -> Move:
+def _sgf(move: Move, step: _FormattedMove) -> Move:
     rate = f"{100 * step.after.win_rate:.2f}"
     said = [(name, value) for name, value in move.properties if name != "SBKV"]
     is_marked = any(name in SGF_MOVE_PROPERTIES for name, _ in said)
@@ -180,13 +182,13 @@ def _sgf(move: Move, step: _Step) -> Move:
     return dataclasses.replace(_with_comments(move, text), properties=(*said, *marks, ("SBKV", rate)))
 
 
-def _kif(move: Move, step: _Step) -> Move:
+def _kif(move: Move, step: _FormattedMove) -> Move:
     return _with_comments(
         move, f"#評価値={step.centipawns}", step.sentence(), keep=lambda comment: not comment.startswith("#評価値=")
     )
 
 
-def _csa(move: Move, step: _Step) -> Move:
+def _csa(move: Move, step: _FormattedMove) -> Move:
     report = step.after.report
     line = step.text_of(step.after, report.lines[0].moves[:VARIATION_PLIES]) if report else ""
     said = f"** {step.centipawns} {line}".rstrip()

@@ -1,4 +1,4 @@
-"""A review for people, and for programs."""
+"""Reviews as text for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPositio
 
 SIDES = ("first player", "second player")
 LINE_PLIES = 8
-"""Of a line in a table; JSON has all of it."""
+"""Maximum length of a line in a table; JSON has the whole line."""
 
 
 def review_text(review: Review, *, number: int = 1) -> str:
-    """A table of the game's moves, with better ones where a move has a mark, and what each player lost.
+    """A table of the game's moves, with a better line for each marked move, and each player's mean loss.
 
     The win rate is the first player's after the move.
     """
@@ -58,7 +58,7 @@ def _summary(review: Review) -> Iterator[str]:
         loss = review.mean_loss(player)
         if loss is not None:
             counts = ", ".join(f"{_counted(number, word)}" for word, number in review.num_marks(player).items())
-            yield f"{side}: {counts}; {loss:.1%} lost a move"
+            yield f"{side}: {counts}; {loss:.1%} lost per move"
     last = review.positions[-1]
     if last.report is None:
         yield f"The game is over: {review.game.ending(last.state)}."
@@ -71,9 +71,9 @@ def _counted(number: int, word: str) -> str:
 
 
 def review_numbers(review: Review, *, number: int = 1) -> dict[str, Any]:
-    """All of it, as JSON takes it.
+    """The whole review, ready for JSON.
 
-    `positions` has the position before the first move and after each, with the `move` that led there. Values of lines
+    `positions` has the position before the first move and after each move, with the `move` before it. Values of lines
     are for the player to move, `win_rate` and `value` of a position are the first player's.
     """
     moves: list[ReviewedMove | None] = [None, *review.moves]

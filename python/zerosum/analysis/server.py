@@ -1,7 +1,7 @@
-"""Analyses for other programs: queries come in, one JSON object a line, and answers go out as searches find them.
+"""The analysis server: queries come in, one JSON object a line, and answers go out as searches end.
 
-The protocol is that of KataGo's analysis engine (its docs/Analysis_Engine.md); `docs/analyse.md` says where this one
-differs. Start with `AnalysisServer.receive`, which is told each line, and `_work`, which `parallel` threads run.
+The protocol is KataGo's analysis engine (docs/Analysis_Engine.md there); our `docs/analyse.md` lists the differences.
+Start with `AnalysisServer.receive`, which reads a line, and `_work`, which `parallel` threads run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from zerosum._core import Leaves, __version__
 from zerosum.analysis.analyst import Analyst, limits
 from zerosum.analysis.answers import answer, answer_without_search, no_results
-from zerosum.analysis.query import Query, Turn, read_query
+from zerosum.analysis.query import Query, QueryTurn, read_query
 from zerosum.analysis.query_fields import QueryError
 from zerosum.base.errors import ZerosumError
 from zerosum.evaluators import Evaluations, Evaluator
@@ -47,11 +47,11 @@ def serve(
     """Answer the queries of standard input until it ends and all of them are answered.
 
     Args:
-        players: Who searches which game; networks are loaded with the first query.
-        game: Of queries that name none; the named network's if it is not given, else Go.
-        max_simulations: At a position, where a query does not say.
-        max_seconds: The same in seconds.
-        parallel: Positions that are searched at a time.
+        players: The player of each game; networks are loaded with the first query.
+        game: The game of queries that name none; if not given, the named network's, or else Go.
+        max_simulations: Simulations per position if a query does not say.
+        max_seconds: Seconds per position if a query does not say.
+        parallel: Number of positions searched at the same time.
     """
     rules = make(game) if game else players.own_game()
 
@@ -82,14 +82,14 @@ class _Job:
     """A position to be searched."""
 
     query: Query
-    turn: Turn
+    turn: QueryTurn
     is_started: bool = False
     is_terminated: bool = False
 
 
 @dataclass(order=True)
-class _Place:
-    """In the queue: the higher priority first, then who came first."""
+class _QueueKey:
+    """The order of the queue: higher priority first, then first come, first served."""
 
     priority: int
     number: int
@@ -97,7 +97,7 @@ class _Place:
 
 
 class AnalysisServer:
-    """Takes lines, and writes answers from `parallel` threads of its own, until `finish`."""
+    """Receives lines and writes answers from `parallel` threads of its own, until `finish`."""
 
     def __init__(
         self,
@@ -113,9 +113,9 @@ class AnalysisServer:
         self._max_simulations, self._max_seconds = max_simulations, max_seconds
         self._writing = threading.Lock()
         self._changed = threading.Condition()
-        self._queue: list[_Place] = []
+        self._queue: list[_QueueKey] = []
         self._open: list[_Job] = []
-        """All that are not answered yet."""
+        """Jobs that have not been answered yet."""
         self._numbers = itertools.count()
         self._is_closed = self._has_warned = False
         self._threads = [threading.Thread(target=self._work, name=f"analysis {n}") for n in range(parallel)]
@@ -123,7 +123,7 @@ class AnalysisServer:
             thread.start()
 
     def receive(self, line: bytes | str) -> None:
-        """Take a line of the input. Whatever is wrong with it is answered, and the next line is as good as any."""
+        """Receive a line of the input. Errors are answered and do not affect later lines."""
         if not line.strip():
             return
         try:
@@ -136,7 +136,7 @@ class AnalysisServer:
             return
         named = values.get("id")
         if "action" in values:
-            # KaTrain gives some actions no id until they are sent; others may never.
+            # Some actions of KaTrain have no id.
             self._act(values, named if isinstance(named, str) else None)
             return
         if not isinstance(named, str):
@@ -163,7 +163,7 @@ class AnalysisServer:
             self._say(no_results(job.query, job.turn))
 
     def finish(self) -> None:
-        """Answer what is left, and return when all is answered."""
+        """Answer all remaining queries, then return."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -181,7 +181,7 @@ class AnalysisServer:
                 models = [{"name": player.name, "game": player.game.spec.name} for player in self._players.chosen]
                 self._say(values | {"models": models})
             elif action == "clear_cache":
-                self._say(values)  # no search keeps anything of another one
+                self._say(values)  # searches share nothing that could be cleared
             elif action in ("terminate", "terminate_all"):
                 self.terminate(_meant(values, is_all=action == "terminate_all"))
                 self._say(values)
@@ -197,11 +197,11 @@ class AnalysisServer:
             for turn in query.turns:
                 job = _Job(query, turn)
                 self._open.append(job)
-                heapq.heappush(self._queue, _Place(-turn.priority, next(self._numbers), job))
+                heapq.heappush(self._queue, _QueueKey(-turn.priority, next(self._numbers), job))
             self._changed.notify_all()
 
     def _next(self) -> _Job | None:
-        """The job to begin with; None once there will be no other."""
+        """The next job; None once no other will come."""
         with self._changed:
             while True:
                 while self._queue:
@@ -217,8 +217,8 @@ class AnalysisServer:
         while (job := self._next()) is not None:
             try:
                 self._search(job)
-            except Exception as error:  # whatever it is: whoever waits for an answer has to hear of it
-                # Where there is no player, it is the game or its size that nobody has learned.
+            except Exception as error:  # the client waits for an answer in any case
+                # Without a player, no network has learned the game or its size.
                 name = "boardXSize" if job.query.game.spec.name == "go" else "game"
                 self._say({"error": str(error) or repr(error), "field": name, "id": job.query.id})
                 if not isinstance(error, ZerosumError):
@@ -253,13 +253,13 @@ class AnalysisServer:
                 self._say(answer(query, job.turn, report))
 
     def _warn_of_scoring(self, player: Player, game: Rules) -> None:
-        """Say on stderr, once, that a network counts otherwise than it learned."""
+        """Warn once on stderr that scoring differs from what the network learned."""
         if game.spec.name != "go" or not player.learned_game or self._has_warned:
             return
         learned, scoring = (options_of(go)["scoring"] for go in (game_of(player.learned_game), game))
         if learned != scoring:
             self._has_warned = True
-            sentence = f"The network learned {learned} scoring and does not see that {scoring} counts."
+            sentence = f"The network learned {learned} scoring and cannot see that {scoring} scoring applies."
             print(f"zerosum: {sentence}", file=sys.stderr, flush=True)
 
     def _task(self, job: _Job, allowed: tuple[int, ...], *, num_lines: int) -> Task:
@@ -268,7 +268,7 @@ class AnalysisServer:
         if visits is None and seconds is None:
             simulations, seconds = limits(self._max_simulations, self._max_seconds)
         else:
-            # The root's own evaluation is a visit, and one simulation is the least.
+            # The root's own evaluation is a visit; at least one simulation is needed.
             simulations = None if visits is None else min(max(visits - 1, 1), MOST_SIMULATIONS)
         return Task(
             num_visits=simulations,
@@ -284,7 +284,7 @@ class AnalysisServer:
             try:
                 self._write(f"{json.dumps(values, allow_nan=False)}\n")
             except BrokenPipeError:
-                self._write = lambda _: None  # nobody listens any more
+                self._write = lambda _: None  # the output is closed
 
 
 class _RootTempered:
@@ -294,7 +294,7 @@ class _RootTempered:
         self._evaluator, self._temperature = evaluator, temperature
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        """See `Evaluator.evaluate`."""
+        """Evaluate leaves; see `Evaluator.evaluate`."""
         found, temperature = self._evaluator.evaluate(leaves), self._temperature
         self._temperature = 1.0
         logits = (found.logits / temperature).astype(np.float32)
@@ -302,7 +302,7 @@ class _RootTempered:
 
 
 def as_asked(player: Player, query: Query) -> Player:
-    """The player with the settings of a query, for one search from scratch."""
+    """The player with a query's settings, for one search from scratch."""
     player = player.with_rules(player.game)
     player.config = replace(player.config, **query.search)
     if query.root_temperature != 1.0:
@@ -311,11 +311,11 @@ def as_asked(player: Player, query: Query) -> Player:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _meant(values: Mapping[str, Any], *, is_all: bool) -> Callable[[_Job], bool]:
-    """Which searches an action ends."""
+    """The predicate of the searches that an action ends."""
     named, numbers = values.get("terminateId"), values.get("turnNumbers")
     if not is_all and not isinstance(named, str):
         raise QueryError("terminateId", 'Requests for a terminate action must have a string "terminateId" field')

@@ -84,10 +84,10 @@ def read_settings(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}. Check that it is a file and may be read.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}. Mend it by hand, or start a new run.") from error
+        raise DataError(f"{path} cannot be read: {error}. Correct it by hand, or start a new run.") from error
     version = values.pop("format_version", None)
     if not isinstance(version, int):
-        raise DataError(f"{path} has no format version, so it is no run's. Mend it by hand: format_version = 1.")
+        raise DataError(f"{path} has no format version: expected the settings of a run, with format_version = 1.")
     if version > FORMAT_VERSION:
         raise DataError(
             f"{path} has format version {version}, this zerosum {__version__} reads up to {FORMAT_VERSION}:"

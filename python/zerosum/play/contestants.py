@@ -1,24 +1,24 @@
-"""Players of a match in the words of a command line: our own, and other people's engines.
+"""The words for players of a match on a command line: our own players, and other people's engines.
 
-    random, rollouts, runs/demo     as `zerosum.play.player.parse_player` has them; so has it alphabeta
-    stockfish                       an engine that is known by name (`external/opponents.py`), if it plays the game
+    random, rollouts, runs/demo     our own, also alphabeta: see `zerosum.play.player.parse_player`
+    stockfish                       an engine known by name (`external/opponents.py`), if it plays the game
     uci:COMMAND                     any engine by its command, `'uci:./stockfish-8 --quiet'`; also usi: and gtp:
 
-With `@N` behind it, all but random have N simulations, N nodes or (alphabeta) N plies a move. What else a player has
-stands beside its word, in the words of fastchess where that has one (`Entry.parse`):
+All but random take `@N`: N simulations, N nodes or (alphabeta) N plies per move. Further settings follow the word,
+with fastchess' names where it has them (`Entry.parse`):
 
-    name=WORDS          what it is called in results and files
-    tc=10+0.1, st=5     its clock, or seconds a move (`TimeControl.parse`)
-    overhead=SECONDS    what our moves are late by at worst
+    name=WORDS          its name in results and files
+    tc=10+0.1, st=5     its clock, or seconds per move (`TimeControl.parse`)
+    overhead=SECONDS    the longest delay of our moves on the way to the clock
     timemargin=N        milliseconds by which its clock may be overstepped
-    manager=paper       our search thinks 1/20 of its remaining time, instead of what `time_manager.py` deems best
-    ponder=true         it thinks in the opponent's time, too
-    nodes=N, depth=N    limits of a move
+    manager=paper       our search uses 1/20 of its remaining time, instead of `time_manager.py`'s adaptive share
+    ponder=true         it also thinks in the opponent's time
+    nodes=N, depth=N    limits per move
     option.NAME=VALUE   an option of an engine
-    profile=paper       options as the AlphaZero paper had them, as far as this machine goes (`external/profiles.py`)
-    sample=N            moves are drawn in proportion to their visits while a game has fewer than N plies
-    skill=S             a search of ours limited as engines limit theirs (`zerosum.play.skill`), 0 to 20
-    resign=RULE         when to give up: `ResignRule.parse`, or the paper's by `paper`
+    profile=paper       the AlphaZero paper's options, as far as this machine allows (`external/profiles.py`)
+    sample=N            in the first N plies moves are drawn in proportion to their visits
+    skill=S             limits our search, 0 to 20 (`zerosum.play.skill`)
+    resign=RULE         when to resign: a rule of `ResignRule.parse`, or `paper`
 """
 
 from __future__ import annotations
@@ -73,35 +73,35 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Entry:
-    """A player as it was entered in a match."""
+    """A player of a match as the command line describes it."""
 
     word: str
-    """As the head of this file lists them."""
+    """One of the words that this file's docstring lists."""
     terms: Terms = Terms()
     options: tuple[tuple[str, str], ...] = ()
-    """(name, value), of an engine; a button has no value."""
+    """(name, value) of engine options; a button has no value."""
     profile: str = ""
     sampled_plies: int = 0
     skill: float | None = None
-    """As `zerosum.play.skill.with_skill` takes it; None limits nothing."""
+    """The skill of `zerosum.play.skill.with_skill`, 0 to 20; None is no limit."""
     name: str = ""
-    """What to call it; "" for what it is."""
+    """The name in results and files; "" is the word and its settings."""
     resign: str = ""
-    """A rule as `ResignRule.parse` has it, or "paper"."""
+    """A rule of `ResignRule.parse`, or "paper"; "" is never."""
 
     @classmethod
     def parse(cls, word: str, settings: Sequence[str]) -> Entry:
-        """From settings such as `nodes=100`; of two with the same name the later one counts.
+        """Parse settings such as `nodes=100`; a later setting replaces an earlier one of the same name.
 
         Raises:
-            SettingsError: a name is unknown, or a value is none.
+            SettingsError: a name is unknown, or a value is invalid.
         """
         values: dict[str, str] = {}
         for setting in settings:
             name, equals, value = setting.partition("=")
             if not equals or (name not in NAMES[:-1] and not name.removeprefix("option.").strip() == name[7:] != ""):
                 raise SettingsError(
-                    f"{shown(setting)} says nothing of a player: expected NAME=VALUE; {nearest(name, NAMES)}."
+                    f"{shown(setting)} is not a setting of a player: expected NAME=VALUE; {nearest(name, NAMES)}."
                 )
             values[name] = value
         if "tc" in values and "st" in values:
@@ -124,14 +124,14 @@ _SETTING = re.compile(r"[a-z]+(\.[^/=]*)?=.*", re.DOTALL)
 
 
 def parse_entries(words: Sequence[str], each: Sequence[str]) -> list[Entry]:
-    """Players in one line, each with its own settings behind it: `stockfish nodes=5 gnuchess st=1`.
+    """Parse players that are each followed by their settings: `stockfish nodes=5 gnuchess st=1`.
 
     Args:
         words: Players and settings; a player's path with = in it begins with ./ or /.
-        each: Settings of all, which those behind a player go before.
+        each: Settings of all players; a player's own settings override them.
 
     Raises:
-        SettingsError: as `Entry.parse`, or a setting stands before all players.
+        SettingsError: as `Entry.parse`, or a setting precedes all players.
     """
     found: list[tuple[str, list[str]]] = []
     for word in words:
@@ -140,7 +140,7 @@ def parse_entries(words: Sequence[str], each: Sequence[str]) -> list[Entry]:
         elif found:
             found[-1][1].append(word)
         else:
-            raise SettingsError(f"{shown(word)} stands before all players: write a setting behind its player.")
+            raise SettingsError(f"{shown(word)} precedes all players: write a setting after its player.")
     return [Entry.parse(word, settings) for word, settings in found]
 
 
@@ -156,11 +156,11 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
     """The contestant of an entry. An engine is started here only to list its options for a profile.
 
     Args:
-        entry: The word, and what goes with it.
+        entry: The word and its settings.
         game: The rules.
         batch_size: Usual number of positions per batch of a network.
-        num_engines: Number of an engine's processes that share the machine.
-        seed: Keys rollouts.
+        num_engines: Number of engine processes that share the machine.
+        seed: Seed of rollouts.
 
     Raises:
         SettingsError: the word is unknown, or a setting is not for this kind of player.
@@ -189,7 +189,7 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
         sentences = (profile.sentence,)
     said = [f"{name} {value}".strip() for name, value in options] + ([str(terms)] if str(terms) else [])
     name = entry.name or (f"{command.label} ({', '.join(said)})" if said else command.label)
-    if terms.ponder:  # an engine that cannot says so by not listing it
+    if terms.ponder:  # an engine that lists no such option cannot ponder
         options = (*options, ("USI_Ponder" if command.protocol == "usi" else "Ponder", "true"))
     program = replace(command, options=(*command.options, *options), name=entry.name or command.name)
     if entry.sampled_plies:
@@ -198,7 +198,7 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
 
 
 def sharing_evaluator(first: Contestant, second: Contestant, *, words: tuple[str, str]) -> Contestant:
-    """The second, with the first's evaluator if both run one network: then they share its batches."""
+    """The second contestant, with the first's evaluator if both use the same network, so that they share batches."""
     paths = [os.path.realpath(re.sub(r"@\d+$", "", word)) for word in words]
     if isinstance(first, SearchContestant) and isinstance(second, SearchContestant):
         is_same = bool(first.network) and paths[0] == paths[1] and first.network == second.network
@@ -208,7 +208,7 @@ def sharing_evaluator(first: Contestant, second: Contestant, *, words: tuple[str
 
 def _number(name: str, text: str) -> int:
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
-        raise SettingsError(f"{name} is {shown(text)}, expected a whole number.")
+        raise SettingsError(f"{name} is {shown(text)}, expected an integer.")
     return int(text)
 
 
@@ -244,11 +244,11 @@ _TERMS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "timemargin": ("margin_s", _milliseconds),
     "ponder": ("ponder", _is_true),
 }
-"""The field of `Terms` that a setting is for, and how it is read."""
+"""Settings of `Terms`: the field, and the parser of the value."""
 
 
 def _split_nodes(entry: Entry, game: Rules) -> tuple[str, int | None]:
-    """The word, and the nodes behind the @ of an engine that is known by name."""
+    """The word without @N, and N for an engine known by name."""
     found = re.fullmatch(r"(.+)@(\d+)", entry.word)
     if found is None or found[1] not in {opponent.name for opponent in opponents_of(game)}:
         return entry.word, None
@@ -262,7 +262,7 @@ def _require_one_number(entry: Entry) -> None:
 
 
 def _engine_command(word: str, game: Rules) -> EngineCommand | None:
-    """An engine's command; None if the word is for one of our own players."""
+    """The command of an engine; None if the word names one of our own players."""
     protocol, colon, text = word.partition(":")
     if colon and protocol in PROTOCOLS:
         return EngineCommand.parse(text, protocol=protocol)
@@ -281,27 +281,25 @@ def _engine_command(word: str, game: Rules) -> EngineCommand | None:
 
 
 def _not_there(program: str) -> str:
-    """Why a program cannot be started, and what to do."""
+    """The reason why a program cannot be started, and the remedy."""
     if not os.path.dirname(program):
-        return f"there is no program {shown(program)} on the path: install it, or name its file as in ./{program}."
+        return f"program {shown(program)} is not on the path: install it, or name its file as in ./{program}."
     if not os.path.exists(program):
-        return f"there is no file {shown(program)}: check the path."
-    return f"{shown(program)} is not a program that may be run: name the engine's file, or `chmod +x` it."
+        return f"file {shown(program)} does not exist: check the path."
+    return f"{shown(program)} is not executable: name the engine's file, or `chmod +x` it."
 
 
 def _require_limit(command: EngineCommand, terms: Terms) -> None:
     if command.protocol == "gtp":
         if terms.nodes is not None or terms.depth is not None:
             raise SettingsError(
-                f"{command.label} has {terms}, and GTP has no words for nodes or depth: say in the engine's command how"
-                " strong it is, or give it a time."
+                f"{command.label} has {terms}, and GTP cannot limit nodes or depth: limit the engine in its command, or"
+                " give it a time."
             )
         if terms.ponder:
-            raise SettingsError(f"{command.label} is to ponder, and GTP has no words for it: {GTP_PONDERS}.")
+            raise SettingsError(f"{command.label} is set to ponder, which GTP cannot ask for: {GTP_PONDERS}.")
     elif not terms.has_clock and terms.nodes is None and terms.depth is None:
-        raise SettingsError(
-            f"{command.label} would think for ever: give it a time (tc=10+0.1, st=1), nodes=1000 or depth=5."
-        )
+        raise SettingsError(f"{command.label} has no limit: give it a time (tc=10+0.1, st=1), nodes=1000 or depth=5.")
 
 
 def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
@@ -309,10 +307,10 @@ def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
         return None
     if text != "paper":
         return ResignRule.parse(text)
-    # Only one publication has rules of resignation. An engine of Go resigns by itself.
+    # Only one publication states rules of resignation. Go engines resign by themselves.
     matches = [match for match in paper_matches("paper") if match.game == game.spec.name]
     if not matches:
-        raise SettingsError(f"resign=paper: the paper has no match of {game.spec.name}; say a rule such as winrate=5.")
+        raise SettingsError(f"resign=paper: the paper has no match of {game.spec.name}; use a rule such as winrate=5.")
     return matches[0].resign if is_own else matches[0].opponent.resign
 
 
@@ -326,7 +324,7 @@ def _own_contestant(
     if at:
         _require_one_number(entry)
     own = parse_player(entry.word, game, batch_size=batch_size, num_threads=_num_threads(terms), seed=seed)
-    if terms.has_clock:  # beside which a number is one more limit
+    if terms.has_clock:  # a number of simulations is then a further limit
         terms = replace(terms, nodes=own.search.num_simulations) if at and isinstance(own, SearchContestant) else terms
         name = f"{word if isinstance(own, SearchContestant) else own.name} ({terms})"
     else:
@@ -338,7 +336,7 @@ def _own_contestant(
         raise not_sampled(name, entry.sampled_plies)
     elif resign is not None:
         never = "alpha-beta" if isinstance(own, AlphaBeta) else "random play"
-        raise SettingsError(f"{name} is to resign, but {never} never knows how it stands.")
+        raise SettingsError(f"{name} cannot resign: {never} does not evaluate positions.")
     if entry.skill is not None:
         if at or terms.nodes is not None or terms.has_clock:
             raise SettingsError(
@@ -349,5 +347,5 @@ def _own_contestant(
 
 
 def _num_threads(terms: Terms) -> int:
-    """By a clock boards think one by one, each in as many threads as there are cores."""
+    """Threads of a search: with a clock, boards think one at a time, each with all cores."""
     return num_cores() if terms.has_clock else 1

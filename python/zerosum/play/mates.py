@@ -10,13 +10,13 @@ from zerosum.play.player import Player
 from zerosum.search import SearchConfig
 
 EVEN_REPLIES = 20
-"""Legal moves that are worth 0."""
+"""The number of legal moves that has the value 0."""
 
 
 class RepliesEvaluator:
     """Equal priors, and (L - 20) / (L + 20) for a player with L legal moves, so that checks are looked at first.
 
-    Random games end nowhere near a mate, and take hundreds of times as long.
+    Random games rarely end in a mate and take hundreds of times as long.
     """
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
@@ -30,6 +30,6 @@ def mate_finder(player: Player) -> Player:
     """The player that searches for mates: the same one if it has a network."""
     if not isinstance(player.evaluator, RolloutEvaluator):
         return player
-    # Random games want far more exploration.
+    # Settings for random games explore far too much here.
     config = SearchConfig(num_simulations=player.config.num_simulations)
     return player.judged_by(RepliesEvaluator(), config)

@@ -1,10 +1,10 @@
-"""A player: rules, somebody to judge positions, and how to search. `Player.analyse` says what it sees in a position.
+"""A player: rules, an evaluator and search settings. `Player.analyse` searches a position.
 
     player = load_player("runs/demo")
     print(player.analyse("4 4 3", num_simulations=800))
 
-A `Contestant` is a player before it sits down: `parse_player` makes one from the words that
-commands take, and `zerosum.arena` gives it many boards at once.
+A `Contestant` describes a player of a match: `parse_player` makes one from a command line's words, and `zerosum.arena`
+seats it at many boards.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from zerosum.search import SearchConfig, new_search
 
 ROLLOUTS = "rollouts"
 DEFAULT_ROLLOUTS = 1000
-"""Simulations a move of the `rollouts` player where nobody says how many."""
+"""Default number of simulations per move of the `rollouts` player."""
 ALPHA_BETA = "alphabeta"
 DEFAULT_DEPTH = 3
-"""Plies that the `alphabeta` player looks ahead where nobody says how many."""
+"""Default depth of the `alphabeta` player, in plies."""
 
 
 LEAVES_A_BATCH = 16
-"""Leaves that a search by time asks about together: a CPU answers sixteen in little more time than one,"""
+"""Leaves per batch of a search by time: a CPU evaluates sixteen in little more time than one."""
 LEAVES_A_BATCH_ON_GPU = 128
-"""and a GPU so many."""
+"""Leaves per batch of a search by time on a GPU."""
 MOST_SECONDS = 1_000_000
 MOST_SIMULATIONS = 1 << 24
-"""That people may ask for. A search by time makes as many as there is time for."""
+"""Largest number of simulations that users may set. A search by time has no such limit."""
 
 
 class Player:
-    """Searches positions of one game, each from scratch. Nothing is kept between calls: threads may share it.
+    """Searches positions of one game, each from scratch. Calls share no state, so threads may share a player.
 
     A search by time has at least `num_batches` batches of `batch_size` leaves in flight.
     """
@@ -68,34 +68,34 @@ class Player:
         batch_size: int = LEAVES_A_BATCH,
         learned_game: str = "",
     ) -> None:
-        """`step` is the learner's that the network is of, None without one; `learned_game` what it learned."""
+        """`step` is the learner's step of the network, None without one; `learned_game` its game's full name."""
         self.game, self.step, self.learned_game = game, step, learned_game
         self._num_batches, self._batch_size = num_batches, batch_size
         self.evaluator = evaluator
-        # Nobody explores at random here; an alpha spares `new_search` from measuring the game for one.
+        # Without root noise any alpha will do; a given one saves `new_search` from measuring the game.
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
 
     @property
     def own_name(self) -> str:
-        """The name without the number of simulations that it may end with: an analysis has its own number."""
+        """The name without its `@N`: an analysis has its own number of simulations."""
         return split_player(self.name)[0]
 
     def with_rules(self, game: Rules) -> Player:
-        """The same player at other rules whose positions look the same to its network, such as another komi.
+        """The same player with other rules that have the same network input, such as another komi.
 
         Raises:
             DataError: its network does not fit the game.
         """
         if game.spec.encoder_id != self.game.spec.encoder_id:
             raise DataError(
-                f"{self.name} plays {self.game.spec.full_name}, and its network cannot read {game.spec.full_name}: name"
+                f"{self.name} plays {self.game.spec.full_name}; its network does not fit {game.spec.full_name}: name"
                 " a player that has learned it."
             )
         return self._copy(game, self.evaluator, self.config)
 
     def judged_by(self, evaluator: Evaluator, config: SearchConfig) -> Player:
-        """The same player with another evaluator and its settings."""
+        """The same player with another evaluator and other search settings."""
         return self._copy(self.game, evaluator, config)
 
     def _copy(self, game: Rules, evaluator: Evaluator, config: SearchConfig) -> Player:
@@ -111,15 +111,15 @@ class Player:
         )
 
     def config_by_time(self) -> SearchConfig:
-        """The settings of a search whose number of simulations nobody knows when it begins."""
-        # Sequential halving has to know.
+        """The settings of a search by time, whose number of simulations is unknown when it begins."""
+        # Sequential halving needs the number.
         config = replace(self.config, num_simulations=MOST_SIMULATIONS, root_selection="puct")
         if config.leaves_in_flight < (leaves := self._num_batches * self._batch_size):
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=self._num_batches)
         return config
 
     def make_ready(self) -> None:
-        """Have a network compiled now for the batches of a search by time, not on a game's clock."""
+        """Compile the network for the batches of a search by time, before a game's clock runs."""
         config, state = self.config_by_time(), self.game.initial_state()
         if not isinstance(self.evaluator, NetworkEvaluator):
             return
@@ -136,9 +136,9 @@ class Player:
         Args:
             state: A state, or the moves that lead there as people write them ("4 4 3").
             num_simulations: Instead of the player's own.
-            seconds: Search so long instead (at least one simulation), several leaves in flight at a time: as strong as
-                the time allows, but not the same on every machine. A proven position, or a full memory, ends it
-                earlier.
+            seconds: Search for this time instead (at least one simulation), with several leaves in flight: as strong as
+                the time allows, but different on different machines. A proven position or a full memory ends the
+                search earlier.
 
         Raises:
             GameError: a move is illegal, or the game is over there.
@@ -161,16 +161,16 @@ class Player:
 
 
 def require_seconds(seconds: float) -> float:
-    """The number itself, if a search may last so long. Raises SettingsError."""
+    """The number itself, if it is a valid duration of a search. Raises SettingsError."""
     if not 0 < seconds <= MOST_SECONDS:
         raise SettingsError(f"seconds is {seconds:g}, allowed is more than 0 and at most {MOST_SECONDS:,}.")
     return seconds
 
 
 class Contestant(Protocol):
-    """A player before it sits down in the arena: `SearchContestant`, `ProgramContestant`, `AlphaBeta` or `RandomPlay`.
+    """The description of a player of a match: `SearchContestant`, `ProgramContestant`, `AlphaBeta` or `RandomPlay`.
 
-    They are frozen dataclasses. Each raises SettingsError for terms that its kind cannot use.
+    Each is a frozen dataclass and raises SettingsError for terms that its kind cannot use.
     """
 
     @property
@@ -179,14 +179,14 @@ class Contestant(Protocol):
 
     @property
     def terms(self) -> Terms:
-        """What it has for its moves in a match."""
+        """The player's time and limits per move."""
 
     @property
     def resign(self) -> ResignRule | None:
-        """When a match resigns for it; None is never."""
+        """The rule by which the match resigns for the player; None is never."""
 
     def description(self) -> dict[str, Any]:
-        """What its moves depend on, besides name, terms and `resign`; as JSON takes it."""
+        """Everything else that its moves depend on, ready for JSON."""
 
 
 @dataclass(frozen=True)
@@ -196,10 +196,10 @@ class SearchContestant:
     name: str
     evaluator: Evaluator
     search: SearchConfig = SearchConfig()
-    """`num_simulations` is the strength where `terms` have neither nodes nor a time."""
+    """`num_simulations` applies if `terms` have neither nodes nor a time."""
     terms: Terms = Terms()
     sampled_plies: int = 0
-    """Moves are drawn in proportion to their visits while the game has fewer plies than this."""
+    """Number of first plies in which moves are drawn in proportion to their visits."""
     temperature: float = 0.0
     """The temperature at which all moves are drawn (`zerosum.play.skill.drawn_action`); 0 plays the best."""
     resign: ResignRule | None = None
@@ -215,23 +215,23 @@ class SearchContestant:
             raise not_sampled(self.name, self.sampled_plies)
         if self.temperature and self.sampled_plies:
             raise SettingsError(
-                f"{self.name} is to draw its moves at a temperature of {self.temperature:g}, but its first moves are"
-                " sampled otherwise."
+                f"{self.name} has a temperature of {self.temperature:g} and sampled_plies={self.sampled_plies}: set one"
+                " of them only."
             )
 
     def description(self) -> dict[str, Any]:
-        """As in `Contestant`."""
+        """Everything else that its moves depend on, ready for JSON."""
         drawn = {"temperature": self.temperature} if self.temperature else {}
         return {"network": self.network, "search": asdict(self.search), "sampled plies": self.sampled_plies, **drawn}
 
     def player(self, game: Rules, *, num_batches: int = 1) -> Player:
-        """The contestant at one board, where a search by time keeps so many batches at the evaluator."""
+        """The player for one board, which keeps `num_batches` batches at the evaluator in a search by time."""
         return Player(game, self.evaluator, self.search, name=self.name, num_batches=num_batches)
 
 
 @dataclass(frozen=True)
 class ProgramContestant:
-    """A program that is asked for its moves, such as an engine (`EngineCommand`)."""
+    """A program that plays moves, such as an engine (`EngineCommand`)."""
 
     name: str
     program: Program
@@ -242,7 +242,7 @@ class ProgramContestant:
         _require_no_management(self.name, self.terms)
 
     def description(self) -> dict[str, Any]:
-        """As in `Contestant`."""
+        """Everything else that its moves depend on, ready for JSON."""
         return {"program": repr(self.program)}
 
 
@@ -250,25 +250,25 @@ class ProgramContestant:
 class AlphaBeta:
     """Alpha-beta search of a fixed depth with a plain material count: plays any game, and learns nothing.
 
-    It is `zerosum._core.Game.alpha_beta`: at most `depth` plies, no quiescence, a decided end before any material.
+    It is `zerosum._core.Game.alpha_beta`: at most `depth` plies, no quiescence; a decided end outweighs material.
     """
 
     name: str
     depth: int
     terms: Terms = Terms()
-    """A clock at most."""
+    """Only a clock is allowed."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= MAX_ALPHA_BETA_DEPTH:
-            raise SettingsError(f"{ALPHA_BETA}@{self.depth}: it looks 1 to {MAX_ALPHA_BETA_DEPTH} plies ahead.")
-        _require_clock_alone(self.name, self.terms, "its depth stands behind the @")
+            raise SettingsError(f"{ALPHA_BETA}@{self.depth}: expected a depth of 1 to {MAX_ALPHA_BETA_DEPTH} plies.")
+        _require_clock_alone(self.name, self.terms, "its depth is the number after the @")
 
     @property
     def resign(self) -> None:
-        """Never: it does not know how it stands."""
+        """None: it does not evaluate its position."""
 
     def description(self) -> dict[str, Any]:
-        """As in `Contestant`."""
+        """Everything else that its moves depend on, ready for JSON."""
         return {}
 
 
@@ -278,39 +278,39 @@ class RandomPlay:
 
     name: str = "random"
     terms: Terms = Terms()
-    """A clock at most."""
+    """Only a clock is allowed."""
 
     def __post_init__(self) -> None:
         _require_clock_alone(self.name, self.terms, "random play does not search")
 
     @property
     def resign(self) -> None:
-        """Never: it does not know how it stands."""
+        """None: it does not evaluate its position."""
 
     def description(self) -> dict[str, Any]:
-        """As in `Contestant`."""
+        """Everything else that its moves depend on, ready for JSON."""
         return {}
 
 
 OwnContestant = SearchContestant | AlphaBeta | RandomPlay
-"""What `parse_player` makes."""
+"""The results of `parse_player`."""
 
 
 def _no_depth(name: str, terms: Terms) -> SettingsError:
-    return SettingsError(f"{name} has a depth of {terms.depth}, which is for engines: say nodes.")
+    return SettingsError(f"{name} has a depth of {terms.depth}, which only engines take: use nodes.")
 
 
 def _require_no_management(name: str, terms: Terms) -> None:
     if terms.time_config != Terms().time_config:
         said = f"manager={terms.manager} and overhead={terms.overhead_s:g}"
-        raise SettingsError(f"{name} is to use {said}, which are for our own searches with a clock.")
+        raise SettingsError(f"{name} has {said}, which only our own searches with a clock take.")
 
 
 def _require_no_time_management(name: str, terms: Terms) -> None:
     _require_no_management(name, terms)
     if terms.ponder:
         raise SettingsError(
-            f"{name} is to ponder, which engines and our own searches with a clock do: say tc or st, or leave it out."
+            f"{name} cannot ponder, as engines and our own searches with a clock do: add tc or st, or leave it out."
         )
 
 
@@ -323,10 +323,10 @@ def _require_clock_alone(name: str, terms: Terms, why_no_nodes: str) -> None:
 
 
 def not_sampled(name: str, num_plies: int) -> SettingsError:
-    """The error of a player whose moves cannot be sampled in its first plies."""
+    """The error for a player whose first moves cannot be sampled."""
     return SettingsError(
-        f"{name} is to sample its moves in the first {num_plies} plies: that takes visits, which a run, a checkpoint or"
-        " rollouts have, and a number of at least 0."
+        f"{name} cannot sample its moves in the first {num_plies} plies: expected a run, a checkpoint or rollouts, and"
+        " a number of at least 0."
     )
 
 
@@ -339,17 +339,17 @@ def alpha_beta(depth: int) -> AlphaBeta:
 
 
 def rollouts(game: Rules, num_simulations: int, *, seed: int) -> SearchContestant:
-    """Pure Monte Carlo tree search: equal priors, one random game a simulation, from scratch at every move.
+    """Pure Monte Carlo tree search: equal priors, one random game per simulation, a new tree for every move.
 
     c_init is in proportion to the number of legal moves, so that c * P is about 0.6 in any game: of the values tried on
     Connect Four none was stronger (0.3 to 1.5 scored 30 to 50 % against it at 1000 and 4000 simulations). Exact bounds
     would make it stronger (56 % at 1000 simulations, 58 % at 100), but no longer pure.
 
-    The evaluator draws on with every call, so take a new contestant where games are to repeat.
+    Each call advances the evaluator's random numbers, so make a new contestant to repeat a game.
     """
     search = SearchConfig(
         num_simulations=num_simulations,
-        c_init=min(0.6 * measure_game(game).legal_actions, 100.0),  # 100 is the most that a search takes
+        c_init=min(0.6 * measure_game(game).legal_actions, 100.0),  # 100 is the maximum of c_init
         c_factor=0.0,
         unvisited_value="parent",
         unvisited_reduction=0.0,
@@ -370,13 +370,13 @@ def load_player(
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
-    It searches with the run's settings, and `num_simulations` a move if given. `game` is only needed for a game of your
-    own ("path.py:Class", or its rules), and only if the checkpoint lies outside of its run. `batch_size` is the most
-    positions that the network is usually asked about at a time; a player in a match is asked about more. A search by
-    time keeps a batch for each core under way, or two for a GPU.
+    It searches with the run's settings, and with `num_simulations` per move if given. `game` is needed only for a game
+    of your own ("path.py:Class", or its rules) if the checkpoint lies outside of its run. `batch_size` is the usual
+    maximum of positions per batch of the network; matches use larger ones. A search by time keeps a batch per core in
+    flight, or two on a GPU.
 
     Raises:
-        DataError: there is no whole checkpoint, or its network does not fit the game.
+        DataError: no complete checkpoint exists, or its network does not fit the game.
         GameError: the game is unknown or cannot be loaded.
         SettingsError: a setting is out of range, or the backend cannot be used.
     """
@@ -408,10 +408,10 @@ def load_player(
 
 
 def learned_game(path: Path, info: CheckpointInfo) -> Rules:
-    """The game that the network at a path has learned: as its run names it, which a game of your own needs.
+    """The game that the network at a path has learned, by the name in its run, which games of your own need.
 
     Raises:
-        GameError: it is a game of your own, and the checkpoint lies outside of its run; or it cannot be loaded.
+        GameError: the game cannot be loaded, or it is a game of your own and the checkpoint lies outside of its run.
         DataError: the run's settings are damaged.
     """
     name = _read_run_config(path).get("game") or info.full_name
@@ -419,15 +419,15 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
     if name == info.full_name and not is_known:
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
     if (own := split_name(name)) is not None:
-        warning = f"{path} has its rules in {own[0]}, a program that is run now: run those alone that you trust"
+        warning = f"{path} has its rules in {own[0]}, a program that runs now: only run programs that you trust"
         print(printable(f"{warning} (`zerosum info` and `zerosum export` need none)."), file=sys.stderr)
     return make(name)
 
 
 def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:
-    """An opponent for people, in the words of `parse_player`; `num_simulations` goes before an `@N`.
+    """An opponent for people, in the words of `parse_player`; `num_simulations` overrides an `@N`.
 
-    A network brings its game along; rollouts need the name of theirs.
+    A network knows its game; rollouts need `game`.
 
     Raises:
         SettingsError, DataError, GameError: as `parse_player` and `load_player`.
@@ -448,7 +448,7 @@ def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int
     """A player that searches, in the words of `parse_player`.
 
     Raises:
-        SettingsError, DataError: as `parse_player`; the player has no tree of simulations.
+        SettingsError, DataError: as `parse_player`, or the player does not search by simulations.
     """
     player = parse_player(text, game, batch_size=batch_size, seed=seed)
     if not isinstance(player, SearchContestant):
@@ -459,19 +459,19 @@ def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int
 def parse_player(
     text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, backend: str = "auto", seed: int = 0
 ) -> OwnContestant:
-    """Who plays, in the words that commands take.
+    """The player that a command line's words name.
 
         random        uniformly random moves
-        alphabeta     alpha-beta search that counts material; `@N` behind it is its depth in plies
+        alphabeta     alpha-beta search that counts material; `@N` is its depth in plies
         rollouts      pure Monte Carlo tree search with random games
         runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
 
-    With `@N` behind it, the last two search N simulations a move: "runs/demo@100". `batch_size` is how many positions
-    the network is usually asked about at a time (half of a match's games wait for each side), from `num_threads`
-    threads at once; `seed` keys rollouts.
+    With `@N` the last two search N simulations per move: "runs/demo@100". `batch_size` is the usual number of positions
+    per batch of the network (half of a match's games wait for each side), from `num_threads` threads at once; `seed` is
+    the seed of rollouts.
 
     Raises:
-        SettingsError: nobody goes by these words (with what is possible), or a number is out of range.
+        SettingsError: the player is unknown, or a number is out of range.
         DataError: a checkpoint is damaged, or its network does not fit the game.
     """
     word, num_simulations = split_player(text)
@@ -493,28 +493,28 @@ def parse_player(
 
 
 def network_name(info: CheckpointInfo) -> str:
-    """Which network it is, for those who have to know it again."""
+    """The identity of a network, for results and files."""
     return f"step {info.step}, of {info.created_at}"
 
 
 def _no_search(name: str) -> SettingsError:
     what = "a search that values its moves" if name.startswith(ALPHA_BETA) else "a search"
-    return SettingsError(f"{name!r} plays without {what}: play 'rollouts@10' instead, which is weak, too, and has one.")
+    return SettingsError(f"{name!r} plays without {what}: use 'rollouts@10' instead, which is weak, too.")
 
 
 def split_player(text: str) -> tuple[str, int | None]:
-    """Who, and the number of simulations behind the @, if there is one."""
+    """The player's word, and the number after the @, if there is one."""
     match = re.fullmatch(r"(.+)@(\d+)", text)
     return (match[1], int(match[2])) if match else (text, None)
 
 
 def _existing(word: str) -> Path:
-    """The path that somebody gave as a player."""
+    """The path in a player's word."""
     path = Path(word)
     if not word or not path.exists():
         raise SettingsError(
             f"unknown player {word!r}: {nearest(word, (RANDOM.name, ALPHA_BETA, ROLLOUTS))} and the path of a run or"
-            f" checkpoint. {ROLLOUTS.capitalize()} and paths with @N behind them search N simulations a move, "
+            f" checkpoint. {ROLLOUTS.capitalize()} and paths with @N search N simulations per move, "
             f"{ALPHA_BETA} N plies."
         )
     return path
@@ -541,9 +541,9 @@ def _read_run_config(path: Path) -> dict[str, Any]:
         return {}
     values = read_settings(file)
     if not isinstance(values.get("game", ""), str) or not isinstance(values.get("search", {}), dict):
-        raise DataError(f"{file} is no run's: game has to be a text and search a table. Mend it.")
+        raise DataError(f"{file} is damaged: expected game to be a text and search a table. Correct it.")
     try:
         from_mapping(SearchConfig, values.get("search", {}), "search")
     except SettingsError as error:
-        raise DataError(f"{file}: {error} Mend that line, or take it out.") from error
+        raise DataError(f"{file}: {error} Correct or remove that line.") from error
     return values

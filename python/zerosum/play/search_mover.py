@@ -1,4 +1,4 @@
-"""Our own search as a mover of a match: its time manager decides how long it thinks."""
+"""Our own search as a mover of a match, with a time manager."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SearchMover:
         seed: int = 0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`num_boards` share the cores, and the memory of the contestant's search; `seed` keys sampled moves."""
+        """`num_boards` boards share the cores and the search's memory; `seed` is the seed of sampled moves."""
         player = contestant.player(game, num_batches=max(1, num_cores() // num_boards))
         config = player.config_by_time()
         self._game, self._contestant, self._seed, self._now = game, contestant, seed, now
@@ -62,7 +62,7 @@ class SearchMover:
 
     @property
     def evaluations(self) -> int:
-        """Positions that the evaluator was asked about, in all games."""
+        """Positions evaluated in all games."""
         return self._evaluations
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
@@ -114,13 +114,13 @@ class SearchMover:
         self._is_closed.set()
 
     def _wait(self) -> None:
-        """Until the tree has followed the latest move."""
+        """Wait until the tree has followed the latest move."""
         advanced, self._advanced = self._advanced, None
         if advanced is not None:
             advanced.result()
 
     def _follow(self, start: str, actions: Sequence[int]) -> State:
-        """Put a position at the root of the tree, with what is known of it."""
+        """Make a position the root of the tree, with the statistics known of it."""
         self._wait()
         if self._followed is None:
             self._followed = FollowedSearch(self._game, replace(self._config, memory_mib=self._memory_mib))
@@ -136,13 +136,13 @@ class SearchMover:
 
 
 def chosen_action(root: Root, contestant: SearchContestant, *, seed: int, game: int, ply: int) -> int:
-    """A contestant's move after a search: the best, or one drawn, as it has it; equal keys, equal moves."""
+    """A contestant's move after a search: the best or a drawn one; a function of seed, game and ply."""
     if contestant.temperature:
         number = uniform(seed, game, ply, "drawn move")
         return drawn_action(root, number, temperature=contestant.temperature)
     if ply >= contestant.sampled_plies:
         action = root.best_action
-        assert action is not None, "a game that goes on has a move"
+        assert action is not None, "a running game has a move"
         return action
     number = uniform(seed, game, ply, "sampled move")
     shares = root.visit_policy().cumsum()
@@ -150,7 +150,7 @@ def chosen_action(root: Root, contestant: SearchContestant, *, seed: int, game: 
 
 
 def _time_left(limits: EngineLimits, player: int) -> TimeLeft:
-    """What the mover's clock says, of what programs are told."""
+    """The mover's own clock, from the limits that programs receive."""
     if limits.move_time_s is not None:
         return TimeLeft(main_s=0.0, period_s=limits.move_time_s, period_moves=1, num_periods=1)
     if limits.remaining_s is None:

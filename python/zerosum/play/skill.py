@@ -1,8 +1,8 @@
-"""How to play weaker than one can, against people: few simulations a move, and moves that are drawn by lot.
+"""Weaker play against people: few simulations per move, and moves drawn at random.
 
-Skill goes from 0 to 20, and 20 is all that there is. Below that a move has `simulations_of(skill)` simulations, and is
-drawn by `drawn_action` at `temperature_of(skill)`. How many Elo that is, depends on the network and has to be measured:
-`Levels` holds what `zerosum levels` found.
+Skill ranges from 0 to 20, the full strength. Below 20 a move has `simulations_of(skill)` simulations and is drawn by
+`drawn_action` at `temperature_of(skill)`. The strength in Elo depends on the network: `zerosum levels` measures it, and
+`Levels` holds the result.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from zerosum.play.player import Contestant, SearchContestant, split_player
 from zerosum.search import SearchConfig
 
 MOST_SKILL = 20
-"""Nothing is held back."""
+"""The skill of full strength."""
 HIGHEST_TEMPERATURE = 10.0
 LEVELS_FILE = "levels.json"
-"""In a run's directory."""
+"""Name of the file of levels in a run's directory."""
 
 
 def simulations_of(skill: float) -> int:
-    """Simulations a move at a skill below 20.
+    """Simulations per move at a skill below 20.
 
     >>> [simulations_of(skill) for skill in (0, 5, 10, 15, 19)]
     [4, 13, 40, 128, 323]
@@ -41,7 +41,7 @@ def simulations_of(skill: float) -> int:
 
 
 def temperature_of(skill: float) -> float:
-    """The temperature at which moves are drawn at a skill; 0 plays the best.
+    """The temperature of drawn moves at a skill; 0 plays the best.
 
     >>> [temperature_of(skill) for skill in (0, 5, 10, 15, 20)]
     [2.0, 1.125, 0.5, 0.125, 0.0]
@@ -50,40 +50,40 @@ def temperature_of(skill: float) -> float:
 
 
 def skilled_search(config: SearchConfig) -> SearchConfig:
-    """A player's settings for a search with few simulations: one leaf at a time, by PUCT."""
+    """A player's settings for a search of few simulations: one leaf at a time, PUCT at the root."""
     return replace(config, root_selection="puct", leaves_in_flight=1, batches_in_flight=1)
 
 
 def with_skill(contestant: Contestant, skill: float) -> SearchContestant:
-    """A search of ours with this skill, as engines limit it.
+    """A search limited to a skill, as our engines limit it.
 
     Raises:
-        SettingsError: the skill is out of range, or this is no search.
+        SettingsError: the skill is out of range, or the contestant is not a search of ours.
     """
     if not 0 <= skill <= MOST_SKILL:
         raise SettingsError(f"skill is {skill:g}, expected a number from 0 to {MOST_SKILL}.")
     if not isinstance(contestant, SearchContestant):
-        raise SettingsError(f"{contestant.name} has no search of ours, which a skill would limit: leave skill out.")
+        raise SettingsError(f"{contestant.name} is not a search of ours, which skill limits: leave skill out.")
     if skill == MOST_SKILL:
         return contestant
     config = replace(skilled_search(contestant.search), num_simulations=simulations_of(skill))
     if isinstance(contestant.evaluator, RolloutEvaluator):
-        config = replace(config, exact_bounds=True)  # as engines have it
+        config = replace(config, exact_bounds=True)  # as in engines
     name = f"{split_player(contestant.name)[0]}, skill {skill:g}"
     return replace(contestant, name=name, search=config, temperature=temperature_of(skill))
 
 
 def drawn_action(root: Root, number: float, *, temperature: float, allowed: Sequence[int] = ()) -> int:
-    """The move that a number in [0, 1) draws, in proportion to (N + P)^(1 / temperature); at 0 the best.
+    """The move drawn by a number in [0, 1), in proportion to (N + P)^(1 / temperature); at 0 the best.
 
-    N are a move's visits, P its prior: as if one visit more had been shared out by priors, so that a high temperature
-    plays anything. A proven win is always played, and a proven loss only where nothing else is left.
+    N are a move's visits, P its prior: P spreads one further visit over all moves, so that a high temperature can draw
+    any of them. A proven win is always played, a proven loss only if all moves are proven losses.
 
     Args:
         root: A root that was searched.
         number: In [0, 1).
         temperature: At least 0.
-        allowed: Moves to choose from; all legal ones, if there are none.
+        allowed: Moves to choose from; empty for all legal ones.
     """
     assert root.best_action is not None
     if temperature == 0:
@@ -100,11 +100,11 @@ def drawn_action(root: Root, number: float, *, temperature: float, allowed: Sequ
 
 @dataclass(frozen=True)
 class Level:
-    """What a skill was measured to be worth."""
+    """The measured strength of a skill."""
 
     skill: int
     elo: float
-    """On the ladder of the game, where random play is 0."""
+    """Rating on the game's ladder, where random play is 0."""
     error: float
     """Half of the 95 % interval."""
     num_games: int
@@ -112,49 +112,49 @@ class Level:
 
 @dataclass(frozen=True)
 class Levels:
-    """What skills are worth for one player of one game."""
+    """The measured strength of skills, for one player of one game."""
 
     game: str
-    """By its full name."""
+    """The game's full name."""
     player: str
-    """`rollouts`, or which network: as `zerosum.play.player.SearchContestant.network`."""
+    """`rollouts`, or the network's identity (`zerosum.play.player.SearchContestant.network`)."""
     levels: tuple[Level, ...]
     """At least two, by skill."""
 
     def skill_for(self, elo: float) -> float:
-        """The skill that is worth so much, between those that were measured."""
-        # Where a measurement says that more skill is worth less, it is taken to be worth the same.
+        """The skill of a rating, interpolated between measured ones."""
+        # Where more skill measured weaker, it counts as equally strong.
         elos = np.maximum.accumulate([level.elo for level in self.levels])
         return float(np.interp(elo, elos, [level.skill for level in self.levels]))
 
     @property
     def lowest(self) -> int:
-        """The least Elo that can be asked for."""
+        """The lowest rating that a client can set."""
         return round(self.levels[0].elo)
 
     @property
     def highest(self) -> int:
-        """The most Elo that can be asked for."""
+        """The highest rating that a client can set."""
         return round(max(level.elo for level in self.levels))
 
     def write(self, path: Path) -> None:
-        """Keep them in a file of JSON."""
+        """Write the levels to a JSON file."""
         replace_durably(path, json.dumps(asdict(self), indent=1) + "\n")
 
 
 def read_levels(path: Path) -> Levels | None:
-    """What is in the file; None without one.
+    """Read levels from a file; None if it does not exist.
 
     Raises:
-        DataError: it is no such file.
+        DataError: the file is damaged.
     """
     return _parsed(path.read_text(encoding="utf-8"), str(path)) if path.is_file() else None
 
 
 def levels_of(game: Rules, run: Path | None, network: str) -> Levels | None:
-    """What is known of a player's skills: of a network from its run, of rollouts from what comes with the program.
+    """The levels of a player: a network's from its run, those of rollouts from a file of this package.
 
-    None if nothing is, or the run has learned on since.
+    None if nothing was measured, or the run has learned since.
 
     Raises:
         DataError: the run's file is damaged.
@@ -173,7 +173,7 @@ def levels_of(game: Rules, run: Path | None, network: str) -> Levels | None:
 
 
 def _without_endings(game: Rules) -> tuple[str, dict[str, str]]:
-    """What a game is but for options that hardly matter to how strong somebody is."""
+    """A game's name and its options, without those that hardly change a player's strength."""
     return game.spec.name, {
         name: value for name, value in given_options(game).items() if name not in ("max_plies", "entering_king")
     }

@@ -1,7 +1,7 @@
-"""Options that an engine offers: what it lists, what it takes, and the table of them in `docs/engines.md`.
+"""Options of an engine: the list in its handshake, the values it accepts, and the table in `docs/engines.md`.
 
-What each option does stands with who obeys it (`line_engine.py`, `uci.py`, `usi.py`). UCI and USI write them alike, but
-that names in USI have no blanks.
+`line_engine.py`, `uci.py` and `usi.py` implement the options. UCI and USI write them alike, except that names of USI
+contain no blanks.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from zerosum.base.errors import SettingsError, shown
 from zerosum.external.uci_client import EngineOption
 
 EMPTY = "<empty>"
-"""How both protocols write an empty text."""
+"""Both protocols write an empty text so."""
 INERT = "<acts on nothing>"
-"""The default of a text that nobody reads."""
+"""Default of a text option that has no effect."""
 OWN = "<own>"
-"""The default of a decimal number that is the player's own."""
+"""Default of a decimal option: the player's own value applies."""
 
 
 @dataclass(frozen=True)
 class OfferedOption:
-    """An option with its meaning."""
+    """An option and its description."""
 
     listed: EngineOption
     meaning: str
-    """For people: what it acts on."""
+    """Description for people."""
     is_inert: bool = False
-    """It is there because clients set it unasked."""
+    """The option exists only because clients set it without asking."""
     decimals: tuple[float, float] | None = None
-    """The least and the most of a decimal number, which the protocols write as a text."""
+    """Range of a decimal number, which the protocols write as a text; None for other options."""
 
     @property
     def line(self) -> str:
-        """As the handshake lists it."""
+        """The option's line in the handshake."""
         option = self.listed
         words = ["option name", option.name, "type", option.kind]
         if option.kind != "button":
@@ -45,10 +45,10 @@ class OfferedOption:
         return " ".join([*words, *(f"var {choice}" for choice in option.choices)])
 
     def read(self, text: str) -> str:
-        """The value that somebody wrote, as the option keeps it.
+        """The value that a client wrote, in the form that the option keeps.
 
         Raises:
-            SettingsError: the option does not take it.
+            SettingsError: the option does not accept the value.
         """
         option, value = self.listed, "" if text == EMPTY else text
         if option.kind == "check":
@@ -60,7 +60,7 @@ class OfferedOption:
         return str(int(value)) if option.kind == "spin" else value
 
     def _expected(self, value: str) -> str | None:
-        """What it takes, if this value is none of it."""
+        """The accepted values as a phrase; None if this value is one of them."""
         if self.decimals is None or (value == OWN == self.listed.default):
             return self.listed.expected(value)
         low, high = self.decimals
@@ -69,32 +69,32 @@ class OfferedOption:
 
 
 def check(name: str, default: bool, meaning: str, *, is_inert: bool = False) -> OfferedOption:
-    """True or false."""
+    """An option that is true or false."""
     return OfferedOption(EngineOption(name, "check", str(default).lower()), meaning, is_inert)
 
 
 def spin(name: str, default: int, low: int, high: int, meaning: str) -> OfferedOption:
-    """A whole number, `low` and `high` included."""
+    """An option whose value is an integer from `low` to `high`, both included."""
     return OfferedOption(EngineOption(name, "spin", str(default), str(low), str(high)), meaning)
 
 
 def combo(name: str, default: str, choices: Iterable[str], meaning: str) -> OfferedOption:
-    """One of several words."""
+    """An option whose value is one of several words."""
     return OfferedOption(EngineOption(name, "combo", default, choices=tuple(choices)), meaning)
 
 
 def text(name: str, default: str, meaning: str, *, is_inert: bool = False) -> OfferedOption:
-    """Any text on one line."""
+    """An option whose value is any text on one line."""
     return OfferedOption(EngineOption(name, "string", default), meaning, is_inert)
 
 
 def decimal(name: str, default: str, low: float, high: float, meaning: str) -> OfferedOption:
-    """A number that need not be whole, `low` and `high` included; the default may be `OWN`, too."""
+    """An option whose value is a decimal number from `low` to `high`, both included; the default may also be `OWN`."""
     return OfferedOption(EngineOption(name, "string", default), meaning, decimals=(low, high))
 
 
 def button(name: str, meaning: str) -> OfferedOption:
-    """Something that is done at once."""
+    """An option that triggers an action at once."""
     return OfferedOption(EngineOption(name, "button"), meaning)
 
 

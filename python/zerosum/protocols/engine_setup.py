@@ -1,7 +1,7 @@
-"""What an engine is told to be by its options and its command: the game, the player, the search and the time.
+"""The setup of an engine by its options and its command line: game, player, search and time management.
 
-An `EngineSetup` offers options, keeps their values, and makes of them what `line_engine.py` plays with. It knows
-nothing of lines and answers.
+An `EngineSetup` offers options, keeps their values, and derives the settings that `line_engine.py` plays with. It does
+not know the protocol's lines and answers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, 
 from zerosum.search import SearchConfig
 
 OpenPlayer = Callable[..., ChosenPlayer]
-"""As `zerosum.play.choice.choose_player`."""
+"""A function with the parameters of `zerosum.play.choice.choose_player`."""
 
 MOST_LINES = 256
 MOST_THREADS = 256
@@ -37,7 +37,7 @@ MOST_LEAVES = 4096
 MOST_HASH_MIB = 1 << 20
 MOST_OVERHEAD_MS = 60_000
 EXACT_OVERHEAD_S = 0.01
-"""The most that is kept back of a time for one move: clients that give one do not count in clocks."""
+"""Most overhead kept back of a fixed time for one move: clients that give such a time do not count in clocks."""
 NEWEST = "<newest>"
 """The value of `WeightsFile` that leaves the choice to `choose_player`."""
 
@@ -45,10 +45,10 @@ SECTIONS: dict[str, type[Any]] = {"search": SearchConfig, "time": TimeConfig}
 
 
 class EngineSetup(ABC):
-    """Options and their values, at first those of the command."""
+    """The options and their values, which begin as the command line has them."""
 
     names: ClassVar[Mapping[str, str]] = {}
-    """Options that the protocol calls otherwise."""
+    """Options with another name in this protocol: UCI's name to this protocol's."""
 
     def __init__(
         self,
@@ -58,17 +58,17 @@ class EngineSetup(ABC):
         overrides: Sequence[str] = (),
         open_player: OpenPlayer = choose_player,
     ) -> None:
-        """Nothing is loaded yet.
+        """A setup that has not loaded anything yet.
 
         Args:
-            game: What to play, until an option says otherwise. Its ply cap is left out, unless it is not the default's.
-            weights: A run or checkpoint, instead of the newest run of the game.
-            overrides: Settings as `search.name=value` or `time.name=value`, which go before the run's.
-            open_player: Who plays.
+            game: The game, until an option names another. Its ply cap is dropped unless it differs from the default.
+            weights: A run or checkpoint; None is the newest run of the game.
+            overrides: Settings as `search.name=value` or `time.name=value`; they override the run's.
+            open_player: Opens the player.
 
         Raises:
-            SettingsError: `weights` is not there, or an override is unknown or out of range.
-            DataError: `weights` is no checkpoint.
+            SettingsError: `weights` does not exist, or an override is unknown or out of range.
+            DataError: `weights` is not a checkpoint.
         """
         if weights is not None:
             _require_path(str(weights))
@@ -81,37 +81,37 @@ class EngineSetup(ABC):
         self.options = {offered.listed.name: offered for offered in self._offer(weights)}
         self.values = {name: offered.listed.default for name, offered in self.options.items()}
         self.game = without_ply_cap(self._game_asked())
-        """What is played."""
+        """The game that is played."""
 
     @abstractmethod
     def _game_asked(self) -> Rules:
         """The game that the options ask for."""
 
     def _offer_more(self) -> Iterable[OfferedOption]:
-        """Options of a protocol alone."""
+        """Options that only this protocol has."""
         return ()
 
     def _describe(self, game: Rules, path: Path | None) -> None:
-        """Learn what is known of who will play."""
+        """Read the network's description and its measured levels."""
         path = path or newest_run(game)
         self._network = None if path is None else network_at(path)
         self._levels = levels_of(game, path, "" if self._network is None else network_name(self._network))
 
     @property
     def skill(self) -> float:
-        """How strong it is to play, `MOST_SKILL` at most."""
+        """The playing strength, at most `MOST_SKILL`."""
         if self.is_set("UCI_LimitStrength") and self._levels is not None:
             return self._levels.skill_for(self.number("UCI_Elo"))
         return self.number("Skill Level")
 
     @property
     def temperature(self) -> float:
-        """At which moves are drawn."""
+        """The temperature at which moves are drawn."""
         return max(float(self.value("Temperature")), temperature_of(self.skill))
 
     @property
     def seed(self) -> int:
-        """Keys those draws."""
+        """The seed of those draws."""
         return self.number("Seed") or self._own_seed
 
     @property
@@ -121,30 +121,30 @@ class EngineSetup(ABC):
 
     @property
     def knows_draws(self) -> bool:
-        """Whether the network tells draws from even fights."""
+        """Whether the network predicts draws separately."""
         return self._network is not None and self._network.network.value_head == "wdl"
 
     def value(self, name: str) -> str:
-        """Of an option, by the name that UCI has for it."""
+        """The value of an option, by its name in UCI."""
         return self.values[self.name_of(name)]
 
     def number(self, name: str) -> int:
-        """The same of a whole number."""
+        """The value of an integer option."""
         return int(self.value(name))
 
     def is_set(self, name: str) -> bool:
-        """The same of true or false; false if there is no such option."""
+        """The value of a true-or-false option; False if there is no such option."""
         return self.values.get(self.name_of(name)) == "true"
 
     def name_of(self, name: str) -> str:
-        """How the protocol calls an option of UCI."""
+        """This protocol's name of an option of UCI."""
         return self.names.get(name, name)
 
     def set(self, said_name: str, said_value: str) -> OfferedOption:
-        """Give an option a value.
+        """Set an option and return it.
 
         Raises:
-            SettingsError: it is unknown, or does not take the value: then it stays as it was.
+            SettingsError: the option is unknown or does not accept the value; nothing changes.
         """
         name = next((known for known in self.options if known.casefold() == said_name.casefold()), None)
         if name is None:
@@ -165,13 +165,14 @@ class EngineSetup(ABC):
 
     @property
     def player_key(self) -> tuple[str, ...]:
-        """Two players are the same if this is."""
+        """The identity of the player: two players with equal keys are the same."""
         return self.game.spec.full_name, self.value("WeightsFile"), self.value("Backend")
 
     def load_player(self, tell: Callable[[str], None]) -> Player:
-        """The player asked for, ready to answer; `tell` hears who it is.
+        """The player that the options name, ready to search; `tell` receives its description.
 
-        If it cannot be had, it is who plays where nobody is named, and at last rollouts: a game may wait for a move.
+        If that player cannot be loaded, the default player of the game replaces it, and at last rollouts: a game may be
+        waiting for a move.
         """
         game, named = self._game_asked(), self.value("WeightsFile")
         for path in dict.fromkeys((None if named in ("", NEWEST) else Path(named), None)):
@@ -184,26 +185,26 @@ class EngineSetup(ABC):
             else:
                 tell(chosen.sentence)
                 if self.is_set("UCI_LimitStrength") and self._levels is None:
-                    tell("UCI_Elo acts on nothing: nobody has measured this player's skills, as `zerosum levels` does.")
+                    tell("UCI_Elo has no effect: measure this player's skill levels with `zerosum levels` first.")
                 return chosen.player
         self._network = self._levels = None
         tell("Playing with uniform priors and rollouts instead.")
         return usual_rollouts(game)
 
     def search_config(self, player: Player, *, proofs: bool = False, is_limited: bool = True) -> SearchConfig:
-        """The player's settings with what options and the command line say.
+        """The player's search settings, changed by the options and the command line.
 
         Args:
-            player: Who searches.
-            proofs: Look for certain results.
-            is_limited: The skill counts, if one is set.
+            player: The player that searches.
+            proofs: Whether to look for proven results.
+            is_limited: Whether the skill option applies.
 
         Raises:
-            SettingsError: settings exclude each other.
+            SettingsError: settings contradict each other.
         """
         config = player.config_by_time()
         if isinstance(player.evaluator, RolloutEvaluator) and not self.search_overrides.get("twofold_draw"):
-            config = replace(config, exact_bounds=True)  # mates are to be seen without a network, too
+            config = replace(config, exact_bounds=True)  # so that mates are seen without a network, too
         if threads := self.number("Threads"):
             leaves = min(threads * config.leaves_a_batch, MOST_LEAVES)
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=threads)
@@ -214,14 +215,14 @@ class EngineSetup(ABC):
         return replace(config, exact_bounds=True, twofold_draw=False) if proofs else config
 
     def _exploration(self) -> dict[str, Any]:
-        """Settings of the search that options give."""
+        """The search settings that options change."""
         numbers = {"CPuct": "c_init", "FpuValue": "unvisited_reduction"}
         given = {ours: float(self.value(name)) for name, ours in numbers.items() if self.value(name) != OWN}
         strategy = self.value("FpuStrategy")
         return given if strategy == OWN else {**given, "unvisited_value": strategy}
 
     def time_config(self, *, is_exact: bool) -> TimeConfig:
-        """Of searches by clocks, or of those that have a time of their own, which they use, but for a moment."""
+        """Time management of searches by clocks, or of searches with a fixed time, which they use almost completely."""
         overhead_s = self.number("Move Overhead") / 1000
         return replace(
             self._time,
@@ -238,27 +239,27 @@ class EngineSetup(ABC):
             0,
             0,
             MOST_THREADS,
-            "batches of positions that are evaluated at a time, each by a thread of its own;"
-            " 0 is one a core, or two on a GPU",
+            "batches of positions evaluated at the same time, each by a thread of its own;"
+            " 0 is one per core, or two on a GPU",
         )
-        yield spin(name_of("Hash"), memory, 1, MOST_HASH_MIB, "the most mebibytes of the search tree")
-        yield button(name_of("Clear Hash"), "forgets the tree; a search under way ends")
+        yield spin(name_of("Hash"), memory, 1, MOST_HASH_MIB, "most memory of the search tree, in MiB")
+        yield button(name_of("Clear Hash"), "clears the search tree; a running search ends")
         yield check(name_of("Ponder"), False, "whether `bestmove` names the reply to ponder on")
-        yield spin("MultiPV", 1, 1, MOST_LINES, "moves that are reported, the best first")
-        yield spin("MultiPVShare", 5, 0, 100, "percentage of all visits that each of several such moves gets at least")
+        yield spin("MultiPV", 1, 1, MOST_LINES, "number of moves reported, the best first")
+        yield spin("MultiPVShare", 5, 0, 100, "least percentage of all visits for each of several reported moves")
         yield spin(
             name_of("Move Overhead"),
             round(1000 * self._time.overhead_s),
             0,
             MOST_OVERHEAD_MS,
-            "milliseconds that pass outside of the engine at a move, at worst",
+            "most milliseconds per move that pass outside of the engine",
         )
-        yield combo("TimeManager", self._time.manager, ("adaptive", "paper"), "how clocks are used, see below")
-        yield spin("Simulations", 0, 0, MOST_SIMULATIONS, "the most simulations a move, whatever `go` says; 0 is none")
+        yield combo("TimeManager", self._time.manager, ("adaptive", "paper"), "how clock time is used, see below")
+        yield spin("Simulations", 0, 0, MOST_SIMULATIONS, "most simulations per move, also for `go`; 0 is no limit")
         yield text(
             "WeightsFile",
             str(weights or NEWEST),
-            "a run or a checkpoint; `<newest>` is the newest run of the game, or rollouts if there is none",
+            "a run or a checkpoint; `<newest>` is the newest run of the game, or rollouts without one",
         )
         yield combo("Backend", "auto", BACKENDS, "the library that evaluates the network")
         yield spin(
@@ -271,45 +272,43 @@ class EngineSetup(ABC):
             "FpuStrategy",
             str(overrides.get("unvisited_value", OWN)),
             (OWN, "parent", "zero", "loss"),
-            "what a move is worth that was not tried: its `unvisited_value`",
+            "value of unvisited moves: the search's `unvisited_value`",
         )
         yield decimal(
             "FpuValue",
             str(overrides.get("unvisited_reduction", OWN)),
             0.0,
             2.0,
-            "its `unvisited_reduction`, for `FpuStrategy` parent",
+            "the search's `unvisited_reduction`, for `FpuStrategy` parent",
         )
-        yield check("VerboseMoveStats", False, "says of each move what the search knows, before each answer")
+        yield check("VerboseMoveStats", False, "prints the search's statistics of each move before each answer")
         yield from self._offer_strength()
         yield from self._offer_more()
 
     def _offer_strength(self) -> Iterator[OfferedOption]:
-        yield spin(self.name_of("Skill Level"), MOST_SKILL, 0, MOST_SKILL, "how strong it plays, see below")
+        yield spin(self.name_of("Skill Level"), MOST_SKILL, 0, MOST_SKILL, "playing strength, see below")
         if self._levels is not None:
             low, high = self._levels.lowest, self._levels.highest
-            yield check(self.name_of("UCI_LimitStrength"), False, "plays as strong as the next option says")
-            yield spin(self.name_of("UCI_Elo"), high, low, high, "on the [ladder](ladder.md) of the game")
-        yield decimal(
-            "Temperature", "0", 0.0, HIGHEST_TEMPERATURE, "at which moves are drawn by their visits; 0 plays the best"
-        )
-        yield spin("Seed", 0, 0, (1 << 31) - 1, "keys those draws; 0 is a number of the system's at each start")
+            yield check(self.name_of("UCI_LimitStrength"), False, "limits the strength to the next option's")
+            yield spin(self.name_of("UCI_Elo"), high, low, high, "rating on the game's [ladder](ladder.md)")
+        yield decimal("Temperature", "0", 0.0, HIGHEST_TEMPERATURE, "temperature of draws by visits; 0 plays the best")
+        yield spin("Seed", 0, 0, (1 << 31) - 1, "seed of those draws; 0 is a random number at each start")
 
 
 def failure_text(error: Exception) -> str:
-    """What went wrong, in a sentence."""
+    """The message of an error, with its type if it is not one of ours."""
     return str(error) if isinstance(error, ZerosumError) else f"{type(error).__name__}: {error}"
 
 
 def _parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """`section.name=value`, by section."""
+    """Parse texts such as "search.c_init=1.5" into values by section and name."""
     values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     for override in overrides:
         path, equals, value = override.partition("=")
         section, dot, name = path.strip().partition(".")
         if not equals or not dot or section not in SECTIONS:
             raise SettingsError(
-                f"{override!r} is no setting of an engine: write search.name=value or time.name=value, such as"
+                f"{override!r} is not a setting of an engine: write search.name=value or time.name=value, such as"
                 " search.c_init=1.5."
             )
         values[section][name] = parse_value(SECTIONS[section], name, value.strip(), section)
@@ -317,5 +316,5 @@ def _parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _require_path(path: str) -> None:
-    if not os.path.exists(path):  # which no text upsets
-        raise SettingsError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
+    if not os.path.exists(path):  # `Path.exists` raises for some texts
+        raise SettingsError(f"{path} does not exist: name a run directory or a checkpoint's JSON.")

@@ -1,12 +1,12 @@
-"""An engine of Go that speaks GTP 2, with the extensions of KataGo, Leela Zero and KGS that boards rely on.
+"""A Go engine that speaks GTP 2, with the extensions of KataGo, Leela Zero and KGS that boards rely on.
 
     engine = GtpEngine(make("go(size=9)"), Players().of, write=sys.stdout.write, warn=print)
     engine.handle("1 genmove b")
 
-After Gunnar Farnebäck's specification (draft 2 of 2002) and KataGo's "GTP Extensions". `handle` takes a line and
-writes the answer, if the line asks for one; it never raises for what a line says. An analysis goes on in the search's
-thread until the next line. The board is `gtp_board.py`'s, who plays `gtp_player.py`'s, and what an analysis says
-`gtp_analysis.py`'s.
+Sources: Gunnar Farnebäck's specification (draft 2 of 2002) and KataGo's "GTP Extensions". `handle` takes a line and
+writes the answer, if the line asks for one; it does not raise, whatever the line says. An analysis continues in the
+search's thread until the next line. `gtp_board.py` has the board, `gtp_player.py` the player, and `gtp_analysis.py` the
+lines of an analysis.
 
 Start with `GtpEngine.handle` and `COMMANDS`, at the end.
 """
@@ -42,9 +42,9 @@ from zerosum.protocols.gtp_player import GtpPlayer, Teller
 from zerosum.protocols.gtp_raw_network import NUM_SYMMETRIES, raw_network
 
 CLEANUP_WINRATE = 0.75
-"""`kgs-genmove_cleanup` attacks stones that look dead as long as the win rate stays as high (not measured)."""
+"""`kgs-genmove_cleanup` attacks stones that look dead while the win rate stays at least this high (not measured)."""
 HOPELESS = 0.05
-"""The win rate below which there is no use in playing on where passing loses, too."""
+"""Win rate below which playing on is useless where a pass loses, too."""
 SYNTAX_ERROR = "syntax error"
 
 
@@ -56,18 +56,18 @@ def run_gtp(
     config: GtpConfig | None = None,
     time_config: TimeConfig | None = None,
 ) -> None:
-    """Be an engine on the standard streams until the input ends or says `quit`.
+    """Run an engine on the standard streams until the input ends or says `quit`.
 
     Args:
         player: A run, a checkpoint, or the words of `parse_player`; "" is the newest run that fits the board.
-        game: Go with its options; "" is what the player learned, or 19x19.
+        game: Go with its options; "" is the game that the player learned, or 19x19.
         rules: KataGo's name of rules, such as "japanese"; "" is the game's own.
         config: How to play.
         time_config: How to manage time.
 
     Raises:
-        SettingsError: the game is not Go, nobody goes by the player's name, or there are no such rules.
-        DataError: there is no whole checkpoint, or its network does not fit the game.
+        SettingsError: the game is not Go, or the player or the rules are unknown.
+        DataError: no complete checkpoint exists, or its network does not fit the game.
     """
 
     def write(text: str) -> None:
@@ -79,7 +79,7 @@ def run_gtp(
 
     players = Players(player, say=warn)
     go = make(game) if game else players.own_game() or make("go")
-    if player and Path(player).exists():  # which is loaded when it is needed, for that takes its time
+    if player and Path(player).exists():  # loading takes time, so it waits until the player is needed
         require_encoder(network_at(Path(player)), go.spec)
     elif player:
         players.of(go)
@@ -93,7 +93,7 @@ def run_gtp(
         time_config=time_config,
     )
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="surrogateescape")  # names of files, whatever they are
+        sys.stdin.reconfigure(errors="surrogateescape")  # file names of any bytes
     engine.serve(sys.stdin)
 
 
@@ -101,11 +101,11 @@ def _named_rules(name: str) -> GoRules:
     try:
         return GoRules.named(name)
     except SettingsError as error:
-        raise SettingsError(f"There are no rules {error}.") from None
+        raise SettingsError(f"Unknown rules: {error}.") from None
 
 
 class GtpEngine:
-    """A conversation about one board."""
+    """A GTP session with one board."""
 
     def __init__(
         self,
@@ -119,20 +119,20 @@ class GtpEngine:
         time_config: TimeConfig | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Nobody is asked to play yet: `choose` is called for the first command that is about a game.
+        """A session without a player yet: the first command that needs one calls `choose`.
 
         Args:
-            game: Go; its size, komi and rules hold until others are told.
-            choose: The player for a game, as `Players.of` has it; DataError if there is none for its board.
-            rules: Instead of the game's own.
-            write: Takes answers, and lines of an analysis from another thread; each ends with a line end.
-            warn: Takes sentences for people.
+            game: Go; its size, komi and rules hold until commands change them.
+            choose: Returns the player for a game, as `Players.of` does; raises DataError if no player fits.
+            rules: Rules instead of the game's own.
+            write: Receives answers, and lines of an analysis from another thread; each ends with a newline.
+            warn: Receives warnings for people.
             config: How to play.
             time_config: How to manage time.
             clock: Seconds that never go back.
 
         Raises:
-            SettingsError: the game is not Go, or has handicap stones, or the rules are not played.
+            SettingsError: the game is not Go or has handicap stones, or the rules are not supported.
         """
         self._board = GtpBoard(game)
         if rules is not None:
@@ -146,12 +146,12 @@ class GtpEngine:
         self._seconds_of_moves = 0.0
         self._clock = clock
         self.has_quit = False
-        """Whether `quit` was said."""
+        """Whether `quit` was received."""
 
-    # ---- the conversation
+    # ---- the session
 
     def serve(self, lines: Iterable[str]) -> None:
-        """Take lines until they end, or one says `quit`."""
+        """Handle lines until they end or one of them is `quit`."""
         try:
             for line in lines:
                 self.handle(line)
@@ -161,10 +161,10 @@ class GtpEngine:
             self.rest()
 
     def handle(self, line: str) -> None:
-        """Take a line: end what goes on, and answer what it asks."""
+        """Handle a line: end the running analysis, obey and answer."""
         self.rest()
         self._player.begin_turn()
-        # Control characters are no part of a line, a tab is a blank (section 2.4 of GTP 2).
+        # Control characters are dropped, a tab counts as a blank (section 2.4 of GTP 2).
         words = re.sub(r"[\x00-\x08\x0a-\x1f\x7f]", "", line).partition("#")[0].split()
         if not words:
             return
@@ -186,7 +186,7 @@ class GtpEngine:
             self._player.ponder(self._board)
 
     def rest(self) -> None:
-        """End the analysis or the pondering that goes on."""
+        """End a running analysis or pondering."""
         self._player.stop()
         if self._is_analysing:
             self._is_analysing = False
@@ -195,7 +195,7 @@ class GtpEngine:
             self._write("\n")
 
     def protocol_version(self, _words: list[str]) -> str:
-        """GTP's."""
+        """The version of GTP."""
         return "2"
 
     def name(self, _words: list[str]) -> str:
@@ -207,15 +207,15 @@ class GtpEngine:
         return __version__
 
     def known_command(self, words: list[str]) -> str:
-        """Whether there is a command of this name."""
+        """Whether a command of this name exists."""
         return str(words[:1] != [] and words[0] in COMMANDS).lower()
 
     def list_commands(self, _words: list[str]) -> str:
-        """All, a line each."""
+        """The names of all commands, one per line."""
         return "\n".join(COMMANDS)
 
     def gogui_analyze_commands(self, _words: list[str]) -> str:
-        """What GoGui offers in its menu: type, label and command."""
+        """Entries of GoGui's menu: type, label and command."""
         return "\n".join(
             (
                 "string/Score/final_score",
@@ -226,18 +226,18 @@ class GtpEngine:
         )
 
     def quit(self, _words: list[str]) -> str:
-        """The end."""
+        """End the session."""
         self.has_quit = True
         return ""
 
     def nothing(self, _words: list[str]) -> str:
-        """To end what goes on, any line does."""
+        """Do nothing: every line already ends a running analysis."""
         return ""
 
     # ---- the board
 
     def boardsize(self, words: list[str]) -> str:
-        """`boardsize N` or `boardsize N N`: an empty board, if there is a player for it."""
+        """`boardsize N` or `boardsize N N`: an empty board, if a player for it exists."""
         sizes = [_whole([word]) for word in " ".join(words).replace(":", " ").split()] or [_whole([])]
         size = sizes[0]
         if len(sizes) > 2:
@@ -253,20 +253,20 @@ class GtpEngine:
         return ""
 
     def clear_board(self, _words: list[str]) -> str:
-        """Another game."""
+        """Begin a new game."""
         self._board.clear()
         self._begin(self._board)
         return ""
 
     def set_position(self, words: list[str]) -> str:
-        """`set_position colour vertex colour vertex ...`: these stones without a past, Black to move."""
+        """`set_position colour vertex colour vertex ...`: these stones without earlier moves, Black to move."""
         if len(words) % 2:
             raise GameError("expected pairs of colour and vertex")
         stones: dict[str, int] = {}
         for colour, vertex in zip(words[::2], words[1::2], strict=True):
             point = self._board.vertex(self._board.action(vertex))
             if point == "pass" or point in stones:
-                raise GameError(f"bad vertex list: {vertex} is no point, or comes twice")
+                raise GameError(f"bad vertex list: {vertex} is not a point, or comes twice")
             stones[point] = parse_player(colour)
         self._board.set_position(stones) if stones else self._board.clear()
         self._begin(self._board)
@@ -277,7 +277,7 @@ class GtpEngine:
         self._player.new_game()
 
     def komi(self, words: list[str]) -> str:
-        """`komi X`: any is taken, and the score has it."""
+        """`komi X`: any number; the score includes it."""
         self._board.set_komi(_real(words))
         self._warn_of_komi()
         return ""
@@ -289,25 +289,25 @@ class GtpEngine:
     def _warn_of_komi(self) -> None:
         komi, learned = self._board.komi, self._player.learned("komi")
         if learned is not None and float(learned) != komi:
-            self._warn(f"The network learned Go with komi {learned} and does not see that it is {komi:g} now.")
+            self._warn(f"The network learned Go with komi {learned} and cannot see that it is {komi:g} now.")
 
     def _warn_of_scoring(self) -> None:
-        """Once for each time that the rules come to count otherwise than the network learned."""
+        """Warn once whenever the rules begin to score otherwise than the network learned."""
         scoring, learned = self._board.rules.scoring.lower(), self._player.learned("scoring")
         is_other = learned not in (None, scoring)
         if is_other and not self._has_warned:
-            self._warn(f"The network learned {learned} scoring and does not see that {scoring} counts now.")
+            self._warn(f"The network learned {learned} scoring and cannot see that {scoring} scoring applies now.")
         self._has_warned = is_other
 
     def fixed_handicap(self, words: list[str]) -> str:
-        """`fixed_handicap N`: where GTP has them."""
+        """`fixed_handicap N`: stones on the points that GTP prescribes."""
         num_stones = _whole(words)
         if not 2 <= num_stones <= self._board.most_handicap:
             raise GameError("invalid number of stones")
         return " ".join(self._board.fixed_handicap(num_stones))
 
     def place_free_handicap(self, words: list[str]) -> str:
-        """`place_free_handicap N`: on the points of a fixed handicap, as many as there are."""
+        """`place_free_handicap N`: stones on the points of a fixed handicap, as many as there are."""
         num_stones, most = _whole(words), self._board.most_handicap
         if num_stones < 2 or not most:
             raise GameError("invalid number of stones")
@@ -319,14 +319,14 @@ class GtpEngine:
         return ""
 
     def play(self, words: list[str]) -> str:
-        """`play colour vertex`, whoever's turn it is."""
+        """`play colour vertex`; either colour may move."""
         if len(words) < 2:
             raise GameError(SYNTAX_ERROR)
         self._board.play(parse_player(words[0]), self._board.action(words[1]))
         return ""
 
     def undo(self, _words: list[str]) -> str:
-        """The last move."""
+        """Take back the last move."""
         self._board.undo()
         return ""
 
@@ -350,7 +350,7 @@ class GtpEngine:
         return ""
 
     def printsgf(self, words: list[str]) -> str:
-        """`printsgf [file]`: the game as SGF, as the answer or in a file."""
+        """`printsgf [file]`: the game as SGF, in the answer or in a file."""
         name = " ".join(words)
         if name in ("", "-"):
             return self._board.sgf()
@@ -367,12 +367,12 @@ class GtpEngine:
     # ---- the score
 
     def final_score(self, _words: list[str]) -> str:
-        """By the rules: of the board as it is, or with friendly passes without dead stones."""
+        """The score by the rules: of the board as it stands, or without dead stones if passes are friendly."""
         score = self._board.score()
         return f"{'B' if score > 0 else 'W'}+{abs(score):.10g}" if score else "0"
 
     def final_status_list(self, words: list[str]) -> str:
-        """`final_status_list alive | dead | seki`, as the score counts them: all are alive without friendly passes."""
+        """`final_status_list alive | dead | seki`, as the score counts; without friendly passes all are alive."""
         if words[:1] not in (["alive"], ["dead"], ["seki"]):
             raise GameError(SYNTAX_ERROR)
         return " ".join(self._board.statuses()[words[0]])
@@ -380,7 +380,7 @@ class GtpEngine:
     # ---- rules
 
     def get_rules(self, _words: list[str]) -> str:
-        """JSON."""
+        """The rules as JSON."""
         return json.dumps(self._board.rules.fields(), separators=(",", ":"))
 
     def set_rules(self, words: list[str]) -> str:
@@ -396,7 +396,7 @@ class GtpEngine:
         return self._change_rules({words[0]: value})
 
     def _change_rules(self, rules: str | dict[str, Any]) -> str:
-        """To those of a name, or in some fields."""
+        """Change to the rules of this name, or change some fields."""
         try:
             if isinstance(rules, str):
                 self._board.set_rules(GoRules.named(rules))
@@ -407,7 +407,7 @@ class GtpEngine:
         return ""
 
     def kgs_rules(self, words: list[str]) -> str:
-        """`kgs-rules NAME`: as on that server, where Chinese rules have superko."""
+        """`kgs-rules NAME`: the rules of the KGS server, where Chinese rules have superko."""
         return self.set_rules(["chinese-kgs"] if words == ["chinese"] else words)
 
     # ---- time
@@ -418,12 +418,12 @@ class GtpEngine:
         return ""
 
     def other_time_settings(self, words: list[str]) -> str:
-        """`kata-time_settings` and `kgs-time_settings`: a system, and its numbers."""
+        """`kata-time_settings` and `kgs-time_settings`: a time system and its numbers."""
         self._player.set_control(TimeControl.of_kata(words))
         return ""
 
     def list_time_settings(self, _words: list[str]) -> str:
-        """The systems."""
+        """The supported time systems."""
         return " ".join(KATA_TIME_SYSTEMS)
 
     def time_left(self, words: list[str]) -> str:
@@ -459,9 +459,9 @@ class GtpEngine:
         return found
 
     def _best(self, player: int, report: Analysis) -> AnalysisLine:
-        """What was found, but for a pass that loses at once if it is answered by another while there is hope.
+        """The best move; a pass that loses at once if the opponent passes, too, gives way while the game is not lost.
 
-        A search of few simulations may not have come to that answer.
+        A search of few simulations may not have seen that reply.
         """
         best, *others = report.lines
         is_behind = (self._board.score() < 0) == (player == BLACK) and self._board.score() != 0
@@ -474,7 +474,7 @@ class GtpEngine:
         return self._board.vertex(action)
 
     def reg_genmove(self, words: list[str]) -> str:
-        """`reg_genmove colour` and `kata-search colour`: what would be played."""
+        """`reg_genmove colour` and `kata-search colour`: the move, which is not played."""
         return self._search(_options_of(words), None)
 
     def _search(self, options: AnalysisOptions, tell: Teller | None) -> str:
@@ -482,7 +482,7 @@ class GtpEngine:
         return "pass" if best is None else self._board.vertex(best.actions[0])
 
     def genmove_cleanup(self, words: list[str]) -> str:
-        """`kgs-genmove_cleanup colour`: as `genmove`, but it takes stones that look dead before it passes."""
+        """`kgs-genmove_cleanup colour`: as `genmove`, but captures stones that look dead before it passes."""
         options, board, action = _options_of(words), self._board, self._board.action("pass")
         wins = board.wins_without_dead(options.player)
         if not wins:
@@ -509,13 +509,13 @@ class GtpEngine:
         self._write(f"play {self._genmove(options, self._teller(options, line_of))}\n\n")
 
     def search_analyse(self, words: list[str], line_of: LineOf) -> None:
-        """`kata-search_analyze`: the same, but the move is not played."""
+        """`kata-search_analyze`: as `genmove_analyse`, but the move is not played."""
         options = self._analysis_options(words)
         self._write(f"={self._number}\n")
         self._write(f"play {self._search(options, self._teller(options, line_of))}\n\n")
 
     def raw_network(self, words: list[str]) -> str:
-        """`kata-raw-nn SYMMETRY`: what the network says of the position, 0 to 7 or `all`."""
+        """`kata-raw-nn SYMMETRY`: the network's output for the position; SYMMETRY is 0 to 7 or `all`."""
         if words[:1] == ["all"]:
             symmetries: Iterable[int] = range(NUM_SYMMETRIES)
         elif words and re.fullmatch("[0-7]", words[0]):
@@ -542,7 +542,7 @@ class GtpEngine:
         return " ".join(gtp_params.names())
 
     def cputime(self, _words: list[str]) -> str:
-        """Seconds, by the clock on the wall as in KataGo, that all moves asked for so far have taken."""
+        """Seconds of wall-clock time (as in KataGo) that all moves have taken so far."""
         return f"{self._seconds_of_moves:.6f}"
 
     def _analysis_options(self, words: list[str]) -> AnalysisOptions:
@@ -550,7 +550,7 @@ class GtpEngine:
         for name in options.unknown:
             self._warn(f"{name} is left out: no network knows it.")
         if options.owners:
-            _ = self._board.judged  # before the clock of the search runs, and in this thread
+            _ = self._board.judged  # computed in this thread, before the search's clock runs
         return options
 
     def _teller(self, options: AnalysisOptions, line_of: LineOf) -> Teller:
@@ -562,7 +562,7 @@ class GtpEngine:
         return tell
 
     def clear_cache(self, _words: list[str]) -> str:
-        """Forget the search."""
+        """Clear the search tree."""
         self._player.forget()
         return ""
 
@@ -571,7 +571,7 @@ LineOf = Callable[[Analysis, AnalysisOptions, GtpBoard], str]
 
 
 def _options_of(words: list[str]) -> AnalysisOptions:
-    """Those of a command that is told the colour alone."""
+    """The options of a command that names only the colour."""
     return AnalysisOptions(parse_player(words[0] if words else ""))
 
 
@@ -654,11 +654,11 @@ COMMANDS: dict[str, Callable[[GtpEngine, list[str]], str | None]] = {
     "stop": GtpEngine.nothing,
     "gogui-analyze_commands": GtpEngine.gogui_analyze_commands,
 }
-"""By name, in the order in which they are listed."""
+"""Commands by name, in the order in which they are listed."""
 WITHOUT_PLAYER = {
     *("protocol_version", "name", "version", "known_command", "list_commands", "quit", "gogui-analyze_commands"),
     *("boardsize", "rectangular_boardsize", "kata-list-params", "cputime", "gomill-cpu_time"),
 }
-"""Commands that need no player, or see to it themselves; before any other, the player is loaded."""
+"""Commands that need no player or load it themselves; any other command loads the player first."""
 GENMOVES = {"genmove", "kgs-genmove_cleanup", "lz-genmove_analyze", "kata-genmove_analyze", "genmove_analyze"}
-"""Commands after which the engine ponders, if it does."""
+"""Commands after which the engine ponders, if pondering is on."""

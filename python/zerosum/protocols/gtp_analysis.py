@@ -1,6 +1,6 @@
-"""What boards ask an engine of Go to tell while it thinks: the options and the lines of lz-analyze and kata-analyze.
+"""Analysis lines for boards while a Go engine thinks: options and output of lz-analyze and kata-analyze.
 
-After KataGo's "GTP Extensions" and Leela Zero's `lz-analyze`. It knows neither the conversation nor the clock.
+Sources: KataGo's "GTP Extensions" and Leela Zero's `lz-analyze`. The module knows neither the session nor the clock.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ DEFAULT_INTERVAL_S = 0.5
 
 @dataclass(frozen=True)
 class AnalysisOptions:
-    """What stands behind an analysis command."""
+    """The options of an analysis command."""
 
     player: int
-    """Who is to move."""
+    """The player to move."""
     interval_s: float = DEFAULT_INTERVAL_S
     fewest_moves: int = 0
-    """Told at least, those without a visit included."""
+    """Least number of moves reported, unvisited ones included."""
     most_moves: int | None = None
     allowed: frozenset[int] | None = None
-    """Moves of `player` that are considered; None is all."""
+    """The moves of `player` that may be considered; None is all."""
     avoided: frozenset[int] = frozenset()
     has_root: bool = False
-    """Whether to tell what the position itself is worth."""
+    """Whether to report the value of the position itself."""
     owners: tuple[str, ...] = ()
-    """"ownership" and "ownershipStdev", where they are to be told."""
+    """"ownership" and "ownershipStdev", if requested."""
     unknown: tuple[str, ...] = ()
-    """What was asked and is not told, because no network knows it."""
+    """Requested values that are not reported, because no network predicts them."""
 
     @classmethod
     def parse(cls, words: list[str], board: GtpBoard) -> AnalysisOptions:
         """The options as GTP has them: `[colour] [interval] [name value ...]`.
 
         Raises:
-            GameError: a word is none that belongs there, or no move is left to choose from.
+            GameError: a word does not belong there, or no move is left to choose from.
         """
         ahead = [word.lower() for word in words]
         player = parse_player(ahead.pop(0)) if ahead and ahead[0] in PLAYERS else board.mover
@@ -77,9 +77,9 @@ class AnalysisOptions:
         raise GameError("syntax error")
 
     def _restricted(self, name: str, words: list[str], board: GtpBoard) -> AnalysisOptions:
-        """`avoid` or `allow`, of which words are the colour, the points with commas, and until which depth it holds.
+        """Apply `avoid` or `allow`, whose words are the colour, the points with commas, and the depth.
 
-        It holds for the move that is asked for, whatever the depth.
+        The restriction applies only to the next move, whatever the depth.
         """
         if len(words) != 3 or words[0] not in PLAYERS or _number(words[2]) < 1:
             raise GameError("syntax error")
@@ -91,14 +91,14 @@ class AnalysisOptions:
         return replace(self, allowed=actions | (self.allowed or frozenset()))
 
     def considers(self, action: int) -> bool:
-        """Whether it is neither avoided nor left out of those that are allowed."""
+        """Whether a move is neither avoided nor missing from the allowed ones."""
         return action not in self.avoided and (self.allowed is None or action in self.allowed)
 
     def actions(self, board: GtpBoard) -> tuple[int, ...]:
-        """What to choose from, as `Task.allowed` has it: () is all.
+        """The moves to choose from, in the form of `Task.allowed`: () is all.
 
         Raises:
-            GameError: nothing is left.
+            GameError: no move is left.
         """
         legal = board.legal_actions(self.player)
         considered = tuple(filter(self.considers, legal))
@@ -109,11 +109,11 @@ class AnalysisOptions:
 
 _OWNERS = {"ownership": "ownership", "ownershipstdev": "ownershipStdev"}
 _UNKNOWN = {name.lower(): name for name in ("movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits")}
-"""Options that are taken, and that nothing can be told of."""
+"""Options that are accepted and whose values are never reported."""
 
 
 def parse_player(word: str) -> int:
-    """0 for Black, 1 for White. Raises GameError if the word is no colour."""
+    """0 for Black, 1 for White. Raises GameError if the word is not a colour."""
     if word.lower() not in PLAYERS:
         raise GameError("invalid color")
     return PLAYERS[word.lower()]
@@ -126,7 +126,7 @@ def _number(word: str) -> int:
 
 
 def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> str:
-    """What lz-analyze says of a report: win rates, priors and bounds are ten-thousandths, for the player to move."""
+    """A line of lz-analyze: win rates, priors and bounds in ten-thousandths, for the player to move."""
     return " ".join(
         f"info move {move.vertex} visits {move.visits} winrate {_whole(move.winrate)} prior {_whole(move.prior)}"
         f" lcb {_whole(move.lcb)} order {order} pv {move.line}"
@@ -135,9 +135,9 @@ def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> s
 
 
 def kata_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> str:
-    """What kata-analyze says of a report: win rates, priors and bounds in [0, 1], for the player to move.
+    """A line of kata-analyze: win rates, priors and bounds in [0, 1], for the player to move.
 
-    `utility` is the expected result, in [-1, 1]; owners are those at the ends of random games, 1 the player's.
+    `utility` is the expected result, in [-1, 1]; owners come from the ends of random games, 1 for the player to move.
     """
     told = [
         f"info move {move.vertex} visits {move.visits} utility {2 * move.winrate - 1:.6f} winrate {move.winrate:.6f}"
@@ -166,7 +166,7 @@ class _Move:
 
 
 def _moves(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> list[_Move]:
-    """Moves to tell of, the best first: those that were visited, and others by their priors until there are enough."""
+    """The moves to report, the best first: visited ones, then others by their priors until there are enough."""
     visited = [
         _Move(
             vertex=board.vertex(line.actions[0]),

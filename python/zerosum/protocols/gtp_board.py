@@ -1,10 +1,9 @@
-"""The board that a Go program and its user talk of: stones, whose turns nobody counts, rules, and what was played.
+"""The board of a GTP session: stones, rules and the moves so far; either colour may move at any time.
 
-In GTP a colour may move twice, and moves go on after two passes. The game of Go alternates: where a colour moves out of
-turn, its opponent passes in between, which keeps all that superko and the planes need. A position in which a colour is
-asked for a move out of turn is searched as one that was set up, for nobody passed: else the answer to that pass would
-be a second one, and end the game. What superko forbids there is kept, earlier positions are not.
-
+In GTP a colour may move twice, and moves go on after two passes. The game of Go alternates, so a move out of turn is
+played after a pass of the opponent, which keeps what superko and the planes need. For a search out of turn the position
+is set up without that pass: otherwise a pass in reply would be the second one and end the game. Points that superko
+forbids are kept in it, earlier positions are not.
 Start with `GtpBoard.play` and `GtpBoard.root`.
 """
 
@@ -26,15 +25,15 @@ from zerosum.notation.record import Record
 COLOURS = ("black", "white")
 BLACK = 0
 MOST_KOMI = 375.0
-"""Or as much for Black. The game takes 1000: White may have a bonus for as many handicap stones as there are points."""
+"""Largest komi for either colour. The game accepts 1000, since White's bonus can be one for each point."""
 
 
 SGF_RULES = {"japanese": "Japanese", "chinese": "Chinese", "aga": "AGA", "new-zealand": "NZ"}
-"""KataGo's names of rules as SGF has them."""
+"""KataGo's names of rules to those of SGF."""
 
 
 class IllegalMoveError(GameError):
-    """A move that the rules forbid: "illegal move", and why."""
+    """A move that the rules forbid; the message is "illegal move" and the reason."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,14 @@ class _Step:
 
     state: State
     actions: tuple[int, ...]
-    """With a pass of the opponent's, if a colour moved out of turn; none if the position was set up."""
+    """Includes the opponent's pass if a colour moved out of turn; empty if the position was set up."""
 
 
 class GtpBoard:
-    """A game of Go from its start, as far as it was played. Whatever raises leaves it as it was."""
+    """A game of Go from its start to the latest move. A method that raises changes nothing."""
 
     def __init__(self, game: Rules) -> None:
-        """Raises SettingsError if it is not Go, or has handicap stones."""
+        """Raises SettingsError if the game is not Go or has handicap stones."""
         if game.spec.name != "go":
             raise SettingsError(f"GTP is for Go, not for {game.spec.full_name}.")
         options = options_of(game)
@@ -72,7 +71,7 @@ class GtpBoard:
         """An empty board of another size.
 
         Raises:
-            GameError: there is none of this size.
+            GameError: the game has no board of this size.
         """
         self._game(size=size)
         board = copy.copy(self)
@@ -81,7 +80,7 @@ class GtpBoard:
         return board
 
     def set_komi(self, komi: float) -> None:
-        """Raises SettingsError if no game has such a komi."""
+        """Set the komi. Raises SettingsError if it is out of range."""
         if not abs(komi) <= MOST_KOMI:
             raise SettingsError(f"komi is {komi:g}, allowed is -{MOST_KOMI:g} to {MOST_KOMI:g}")
         self.komi = komi
@@ -91,21 +90,21 @@ class GtpBoard:
         """Play on by other rules; the stones stay where they are.
 
         Raises:
-            SettingsError: they have a button, or another tax than their scoring has here.
+            SettingsError: the rules have a button, or a tax that is not supported with their scoring.
         """
         if rules.unsupported:
             raise SettingsError(
-                f"{', '.join(rules.unsupported)} is not played, but area scoring without tax and territory scoring with"
-                " tax SEKI, both without a button"
+                f"{', '.join(rules.unsupported)} is not supported: expected area scoring without tax or territory"
+                " scoring with tax SEKI, both without a button"
             )
         self.rules = rules
         self._replay()
 
     def fixed_handicap(self, num_stones: int) -> list[str]:
-        """Place handicap stones where GTP 2 has them (section 4.1.1), and return where.
+        """Place handicap stones on the points of GTP 2 (section 4.1.1) and return the points.
 
         Raises:
-            GameError: the board is not empty, or does not take so many.
+            GameError: the board is not empty, or too small for this number.
         """
         points = [vertex for vertex, _ in stones_of(self._text_of(self._game(handicap=num_stones).initial_state()))]
         self.place_handicap(points)
@@ -113,7 +112,7 @@ class GtpBoard:
 
     @property
     def most_handicap(self) -> int:
-        """Stones that `fixed_handicap` can place."""
+        """Largest number of stones that `fixed_handicap` can place."""
         for num_stones in range(9, 1, -1):
             try:
                 self._game(handicap=num_stones)
@@ -123,10 +122,10 @@ class GtpBoard:
         return 0
 
     def place_handicap(self, points: Sequence[str]) -> None:
-        """Black's stones before White's first move.
+        """Place Black's stones before White's first move.
 
         Raises:
-            GameError: the board is not empty, a point is none or comes twice, or they are fewer than two.
+            GameError: the board is not empty, a point is invalid or comes twice, or there are fewer than two.
         """
         if self.stones():
             raise GameError("board not empty")
@@ -138,12 +137,12 @@ class GtpBoard:
         self._set_up(text_of(self.size, {self.vertex(action): BLACK for action in actions}, 1 - BLACK), len(actions))
 
     def loaded(self, record: Record, *, num_moves: int | None) -> tuple[GtpBoard, list[str]]:
-        """A board after some or all moves of a record as its SGF file has them, and a sentence for each doubt.
+        """A board after some or all moves of a record from an SGF file, and a warning for each doubtful point.
 
-        Moves that superko or suicide forbid are played, for they were. Komi is the record's if it says one, rules stay.
+        Moves that superko or suicide forbid are played, too. Komi is the record's if it has one; rules do not change.
 
         Raises:
-            GameError: it is no record of Go, or its position is none.
+            GameError: the record is not of Go, or its start position is invalid.
         """
         if not record.game:
             raise GameError(record.errors[0])
@@ -162,7 +161,7 @@ class GtpBoard:
         return board, warnings
 
     def set_position(self, stones: Mapping[str, int]) -> None:
-        """These stones, by points and players, without a past; Black is to move.
+        """Set up stones, given as players by points, without earlier moves; Black is to move.
 
         Raises:
             GameError: a stone has no liberty.
@@ -181,7 +180,7 @@ class GtpBoard:
     def _start_state(self) -> State:
         if not self._start:
             return self.game.initial_state()
-        # Before handicap stones there was nothing; before other positions, nobody knows what.
+        # Before handicap stones the board was empty; before other positions it is unknown.
         return self._game(**({"history_fill": "zero"} if self._num_handicap else {})).parse_position(self._start)
 
     def _replay(self) -> None:
@@ -193,7 +192,7 @@ class GtpBoard:
     # ---- playing
 
     def play(self, player: int, action: int) -> None:
-        """A move of either player.
+        """Play a move of either player.
 
         Raises:
             IllegalMoveError: the rules forbid it.
@@ -201,7 +200,7 @@ class GtpBoard:
         self._play(player, action, is_forced=False)
 
     def undo(self) -> None:
-        """Raises GameError if nothing was played."""
+        """Take back the last move. Raises GameError if there is none."""
         if not self._moves:
             raise GameError("cannot undo")
         self._moves.pop()
@@ -233,7 +232,7 @@ class GtpBoard:
         return "superko" if banned and self.vertex(action) in banned[1].split(",") else "suicide"
 
     def _after_forbidden(self, state: State, action: int) -> State:
-        """What the board looks like after a move that ko, superko or suicide forbids, as a position that was set up."""
+        """The board after a move that ko, superko or suicide forbids, as a position that was set up."""
         lenient = self._game(superko="simple", suicide="true")
         bare = lenient.parse_position(without_past(self._text_of(state)))
         return self.game.parse_position(without_past(self._text_of(lenient.play(bare, action))))
@@ -242,7 +241,7 @@ class GtpBoard:
 
     @property
     def game(self) -> Rules:
-        """With the komi that the score has, which is White's bonus for handicap stones besides."""
+        """The game with the komi of the score, which includes White's bonus for handicap stones."""
         return self._game()
 
     def _game(self, **options: object) -> Rules:
@@ -261,7 +260,7 @@ class GtpBoard:
 
     @property
     def usual_game(self) -> Rules:
-        """As it was when nobody had told komi or rules, but for the size: what players are known for."""
+        """The game with this size and the original komi and rules, by which a player is chosen."""
         return _go({**self._options, "size": self.size})
 
     @property
@@ -271,18 +270,18 @@ class GtpBoard:
 
     @property
     def mover(self) -> int:
-        """Whose turn it would be."""
+        """The player to move if colours alternate."""
         return self.game.player(self.state)
 
     @property
     def num_moves(self) -> int:
-        """That were played."""
+        """Number of moves played."""
         return len(self._moves)
 
     def root(self, player: int) -> tuple[State, list[int]]:
-        """A start position and the actions from there to the one that `player` is to move in, as `Engine` takes them.
+        """A start position and the actions from there to the position with `player` to move, as `Engine` takes them.
 
-        As long as nothing else is played, the start position is the same object.
+        The start position is the same object as long as the game goes on from it.
         """
         if self.mover != player:
             return self._position_out_of_turn(), []
@@ -290,7 +289,7 @@ class GtpBoard:
         return self._steps[first].state, [action for step in self._steps[first + 1 :] for action in step.actions]
 
     def legal_actions(self, player: int) -> list[int]:
-        """What `player` may play."""
+        """The moves that `player` may play."""
         state = self.state if self.mover == player else self._position_out_of_turn()
         return self.game.legal_actions(state, past_soft_endings=True)
 
@@ -301,7 +300,7 @@ class GtpBoard:
         return self._out_of_turn
 
     def score(self) -> float:
-        """Black's points less White's and komi: with friendly passes without dead stones, else all are alive."""
+        """Black's points minus White's points and komi, without dead stones if passes are friendly."""
         if self.rules.friendly_pass:
             return self.judged.score()
         score = self.game.score(self.state)
@@ -309,18 +308,18 @@ class GtpBoard:
         return score
 
     def stones(self) -> dict[str, int]:
-        """Whose stone is on which point."""
+        """The stones on the board, as players by points."""
         return dict(stones_of(self._text_of(self.state)))
 
     @property
     def judged(self) -> Judgement:
-        """Which stones are dead, as random games see it; worked out once for a position."""
+        """Dead stones as random games judge them; computed once per position."""
         if self._judged is None or self._judged.state is not self.state or self._judged.game is not self.game:
             self._judged = judge(self.game, self.state)
         return self._judged
 
     def statuses(self) -> dict[str, list[str]]:
-        """The points of stones by what they are: alive, dead or seki. Without friendly passes all are alive."""
+        """The points of stones by status: alive, dead or seki. Without friendly passes all are alive."""
         if not self.rules.friendly_pass:
             return {"alive": list(self.stones()), "dead": [], "seki": []}
         dead, seki = self.judged.dead, self.judged.seki
@@ -331,9 +330,9 @@ class GtpBoard:
         return found
 
     def may_pass(self, player: int) -> bool:
-        """Whether `player` may pass by rules for people and wins without the dead stones, whatever is not clear.
+        """Whether `player` may pass by rules for people and surely wins without the dead stones.
 
-        Either the opponent has just passed, or territory is counted, where each further stone costs a point, and no
+        Either the opponent has just passed, or territory is scored, where a further stone costs a point, and no
         point between both sides is left.
         """
         has_passed = self._moves[-1:] == [(1 - player, self.size * self.size)]
@@ -342,17 +341,17 @@ class GtpBoard:
         return self.wins_without_dead(player) and (has_passed or self.judged.num_neutral == 0)
 
     def wins_without_dead(self, player: int) -> bool:
-        """Whether rules for people let `player` win by the count as the board is, whatever is not clear."""
+        """Whether `player` surely wins by rules for people if the board is counted as it stands."""
         return self.rules.friendly_pass and self.judged.sure_lead(player) > 0
 
     def attacks_on_dead(self, player: int) -> list[int]:
-        """Legal moves beside stones of the opponent's that are taken for dead."""
+        """Legal moves beside opposing stones that are judged dead."""
         stones = self.judged.stones
         dead = {point for point in self.judged.dead if stones[point] != player}
         return sorted(beside(self.size, dead).intersection(self.legal_actions(player)))
 
     def action(self, vertex: str) -> int:
-        """The action of a point or a pass. Raises GameError if it is none."""
+        """The action of a point or a pass. Raises GameError if the text is neither."""
         if vertex.lower() == "pass":
             return self.size * self.size
         column, row = COLUMNS[: self.size].find(vertex[:1].upper()), vertex[1:]
@@ -361,7 +360,7 @@ class GtpBoard:
         return (self.size - int(row)) * self.size + column
 
     def vertex(self, action: int) -> str:
-        """As GTP writes it."""
+        """The text of an action in GTP."""
         if action == self.size * self.size:
             return "pass"
         return vertex_of(self.size, action)
@@ -382,7 +381,7 @@ class GtpBoard:
             head += f"PL[{'BW'[LETTERS.index(self._start.split()[1])]}]"
         mover, moves = LETTERS.index(self._start.split()[1]) if self._start else BLACK, ""
         for player, action in self._moves:
-            if player != mover:  # who moved out of turn is taken to have been passed to
+            if player != mover:  # a move out of turn implies a pass of the opponent
                 moves += f";{'BW'[mover]}[]"
             moves += f";{'BW'[player]}[{self._sgf_point(action)}]"
             mover = 1 - player
@@ -405,7 +404,7 @@ def _go(options: Mapping[str, object]) -> Rules:
 
 
 def _rules_of(options: Mapping[str, str]) -> GoRules:
-    """The rules that a game's options say; who counts territory passes where dead stones stay."""
+    """The rules that a game's options describe; with territory scoring, friendly passes leave dead stones."""
     rules = GoRules(options["superko"].upper(), options["suicide"] == "true")
     if options["scoring"] == "territory":
         rules = replace(rules, scoring="TERRITORY", tax="SEKI", friendly_pass=True)

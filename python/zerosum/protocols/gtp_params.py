@@ -1,4 +1,4 @@
-"""How the engine plays, and what `kata-get-param` and `kata-set-param` call that: KataGo's names of parameters."""
+"""The settings of a GTP engine, and KataGo's parameters for `kata-get-param` and `kata-set-param`."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from zerosum.search import SearchConfig
 
 NO_VISITS = 1 << 50
 NO_SECONDS = 1e20
-"""What KataGo says where there is no limit."""
+"""KataGo's number for no limit."""
 MOST_SIMULATIONS = 1 << 24
 
 
 @dataclass(frozen=True)
 class GtpConfig:
-    """How the engine plays, beside what the protocol can say."""
+    """Settings of the engine that GTP itself has no command for."""
 
     simulations: int | None = setting(
-        None, "a move at most; without clocks and seconds, none is the player's own number", low=1, high=1 << 24
+        None,
+        "most simulations per move; none: the player's own number, without a clock and seconds",
+        low=1,
+        high=1 << 24,
     )
-    seconds: float | None = setting(None, "a move at most, whatever the clock says", low=0.001, high=1e6)
+    seconds: float | None = setting(None, "most seconds per move, whatever the clock says", low=0.001, high=1e6)
     resign_below: float = setting(
-        0.05, "resign once the win rate is lower, some moves in a row; 0 is never (paper: 0.05)", low=0.0, high=1.0
+        0.05, "resign if the win rate stays lower for resign_moves moves; 0 is never (paper: 0.05)", low=0.0, high=1.0
     )
-    resign_moves: int = setting(3, "see resign_below: so many moves (not measured)", low=1)
+    resign_moves: int = setting(3, "consecutive moves below resign_below before resigning (not measured)", low=1)
     ponder: bool = setting(False, "think on the opponent's time")
-    memory_mib: int | None = setting(None, "mebibytes for the tree; none is the player's own", low=1, high=1 << 20)
+    memory_mib: int | None = setting(None, "memory of the tree in MiB; none is the player's own", low=1, high=1 << 20)
 
     def __post_init__(self) -> None:
         check(self, "gtp")
@@ -39,14 +42,14 @@ class GtpConfig:
 
 @dataclass(frozen=True)
 class Param:
-    """A parameter of how the engine plays."""
+    """A parameter of `GtpConfig`."""
 
     get: Callable[[GtpConfig], Any]
     set: Callable[[GtpConfig, str], GtpConfig]
 
 
 def names() -> list[str]:
-    """All of them."""
+    """The names of all parameters."""
     return [*PARAMS, *SEARCH_SETTINGS]
 
 
@@ -60,10 +63,10 @@ def value_of(name: str, config: GtpConfig, search: SearchConfig) -> str:
 
 
 def changed(name: str, text: str, config: GtpConfig, search: dict[str, Any]) -> tuple[GtpConfig, dict[str, Any]]:
-    """How the engine plays and the search's settings that were changed, with another value of a parameter.
+    """The config and the changed search settings, with another value of one parameter.
 
     Raises:
-        GameError: there is no such parameter, or no such value of it.
+        GameError: the parameter is unknown, or the value is invalid.
     """
     try:
         if name in PARAMS:
@@ -86,7 +89,7 @@ def _flag(text: str) -> bool:
 def _visits(config: GtpConfig, text: str) -> GtpConfig:
     number = float(text)
     if not number.is_integer():
-        raise ValueError(f"{shown(text)} is no whole number")
+        raise ValueError(f"{shown(text)} is not an integer")
     return replace(config, simulations=int(number) if number <= MOST_SIMULATIONS else None)
 
 
@@ -113,4 +116,4 @@ PARAMS: dict[str, Param] = {
     ),
     "ponderingEnabled": Param(lambda config: config.ponder, lambda config, text: replace(config, ponder=_flag(text))),
 }
-"""Those that say how to play, and not how to search."""
+"""The parameters that set `GtpConfig`; others set the search."""

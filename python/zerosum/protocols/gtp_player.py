@@ -1,4 +1,4 @@
-"""Who sits at a GTP board: a player, its clocks, and what it thinks about; it knows no commands.
+"""The player of a GTP session: its clocks and its searches, without knowledge of commands.
 
 A turn begins with `begin_turn`, has searches (`find`) and ends with `end_turn`, when the clock is charged. `watch` and
 `ponder` go on until `stop`.
@@ -26,11 +26,11 @@ from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.protocols.gtp_params import GtpConfig, changed, value_of
 
 Teller = Callable[[Analysis], None]
-"""Hears what a search has found so far, in the search's thread."""
+"""Receives the analysis so far, in the search's thread."""
 
 
 class GtpPlayer:
-    """A player, found when it is first needed, and again for another board or other rules."""
+    """A player that is loaded when first needed, and again for another board or other rules."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class GtpPlayer:
         time_config: TimeConfig,
         clock: Callable[[], float],
     ) -> None:
-        """Arguments as those of `GtpEngine`."""
+        """A player; the arguments are those of `GtpEngine`."""
         self._choose, self._clock = choose, clock
         self.config, self._time_config = config, time_config
         self._changes: dict[str, Any] = {}
@@ -53,10 +53,10 @@ class GtpPlayer:
         self.set_control(TimeControl())
 
     def sit_down(self, board: GtpBoard) -> None:
-        """Be ready to play on a board.
+        """Load the player for a board.
 
         Raises:
-            DataError: there is no player for it.
+            DataError: no player fits the board.
         """
         game = board.game
         if self._engine is not None and self._engine.game is game:
@@ -80,7 +80,7 @@ class GtpPlayer:
         )
 
     def learned(self, option: str) -> str | None:
-        """The value of an option in the games that the network learned from; None without one."""
+        """The value of a game option in the network's training games; None without a network."""
         if self._player is None or not self._player.learned_game:
             return None
         return options_of(game_of(self._player.learned_game))[option]
@@ -88,15 +88,15 @@ class GtpPlayer:
     # ---- parameters
 
     def param(self, name: str) -> str:
-        """The value of a parameter of KataGo's. Raises GameError if there is none of this name."""
+        """The value of a parameter of KataGo's. Raises GameError if it is unknown."""
         assert self._player is not None
         return value_of(name, self.config, self._player.config)
 
     def set_param(self, name: str, text: str) -> None:
-        """Play and search with another value of a parameter of KataGo's.
+        """Change a parameter of KataGo's.
 
         Raises:
-            GameError: there is no such parameter, or no such value of it.
+            GameError: the parameter is unknown, or the value is invalid.
         """
         assert self._player is not None and self._engine is not None
         self.config, changes = changed(name, text, self.config, self._changes)
@@ -106,7 +106,7 @@ class GtpPlayer:
             self._engine.change(self._player.config_by_time())
 
     def evaluator(self) -> Evaluator:
-        """Who judges positions."""
+        """The evaluator of positions."""
         assert self._player is not None
         return self._player.evaluator
 
@@ -119,35 +119,35 @@ class GtpPlayer:
     # ---- clocks
 
     def set_control(self, control: TimeControl) -> None:
-        """Another time control, from its beginning."""
+        """Start the clocks of another time control."""
         self._control = control
-        # Nobody may say how many stones a period still wants: each gets an equal share of it.
+        # Clients may not say how many stones a period still needs: each stone gets an equal share.
         self._unheard = control
         if control.period_moves > 1:
             self._unheard = replace(control, period_s=control.period_s / control.period_moves, period_moves=1)
         self.new_game()
 
     def new_game(self) -> None:
-        """The clocks begin anew, and nobody is about to resign."""
+        """Restart the clocks and forget the hopeless moves of both players."""
         self._left = [self._unheard.start()] * 2
         self._num_hopeless = [0, 0]
 
     def set_left(self, player: int, seconds: float, stones: int) -> None:
-        """What `time_left` says."""
+        """Set a player's remaining time, as `time_left` says."""
         self._left[player] = self._control.left_of_gtp(seconds, stones)
 
     def begin_turn(self) -> None:
-        """From now on the clock of whoever is asked for a move runs."""
+        """Start the clock of the player to move."""
         self._began_s = self._clock()
 
     def end_turn(self, player: int) -> None:
-        """The move is made. What is left is said by `set_left`, or else reckoned here."""
+        """Charge the clock of the player that moved; `set_left` overrides the result."""
         start, left = self._unheard.start(), self._left[player]
         if left.is_limited:
             # The client's clock stops later than ours.
             elapsed = self._clock() - self._began_s + self._time_config.overhead_s
             after = self._unheard.after_move(replace(start, main_s=max(left.main_s, 0.0)), elapsed)
-            # A flag that fell is the client's affair.
+            # The client decides whether the player has lost on time.
             self._left[player] = replace(start, main_s=0.0) if after is None else after
 
     def _left_now(self, player: int) -> TimeLeft:
@@ -182,26 +182,26 @@ class GtpPlayer:
         return self._answer
 
     def watch(self, board: GtpBoard, options: AnalysisOptions, tell: Teller) -> None:
-        """Search until `stop`, and tell of it. Raises GameError if the options leave no move."""
+        """Search until `stop`, reporting to `tell`. Raises GameError if the options leave no move."""
         self._think(board, options, Task(is_endless=True), tell)
 
     def ponder(self, board: GtpBoard) -> None:
-        """Think about the next move of whoever's turn it is, until `stop`."""
+        """Search the current position until `stop`."""
         if self.config.ponder and board.game.ending(board.state) is None:
             self._think(board, AnalysisOptions(board.mover), Task(is_endless=True), silent)
 
     def stop(self) -> None:
-        """End the search that goes on, if one does."""
+        """End the running search, if there is one."""
         if self._engine is not None:
             self._engine.stop()
 
     def forget(self) -> None:
-        """What is known of the position."""
+        """Clear the search tree."""
         assert self._engine is not None
         self._engine.new_game()
 
     def failure(self) -> str:
-        """Why a search failed, in a sentence; "" if it did not. To be asked once."""
+        """Return and reset the reason of a failed search; "" if it did not fail."""
         failure, self._failure = self._failure, None
         return "" if failure is None else f"the search failed: {failure or type(failure).__name__}"
 
@@ -212,7 +212,7 @@ class GtpPlayer:
         task = replace(
             task,
             allowed=options.actions(board),
-            # Lines take time, at the end of a turn, too: where nobody is told, two will do.
+            # Lines take time, also at the end of a turn: two are enough without a listener.
             num_lines=2 if tell is silent else options.most_moves or board.size**2 + 1,
             line_share=0.0,
             report_seconds=options.interval_s,
@@ -221,11 +221,11 @@ class GtpPlayer:
         self._engine.think(task)
 
     def resigns(self, player: int, value: float) -> bool:
-        """Whether to give up: the best move's value has been low for some turns in a row."""
+        """Whether to resign: the best move's win rate was low for `resign_moves` turns in a row."""
         is_hopeless = win_rate(value) < self.config.resign_below
         self._num_hopeless[player] = self._num_hopeless[player] + 1 if is_hopeless else 0
         return self._num_hopeless[player] >= self.config.resign_moves
 
 
 def silent(_report: Analysis) -> None:
-    """Tells nobody."""
+    """Ignore a report."""

@@ -1,6 +1,6 @@
-"""What the network says of a position without any search, as `kata-raw-nn` has it.
+"""The network's output for a position without a search, in the format of `kata-raw-nn`.
 
-The position is shown to the network in one of eight ways, and what it says is turned back: bit 0 of a symmetry's number
+The network sees the position in one of eight symmetries, and its output is turned back: bit 0 of a symmetry's number
 mirrors the rows, bit 1 the columns, bit 2 swaps both.
 """
 
@@ -19,7 +19,7 @@ NUM_SYMMETRIES = 8
 
 
 def raw_network(board: GtpBoard, evaluator: Evaluator, symmetry: int) -> str:
-    """KataGo's lines for a symmetry, as far as the network knows them: it has no heads for points and owners."""
+    """KataGo's lines for a symmetry, without the outputs that the network lacks: scores and owners of points."""
     size = board.size
     image = _image(size, symmetry)
     start, actions = board.root(board.mover)
@@ -42,7 +42,7 @@ def raw_network(board: GtpBoard, evaluator: Evaluator, symmetry: int) -> str:
 
 
 def _image(size: int, symmetry: int) -> NDArray[np.int64]:
-    """Where each action goes; the pass stays."""
+    """The image of each action under a symmetry; the pass stays."""
     points = np.arange(size * size).reshape(size, size)
     if symmetry & 4:
         points = points.T

@@ -1,16 +1,16 @@
-"""What UCI and USI have in common: lines that ask, lines that answer, one search, and one answer for each `go`.
+"""The common part of the UCI and USI engines: commands, one search at a time, and one answer for each `go`.
 
     engine = UciEngine(UciSetup(make("chess")), write=print)
     for line in sys.stdin:
         engine.obey(line)
     engine.close()
 
-`obey` is called from one thread. What a search finds is written from the search's own thread, as soon as it is found.
-A line that cannot be obeyed is answered by `info string` and changes nothing; no line ends the engine but `quit`. After
-a position that was refused, `go` finds no move: one of another position would be wrong.
+`obey` is called from one thread. The search's own thread writes results as soon as they are found. A line that cannot
+be obeyed is answered by `info string` and changes nothing; only `quit` ends the engine. After a refused position,
+`go` finds no move: a move of another position would be wrong.
 
-An answer is *held* while `go infinite` and `go ponder` are not to be answered: it is kept until `stop` or `ponderhit`,
-whatever ends the search. Networks are loaded by `isready`, or by the first `go`, after whatever options came before.
+During `go infinite` and `go ponder` an answer is *held* until `stop` or `ponderhit`, whatever ends the search.
+`isready`, or else the first `go`, loads the network, after all options are set.
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ from zerosum.protocols.line_words import GoWords, Position, read_go, read_positi
 from zerosum.search import SearchConfig
 
 Command = Callable[[str], None]
-"""Obeys a line, told what stands behind its first word."""
+"""Obeys a command; its argument is the rest of the line after the first word."""
 
 
 @dataclass
 class Go:
-    """One `go` on its way to its answer."""
+    """One `go` that has not been answered yet."""
 
     words: GoWords
     position: Position
     left: TimeLeft
     is_held: bool
     manager: TimeManager | None = None
-    """Of the search; None before it."""
+    """The search's time manager; None before the search."""
     report: Analysis | None = None
-    """The latest."""
+    """The latest report of the search."""
     answer: str | None = None
-    """What will be said once it is not held any more."""
+    """The answer to give once it is no longer held."""
 
     @property
     def is_infinite(self) -> bool:
-        """Nothing but `stop` lets it be answered."""
+        """Whether only `stop` releases the answer."""
         return "infinite" in self.words.flags
 
     @property
@@ -73,17 +73,17 @@ class Go:
 
 
 class LineEngine(ABC):
-    """An engine that is told what to do by lines."""
+    """An engine that obeys lines of a protocol."""
 
     protocol = ""
-    """The word that asks for the handshake; with "ok" behind it it ends it."""
+    """The word that asks for the handshake; the word with "ok" appended ends it."""
     new_game_word = ""
     colors = ""
-    """What `go` calls the clocks of the first and of the second player."""
+    """The letters of the first and the second player's clocks in `go`."""
     no_move = ""
-    """What `bestmove` says where there is none."""
+    """The word of `bestmove` for no move."""
     position_word = ""
-    """How `d` calls the text of a position."""
+    """The label of a position's text in `d`."""
 
     def __init__(
         self, setup: EngineSetup, *, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
@@ -91,8 +91,8 @@ class LineEngine(ABC):
         """An engine at the initial position.
 
         Args:
-            setup: What to be; `setoption` changes it.
-            write: Takes each line that is said; called from two threads, never at once.
+            setup: The game, the player and the settings; `setoption` changes them.
+            write: Receives each line; called from two threads, never at the same time.
             clock: Seconds that never go back.
         """
         self.setup, self._write, self._clock = setup, write, clock
@@ -100,15 +100,15 @@ class LineEngine(ABC):
         self._refusal = ""  # why the latest position was refused, if it was
         self._num_go = 0
         self._engine: Engine | None = None
-        self._player: Player | None = None  # as it was loaded; the engine's may be another one
+        self._player: Player | None = None  # as loaded; the engine's may differ
         self._player_key: tuple[str, ...] = ()
         self._config = SearchConfig()
         self._managers: dict[TimeConfig, TimeManager] = {}
         self._go: Go | None = None
-        self._lock = threading.RLock()  # of what both the search's thread and the caller's touch
+        self._lock = threading.RLock()  # guards what both the search's and the caller's thread touch
         self._is_debugging = False
         self.is_over = False
-        """After `quit`, or when nobody listens any more."""
+        """True after `quit` or once the output is closed."""
         self._commands: dict[str, Command] = {
             self.protocol: self._shake_hands,
             "debug": self._debug,
@@ -125,25 +125,25 @@ class LineEngine(ABC):
             **self._more_commands(),
         }
 
-    # What protocols differ in.
+    # Differences between protocols.
 
     @abstractmethod
     def _mate_in(self, num_plies: int) -> int:
-        """The number of `score mate` for an end of the game in so many plies."""
+        """The number of `score mate` for a mate in `num_plies` plies."""
 
     def _more_commands(self) -> dict[str, Command]:
-        """Words of this protocol alone."""
+        """Commands that only this protocol has."""
         return {}
 
     def _score(self, line: AnalysisLine) -> list[str]:
-        """The words of a line's score, for the player to move."""
+        """The `score` of a line, for the player to move."""
         if line.proven and abs(line.value) == 1:
             return ["score", "mate", str(round(line.value) * self._mate_in(len(line.actions)))]
         score = centipawns(line.value, self.setup.number("Eval_Coef"))
-        return ["score", "cp", str(max(1 - MOST, min(score, MOST - 1)))]  # what is certain is a mate or a drawn game
+        return ["score", "cp", str(max(1 - MOST, min(score, MOST - 1)))]  # certain results are no estimates
 
     def _answer_unsearched(self, go: Go) -> str | None:
-        """The answer where there is nothing to search; None if there is."""
+        """The answer if there is nothing to search; None if there is."""
         return None if go.choices else f"bestmove {self.no_move}"
 
     def _answer(self, go: Go, report: Analysis) -> str:
@@ -155,17 +155,17 @@ class LineEngine(ABC):
         return f"bestmove {move}{ponder}"
 
     def _answer_refused(self, go: Go) -> str:
-        """The answer where the position was refused."""
+        """The answer if the position was refused."""
         return f"bestmove {self.no_move}"
 
     def _answer_anyhow(self, go: Go) -> str:
-        """The answer where the search found nothing: any legal move."""
+        """The answer if the search found nothing: any legal move."""
         return " ".join(["bestmove", *(go.position.texts(go.choices[:1]) or (self.no_move,))])
 
     # Lines.
 
     def obey(self, line: str) -> None:
-        """Do what a line says. Words before the first known one are skipped, as both protocols demand."""
+        """Obey a line. Words before the first known one are skipped, as both protocols demand."""
         found = next((word for word in re.finditer(r"\S+", line) if word[0] in self._commands), None)
         if found is None:
             if words := line.split():
@@ -176,11 +176,11 @@ class LineEngine(ABC):
         except ZerosumError as error:
             self._tell(str(error))
         except Exception as error:
-            # A bug of ours: who relies on us in the middle of a game hears of it, and goes on.
+            # A bug of ours is reported, and the game goes on.
             self._tell_failure(error)
 
     def close(self) -> None:
-        """End a search under way, which is still answered."""
+        """End a running search, whose answer is still written."""
         self._finish()
 
     def _say(self, line: str) -> None:
@@ -188,10 +188,10 @@ class LineEngine(ABC):
             try:
                 self._write(line)
             except BrokenPipeError:
-                self.is_over = True  # nobody listens any more
+                self.is_over = True  # the output is closed
 
     def _tell(self, message: str) -> None:
-        """Something for people, on one line whatever it is."""
+        """Write a message for people, on one line."""
         self._say(f"info string {' '.join(message.split())}")
 
     def _tell_failure(self, error: Exception) -> None:
@@ -208,7 +208,7 @@ class LineEngine(ABC):
         self._say(f"{self.protocol}ok")
 
     def _debug(self, argument: str) -> None:
-        """`debug on`: failures come with the place where they happened."""
+        """`debug on`: error messages include a traceback."""
         self._is_debugging = argument != "off"
 
     def _quit(self, _: str) -> None:
@@ -251,7 +251,7 @@ class LineEngine(ABC):
         self._say("readyok")
 
     def _ready(self, *, proofs: bool = False, is_limited: bool = True) -> Engine:
-        """The engine with the player and the settings that the options ask for."""
+        """The engine with the player and the settings that the options name."""
         setup = self.setup
         if self._player is None or setup.player_key != self._player_key:
             self._player, self._player_key = setup.load_player(self._tell), setup.player_key
@@ -272,7 +272,7 @@ class LineEngine(ABC):
             self._config = config
             self._managers.clear()
         for is_exact in (False, True):
-            self._manager(is_exact=is_exact)  # which measures the game when it is first met
+            self._manager(is_exact=is_exact)  # measures a new game
         return self._engine
 
     def _manager(self, *, is_exact: bool) -> TimeManager:
@@ -289,7 +289,7 @@ class LineEngine(ABC):
     # Searches.
 
     def _think(self, argument: str) -> None:
-        """`go`: whatever stands behind it, it is answered once, and not before it may be."""
+        """`go`: begin a search, which is answered exactly once, and not while the answer is held."""
         arrived = self._clock()
         self._finish()
         words, position = self._read_go(argument), self._position
@@ -299,7 +299,7 @@ class LineEngine(ABC):
         go = Go(words, position, self._left(words.numbers, position), is_held=bool(words.flags))
         self._go = go
         if self._refusal:
-            self._tell(f"No move, for the latest position was refused: {self._refusal}")
+            self._tell(f"No move, because the latest position was refused: {self._refusal}")
             self._conclude(go, self._answer_refused(go))
             return
         try:
@@ -331,13 +331,13 @@ class LineEngine(ABC):
         own_number = self.setup.search_overrides.get("num_simulations", engine.player.config.num_simulations)
 
         def is_enough(root: Root, _: float) -> str | None:
-            with self._lock:  # `ponderhit` changes what is looked at
+            with self._lock:  # `ponderhit` changes these values
                 reason = manager.limit(Progress.of(root))
                 if is_open and not go.left.is_limited and root.num_simulations >= own_number:
                     reason = "simulations"
                 is_played = "mate" in numbers or (go.left.is_limited and "movetime" not in numbers)
                 if is_played and root.proven is not None:
-                    reason = "proven"  # further lines are for those who analyse
+                    reason = "proven"  # further lines matter only to analysis
                 return None if go.is_held else reason
 
         engine.set_position(go.position.start, moves=go.position.actions)
@@ -366,7 +366,7 @@ class LineEngine(ABC):
     def _read_go(self, argument: str) -> GoWords:
         return read_go(argument, self._position, tell=self._tell)
 
-    # What people ask at a keyboard, as they ask Stockfish.
+    # Commands for people at a keyboard, like Stockfish's.
 
     def _known_position(self) -> Position:
         if self._refusal:
@@ -374,12 +374,12 @@ class LineEngine(ABC):
         return self._position
 
     def _draw(self, _: str) -> None:
-        """`d`: the board."""
+        """`d`: print the board."""
         for line in board_lines(self._known_position(), text_word=self.position_word):
             self._say(line)
 
     def _evaluate(self, _: str) -> None:
-        """`eval`: what the evaluator says of the position, without a search."""
+        """`eval`: print the evaluator's output for the position, without a search."""
         position = self._known_position()
         if self._engine is None or not self._engine.is_thinking:
             self._ready()
@@ -389,7 +389,7 @@ class LineEngine(ABC):
             self._say(line)
 
     def _perft(self, depth: int) -> None:
-        """`go perft N`: lines of play of N plies, by their first moves. No move is played."""
+        """`go perft N`: count the lines of play of N plies by their first moves, without a search."""
         for line in perft_lines(self._known_position(), depth):
             self._say(line)
 
@@ -397,12 +397,12 @@ class LineEngine(ABC):
         self._finish()
 
     def _ponderhit(self, argument: str) -> None:
-        """The expected move was played; in USI, clocks may stand behind it."""
+        """`ponderhit`: the expected move was played; in USI, clocks may follow."""
         numbers = self._read_go(argument).numbers
         with self._lock:
             go = self._go
             if go is None or not go.is_held or go.is_infinite:
-                raise SettingsError("ponderhit: nobody ponders.")
+                raise SettingsError("ponderhit: the engine is not pondering.")
             if numbers:
                 go.left = self._left(numbers, go.position)
             if go.manager is not None:
@@ -410,23 +410,23 @@ class LineEngine(ABC):
             self._release(go)
 
     def _finish(self) -> None:
-        """End the search under way, if there is one, and see it answered."""
+        """End the running search, if there is one, and wait for its answer."""
         with self._lock:
             if self._go is not None:
                 self._release(self._go)
         if self._engine is not None:
-            self._engine.stop()  # not with the lock: the search's thread needs it for its answer
+            self._engine.stop()  # without the lock, which the search's thread needs to answer
         self._go = None
 
     def _release(self, go: Go) -> None:
-        """From now on it may be answered."""
+        """Allow the answer to be written."""
         go.is_held = False
         if go.answer is not None:
             self._say(go.answer)
             go.answer = None
 
     def _conclude(self, go: Go, answer: str) -> None:
-        """Answer as soon as that is allowed."""
+        """Write the answer as soon as it may be written."""
         with self._lock:
             if go.is_held:
                 go.answer = answer
@@ -447,7 +447,7 @@ class LineEngine(ABC):
                 words += ["multipv", str(number), *self._score(line)]
                 words += ["nodes", str(report.num_visits), "nps", str(round(report.num_simulations / seconds))]
                 words += ["hashfull", str(round(1000 * engine.memory_used)), "time", str(round(1000 * report.seconds))]
-                # Both protocols have clients skip words that they do not know.
+                # Both protocols let clients skip unknown words.
                 words += ["visits", str(line.visits), "pv", *go.position.texts(line.actions)]
                 self._say(" ".join(words))
 
@@ -467,13 +467,13 @@ class LineEngine(ABC):
         self._tell_failure(error)
         answer = self._answer_anyhow(go)
         if go.report is not None:
-            with contextlib.suppress(Exception):  # which may be what failed
+            with contextlib.suppress(Exception):  # writing may be what failed
                 answer = self._answer(go, go.report)
         self._conclude(go, answer)
 
 
 def converse(engine: LineEngine, lines: Iterable[str]) -> None:
-    """Obey lines until `quit`, their end, or an interrupt from the keyboard; a search under way ends, too."""
+    """Obey lines until `quit`, their end, or a keyboard interrupt; a running search ends, too."""
     try:
         with contextlib.suppress(KeyboardInterrupt):
             for line in lines:

@@ -1,6 +1,6 @@
-"""What engines say of a position to people at a keyboard: its board, an evaluation, perft, each move of a search.
+"""Reports of a position for people at a keyboard: the board, an evaluation, perft, the moves of a search.
 
-All are lines of text; no engine is needed for them.
+Each function yields lines of text and needs no engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_PERFT_DEPTH = 255
 
 
 def board_lines(position: Position, *, text_word: str) -> Iterator[str]:
-    """The board, its text behind `text_word`, and the legal moves."""
+    """The board, its text after the label `text_word`, and the legal moves."""
     game, state = position.game, position.state
     yield from game.draw(state).splitlines()
     if (text := game.position_text(state)) is not None:
@@ -31,7 +31,7 @@ def board_lines(position: Position, *, text_word: str) -> Iterator[str]:
 
 
 def evaluation_lines(position: Position, evaluator: Evaluator, *, coefficient: int) -> Iterator[str]:
-    """What an evaluator says of a position by itself, for the player to move; the highest prior comes first."""
+    """An evaluator's output for a position, for the player to move; moves by falling priors."""
     game, state = position.game, position.state
     if not game.legal_actions(state):
         yield f"The game is over: {game.ending(state)}"
@@ -57,7 +57,7 @@ def evaluation_lines(position: Position, evaluator: Evaluator, *, coefficient: i
 
 
 def perft_lines(position: Position, depth: int) -> Iterator[str]:
-    """How many lines of play of so many plies begin with each move, and how many there are.
+    """The number of lines of play of `depth` plies that begin with each move, and their sum.
 
     Raises:
         SettingsError: the depth is out of range.
@@ -73,10 +73,10 @@ def perft_lines(position: Position, depth: int) -> Iterator[str]:
 
 
 def move_lines(position: Position, root: Root) -> Iterator[str]:
-    """What a search found of each move, the most visited last, and of the position, much as Leela Chess Zero says it.
+    """A search's statistics of each move, the most visited last, and of the position, in Leela Chess Zero's format.
 
-    N are visits, P is the prior, Q the mean value, D the share of draws, V what the network says of the position after
-    the move. Values are for the player to move; what is not known is left out.
+    N: visits, P: prior, Q: mean value, D: share of draws, V: the network's value of the position after the move. Values
+    are for the player to move; unknown ones are left out.
     """
     for index in np.lexsort((root.priors, root.visits)).tolist():
         action, draws = int(root.actions[index]), root.draws

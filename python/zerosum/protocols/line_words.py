@@ -1,4 +1,4 @@
-"""What lines of UCI and USI say: positions, and the words behind `go`. No engine is needed to read them."""
+"""Parsing of UCI and USI commands: positions, and the arguments of `go`. No engine is needed."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from zerosum.play.followed_search import continuation
 NUMBERS = frozenset(
     ("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate", "byoyomi", "perft")
 )
-"""Words of `go` with a number behind them,"""
+"""Words of `go` that are followed by a number."""
 FLAGS = frozenset(("infinite", "ponder"))
-"""and without."""
+"""Words of `go` without a number."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """A position as a client told it."""
+    """A position that a client sent."""
 
     game: Rules
     start_text: str
-    """The start as the game writes it, "" for its own."""
+    """The start position in the game's notation; "" is the usual start."""
     start: State
-    """The same object as long as the text is the same: by that a search knows that the game goes on."""
+    """The same object as long as the text is the same, so that a search recognises a continued game."""
     moves: tuple[str, ...]
     actions: tuple[int, ...]
     state: State
-    """After the moves."""
+    """The state after the moves."""
 
     @classmethod
     def at_start(cls, game: Rules) -> Position:
-        """Where a game begins."""
+        """The start of a game."""
         start = start_state(game, "")
         return cls(game, "", start, (), (), start)
 
     @classmethod
     def after(cls, game: Rules, start_text: str, moves: tuple[str, ...], *, latest: Position | None = None) -> Position:
-        """A position after moves, quicker if it follows from the latest one.
+        """A position after moves; quicker if it continues from `latest`.
 
         Raises:
-            GameError: the start is no position, or a move is illegal.
+            GameError: the start position is invalid, or a move is illegal.
         """
         if latest is not None and (latest.game is not game or latest.start_text != start_text):
             latest = None
@@ -57,35 +57,33 @@ class Position:
             try:
                 actions.append(parse_action(game, state, moves[number]))
             except GameError as error:
-                raise GameError(
-                    f"position, move {number + 1}: {error} Nothing is played before a position is read."
-                ) from error
+                raise GameError(f"position, move {number + 1}: {error} Send a valid position before `go`.") from error
             state = game.play(state, actions[-1])
         return cls(game, start_text, start, moves, tuple(actions), state)
 
     def texts(self, actions: Iterable[int]) -> tuple[str, ...]:
-        """Moves from here as the protocol writes them."""
+        """The protocol's texts of moves in this position."""
         return move_texts(self.game, self.state, actions)
 
     @property
     def legal(self) -> list[int]:
-        """Moves that can be made, past an end of the game that the rules would let go on."""
+        """The legal moves; after a soft ending of the game, too."""
         return self.game.legal_actions(self.state, past_soft_endings=True)
 
 
 def read_position(game: Rules, argument: str, *, latest: Position) -> Position:
-    """What stands behind `position`: startpos, or fen or sfen and a position; then perhaps moves and moves.
+    """Parse the argument of `position`: startpos, or fen or sfen and a position; then optionally moves and a list.
 
     Raises:
-        SettingsError: it is something else.
-        GameError: the start is no position, or a move is illegal.
+        SettingsError: the argument has another form.
+        GameError: the start position is invalid, or a move is illegal.
     """
     before, _, moves = f"{argument} ".partition(" moves ")
     kind, _, start_text = before.strip().partition(" ")
     if kind not in ("startpos", "fen", "sfen") or (kind == "startpos") != (not start_text.strip()):
         raise SettingsError(
-            f"position {shown(argument)}: expected startpos, or fen (sfen in USI) and a position, and then perhaps"
-            " moves and moves. Nothing is played before a position is read."
+            f"position {shown(argument)}: expected startpos, or fen (sfen in USI) and a position, then optionally"
+            " moves and a list of moves. Send a valid position before `go`."
         )
     return Position.after(game, " ".join(start_text.split()), tuple(moves.split()), latest=latest)
 
@@ -97,11 +95,11 @@ class GoWords:
     numbers: Mapping[str, int]
     flags: frozenset[str]
     chosen: tuple[int, ...] | None
-    """The legal ones of `searchmoves`; None without the word."""
+    """The legal moves of `searchmoves`; None without the word."""
 
 
 def read_go(argument: str, position: Position, *, tell: Callable[[str], None]) -> GoWords:
-    """What stands behind `go`. What cannot be read is told and left out: a `go` is to be answered in any case."""
+    """Parse the argument of `go`. Unreadable words are reported and ignored, because every `go` needs an answer."""
     numbers: dict[str, int] = {}
     flags: set[str] = set()
     chosen: list[int] | None = None
@@ -118,9 +116,9 @@ def read_go(argument: str, position: Position, *, tell: Callable[[str], None]) -
             action = position.game.parse_action(position.state, word)
             if action is None:
                 near = near_moves(position.game, position.state, word)
-                tell(f"go searchmoves: {shown(word)} is no legal move and left out ({near}).")
+                tell(f"go searchmoves: {shown(word)} is not a legal move and is ignored ({near}).")
             else:
                 chosen.append(action)
         else:
-            tell(f"go: {shown(word)} is not understood and left out.")
+            tell(f"go: unknown word {shown(word)} is ignored.")
     return GoWords(numbers, frozenset(flags), None if chosen is None else tuple(dict.fromkeys(chosen)))

@@ -1,7 +1,7 @@
-"""The engine by UCI (Stefan Meyer-Kahlen's text of April 2006), as programs for chess speak it.
+"""The UCI engine, after Stefan Meyer-Kahlen's specification of April 2006.
 
-`line_engine.py` does most of it. Any game can be played so, whose moves have no blanks; two variants of chess can be
-chosen by options.
+`line_engine.py` has most of it. UCI works for any game whose moves contain no blanks; options choose variants of
+chess.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zerosum.protocols.line_engine import LineEngine
 
 CHESS = ("chess", "chess960")
 VARIANTS = {"chess": "chess", "gardner": "minichess"}
-"""Our games, by Fairy-Stockfish's names."""
+"""Fairy-Stockfish's names of variants, and our games."""
 
 
 class UciSetup(EngineSetup):
@@ -36,11 +36,11 @@ class UciSetup(EngineSetup):
             yield check(
                 "UCI_Chess960",
                 plays_chess960(self.asked_game),
-                "chess becomes Chess960: a network of Chess960 plays it, or if there is none, one of chess",
+                "plays Chess960 instead of chess, with a network of Chess960 or else of chess",
             )
-        inert = "acts on nothing here"
-        yield check("UCI_AnalyseMode", False, f"{inert}: a position is searched alike for a game", is_inert=True)
-        yield text("UCI_Opponent", INERT, f"{inert}: everybody is played alike", is_inert=True)
+        inert = "has no effect"
+        yield check("UCI_AnalyseMode", False, f"{inert}: analysis and games use the same search", is_inert=True)
+        yield text("UCI_Opponent", INERT, f"{inert}: the engine plays all opponents alike", is_inert=True)
         yield text("SyzygyPath", INERT, f"{inert}: tablebases are not read", is_inert=True)
 
     def _game_asked(self) -> Rules:
@@ -56,18 +56,18 @@ class UciSetup(EngineSetup):
         return asked if name == asked.spec.name else make(name)
 
     def _has_only(self, game: Rules, other: Rules) -> bool:
-        """Whether a network is there that reads one of two games, and none that reads the other."""
+        """Whether the networks available fit `game` and none fits `other`."""
         named = self.value("WeightsFile")
         path = None if named in ("", NEWEST) else Path(named)
         try:
             found = {info.encoder_id for rules in (game, other) if (info := describe_network(rules, path)) is not None}
         except DataError:
-            return False  # which is said when it is loaded
+            return False  # loading the network reports the error
         return game.spec.encoder_id in found and other.spec.encoder_id not in found
 
     @property
     def shows_draws(self) -> bool:
-        """As `EngineSetup.shows_draws`."""
+        """Whether reports include chances of win, draw and loss."""
         return self.knows_draws and self.is_set("UCI_ShowWDL")
 
 
@@ -76,7 +76,7 @@ def _game(name: str, options: Mapping[str, str]) -> Rules:
 
 
 class UciEngine(LineEngine):
-    """An engine told by lines of UCI."""
+    """An engine that speaks UCI."""
 
     protocol = "uci"
     new_game_word = "ucinewgame"

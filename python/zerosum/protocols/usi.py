@@ -1,6 +1,6 @@
-"""The engine by USI (Tord Romstad's text, http://hgm.nubati.net/usi.html), as programs for shogi speak it.
+"""The USI engine for shogi, after Tord Romstad's specification (http://hgm.nubati.net/usi.html).
 
-`line_engine.py` does most of it. What is shogi's own: the declaration by an entering king (`bestmove win`), resigning,
+`line_engine.py` has most of it. Shogi adds the declaration by an entering king (`bestmove win`), resigning,
 and `go mate`, which is answered by `checkmate`.
 """
 
@@ -22,10 +22,10 @@ from zerosum.protocols.line_words import GoWords
 ENTERING_KING_RULES = {"CSARule27": "csa27", "CSARule24": "csa24-wins", "NoEnteringKing": "none"}
 """The values of shogi's option `entering_king`, by YaneuraOu's names.
 
-USI has no word for the draw that a player with 24 points may declare, so nothing ends by that.
+USI has no word for the draw that a player with 24 points may declare, so games do not end by it.
 """
 DECLARATION = "declaration"
-"""How shogi calls that ending."""
+"""Shogi's name of that ending."""
 
 
 class UsiSetup(EngineSetup):
@@ -43,9 +43,7 @@ class UsiSetup(EngineSetup):
 
     def _offer_more(self) -> Iterator[OfferedOption]:
         spec = self.asked_game.spec
-        yield spin(
-            "Resign_Threshold", 0, 0, 1000, "resigns where its winning chance is less, in thousandths (paper: 50)"
-        )
+        yield spin("Resign_Threshold", 0, 0, 1000, "resigns below this win rate, in thousandths (paper: 50)")
         if spec.name not in USI_GAMES:
             return
         yield combo("UCI_Variant", spec.name, USI_GAMES, "the game")
@@ -68,7 +66,7 @@ class UsiSetup(EngineSetup):
 
 
 class UsiEngine(LineEngine):
-    """An engine told by lines of USI."""
+    """An engine that speaks USI."""
 
     protocol = "usi"
     new_game_word = "usinewgame"
@@ -83,7 +81,7 @@ class UsiEngine(LineEngine):
         return num_plies
 
     def _read_go(self, argument: str) -> GoWords:
-        """`mate` has milliseconds behind it, or `infinite`, which holds nothing back."""
+        """Parse `go`, where `mate` is followed by milliseconds or by `infinite`, which does not hold the answer."""
         in_time = re.sub(r"\bmate\s+(\d+)", r"mate 0 movetime \1", argument)
         return super()._read_go(re.sub(r"\bmate\s+infinite\b", "mate 0", in_time))
 
@@ -105,14 +103,14 @@ class UsiEngine(LineEngine):
         return super()._answer(go, report)
 
     def _answer_refused(self, go: Go) -> str:
-        # Problems have one king, and our rules two.
+        # Mate problems may have one king; our rules require two.
         return "checkmate notimplemented" if "mate" in go.words.numbers else super()._answer_refused(go)
 
     def _answer_anyhow(self, go: Go) -> str:
         return "checkmate timeout" if "mate" in go.words.numbers else super()._answer_anyhow(go)
 
     def _checkmate(self, go: Go, report: Analysis) -> str:
-        """What is known for certain of a mate."""
+        """The answer to `go mate`, from proven results only."""
         if report.limit != "proven":
             return "checkmate timeout"
         line = report.lines[0]
@@ -122,6 +120,6 @@ class UsiEngine(LineEngine):
         for action in line.actions:
             state = game.play(state, action)
         if game.is_soft_ending(state):
-            # A win by a declaration or by perpetual check: no mate, but that there is none is not known.
+            # A win by a declaration or by perpetual check is not a mate, but a mate may exist.
             return "checkmate notimplemented"
         return " ".join(["checkmate", *go.position.texts(line.actions)])
