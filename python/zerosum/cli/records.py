@@ -14,7 +14,7 @@ from zerosum.cli.words import GameArgument, require_pairs_option, say, seed_opti
 
 @app.command(
     epilog="Example: `zerosum generate chess --first stockfish --set nodes=1000 --set option.Threads=1 --games 20000"
-    " --run runs/stockfish`"
+    " --run runs/stockfish`, then `zerosum train chess --run runs/stockfish --from-records`"
 )
 def generate(
     game: GameArgument,

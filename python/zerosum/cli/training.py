@@ -37,9 +37,17 @@ def train(
             help="A new run that repeats and resumes bit for bit on this machine; its budget is in --steps.",
         ),
     ] = False,
+    from_records: Annotated[
+        bool,
+        typer.Option(
+            "--from-records",
+            metavar="",
+            help="Learn from games that `import` and `generate` put into the run, without playing.",
+        ),
+    ] = False,
     set_: Overrides = None,
 ) -> None:
-    """Learn a game from its rules alone, or go on with a run that stopped."""
+    """Learn a game from its rules alone, or from records; or go on with a run that stopped."""
     from zerosum.run.config import directory_name
     from zerosum.run.training import train as train_run
 
@@ -48,6 +56,7 @@ def train(
         *(set_ or []),
         *([] if steps is None else [f"training.steps={steps}"]),
         *(["training.deterministic=true"] if deterministic else []),
+        *(["training.source=records"] if from_records else []),
     ]
     train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.base.errors import DataError, GameError
+from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.games import start_state
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag
 
 if TYPE_CHECKING:
-    from zerosum._core import Game, GameSpec, State
+    from zerosum._core import Game, GameSpec, Leaves, State
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,34 @@ class ReplayConfig:
         True,
         "Learn from a random image of each sample, where the game has symmetries (AlphaGo Zero; AlphaZero: false).",
     )
+    policy_target: str = setting(
+        "recorded",
+        "What records teach: 'recorded', the shares of moves where a record has them, or 'move', the move that was"
+        " played.",
+        choices=("recorded", "move"),
+    )
+    dev_share: float = setting(
+        0.05, "Share of the games of records that is held out, and measured at each checkpoint.", low=0.0, high=0.45
+    )
+    test_share: float = setting(
+        0.05, "Share of the games of records that is held out, and measured at the end.", low=0.0, high=0.45
+    )
+    held_out_positions: int = setting(
+        2000, "Positions of held-out games that are drawn for a measurement.", low=1, high=10_000_000
+    )
+    games_in_memory: int = setting(
+        50_000,
+        "Games of records that are learned from together; where there are more, part follows part in random order.",
+        low=1,
+    )
 
     def __post_init__(self) -> None:
         check(self, "replay")
+        if self.dev_share + self.test_share > 0.9:
+            raise SettingsError(
+                f"replay.dev_share and replay.test_share are {self.dev_share + self.test_share:g} together, allowed is"
+                " at most 0.9."
+            )
 
 
 def window_size(total_positions: int, config: ReplayConfig) -> int:
@@ -140,7 +165,7 @@ class Samples:
     returns: NDArray[np.float32]
     """[B], `lambda_returns` for the mover, in [-1, 1]: with lambda 1 the game's result, unless the ply was proven."""
     search_values: NDArray[np.float32]
-    """[B], for the mover, in [-1, 1]."""
+    """[B], for the mover, in [-1, 1]; the return, where a record has no evaluation."""
     draws: NDArray[np.float32]
     """[B], in [0, 1]: 1 for a draw, by the next proven value from the position on or, without one, by the outcome."""
     plies_left: NDArray[np.float32]
@@ -219,14 +244,7 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
         GameError: a recorded move is illegal.
         DataError: a policy target has a share for an illegal move, or a start is no position of the game; naming it.
     """
-    batch_size = len(samples.game_ids)
-    leaves = game.encode_plies(
-        samples.actions,
-        samples.action_offsets,
-        np.arange(batch_size, dtype=np.int64),
-        np.diff(samples.action_offsets),
-        starts=_start_states(game, samples),
-    )
+    leaves = encode(game, samples)
     legal_mask_BA = leaves.legal_mask()
     _check_policies(samples, legal_mask_BA)
     q = np.float32(search_value_weight)
@@ -237,6 +255,22 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
     }
     targets |= {name: policy.dense(game.spec.num_actions) for name, policy in samples.policies.items()}
     return Batch(planes=leaves.planes(), legal_mask=legal_mask_BA, targets=targets)
+
+
+def encode(game: Game, samples: Samples) -> Leaves:
+    """The positions of samples, without their targets.
+
+    Raises:
+        GameError: a recorded move is illegal.
+        DataError: a start is no position of the game.
+    """
+    return game.encode_plies(
+        samples.actions,
+        samples.action_offsets,
+        np.arange(len(samples.game_ids), dtype=np.int64),
+        np.diff(samples.action_offsets),
+        starts=_start_states(game, samples),
+    )
 
 
 def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
@@ -394,16 +428,24 @@ def lambda_returns(record: GameRecord, *, value_lambda: float) -> NDArray[np.flo
     """[P], the value target of each ply, for the first player: what the search found there and later, and the outcome.
 
     G(t) = (1 - lambda) * v(t) + lambda * G(t + 1), with the outcome behind the last ply (Sutton and Barto,
-    Reinforcement Learning, section 12.1). A proven value is exact, so nothing that was played later changes it.
+    Reinforcement Learning, section 12.1). A proven value is exact, so nothing that was played later changes it. The
+    target of a ply without a value, which a record has where nobody evaluated it, is that of the next one.
     """
     plies = record.plies
     values = np.where(plies["player"] == 0, plies["search_value"], -plies["search_value"]).tolist()
     is_proven = (plies["flags"] & int(PlyFlag.PROVEN)).tolist()
+    is_unknown = _has_no_value(plies["flags"]).tolist()
     following = record.outcome
     for ply in range(len(values) - 1, -1, -1):
-        weight = 0.0 if is_proven[ply] else value_lambda
+        weight = 0.0 if is_proven[ply] else 1.0 if is_unknown[ply] else value_lambda
         following = values[ply] = (1 - weight) * values[ply] + weight * following
     return np.array(values, np.float32)
+
+
+def _has_no_value(flags: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """[P], whether the search value of a ply says nothing: a recorded one that nobody evaluated."""
+    is_unknown: NDArray[np.bool_] = (flags & int(PlyFlag.RECORDED | PlyFlag.EVALUATED)) == int(PlyFlag.RECORDED)
+    return is_unknown
 
 
 _BLOCK_POSITIONS = 65_536  # some 10 MB in chess: small beside a window, and few enough blocks to find one's way
@@ -451,7 +493,8 @@ class _Block:
         rows["ply"] = plies
         returns = lambda_returns(record, value_lambda=value_lambda)[plies]
         rows["return"] = np.where(record.plies["player"][plies] == 0, returns, -returns)
-        rows["search_value"] = record.plies["search_value"][plies]
+        is_unknown = _has_no_value(record.plies["flags"][plies])
+        rows["search_value"] = np.where(is_unknown, rows["return"], record.plies["search_value"][plies])
         rows["draw"] = 1 - np.abs(lambda_returns(record, value_lambda=1.0)[plies])
         rows["plies_left"] = record.num_plies - plies
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]

@@ -63,6 +63,12 @@ class TrainingConfig:
         None, "budget: minutes of training, resumed ones counted together", low=0.01, high=1e7
     )
     steps: int | None = setting(None, "budget: learner steps, instead of minutes", low=1, high=1 << 40)
+    source: str = setting(
+        "selfplay",
+        "what is learned from: 'selfplay'; 'records', games that were imported or generated; 'games', those that the"
+        " run has played so far, without playing more",
+        choices=("selfplay", "records", "games"),
+    )
     clock: str = setting(
         "wall",
         "how minutes are counted: 'wall', or 'cpu', CPU-minutes of all processes, which compare on a busy machine",

@@ -21,6 +21,7 @@ from zerosum.network.checkpoint import DamagedCheckpointError, list_checkpoints,
 from zerosum.network.weights import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, SearchContestant, load_player, rollouts
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
+from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.solved import MistakeRate, mistake_rates, solved_sets, wilson_error
@@ -271,6 +272,11 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, None, config)
     say("  learning? " + strength.verdict())
+    measured = HeldOutFile(run)
+    if figures := [found for split in ("dev", "test") if (found := measured.newest(split)) is not None]:
+        say(held_out_table(figures))
+        for found in figures:
+            write_json(_figure_json("held_out", run=str(run), **asdict(found)))
     mistakes = Mistakes(run, None, config)
     say("  checkpoints, Elo with random play at 0" + (", mistakes in solved positions:" if mistakes.rates else ":"))
     for path in list_checkpoints(run / "checkpoints"):

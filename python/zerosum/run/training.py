@@ -36,25 +36,24 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from zerosum.base.errors import RunError, command_text, printable
 from zerosum.base.files import writing
 from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules, check_game
 from zerosum.games.python_game import adopt
 from zerosum.games.rules import find_game
-from zerosum.learner import Learner, StepReport
-from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
-from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
+from zerosum.learner import StepReport
+from zerosum.network import Checkpoint, NetworkShape, save_checkpoint
 from zerosum.network.weights import num_parameters, policy_remark
-from zerosum.replay import ReplayWindow, make_batch
+from zerosum.replay import ReplayWindow
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.window import needed, permuted, require_game
+from zerosum.replay.window import needed, require_game
 from zerosum.run.config import RunConfig, budget_words, game_name, minutes_word
 from zerosum.run.forecast import forecast
+from zerosum.run.learning import learn_step, network_now, open_checkpoint, restored_learner
 from zerosum.run.metrics import Metrics, MetricsRow
 from zerosum.run.mistakes import Mistakes
+from zerosum.run.record_training import RecordTraining
 from zerosum.run.run_directory import hold, plan, write_config
 from zerosum.run.strength import EARLY_SHARE, Strength
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
@@ -119,7 +118,10 @@ def train(
         write_config(directory, config)
         _describe(config, rules, directory, say)
         with _repeatable_torch() if config.training.deterministic else contextlib.nullcontext():
-            Training(directory, rules, config, say, stop).run()
+            if config.training.source == "selfplay":
+                Training(directory, rules, config, say, stop).run()
+            else:
+                RecordTraining(directory, rules, config, say, stop).run()
 
 
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
@@ -186,7 +188,7 @@ class Training:
         self._stop = stop
         self._metrics = Metrics(directory, report=report)
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
-        checkpoint, learner_state, learner_info = self._open_checkpoint()
+        checkpoint, learner_state, learner_info = open_checkpoint(directory, game, config, report)
         first_game_id, num_matches = self._store.next_game_id, None
         if self._is_deterministic:
             first_game_id, num_matches = learner_info.get("games", 0), learner_info.get("rating_matches", 0)
@@ -401,21 +403,7 @@ class Training:
                 break
             if not self._is_deterministic and self._is_due_to_report():
                 self._report_progress()
-            step = self._learner.step_number
-            seed, replay = self._config.training.seed, self._config.replay
-            samples = self._window.sample(
-                self._config.learner.batch_size, seed=seed, step=step, targets=self._learner.targets
-            )
-            if replay.use_symmetries:
-                samples = permuted(samples, self._game.spec.symmetries, seed=seed, step=step)
-            batch = make_batch(self._game, samples, search_value_weight=replay.search_value_weight)
-            report = self._learner.step(batch, progress=self._progress())
-            if not all(map(math.isfinite, report.measures.values())):
-                said = ", ".join(f"{name} {value}" for name, value in report.measures.items())
-                raise RunError(
-                    f"the loss is not finite at learner step {step} ({said}). Nothing of it was saved: go on from the"
-                    " last checkpoint with a lower learner.learning_rate."
-                )
+            report, batch = learn_step(self._learner, self._window, self._game, self._config, progress=self._progress())
             self._steps_seen.append(report)
             planes_BCHW = batch.planes
             self._num_samples += self._config.learner.batch_size
@@ -430,21 +418,14 @@ class Training:
             self._selfplay.update(checkpoint)
 
     def _checkpoint(self) -> Checkpoint:
-        """The network as it is now. The loss of a step says nothing yet of what that step made of the weights."""
-        step, weights = self._learner.step_number, self._learner.weights()
-        if broken := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
-            raise RunError(
-                f"the weights are not finite after learner step {step} ({broken[0]}). Nothing of it was saved: go on"
-                " from the last checkpoint with a lower learner.learning_rate."
-            )
+        """The network as it is now, and what it was made of."""
         training = {
             "games": self._store.num_games,
             "positions": self._window.total_positions,
             "evaluations": self._num_evaluations(),
             "minutes": round(self._elapsed() / 60, 3),
         }
-        info = CheckpointInfo.describe(self._game.spec, self._config.network, step=step, training=training)
-        return Checkpoint(info=info, weights=weights)
+        return network_now(self._learner, self._game, self._config, training=training)
 
     def _num_evaluations(self) -> int:
         return self._evaluations_before + self._selfplay.counts.evaluations
@@ -593,38 +574,10 @@ class Training:
         if recorded > num_games:
             self._report(f"The {recorded - num_games:,} games since the checkpoint of step {step:,} are played again.")
 
-    def _open_checkpoint(self) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
-        """The newest whole checkpoint, a first one if there is none, and the learner's state and notes beside it."""
-        directory, config = self._directory / "checkpoints", self._config
-        checkpoint, damage = load_newest(directory)
-        for message in damage:
-            self._report(message)
-        shape = NetworkShape.of(self._game.spec)
-        state: dict[str, Any] = {}
-        info: dict[str, Any] = {}
-        if checkpoint is None:
-            description = CheckpointInfo.describe(self._game.spec, config.network, step=0)
-            weights = initial_weights(config.network, shape, seed=config.training.seed)
-            checkpoint = Checkpoint(info=description, weights=weights)
-            with writing(self._directory):
-                save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})
-        else:
-            require_encoder(checkpoint.info, self._game.spec)
-            state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
-        return checkpoint, state, info
-
     def _go_on_learning(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
         """A learner, and counts of what was done, that go on from a checkpoint and the games in the window."""
-        config, shape = self._config, NetworkShape.of(self._game.spec)
-        self._learner = Learner(
-            config.learner, config.network, shape, checkpoint.weights, device=config.training.device
-        )
-        if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
-            self._report(
-                f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}."
-            )
-            state = {}
-        self._learner.load_state(state, step_number=checkpoint.info.step)
+        config = self._config
+        self._learner = restored_learner(config, self._game, checkpoint, state, info, self._report)
         # With another number of samples a position nothing is owed, or learned in advance, for positions before.
         owed = self._window.total_positions * config.learner.samples_per_position
         is_same_rate = info.get("samples_per_position") == config.learner.samples_per_position

@@ -1,0 +1,126 @@
+"""Finished games of a store, to learn from without playing: split by game, and read in parts that fit into memory.
+
+A game belongs to train, dev or test by its start and moves alone, so that it stays where it is when more games come,
+and a game that is there twice is never on both sides. This file knows nothing of networks or rules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from zerosum.base.errors import DataError
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.records import GameRecord, policy_target
+from zerosum.replay.shards import Seal, read_manifest, read_shard
+from zerosum.replay.window import ReplayConfig, ReplayWindow
+
+SPLITS = ("train", "dev", "test")
+MOST_HELD_OUT_GAMES = 10_000
+"""Games of dev, and of test, that are kept in memory."""
+EVERY_GAME = 1 << 40
+
+
+def split_of(record: GameRecord, config: ReplayConfig) -> str:
+    """The split that a game belongs to, one of `SPLITS`."""
+    text = record.start.encode() + b"\n" + record.plies["action"].astype("<u2").tobytes()
+    number = int.from_bytes(hashlib.blake2b(text, digest_size=7).digest(), "big") / (1 << 56)
+    if number < config.test_share:
+        return "test"
+    return "dev" if number < config.test_share + config.dev_share else "train"
+
+
+def as_played(record: GameRecord) -> GameRecord:
+    """The game with the move that was played as the policy target of each ply that has one."""
+    has_target = np.diff(record.target_offsets) > 0
+    actions, count = record.plies["action"][has_target], int(has_target.sum())
+    return replace(
+        record,
+        targets=policy_target(actions, np.ones(count), np.zeros(count)),
+        target_offsets=np.concatenate([[0], np.cumsum(has_target)]).astype(np.int64),
+    )
+
+
+@dataclass(frozen=True)
+class Part:
+    """Shards that are learned from together."""
+
+    seals: tuple[Seal, ...]
+    num_positions: int
+    """Positions in them to learn from, about: those of dev and test are estimated."""
+
+
+class RecordSource:
+    """The games of a store that is open in no process."""
+
+    def __init__(self, directory: Path, config: ReplayConfig, *, report: Callable[[str], None]) -> None:
+        """Recover the store in `directory`, and seal what is not.
+
+        Raises:
+            DataError, RunError: as `GameStore`.
+        """
+        store = GameStore(directory, report=report)
+        store.seal()
+        self.num_games, self.num_positions = store.num_games, store.num_positions
+        store.close()
+        self._directory, self._config, self._report = directory, config, report
+        self._seals = [
+            seal for seal in read_manifest(directory).shards if seal.shard and (directory / seal.shard).exists()
+        ]
+        self._bad = set[str]()
+
+    @property
+    def parts(self) -> list[Part]:
+        """The shards in parts of at most `ReplayConfig.games_in_memory` games, but of one shard at least."""
+        groups: list[list[Seal]] = []
+        for seal in self._seals:
+            if groups and sum(other.num_games for other in groups[-1]) + seal.num_games <= self._config.games_in_memory:
+                groups[-1].append(seal)
+            else:
+                groups.append([seal])
+        share = 1 - self._config.dev_share - self._config.test_share
+        return [Part(tuple(group), int(share * sum(seal.num_positions for seal in group))) for group in groups]
+
+    def window(self, part: Part) -> ReplayWindow:
+        """A window that holds all of a part's games of the training split."""
+        window = ReplayWindow(replace(self._config, window_games=EVERY_GAME))
+        for record in self._games(part.seals):
+            if split_of(record, self._config) == "train":
+                window.add(record)
+        return window
+
+    def held_out(self) -> dict[str, ReplayWindow]:
+        """Windows of dev and test, the first `MOST_HELD_OUT_GAMES` games of each. Returns are the games' results."""
+        config = replace(self._config, window_games=EVERY_GAME, value_lambda=1.0)
+        windows = {"dev": ReplayWindow(config), "test": ReplayWindow(config)}
+        counts = dict.fromkeys(windows, 0)
+        for record in self._games(self._seals):
+            split = split_of(record, self._config)
+            if split != "train" and counts[split] < MOST_HELD_OUT_GAMES:
+                counts[split] += 1
+                windows[split].add(record)
+            elif min(counts.values()) >= MOST_HELD_OUT_GAMES:
+                break
+        return windows
+
+    def first_game(self) -> GameRecord | None:
+        """Any of its games; None if it has none."""
+        return next(self._games(self._seals), None)
+
+    def _games(self, seals: Sequence[Seal]) -> Iterator[GameRecord]:
+        """The games of shards; a shard that is damaged is left out, and reported once."""
+        for seal in seals:
+            assert seal.shard is not None
+            try:
+                records = read_shard(self._directory / seal.shard)
+            except DataError as error:
+                if seal.shard not in self._bad:
+                    self._bad.add(seal.shard)
+                    self._report(f"{error} Its {seal.num_games} games are left out.")
+                continue
+            for record in records:
+                yield as_played(record) if self._config.policy_target == "move" else record

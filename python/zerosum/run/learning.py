@@ -1,0 +1,103 @@
+"""A run's learner, its steps and its network, whatever is learned from: self-play or records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zerosum.base.errors import RunError
+from zerosum.base.files import writing
+from zerosum.games import Rules
+from zerosum.learner import Learner, StepReport
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
+from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
+from zerosum.replay import Batch, ReplayWindow, make_batch
+from zerosum.replay.window import permuted
+from zerosum.run.config import RunConfig
+
+Report = Callable[[str], None]
+
+
+def open_checkpoint(
+    run: Path, game: Rules, config: RunConfig, report: Report
+) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
+    """The newest whole checkpoint, a first one if there is none, and the learner's state and notes beside it."""
+    directory = run / "checkpoints"
+    checkpoint, damage = load_newest(directory)
+    for message in damage:
+        report(message)
+    shape = NetworkShape.of(game.spec)
+    state: dict[str, Any] = {}
+    info: dict[str, Any] = {}
+    if checkpoint is None:
+        description = CheckpointInfo.describe(game.spec, config.network, step=0)
+        weights = initial_weights(config.network, shape, seed=config.training.seed)
+        checkpoint = Checkpoint(info=description, weights=weights)
+        with writing(run):
+            save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})
+    else:
+        require_encoder(checkpoint.info, game.spec)
+        state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
+    return checkpoint, state, info
+
+
+def restored_learner(
+    config: RunConfig,
+    game: Rules,
+    checkpoint: Checkpoint,
+    state: dict[str, Any],
+    info: dict[str, Any],
+    report: Report,
+) -> Learner:
+    """A learner that goes on from a checkpoint, with the state and notes that `open_checkpoint` found beside it."""
+    shape = NetworkShape.of(game.spec)
+    learner = Learner(config.learner, config.network, shape, checkpoint.weights, device=config.training.device)
+    if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
+        report(f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}.")
+        state = {}
+    learner.load_state(state, step_number=checkpoint.info.step)
+    return learner
+
+
+def learn_step(
+    learner: Learner, window: ReplayWindow, game: Rules, config: RunConfig, *, progress: float
+) -> tuple[StepReport, Batch]:
+    """One step, from a batch drawn by the run's seed and the step's number.
+
+    Raises:
+        RunError: the loss is not finite.
+        DataError: a game in the window does not fit the game's rules.
+    """
+    step, seed, replay = learner.step_number, config.training.seed, config.replay
+    samples = window.sample(config.learner.batch_size, seed=seed, step=step, targets=learner.targets)
+    if replay.use_symmetries:
+        samples = permuted(samples, game.spec.symmetries, seed=seed, step=step)
+    batch = make_batch(game, samples, search_value_weight=replay.search_value_weight)
+    report = learner.step(batch, progress=progress)
+    if not all(map(math.isfinite, report.measures.values())):
+        said = ", ".join(f"{name} {value}" for name, value in report.measures.items())
+        raise RunError(
+            f"the loss is not finite at learner step {step} ({said}). Nothing of it was saved: go on from the"
+            " last checkpoint with a lower learner.learning_rate."
+        )
+    return report, batch
+
+
+def network_now(learner: Learner, game: Rules, config: RunConfig, *, training: dict[str, Any]) -> Checkpoint:
+    """The network as it is now. The loss of a step says nothing yet of what that step made of the weights.
+
+    Raises:
+        RunError: a weight is not finite.
+    """
+    step, weights = learner.step_number, learner.weights()
+    if broken := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
+        raise RunError(
+            f"the weights are not finite after learner step {step} ({broken[0]}). Nothing of it was saved: go on"
+            " from the last checkpoint with a lower learner.learning_rate."
+        )
+    info = CheckpointInfo.describe(game.spec, config.network, step=step, training=training)
+    return Checkpoint(info=info, weights=weights)

@@ -1,0 +1,288 @@
+"""Learning from records: the split, what is learned from, what is measured, and that a stop changes nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands_for_tests import Command
+from kill_training import result
+from zerosum.base.errors import DataError, RunError
+from zerosum.evaluators import UniformEvaluator
+from zerosum.evaluators.evaluator import Evaluations
+from zerosum.games import make
+from zerosum.play.contestants import Entry
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.record_source import RecordSource, as_played, split_of
+from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
+from zerosum.replay.window import ReplayConfig, ReplayWindow, make_batch
+from zerosum.run.config import load_config
+from zerosum.run.generation import GenerationSettings, generate_games
+from zerosum.run.held_out import HeldOutFile, measure
+from zerosum.run.record_training import RecordTraining, _Schedule
+from zerosum.run.training import train
+
+GAME = "connect4"
+SETTINGS = (
+    "training.source=records",
+    "training.deterministic=true",
+    "training.num_checkpoints=4",
+    "network.num_blocks=1",
+    "network.num_filters=16",
+    "learner.batch_size=64",
+    "replay.dev_share=0.1",
+    "replay.test_share=0.1",
+    "replay.held_out_positions=300",
+    "search.num_simulations=8",
+    "strength.rollout_simulations=2",
+    "strength.budget_share=0.01",
+    "strength.solved_positions=0",
+)
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with games of a player that looks ahead, and nothing else."""
+    run = tmp_path_factory.mktemp("runs") / "records"
+    player = Entry.parse("alphabeta@3", [])
+    generate_games(GAME, player, player, run, GenerationSettings(400, opening_plies=8))
+    return run
+
+
+def copied(records: Path, run: Path) -> Path:
+    run.mkdir()
+    for path in records.rglob("*"):
+        if path.is_file():
+            target = run / path.relative_to(records)
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    return run
+
+
+def learn(run: Path, *overrides: str, steps: int = 60) -> list[str]:
+    said: list[str] = []
+    fresh = () if (run / "config.toml").exists() else SETTINGS
+    train(GAME, run, overrides=[*fresh, f"training.steps={steps}", *overrides], report=said.append)
+    return said
+
+
+def all_games(run: Path) -> list[GameRecord]:
+    store = GameStore(run / "records", report=lambda _: None)
+    try:
+        return list(store.recent(num_games=store.num_games))
+    finally:
+        store.close()
+
+
+# ---- what is learned from
+
+
+def test_the_split_is_by_the_game_and_stays(records: Path, tmp_path: Path) -> None:
+    config = ReplayConfig(dev_share=0.2, test_share=0.1)
+    games = all_games(records)
+    splits = [split_of(game, config) for game in games]
+    assert {name: splits.count(name) / len(splits) for name in ("train", "dev", "test")} == pytest.approx(
+        {"train": 0.7, "dev": 0.2, "test": 0.1}, abs=0.07
+    )
+    renumbered = [dataclasses.replace(game, game_id=game.game_id + 5, outcome=-game.outcome) for game in games]
+    assert [split_of(game, config) for game in renumbered] == splits
+    source = RecordSource(copied(records, tmp_path / "run") / "records", config, report=print)
+    (part,) = source.parts
+    windows = {"train": source.window(part), **source.held_out()}
+    ids = {name: set(window.sample(20_000, seed=1, step=1).game_ids.tolist()) for name, window in windows.items()}
+    for name in windows:
+        expected = {game.game_id for game, split in zip(games, splits, strict=True) if split == name}
+        assert ids[name] == {game.game_id for game in games if game.game_id in expected and game.num_positions}
+        assert windows[name].num_positions == sum(game.num_positions for game in games if game.game_id in expected)
+
+
+def record(values: list[float | None], outcome: float) -> GameRecord:
+    plies = np.zeros(len(values), PLY)
+    plies["action"] = range(len(values))
+    plies["player"] = np.arange(len(values)) % 2
+    plies["search_value"] = [value or 0.0 for value in values]
+    evaluated = PlyFlag.RECORDED | PlyFlag.EVALUATED
+    plies["flags"] = [PlyFlag.RECORDED if value is None else evaluated for value in values]
+    spec = make(GAME).spec
+    targets = policy_target([1, 2] * len(values), [0.25, 0.75] * len(values), [0] * 2 * len(values))
+    return GameRecord(
+        game_id=0,
+        game=spec.name,
+        game_version=spec.version,
+        options=spec.options,
+        start="",
+        settings_hash="",
+        seed=0,
+        plies=plies,
+        targets=targets,
+        target_offsets=np.arange(0, 2 * len(values) + 1, 2, dtype=np.int64),
+        outcome=outcome,
+        ending="",
+    )
+
+
+def test_a_position_without_an_evaluation_learns_the_result_alone() -> None:
+    window = ReplayWindow(ReplayConfig())
+    window.add(record([0.5, None, -0.5, None], outcome=1.0))
+    samples = window.sample(200, seed=1, step=1)
+    batch = make_batch(make(GAME), samples, search_value_weight=0.5)
+    plies = np.diff(samples.action_offsets)
+    expected = np.array([(1 + 0.5) / 2, -1, (1 - 0.5) / 2, -1], np.float32)
+    assert batch.targets["value"] == pytest.approx(expected[plies])
+
+
+def test_returns_pass_over_positions_without_an_evaluation() -> None:
+    window = ReplayWindow(ReplayConfig(value_lambda=0.5))
+    window.add(record([None, 0.25, None], outcome=-1.0))
+    samples = window.sample(100, seed=1, step=1)
+    last, first = -1.0, 0.5 * -0.25 + 0.5 * -1.0  # for the first player
+    expected = np.array([first, -first, last], np.float32)
+    assert samples.returns == pytest.approx(expected[np.diff(samples.action_offsets)])
+
+
+def test_moves_that_were_played_replace_shares() -> None:
+    shares = record([None, 0.1], outcome=0.0)
+    played = as_played(shares)
+    assert played.targets["action"].tolist() == [0, 1] and played.targets["probability"].tolist() == [1, 1]
+    opening = dataclasses.replace(
+        shares, targets=shares.targets[2:], target_offsets=np.array([0, 0, 2], dtype=np.int64)
+    )
+    played = as_played(opening)
+    assert played.targets["action"].tolist() == [1] and played.target_offsets.tolist() == [0, 0, 1]
+
+
+def test_every_pass_goes_through_all_parts(records: Path, tmp_path: Path) -> None:
+    run = copied(records, tmp_path / "run")
+    config = ReplayConfig(games_in_memory=100)
+    store = GameStore(run / "records", report=print, games_per_shard=60)
+    player = Entry.parse("random", [])
+    store.close()
+    generate_games(GAME, player, player, run, GenerationSettings(100, seed=7))
+    parts = RecordSource(run / "records", config, report=print).parts
+    assert len(parts) == 2
+    learn(run, "replay.games_in_memory=100", "training.num_checkpoints=1", steps=2)
+    schedule = _Schedule(parts, load_config(run / "config.toml"))
+    lengths = [max(1, round(part.num_positions / 64)) for part in parts]
+    orders = set()
+    for number in range(20):
+        steps = range(number * schedule.steps_per_pass, (number + 1) * schedule.steps_per_pass)
+        told = [schedule.part(step) for step in steps]
+        assert [told.count(part) for part in range(2)] == lengths
+        assert sum(one != other for one, other in pairwise(told)) == 1
+        orders.add(told[0])
+    assert orders == {0, 1}
+
+
+# ---- what is measured
+
+
+class Best:
+    """Knows what was played."""
+
+    def __init__(self, window: ReplayWindow, num: int, seed: int) -> None:
+        from zerosum.run.held_out import DRAW
+
+        samples = window.sample(num, seed=seed, step=DRAW)
+        self.targets = samples.policies["policy"].dense(make(GAME).spec.num_actions)
+        self.returns, self.begin = samples.returns, 0
+
+    def evaluate(self, leaves: object) -> Evaluations:
+        size = len(leaves)  # type: ignore[arg-type]
+        rows = slice(self.begin, self.begin + size)
+        self.begin += size
+        logits = leaves.select_legal(np.ascontiguousarray(20 * self.targets[rows]))  # type: ignore[attr-defined]
+        return Evaluations(leaves, logits, np.ascontiguousarray(self.returns[rows]))  # type: ignore[arg-type]
+
+
+def test_the_figures_of_those_who_know_nothing_and_everything(records: Path, tmp_path: Path) -> None:
+    source = RecordSource(copied(records, tmp_path / "run") / "records", ReplayConfig(dev_share=0.2), report=print)
+    window, game = source.held_out()["dev"], make(GAME)
+    nothing = measure(game, UniformEvaluator(), window, step=1, split="dev", num_positions=600, seed=3)
+    assert nothing.top1 == pytest.approx(nothing.uniform_top1) and nothing.top5 == pytest.approx(nothing.uniform_top5)
+    assert nothing.cross_entropy == pytest.approx(nothing.uniform_cross_entropy)
+    assert 0.14 < nothing.uniform_top1 < 0.3 and nothing.constant_value_error <= nothing.value_error <= 1
+    everything = measure(game, Best(window, 600, 3), window, step=1, split="dev", num_positions=600, seed=3)
+    assert (everything.top1, everything.top5, everything.value_error) == (1, 1, 0)
+    assert everything.cross_entropy < 1e-6
+
+
+# ---- runs
+
+
+def test_a_network_learns_moves_and_results(records: Path, tmp_path: Path, zero: Command) -> None:
+    run = copied(records, tmp_path / "run")
+    said = learn(run, steps=300)
+    line = HeldOutFile(run).newest("test")
+    assert line is not None and line.step == 300
+    # Which of equally good moves this player makes is drawn, so there is little to foretell.
+    assert line.top1 > line.uniform_top1 + 0.03 and line.cross_entropy < line.uniform_cross_entropy
+    assert line.value_error < line.constant_value_error
+    assert any("record's move is in the best five" in text for text in said)
+    assert [one.step for one in HeldOutFile(run).lines if one.split == "dev"] == [75, 150, 225, 300]
+    assert "Held-out games, test" in zero("info", run).out
+
+
+def test_a_stopped_run_repeats_itself_bit_for_bit(
+    records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = copied(records, tmp_path / "whole")
+    learn(whole)
+    again = copied(records, tmp_path / "again")
+    saves = RecordTraining._save
+
+    class Killed(BaseException):
+        """Ends a training as far as it can tell."""
+
+    for kill_at in (1, 2):
+        count = 0
+
+        def save(self: RecordTraining, kill_at: int = kill_at) -> None:
+            nonlocal count
+            count += 1
+            if count == kill_at:
+                raise Killed
+            saves(self)
+
+        monkeypatch.setattr(RecordTraining, "_save", save)
+        with pytest.raises(Killed):
+            learn(again)
+    monkeypatch.setattr(RecordTraining, "_save", saves)
+    learn(again)
+    one, two = result(whole), result(again)
+    assert one.keys() == two.keys() and len(one) > 5
+    assert [name for name in one if one[name] != two[name]] == []
+    assert HeldOutFile(whole).lines == HeldOutFile(again).lines
+
+
+def test_such_a_network_starts_self_play(records: Path, tmp_path: Path) -> None:
+    run = copied(records, tmp_path / "run")
+    learn(run, "training.deterministic=false")
+    learn(run, "training.source=selfplay", "training.min_positions=50", "training.steps_per_phase=4", steps=72)
+    names = sorted(path.name for path in (run / "checkpoints").glob("step-*.json"))
+    assert names[-1] == "step-00000072.json"
+    said = learn(run, "training.source=games", steps=76)
+    assert any("positions: dev" in line for line in said)
+
+
+def test_masked_and_unmasked_learn(records: Path, tmp_path: Path) -> None:
+    figures = []
+    for mask in ("true", "false"):
+        run = copied(records, tmp_path / mask)
+        learn(run, f"learner.mask_illegal={mask}", "training.num_checkpoints=1")
+        line = HeldOutFile(run).newest("test")
+        assert line is not None
+        figures.append(line.cross_entropy)
+    assert figures[0] != figures[1]
+
+
+def test_without_games_it_says_where_they_come_from(tmp_path: Path, zero: Command, records: Path) -> None:
+    told = zero("train", GAME, "--run", tmp_path / "empty", "--from-records")
+    assert told.status == 2 and "`zerosum import` reads people's, `zerosum generate`" in told.err
+    with pytest.raises((DataError, RunError), match="recorded as connect4"):
+        train("tictactoe", copied(records, tmp_path / "run"), overrides=[*SETTINGS, "training.steps=2"])
+    with pytest.raises(RunError, match="it has played none"):
+        learn(copied(records, tmp_path / "other"), "training.source=games")
