@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 
 import zerosum
 from commands_for_tests import Answer, Command
@@ -96,6 +97,17 @@ def test_help_has_an_example(zero: Command, command: str) -> None:
     assert (answer.status, answer.err) == (0, "")
     assert f"Example: zerosum {command} " in answer.words
     assert zero(command, "-h").out == answer.out
+
+
+def test_names_are_readable_at_60_columns(zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for command in COMMANDS:
+        help_text = zero(command, "--help").out
+        assert max(map(len, help_text.splitlines())) <= 60
+        for option in typer.main.get_command(app).commands[command].params:  # type: ignore[attr-defined]
+            if option.param_type_name == "option":
+                assert re.search(rf"(?m)^  (-\w, )?{re.escape(option.opts[0])}\b", help_text), option.opts
+    assert "--install-completion" in zero("--help").out
 
 
 def test_flags_take_no_value(zero: Command) -> None:
@@ -436,6 +448,24 @@ def test_bench_rules_perft(zero: Command, monkeypatch: pytest.MonkeyPatch) -> No
     assert "expected 71: WRONG by +1 (" in zero("bench", "rules", "--game", "tictactoe", "--perft").out
     answer = zero("bench", "search", "--perft")
     assert (answer.status, answer.err) == (2, "zerosum: --perft goes with the bench 'rules', not 'search'.\n")
+
+
+def test_a_game_and_a_runs_name_stand_for_a_run(
+    zero: Command, learned: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ZEROSUM_RUNS", str(learned.parent))
+    answer = zero("play", "tictactoe", typed="b2\nsave it.txt\nquit\n")
+    assert answer.status == 0 and f"Playing with the newest run, {learned}, step " in answer.err
+    assert Path("it.txt").read_text().split()[0] == "b2" and "\x1b" not in answer.out
+    assert "connect4 against rollouts@1000" in zero("play", "connect4", typed="quit\n").out
+    for word in ("tictactoe", learned.name):
+        assert zero("info", word).out.startswith(f"{learned}: learning tictactoe")
+        assert zero("evaluate", word, "--games", "0", "--positions", "0", "-n", "2").out.startswith(f"{learned}: 2 ")
+        assert zero("explain", word, "-n", "2").status == 0
+        assert zero("match", "tictactoe", word, "random", "--games", "2").status == 0
+        assert f"{learned}, step " in zero("uci", word, typed="setoption name Backend value torch\nisready\nquit\n").out
+    assert zero("evaluate", "connect4").err.startswith(f"zerosum: No run in {learned.parent} has learned connect4")
 
 
 def test_check_game(zero: Command, games: Path) -> None:

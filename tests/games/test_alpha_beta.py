@@ -13,7 +13,8 @@ from zerosum import _core
 from zerosum.arena import play_match
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, State, adopt, make, state_after
-from zerosum.play.player import RANDOM, alpha_beta, open_player, parse_player
+from zerosum.play.choice import open_player
+from zerosum.play.player import RANDOM, alpha_beta, parse_player
 
 NAMES = sorted({make(name).spec.full_name for name in _core.core_game_names()})
 
@@ -218,6 +219,6 @@ def test_errors_say_what_was_expected() -> None:
             game.alpha_beta(game.initial_state(), depth=depth, seed=0)
     with pytest.raises(SettingsError, match="alphabeta@65: expected a depth of 1 to 64 plies"):
         parse_player("alphabeta@65", game)
-    with pytest.raises(SettingsError, match="'alphabeta' plays without a search that values its moves"):
+    with pytest.raises(SettingsError, match="'alphabeta@3' plays without a search that values its moves"):
         open_player("alphabeta@3", game="tictactoe")
     assert parse_player("alphabeta@2", game) == alpha_beta(2)

@@ -12,11 +12,13 @@ import pytest
 
 import games_for_tests
 from networks_for_tests import save_network
-from zerosum.base.errors import DataError
+from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import read_info
-from zerosum.play.choice import Players, choose_player, describe_network, game_at, network_at, newest_run
+from zerosum.play.choice import Players, choose_player, describe_network, game_at, open_player
+from zerosum.play.player import parse_player
+from zerosum.play.runs import find_run, network_at, newest_run, require_run
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
 
@@ -75,6 +77,53 @@ def test_who_is_named_plays_or_is_refused(tmp_path: Path) -> None:
         choose_player(TICTACTOE, tmp_path / "nobody")
 
 
+def test_opponents_for_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert open_player("rollouts@7", game="connect4").player.config.num_simulations == 7
+    assert open_player("rollouts@7", game="connect4", num_simulations=8).player.config.num_simulations == 8
+    assert open_player("rollouts", game="tictactoe").player.game.spec.name == "tictactoe"
+    run = save_run(tmp_path / "elsewhere", "run", "connect4", at=1_000).parents[1]
+    assert open_player(f"{run}@9").player.config.num_simulations == 9
+    for words, message in (
+        (("rollouts@7",), "'rollouts' plays any game: name the one to play, such as --game connect4"),
+        (("random",), "'random' plays without a search: use 'rollouts@10' instead"),
+        (("rolouts", "connect4"), "unknown player 'rolouts': did you mean 'rollouts'"),
+        (("rollouts@0", "connect4"), "search.num_simulations is 0"),
+        (("random", "connect4"), "plays without a search"),
+        (("connect4", "hex"), "'connect4' is a game, and --game names 'hex': give one of them"),
+        (("",), "nobody is named"),
+    ):
+        who, game = (*words, "")[:2]
+        with pytest.raises(SettingsError, match=message):
+            open_player(who, game=game)
+
+
+def test_one_rule_for_who_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path, a run's name and a game mean the same run, everywhere; without a run rollouts play."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ZEROSUM_RUNS", str(tmp_path / "elsewhere"))
+    none = f"No run in {tmp_path / 'elsewhere'} has learned connect4"
+    assert open_player("connect4").sentence == f"{none}: playing with uniform priors and rollouts."
+    with pytest.raises(DataError, match=f"{none}: train one"):
+        require_run("connect4")
+    with pytest.raises(SettingsError, match=f"{none}: name another player"):
+        parse_player("connect4", CONNECT4)
+    run = save_run(tmp_path / "elsewhere", "mine", "connect4", at=1_000).parents[1]
+    for word in ("connect4", "mine", str(run), "connect4@9", "mine@9"):
+        number = 9 if "@" in word else 100
+        chosen, player = open_player(word), Players(word).of(CONNECT4)
+        assert chosen.player.name == player.name == str(run) and chosen.player.step == player.step == 7
+        assert chosen.player.config.num_simulations == player.config.num_simulations == number
+        assert parse_player(word, CONNECT4).name.endswith(f"@{number}")
+    assert open_player("", game="connect4").sentence == f"Playing with the newest run, {run}, step 7."
+    assert find_run("connect4") == find_run("mine") == require_run("mine") == run
+    assert find_run("") is find_run("nobody") is None
+    (tmp_path / "connect4").mkdir()
+    assert find_run("connect4") == run, "a directory of that name that holds no run"
+    local = save_run(tmp_path, "connect4", "connect4", at=2_000).parents[1]
+    assert find_run("connect4") == local.relative_to(tmp_path), "a run's path goes before a game's name"
+
+
 def test_info_is_read_without_weights(tmp_path: Path) -> None:
     path = save_run(tmp_path, "run", "connect4", at=1_000)
     for weights in path.parent.glob("*.safetensors"):
@@ -131,7 +180,7 @@ def own_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_game_of_ones_own_is_played_by_its_run(own_run: Path) -> None:
     game = make("race.py:DoubleMove")
-    sentence = "Playing with the newest run, runs/race, step 7."
+    sentence = f"Playing with the newest run, {own_run.absolute()}, step 7."
     for chosen in (choose_player(game), choose_player(game, own_run)):
         assert (chosen.player.step, chosen.player.game.spec.name) == (7, "double-move")
     assert choose_player(game).sentence == sentence

@@ -22,7 +22,6 @@ from zerosum.play.player import (
     RANDOM,
     Player,
     load_player,
-    open_player,
     parse_player,
     rollouts,
     search_contestant,
@@ -258,24 +257,6 @@ def test_a_newer_run_is_refused(tmp_path: Path) -> None:
     for opening in (lambda: load_player(run), lambda: parse_player(str(run), CONNECT4)):
         with pytest.raises(DataError, match=r"config.toml has format version 2, this zerosum .* reads up to 1: use a"):
             opening()
-
-
-def test_opponents_for_people(tmp_path: Path) -> None:
-    assert open_player("rollouts@7", game="connect4").config.num_simulations == 7
-    assert open_player("rollouts@7", game="connect4", num_simulations=8).config.num_simulations == 8
-    assert open_player("rollouts", game="tictactoe").game.spec.name == "tictactoe"
-    run = save_run(tmp_path / "run", CONNECT4, 'game = "connect4"')
-    assert open_player(f"{run}@9").config.num_simulations == 9
-    with pytest.raises(SettingsError, match="'rollouts' plays any game: name the one to play, such as --game connect4"):
-        open_player("rollouts@7")
-    with pytest.raises(SettingsError, match="'random' plays without a search: use 'rollouts@10' instead"):
-        open_player("random")
-    with pytest.raises(SettingsError, match="unknown player 'rolouts': did you mean 'rollouts'"):
-        open_player("rolouts", game="connect4")
-    with pytest.raises(SettingsError, match="search.num_simulations is 0"):
-        open_player("rollouts@0", game="connect4")
-    with pytest.raises(SettingsError, match="plays without a search"):
-        open_player("random", game="connect4")
 
 
 def test_a_search_by_time_ends_when_the_time_is_up() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import cycle
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
 import games_for_tests
 from zerosum.evaluators import UniformEvaluator
-from zerosum.games import Rules, adopt, make
+from zerosum.games import Rules, adopt, make, parse_action, state_after
+from zerosum.notation import read_games
+from zerosum.play.game_file import suffixes
 from zerosum.play.player import Player
 from zerosum.play.terminal import COMMANDS, play_in_terminal
 from zerosum.search import SearchConfig
@@ -54,7 +57,7 @@ tictactoe against uniform. You move first. Type a move, or 'help'.
 Your move: b2
 The computer plays a3. Its view: winning chance 50%.
 
-3  O . .
+3 [O]. .
 2  . X .
 1  . . .
    a b c
@@ -73,14 +76,14 @@ for the player to move: winning chance 54%, after 300 simulations
 Your move: A1
 The computer plays c3. Its view: a draw with best play.
 
-3  O . O
+3  O .[O]
 2  . X .
 1  X . .
    a b c
 
 Your move: undo
 
-3  O . .
+3 [O]. .
 2  . X .
 1  . . .
    a b c
@@ -90,7 +93,7 @@ The computer plays b1. Its view: a draw with best play.
 
 3  O X .
 2  . X .
-1  . O .
+1  .[O].
    a b c
 
 Your move: b4
@@ -98,7 +101,7 @@ Your move: b4
 Your move: a1
 The computer plays c3. Its view: a draw with best play.
 
-3  O X O
+3  O X[O]
 2  . X .
 1  X O .
    a b c
@@ -107,7 +110,7 @@ Your move: c1
 The computer plays a2. Its view: a draw with best play.
 
 3  O X O
-2  O X .
+2 [O]X .
 1  X O X
    a b c
 
@@ -116,13 +119,13 @@ c2
 Your move: c2
 
 3  O X O
-2  O X X
+2  O X[X]
 1  X O X
    a b c
 
 A draw: board full, after 9 moves.
 Another game (yes, no, undo)? maybe
-'maybe' is not an answer: yes, no or undo.
+'maybe' is not an answer: yes, no, undo or save.
 Another game (yes, no, undo)? no
 Goodbye."""
 
@@ -242,3 +245,49 @@ def test_ctrl_c_while_the_computer_thinks_is_a_goodbye() -> None:
     player = Player(TICTACTOE, Interrupted(), SearchConfig(), name="uniform")  # type: ignore[arg-type]
     play_in_terminal(player, human_side=1, read=input, write=shown.append)
     assert shown[-1] == "\nGoodbye."
+
+
+def test_moves_are_shown_as_people_read_them_and_read_in_any_notation() -> None:
+    shown = converse(
+        make("chess"), ["moves", "notation", "notation uci", "e2e4", "undo", "Nf3", "notation x"], human_side="both"
+    )
+    assert "Nf3" in shown and "Moves are shown in san, and read in any notation of the game." in shown
+    assert "Moves are shown in uci, and" in shown and "'x' is no notation of this game" in shown
+    assert "hint" not in shown and "legal move here" not in shown
+    shown = converse(make("shogi"), ["７六歩(77)", "undo", "7g7f", "hint"], num_simulations=4)
+    assert "The computer plays " in shown and "best line: ７五歩(76)" in shown, "as KIF has it"
+    assert "legal move here" not in shown
+
+
+def test_the_board_is_turned_and_the_last_move_marked() -> None:
+    shown = converse(TICTACTOE, ["a1", "flip", "flip", "board"], human_side="both")
+    upright, flipped = "3  . . .\n2  . . .\n1 [X]. .\n   a b c", "1  . .[X]\n2  . . .\n3  . . .\n   c b a"
+    assert shown.count(upright) == 3 and shown.count(flipped) == 1
+    assert "it cannot be turned" in converse(DOUBLE_MOVE, ["flip"])
+
+
+def test_a_game_is_saved(tmp_path: Path) -> None:
+    for name, moves in (("chess", "f3 e5 g4 Qh4"), ("go5", "C3 D3"), ("shogi", "7g7f 3c3d")):
+        game = make("go(size=5)") if name == "go5" else make(name)
+        for suffix in suffixes(game):
+            path = tmp_path / f"A {name}{suffix}"
+            shown = converse(game, [*moves.split(), f"save {path}"], human_side="both")
+            assert f"{len(moves.split())} moves are in {path}." in shown
+            if suffix == ".txt":
+                assert state_after(game, path.read_text()) == state_after(game, moves)
+                continue
+            (record,) = read_games(path)
+            assert not record.errors and record.players == ("you", "you")
+            assert [move.text for move in record.moves] == [*move_texts(game, moves)]
+            assert record.result == (-1.0 if name == "chess" else None)
+    shown = converse(TICTACTOE, ["save", "save x.pgn", "save /no/where.txt", "b2"])
+    assert "Name the file, such as 'save game.txt'" in shown and "name a file that ends in .txt" in shown
+    assert "/no/where.txt cannot be written" in shown
+
+
+def move_texts(game: Rules, moves: str) -> Iterable[str]:
+    state = game.initial_state()
+    for text in moves.split():
+        action = parse_action(game, state, text)
+        yield game.action_text(state, action)
+        state = game.play(state, action)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
+from zerosum.base.errors import SettingsError
 from zerosum.cli.application import app
-from zerosum.cli.words import Json, Position, refuse, say
+from zerosum.cli.words import WHO_HELP, Json, PlayerGame, Position, refuse, say
 
 
 @app.command(epilog="Example: `zerosum analyse game.pgn --format same --output annotated.pgn --simulations 2000`")
@@ -22,7 +23,9 @@ def analyse(
     ] = "",
     player: Annotated[
         str,
-        typer.Option(help="Who judges: a run, a checkpoint or `rollouts@1000`; the newest run's network if not given."),
+        typer.Option(
+            help=f"Who judges. {WHO_HELP} Or `rollouts@1000`. If not given, the newest run of the game, or rollouts."
+        ),
     ] = "",
     game: Annotated[str, typer.Option(help="The game of a position or of moves.")] = "",
     position: Position = "",
@@ -104,11 +107,12 @@ def explain(
     what: Annotated[
         str,
         typer.Argument(
-            help="A game, whose newest run evaluates (rollouts if there is none), or a run or checkpoint.",
+            help=f"{WHO_HELP} Rollouts evaluate if there is none.",
             show_default=False,
         ),
     ],
     moves: Annotated[str, typer.Argument(help="Moves that lead to the position, as the game writes them.")] = "",
+    game: PlayerGame = "",
     position: Position = "",
     simulations: Annotated[int, typer.Option("--simulations", "-n", min=1, max=100_000, help="Simulations.")] = 20,
     choices: Annotated[int, typer.Option(min=1, help="Moves to show of each position on the way.")] = 3,
@@ -120,13 +124,17 @@ def explain(
     from zerosum.games import make, state_after
     from zerosum.play.choice import Players
 
-    players = Players(what if Path(what).exists() else "", say=say)
-    player = players.of(players.own_game() or make(what))
+    players = Players(what, say=say)
+    player = players.of(make(game) if game else players.own_game() or _require_game(what))
     state = state_after(player.game, moves, position=position)
     if player.game.outcome(state) is not None:
         raise GameError(f"The game is over ({player.game.ending(state)}), there is nothing to search.")
     for simulation in simulate(player.game, player.evaluator, state, num_simulations=simulations, num_choices=choices):
         print(simulation.json() if json else simulation)
+
+
+def _require_game(who: str) -> NoReturn:
+    raise SettingsError(f"{who!r} plays any game: name the one to play, such as --game connect4.")
 
 
 def _progress(text: str) -> None:

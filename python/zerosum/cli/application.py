@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import io
+import shutil
 import sys
 from typing import Annotated
 
@@ -11,11 +12,13 @@ import typer
 
 from zerosum.base.errors import ZerosumError, printable
 
+NARROW = 80
+"""Columns of a terminal below which help is plain text."""
+
 app = typer.Typer(
     name="zerosum",
     help="AlphaZero for any two-player board game: learn it, play it, measure it.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -24,6 +27,8 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
+    # Tables would cut names.
+    app.rich_markup_mode = None if shutil.get_terminal_size().columns < NARROW else "markdown"
     if sys.__stderr__ is not None:
         faulthandler.enable(sys.__stderr__)  # a crash in a library says at least where it was called from
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import Position, Simulations
+from zerosum.cli.words import WHO_HELP, PlayerGame, Position, Simulations, has_colours, say
 
 if TYPE_CHECKING:
     from zerosum.games import Rules
 
 
 EnginePlayer = Annotated[
-    Path | None,
+    str,
     typer.Argument(
-        metavar="[RUN]",
-        help="A run or a checkpoint; if not given the newest run of the game in `runs`, or rollouts.",
+        metavar="[WHO]",
+        help=f"{WHO_HELP} If not given, the newest run of the game, or rollouts.",
         show_default=False,
     ),
 ]
@@ -36,57 +36,71 @@ EngineOverrides = Annotated[
 
 
 @app.command(
-    epilog="Example: `zerosum play runs/connect4 --simulations 200`, or without a network"
+    epilog="Example: `zerosum play connect4`, `zerosum play runs/connect4 --simulations 200`, or without a network"
     " `zerosum play rollouts --game connect4`"
 )
 def play(
-    player: Annotated[
-        str, typer.Argument(help="Who to play: a run, a checkpoint, or `rollouts@1000`.", show_default=False)
-    ],
-    game: Annotated[str, typer.Option(help="The game, where the player does not say it.")] = "",
+    who: Annotated[str, typer.Argument(help=f"{WHO_HELP} Or `rollouts@1000`.", show_default=False)] = "",
+    game: PlayerGame = "",
     second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
     seconds: Annotated[float | None, typer.Option(help="Seconds a move, instead of simulations.")] = None,
     position: Position = "",
 ) -> None:
-    """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `help`."""
-    from zerosum.play.player import open_player, require_seconds
+    """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `save`, `help`."""
+    from zerosum.play.choice import open_player
+    from zerosum.play.player import require_seconds
     from zerosum.play.terminal import play_in_terminal
 
     if seconds is not None:
         require_seconds(seconds)
-    opponent = open_player(player, game=game or None, num_simulations=simulations)
-    play_in_terminal(opponent, human_side=1 if second else 0, seconds=seconds, position=position)
+    chosen = open_player(who, game=game, num_simulations=simulations)
+    if chosen.sentence:
+        say(chosen.sentence)
+    play_in_terminal(
+        chosen.player,
+        human_side=1 if second else 0,
+        seconds=seconds,
+        position=position,
+        has_colours=has_colours(),
+    )
 
 
 @app.command(epilog="Example: `zerosum uci runs/chess`, as the command of an engine in a program for chess")
-def uci(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
+def uci(who: EnginePlayer = "", game: EngineGame = "", set_: EngineOverrides = None) -> None:
     """Be an engine that speaks UCI, the protocol of programs for chess."""
     from zerosum.protocols.line_engine import converse
     from zerosum.protocols.uci import UciEngine, UciSetup
 
-    rules = _engine_game(run, game or "chess" if run is None else game)
+    rules, run = _engine(who, game, "chess")
     setup = UciSetup(rules, weights=run, overrides=set_ or [])
     converse(UciEngine(setup, write=_say_line), _lines())
 
 
 @app.command(epilog="Example: `zerosum usi runs/shogi`, as the command of an engine in a program for shogi")
-def usi(run: EnginePlayer = None, game: EngineGame = "", set_: EngineOverrides = None) -> None:
+def usi(who: EnginePlayer = "", game: EngineGame = "", set_: EngineOverrides = None) -> None:
     """Be an engine that speaks USI, the protocol of programs for shogi."""
     from zerosum.protocols.line_engine import converse
     from zerosum.protocols.usi import UsiEngine, UsiSetup
 
-    rules = _engine_game(run, game or "shogi" if run is None else game)
+    rules, run = _engine(who, game, "shogi")
     setup = UsiSetup(rules, weights=run, overrides=set_ or [])
     converse(UsiEngine(setup, write=_say_line), _lines())
 
 
-def _engine_game(run: Path | None, name: str) -> Rules:
-    """The game of an engine: the one that is named, else that of its network."""
+def _engine(who: str, game: str, default: str) -> tuple[Rules, Path | None]:
+    """The game of an engine, and the run or checkpoint that is named; None leaves the choice to the engine."""
+    from zerosum.base.errors import SettingsError
     from zerosum.games import make
     from zerosum.play.choice import game_at
+    from zerosum.play.runs import means_game, require_run
 
-    return make(name) if name or run is None else game_at(run)
+    if who and means_game(who):
+        if game:
+            raise SettingsError(f"{who!r} is a game, and --game names {game!r}: give one of them.")
+        return make(who), None
+    run = require_run(who) if who else None
+    return (make(game or default) if game or run is None else game_at(run)), run
 
 
 def _lines() -> TextIO:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import GAME_HELP, GameArgument, Json, refuse, require_pairs_option, say, seed_option
+from zerosum.cli.words import GAME_HELP, WHO_HELP, GameArgument, Json, refuse, require_pairs_option, say, seed_option
 
 if TYPE_CHECKING:  # a start of the command line is light
     from zerosum.arena import MatchSettings
@@ -104,7 +104,7 @@ def match(
     first: Annotated[
         str,
         typer.Argument(
-            help="A run or checkpoint, `rollouts`, `alphabeta`, `random`, an engine by its name (`stockfish`) or by its"
+            help=f"{WHO_HELP} Or `rollouts`, `alphabeta`, `random`, an engine by its name (`stockfish`) or by its"
             " command as `uci:COMMAND`, `usi:…` or `gtp:…`; `@N` behind it sets simulations, nodes or plies a move.",
             show_default=False,
         ),
@@ -360,7 +360,7 @@ def ladder(
 )
 def levels(
     game: GameArgument,
-    player: Annotated[str, typer.Argument(help="A run, a checkpoint, or `rollouts`.", show_default=False)],
+    player: Annotated[str, typer.Argument(help=f"{WHO_HELP} Or `rollouts`.", show_default=False)],
     games: Annotated[int, typer.Option(help="Games at each skill, those in --results included.")] = 60,
     opponent: Annotated[
         list[str] | None,
@@ -379,6 +379,7 @@ def levels(
     """Measure the Elo of an engine's skill levels on the ladder, for its option `UCI_Elo`."""
     from zerosum.ladder.placement import LadderSettings
     from zerosum.ladder.skills import level_table, measure_levels
+    from zerosum.play.runs import find_run
     from zerosum.play.skill import LEVELS_FILE
 
     found = measure_levels(
@@ -390,7 +391,8 @@ def levels(
         say=say,
     )
     print(level_table(found))
-    path = out or (Path(player) / LEVELS_FILE if Path(player).is_dir() else None)
+    run = find_run(player)
+    path = out or (run / LEVELS_FILE if run is not None and run.is_dir() else None)
     if path is not None:
         found.write(path)
         say(f"Kept in {path}.")

@@ -9,12 +9,13 @@ import typer
 
 from zerosum.base.errors import SettingsError
 from zerosum.cli.application import app
-from zerosum.cli.words import Json, RunArgument, Simulations, require_pairs_option, seed_option
+from zerosum.cli.words import WHO_HELP, Json, PlayerGame, RunArgument, Simulations, require_pairs_option, seed_option
 
 
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")
 def evaluate(
     run: RunArgument,
+    game: PlayerGame = "",
     games: Annotated[
         int, typer.Option(min=0, callback=require_pairs_option, help="Games against each opponent; 0 for none.")
     ] = 100,
@@ -26,11 +27,13 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure a run's newest checkpoint against fixed opponents and in solved positions, and show a game."""
+    from zerosum.play.runs import require_run
     from zerosum.run.report import evaluate as evaluate_run
     from zerosum.run.report import silent
 
     evaluate_run(
-        run,
+        require_run(run),
+        game=game,
         num_games=games,
         num_positions=positions,
         num_simulations=simulations,
@@ -43,18 +46,18 @@ def evaluate(
 @app.command(epilog="Example: `zerosum info runs/connect4`")
 def info(
     run: Annotated[
-        Path | None, typer.Argument(help="A run directory, or a checkpoint's JSON; if not given, all of `runs`.")
-    ] = None,
+        str, typer.Argument(metavar="[RUN]", help=f"{WHO_HELP} If not given, all runs.", show_default=False)
+    ] = "",
     json: Json = False,
 ) -> None:
     """Say what a run is, how far it came and how strong its checkpoints are; or list the runs."""
-    from zerosum.play.choice import RUNS
+    from zerosum.play.runs import require_run, runs_directory
     from zerosum.run.report import describe, list_runs, silent
 
-    if run is None:
-        list_runs(RUNS, write=silent if json else print, write_json=print if json else silent)
+    if not run:
+        list_runs(runs_directory(), write=silent if json else print, write_json=print if json else silent)
         return
-    describe(run, write=silent if json else print, write_json=print if json else silent)
+    describe(require_run(run), write=silent if json else print, write_json=print if json else silent)
 
 
 @app.command(epilog="Example: `zerosum export runs/connect4 net.onnx`")
@@ -65,9 +68,10 @@ def export(
     """Write a network as an ONNX file, for other programs to run; its metadata says what it belongs to."""
     from zerosum.evaluators.onnx_graph import export as export_network
     from zerosum.network import load_checkpoint
+    from zerosum.play.runs import require_run
 
     if not file.absolute().parent.is_dir():
         raise SettingsError(f"the folder {file.absolute().parent} is not there: make it, or name another file.")
-    checkpoint = load_checkpoint(run)
+    checkpoint = load_checkpoint(require_run(run))
     export_network(checkpoint, file)
     print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")

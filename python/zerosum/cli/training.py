@@ -48,10 +48,11 @@ def train(
     set_: Overrides = None,
 ) -> None:
     """Learn a game from its rules alone, or from records; or go on with a run that stopped."""
+    from zerosum.play.runs import runs_directory
     from zerosum.run.config import directory_name
     from zerosum.run.training import train as train_run
 
-    directory = run or Path("runs") / directory_name(game)
+    directory = run or runs_directory() / directory_name(game)
     overrides = [
         *(set_ or []),
         *([] if steps is None else [f"training.steps={steps}"]),

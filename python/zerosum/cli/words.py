@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +13,11 @@ GAME_HELP = (
 )
 GameArgument = Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)]
 Position = Annotated[str, typer.Option(help="A position as people write it, instead of the initial one.")]
-RunArgument = Annotated[Path, typer.Argument(help="A run directory, or a checkpoint's JSON.", show_default=False)]
+WHO_HELP = "A run or checkpoint (its path, or a run's name), or a game, whose newest run is meant."
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=WHO_HELP, show_default=False)]
+PlayerGame = Annotated[
+    str, typer.Option(help="The game, where the player does not say it, or its file, where that has moved.")
+]
 Simulations = Annotated[
     int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; the run's own if not given.")
 ]
@@ -46,6 +50,11 @@ def require_pairs_option(games: int) -> int:
 def say(sentence: str) -> None:
     """What happens meanwhile, beside the answer."""
     print(sentence, file=sys.stderr)
+
+
+def has_colours() -> bool:
+    """Whether the output is a terminal that shows colours, and nobody asked for none (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def refuse(sentence: str, options: dict[str, object]) -> None:

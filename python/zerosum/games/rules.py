@@ -29,10 +29,12 @@ __all__ = [
     "State",
     "drawn_start",
     "given_options",
+    "is_game_name",
     "make",
     "measure_game",
     "near_moves",
     "parse_action",
+    "peoples_notation",
     "plays_chess960",
     "start_state",
     "state_after",
@@ -106,6 +108,16 @@ def find_game(name: str) -> Rules | Game[Any]:
             " A game of your own is path.py:Class."
         )
     return Rules(name)
+
+
+def is_game_name(text: str) -> bool:
+    """Whether a text has the form of a game's name, as `make` takes it; the game need not be there.
+
+    >>> is_game_name("connect4(max_plies=20)"), is_game_name("mine.py:Mine"), is_game_name("runs/connect4")
+    (True, True, False)
+    """
+    is_foreign = text.startswith(openspiel.PREFIX) or split_name(text) is not None
+    return is_foreign or text.partition("(")[0].strip() in _core.core_game_names()
 
 
 def given_options(game: Rules) -> dict[str, str]:
@@ -183,6 +195,19 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     if action is not None:
         return action
     raise GameError(f"{shown(text)} is not a legal move here: {near_moves(game, state, text)}.")
+
+
+PEOPLES_NOTATIONS = ("san", "kif")
+"""Notations in which people read moves more easily than in the game's own."""
+
+
+def peoples_notation(game: Rules) -> str | None:
+    """The notation in which people read the game's moves, one of `notations`; None is the game's own.
+
+    >>> peoples_notation(make("chess")), peoples_notation(make("shogi")), peoples_notation(make("go9"))
+    ('san', 'kif', None)
+    """
+    return next((name for name in PEOPLES_NOTATIONS if name in game.notations), None)
 
 
 _FEW_MOVES = 20

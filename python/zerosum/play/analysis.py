@@ -6,6 +6,7 @@ Values are in [-1, 1], for the player to move at the position.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,11 +33,11 @@ def lower_win_rate(value: float, visits: int) -> float:
     return max(0.0, rate - LCB_DEVIATIONS * math.sqrt(rate * (1 - rate) / max(visits, 1)))
 
 
-def move_texts(game: Rules, state: State, actions: Iterable[int]) -> tuple[str, ...]:
-    """Successive moves as people write them."""
+def move_texts(game: Rules, state: State, actions: Iterable[int], *, notation: str | None = None) -> tuple[str, ...]:
+    """Successive moves in a notation of the game; None is its own."""
     texts = []
     for action in actions:
-        texts.append(game.action_text(state, action))
+        texts.append(game.action_text(state, action, notation))
         state = game.play(state, action)
     return tuple(texts)
 
@@ -64,6 +65,10 @@ class AnalysisLine:
     def moves(self) -> tuple[str, ...]:
         """The actions as people write them."""
         return move_texts(self.game, self.state, self.actions)
+
+    def texts(self, notation: str | None = None) -> tuple[str, ...]:
+        """The actions in one of the game's `notations`; None is the game's own."""
+        return move_texts(self.game, self.state, self.actions, notation=notation)
 
     @property
     def win_rate(self) -> float:
@@ -179,22 +184,28 @@ class Analysis:
         """The best play from here, as people write it; empty if the best move has no visits."""
         return self.lines[0].moves if self.lines and self.lines[0].visits else ()
 
-    def table(self, *, num_moves: int = 8) -> str:
-        """A text for people: the best move, the most visited moves (ties by prior), the best line and the value."""
+    def table(self, *, num_moves: int = 8, notation: str | None = None) -> str:
+        """A text for people: the best move, the most visited moves (ties by prior), the best line and the value.
+
+        Moves are written in `notation`, one of the game's `notations`; None is the game's own.
+        """
+        moves = [self.game.action_text(self.state, action, notation) for action in self.actions]
         visits, values, priors, lower, upper = self.visits, self.values, self.priors, self.lower, self.upper
         order = sorted(
             range(len(self.moves)),
             key=lambda index: (self.actions[index] != self.best_action, -visits[index], -priors[index]),
         )
-        width = max(len("move"), *map(len, self.moves))
+        width = max(len("move"), *map(columns, moves))
         lines = [f"{'move':<{width}}  visits   value  prior"]
         for index in order[:num_moves]:
             value = f"{values[index]:+.3f}" if visits[index] else "-"
             exact = f"  {_exact_word(lower[index])}" if lower[index] == upper[index] else ""
-            lines.append(f"{self.moves[index]:<{width}}{visits[index]:8d}{value:>8}{priors[index]:7.1%}{exact}")
+            move = moves[index] + " " * (width - columns(moves[index]))
+            lines.append(f"{move}{visits[index]:8d}{value:>8}{priors[index]:7.1%}{exact}")
         if len(order) > num_moves:
             lines.append(f"and {len(order) - num_moves} more")
-        lines.append(f"best line: {' '.join(self.best_line)}")
+        best = self.lines[0].texts(notation) if self.best_line else ()
+        lines.append(f"best line: {' '.join(best)}")
         lines.append(f"for the player to move: {self.verdict()}, after {self.num_visits} simulations")
         return "\n".join(lines)
 
@@ -227,14 +238,27 @@ class Analysis:
         }
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, notation: str | None = None) -> str:
+        """The lines that were asked for, for people; moves are written as in `table`."""
         rows = [("visits", "win rate", "best line")]
         for line in self.lines:
             exact = " (exact)" if line.proven else ""
-            rows.append((str(line.visits), f"{line.win_rate:.1%}", " ".join(line.moves) + exact))
+            rows.append((str(line.visits), f"{line.win_rate:.1%}", " ".join(line.texts(notation)) + exact))
         widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
         table = "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in rows)
         end = "" if self.limit is None else f" ({self.limit})"
         return f"{table}\n{self.num_visits} simulations in {self.seconds:.1f} s by {self.by}{end}"
+
+
+def columns(text: str) -> int:
+    """The columns of a terminal that a text takes: characters of East Asia take two.
+
+    >>> columns("7g7f"), columns("７六歩(77)")
+    (4, 10)
+    """
+    return sum(1 + (unicodedata.east_asian_width(character) in "FW") for character in text)
 
 
 def _exact_word(value: float) -> str:

@@ -1,34 +1,36 @@
-"""The default player of a game: the network of the newest run, or rollouts if no run has learned it.
+"""Who plays: the player that a word means, and the default player of a game.
 
-Engines and analyses take their players from here and print the choice (`ChosenPlayer.sentence`).
+All commands go by one rule. A word is a run or a checkpoint (a path, or the name of a run), a game, whose newest run
+plays, or `rollouts`. Where nobody is named the newest run of the game plays, and rollouts if no run has learned it. The
+choice is told (`ChosenPlayer.sentence`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from zerosum.base.errors import DataError
+from zerosum.base.errors import SettingsError
 from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import NO_PLY_CAP, without_ply_cap
 from zerosum.network import CheckpointInfo
-from zerosum.network.checkpoint import list_checkpoints, read_info
 from zerosum.play.player import (
+    ALPHA_BETA,
     DEFAULT_ROLLOUTS,
+    RANDOM,
+    ROLLOUTS,
     Player,
+    existing_run,
     learned_game,
     load_player,
     rollouts,
     search_contestant,
     split_player,
 )
-
-RUNS = Path("runs")
-"""The directory in which `zerosum train` creates runs."""
+from zerosum.play.runs import find_run, means_game, network_at, newest_run, runs_directory
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class ChosenPlayer:
     """A text for people: the checkpoint, or that there is none."""
 
 
-def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, backend: str = "auto") -> ChosenPlayer:
+def choose_player(
+    game: Rules, path: Path | None = None, *, runs: Path | None = None, backend: str = "auto"
+) -> ChosenPlayer:
     """The player of a run or checkpoint, or if none is named, of the newest run in `runs` whose network fits the game.
 
     Without any, pure Monte Carlo tree search: uniform priors and random games. They play as `by_people_rules` has it.
@@ -51,10 +55,65 @@ def choose_player(game: Rules, path: Path | None = None, *, runs: Path = RUNS, b
     """
     taken = path or newest_run(game, runs=runs)
     if taken is None:
-        where = f"No run in {runs.absolute()} has learned {game.spec.full_name}"
-        return ChosenPlayer(usual_rollouts(game), f"{where}: playing with uniform priors and rollouts.")
+        return ChosenPlayer(usual_rollouts(game), _no_run_sentence(game, runs))
     player = by_people_rules(load_player(taken, game=game, backend=backend), game)
-    return ChosenPlayer(player, f"Playing with {'' if path else 'the newest run, '}{player.name}, step {player.step}.")
+    return ChosenPlayer(player, _sentence(player, taken, is_newest=path is None))
+
+
+def _sentence(player: Player, path: Path, *, is_newest: bool) -> str:
+    return f"Playing with {'the newest run, ' if is_newest else ''}{path.absolute()}, step {player.step}."
+
+
+def _no_run_sentence(game: Rules, runs: Path | None) -> str:
+    where = (runs or runs_directory()).absolute()
+    return f"No run in {where} has learned {game.spec.full_name}: playing with uniform priors and rollouts."
+
+
+def open_player(
+    who: str, *, game: str = "", num_simulations: int | None = None, runs: Path | None = None
+) -> ChosenPlayer:
+    """An opponent for people, at the game's own rules.
+
+    Args:
+        who: A run or checkpoint as `find_run` has it, a game, or `rollouts`, each with `@N` behind it or without;
+            "" is the newest run of `game`.
+        game: Where `who` does not say it.
+        num_simulations: A move; it goes before an `@N`.
+        runs: The directory of the runs.
+
+    Raises:
+        SettingsError: nobody goes by the words, or they name no game, or two.
+        DataError, GameError: as `load_player`.
+    """
+    word, number = split_player(who)
+    num_simulations = number if num_simulations is None else num_simulations
+    if word in (RANDOM.name, ROLLOUTS, ALPHA_BETA):
+        return ChosenPlayer(_without_network(word, game, num_simulations), "")
+    if word and not means_game(word):
+        path = existing_run(word, runs=runs)
+        player = load_player(path, num_simulations=num_simulations, game=game or None)
+        return ChosenPlayer(player, "" if str(path) == word else _sentence(player, path, is_newest=False))
+    if word and game:
+        raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
+    if not word and not game:
+        raise SettingsError("nobody is named: name a game, a run, a checkpoint or rollouts.")
+    rules = make(word or game)
+    taken = newest_run(rules, runs=runs)
+    if taken is None:
+        player = rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=0).player(rules)
+        return ChosenPlayer(player, _no_run_sentence(rules, runs))
+    player = load_player(taken, num_simulations=num_simulations, game=rules)
+    return ChosenPlayer(player, _sentence(player, taken, is_newest=True))
+
+
+def _without_network(word: str, game: str, num_simulations: int | None) -> Player:
+    """Who plays any game, by the words of `parse_player`."""
+    text = word if num_simulations is None else f"{word}@{num_simulations}"
+    rules = make(game or "connect4")  # who has no search is refused in any game
+    player = search_contestant(text, rules).player(rules)
+    if not game:
+        raise SettingsError(f"{word!r} plays any game: name the one to play, such as --game connect4.")
+    return player
 
 
 def usual_rollouts(game: Rules) -> Player:
@@ -76,7 +135,7 @@ def by_people_rules(player: Player, game: Rules) -> Player:
     return player.with_rules(without_ply_cap(game, most_plies=most_plies))
 
 
-def describe_network(game: Rules, path: Path | None = None, *, runs: Path = RUNS) -> CheckpointInfo | None:
+def describe_network(game: Rules, path: Path | None = None, *, runs: Path | None = None) -> CheckpointInfo | None:
     """What is known, without a look at its weights, of the network that `choose_player` would take; None without one.
 
     Raises:
@@ -84,22 +143,6 @@ def describe_network(game: Rules, path: Path | None = None, *, runs: Path = RUNS
     """
     taken = path or newest_run(game, runs=runs)
     return None if taken is None else network_at(taken)
-
-
-def network_at(path: Path) -> CheckpointInfo:
-    """What the newest checkpoint of a run or of a directory of checkpoints, or one checkpoint, says of its network.
-
-    Raises:
-        DataError: there is no checkpoint whose description is whole.
-    """
-    if not path.exists():
-        raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
-    if path.suffix == ".json":
-        return read_info(path)
-    found = _newest_checkpoint(path / "checkpoints") or _newest_checkpoint(path)
-    if found is None:
-        raise DataError(f"There is no checkpoint in {path}: name a run directory or a checkpoint's JSON.")
-    return found[1]
 
 
 def game_at(path: Path) -> Rules:
@@ -118,28 +161,38 @@ class Players:
     They play as `by_people_rules` has it, so a player's game is another object than the one asked for.
 
     Args:
-        named: A run, a checkpoint or the words of `parse_player`, if somebody is named for all games.
+        named: Who plays all games: a run, a checkpoint, a game (its newest run) or `rollouts`, each with `@N` behind it
+            or without; "" is nobody.
         say: Takes the sentence of each choice.
         runs: The directory of the runs.
     """
 
     def __init__(
-        self, named: str = "", *, say: Callable[[str], None] = lambda _: None, runs: Path = RUNS, backend: str = "auto"
+        self,
+        named: str = "",
+        *,
+        say: Callable[[str], None] = lambda _: None,
+        runs: Path | None = None,
+        backend: str = "auto",
     ) -> None:
         self._named, self._say, self._runs, self._backend = named, say, runs, backend
+        self._word, self.num_simulations = split_player(named)
+        """The number after the @ of the name; None without one."""
+        self._path = find_run(self._word, runs=runs)
+        """Of the network that is named; None without one."""
         self._chosen: dict[str, Player] = {}
         self._lock = threading.Lock()
 
     @property
-    def num_simulations(self) -> int | None:
-        """The number after the @ of the name; None without one."""
-        return split_player(self._named)[1]
+    def path(self) -> Path | None:
+        """The run or checkpoint that is named; None without one."""
+        return self._path
 
     def of(self, game: Rules) -> Player:
         """The game's player; may be asked for from several threads.
 
         Raises:
-            SettingsError, DataError: as `choose_player` and `open_player`.
+            SettingsError, DataError: as `choose_player` and `parse_player`.
         """
         name = game.spec.full_name
         with self._lock:
@@ -150,54 +203,40 @@ class Players:
             return self._chosen[name]
 
     def own_game(self) -> Rules | None:
-        """The game that the named network has learned; None if no network is named.
+        """The game that is named, or that the named network has learned; None if nothing names one.
 
         Raises:
             SettingsError: nobody who analyses goes by the words.
             DataError, GameError: as `game_at`.
         """
-        if not self._named:
-            return None
-        if not Path(self._named).exists():
+        if self._means_game:
+            return make(self._word)
+        if self._path is not None:
+            return game_at(self._path)
+        if self._named:
             self._in_words(make("go"))  # in any game, whoever is known analyses
-            return None
-        return game_at(Path(self._named))
+        return None
 
     @property
     def chosen(self) -> list[Player]:
         """The players in use."""
         return list(self._chosen.values())
 
+    @property
+    def _means_game(self) -> bool:
+        return bool(self._word) and means_game(self._word)
+
     def _choose(self, game: Rules) -> Player:
-        if self._named and not Path(self._named).exists():
+        if self._named and self._path is None and not self._means_game:
             return self._in_words(game)
-        path = Path(self._named) if self._named else None
+        path = None if self._means_game else self._path
         chosen = choose_player(game, path, runs=self._runs, backend=self._backend)
         self._say(chosen.sentence)
-        return chosen.player
+        player = chosen.player
+        if self.num_simulations is None:
+            return player
+        return player.judged_by(player.evaluator, replace(player.config, num_simulations=self.num_simulations))
 
     def _in_words(self, game: Rules) -> Player:
         """Rollouts at any number of simulations, and the error for words that name nobody."""
         return by_people_rules(search_contestant(self._named, game).player(game), game)
-
-
-def newest_run(game: Rules, *, runs: Path = RUNS) -> Path | None:
-    """The directory in `runs` with the newest checkpoint whose network fits the game; None if there is none.
-
-    A run that has not learned yet, with the untrained network alone, does not count.
-    """
-    found = {run: newest for run in _directories(runs) if (newest := _newest_checkpoint(run / "checkpoints"))}
-    fitting = [run for run, (_, info) in found.items() if info.step > 0 and info.encoder_id == game.spec.encoder_id]
-    return max(fitting, key=lambda run: found[run][0].stat().st_mtime_ns, default=None)
-
-
-def _directories(runs: Path) -> list[Path]:
-    return sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
-
-
-def _newest_checkpoint(directory: Path) -> tuple[Path, CheckpointInfo] | None:
-    """The newest checkpoint whose description is whole."""
-    for path in reversed(list_checkpoints(directory)):
-        with contextlib.suppress(DataError):  # `load_player` says what is damaged, should it be taken
-            return path, read_info(path)
-    return None

@@ -51,6 +51,7 @@ from zerosum.play.player import (
     not_sampled,
     parse_player,
 )
+from zerosum.play.runs import find_run, means_game, run_names
 from zerosum.play.skill import MOST_SKILL, with_skill
 
 NAMES = (
@@ -270,9 +271,9 @@ def _engine_command(word: str, game: Rules) -> EngineCommand | None:
     if word in names:
         return find_opponent(word, game)
     own, known = re.sub(r"@\d+$", "", word), (RANDOM.name, ALPHA_BETA, ROLLOUTS)
-    if own in known or (own and os.path.exists(own)):
+    if own in known or means_game(own) or find_run(own) is not None:
         return None
-    guess = " or ".join(map(repr, near(word, [*known, *names])))
+    guess = " or ".join(map(repr, near(word, [*known, *names, *run_names()])))
     raise SettingsError(
         f"unknown player {shown(word)}: {f'did you mean {guess}? Known' if guess else 'known'} are"
         f" {', '.join(sorted([*known, *names]))}, the path of a run or checkpoint, and engines by their commands as"

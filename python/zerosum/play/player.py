@@ -31,6 +31,7 @@ from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import SearchDriver, Task
+from zerosum.play.runs import find_run, means_game, run_names, runs_directory
 from zerosum.search import SearchConfig, new_search
 
 ROLLOUTS = "rollouts"
@@ -424,26 +425,6 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
     return make(name)
 
 
-def open_player(text: str, *, game: str | None = None, num_simulations: int | None = None, seed: int = 0) -> Player:
-    """An opponent for people, in the words of `parse_player`; `num_simulations` overrides an `@N`.
-
-    A network knows its game; rollouts need `game`.
-
-    Raises:
-        SettingsError, DataError, GameError: as `parse_player` and `load_player`.
-    """
-    word, number = split_player(text)
-    num_simulations = number if num_simulations is None else num_simulations
-    if word not in (RANDOM.name, ROLLOUTS, ALPHA_BETA):
-        return load_player(_existing(word), num_simulations=num_simulations, game=game)
-    if word == ALPHA_BETA or (word == RANDOM.name and number is None):
-        raise _no_search(word)
-    if game is None:
-        raise SettingsError(f"{word!r} plays any game: name the one to play, such as --game connect4.")
-    rules, at_number = make(game), "" if num_simulations is None else f"@{num_simulations}"
-    return search_contestant(f"{word}{at_number}", rules, seed=seed).player(rules)
-
-
 def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int = 0) -> SearchContestant:
     """A player that searches, in the words of `parse_player`.
 
@@ -465,10 +446,12 @@ def parse_player(
         alphabeta     alpha-beta search that counts material; `@N` is its depth in plies
         rollouts      pure Monte Carlo tree search with random games
         runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
+        demo          the same of a run in the directory of runs
+        connect4      the newest run of a game
 
-    With `@N` the last two search N simulations per move: "runs/demo@100". `batch_size` is the usual number of positions
-    per batch of the network (half of a match's games wait for each side), from `num_threads` threads at once; `seed` is
-    the seed of rollouts.
+    With `@N` all after alphabeta search N simulations per move: "runs/demo@100". `batch_size` is the usual number of
+    positions per batch of the network (half of a match's games wait for each side), from `num_threads` threads at once;
+    `seed` is the seed of rollouts.
 
     Raises:
         SettingsError: the player is unknown, or a number is out of range.
@@ -483,7 +466,7 @@ def parse_player(
         return alpha_beta(DEFAULT_DEPTH if num_simulations is None else num_simulations)
     if word == ROLLOUTS:
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
-    path = _existing(word)
+    path = existing_run(word)
     search = _search_of(_read_run_config(path), num_simulations)
     checkpoint = load_checkpoint(path)
     evaluator = _evaluator_of(checkpoint, game, backend=backend, batch_size=batch_size, num_threads=num_threads)
@@ -508,14 +491,22 @@ def split_player(text: str) -> tuple[str, int | None]:
     return (match[1], int(match[2])) if match else (text, None)
 
 
-def _existing(word: str) -> Path:
-    """The path in a player's word."""
-    path = Path(word)
-    if not word or not path.exists():
+def existing_run(word: str, *, runs: Path | None = None) -> Path:
+    """The run or checkpoint that is named as a player, as `find_run` has it.
+
+    Raises:
+        SettingsError: there is none.
+    """
+    path = find_run(word, runs=runs)
+    if path is None and means_game(word):
         raise SettingsError(
-            f"unknown player {word!r}: {nearest(word, (RANDOM.name, ALPHA_BETA, ROLLOUTS))} and the path of a run or"
-            f" checkpoint. {ROLLOUTS.capitalize()} and paths with @N search N simulations per move, "
-            f"{ALPHA_BETA} N plies."
+            f"No run in {(runs or runs_directory()).absolute()} has learned {word}: name another player."
+        )
+    if path is None:
+        words = (RANDOM.name, ALPHA_BETA, ROLLOUTS, *run_names(runs))
+        raise SettingsError(
+            f"unknown player {word!r}: {nearest(word, words)} and the path of a run or checkpoint."
+            f" {ROLLOUTS.capitalize()} and paths with @N search N simulations per move, {ALPHA_BETA} N plies."
         )
     return path
 

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
-from zerosum.base.errors import GameError, SettingsError
+from zerosum.base.errors import DataError, GameError, SettingsError, nearest
 from zerosum.games import State, parse_action, state_after
+from zerosum.games.board_text import board_text
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.games.rules import peoples_notation
 from zerosum.play.analysis import Analysis
+from zerosum.play.game_file import save_game, suffixes
 from zerosum.play.player import Player, require_seconds
 
 ORDINALS = ("first", "second")
@@ -23,6 +27,9 @@ COMMANDS = {
     "hint": "what the computer thinks of the position",
     "moves": "the legal moves",
     "board": "the board again",
+    "flip": "the board from the other side, or back",
+    "notation": "how moves are shown; 'notation uci' changes it, and moves are read in any",
+    "save": "the game into a file; 'save game.txt' keeps its moves",
     "side": "change sides: the computer goes on with yours",
     "strength": "how much the computer searches; 'strength 200' sets it to 200 simulations a move, '5s' to 5 seconds",
     "help": "this list",
@@ -36,6 +43,7 @@ def play_in_terminal(
     human_side: Literal[0, 1, "both"] = 0,
     seconds: float | None = None,
     position: str = "",
+    has_colours: bool = False,
     read: Callable[[str], str] = input,
     write: Callable[[str], None] = print,
 ) -> None:
@@ -46,6 +54,7 @@ def play_in_terminal(
         human_side: 0 moves first, 1 second; "both" is for two people, with the player to ask for hints.
         seconds: That the player thinks about a move, instead of its number of simulations.
         position: That games begin with, as people write it; "" is the initial one.
+        has_colours: Whether the board is drawn with a terminal's colours.
         read: Answers a line, given the prompt; raises EOFError when there are no more.
         write: Shows lines.
 
@@ -54,7 +63,7 @@ def play_in_terminal(
     """
     humans = BOTH if human_side == "both" else frozenset({human_side})
     start = state_after(player.game, "", position=position)
-    table = _Table(player, humans, seconds, start, read, write)
+    table = _Table(player, humans, seconds, start, not position, has_colours, read, write)
     try:
         table.play()
     except (EOFError, KeyboardInterrupt):
@@ -70,13 +79,18 @@ class _Table:
         humans: frozenset[int],
         seconds: float | None,
         start: State,
+        is_initial: bool,
+        has_colours: bool,
         read: Callable[[str], str],
         write: Callable[[str], None],
     ) -> None:
         self._player, self._game, self._humans = player, player.game, humans
         self._num_simulations, self._seconds = player.config.num_simulations, seconds
         self._read, self._write = read, write
-        self._states = [start]
+        self._states, self._actions = [start], list[int]()
+        self._is_initial, self._has_colours = is_initial, has_colours
+        self._notation = peoples_notation(self._game)
+        self._is_flipped = False
         self._has_quit = False
 
     def play(self) -> None:
@@ -113,12 +127,18 @@ class _Table:
 
     def _computer_turn(self) -> None:
         analysis = self._analyse()
-        self._write(f"The computer plays {analysis.best_move}. Its view: {analysis.verdict()}.")
+        own, text = analysis.best_move, self._text(analysis.best_action)
+        move = text if text.isascii() else f"{text} ({own})"
+        self._write(f"The computer plays {move}. Its view: {analysis.verdict()}.")
         self._move(analysis.best_action)
 
     def _move(self, action: int) -> None:
         self._states.append(self._game.play(self._state, action))
+        self._actions.append(action)
         self._show()
+
+    def _text(self, action: int) -> str:
+        return self._game.action_text(self._state, action, self._notation)
 
     def _show(self) -> None:
         """The board, unless the computer is about to change it; the result, if the game is over."""
@@ -142,31 +162,36 @@ class _Table:
         return verdict if abs(outcome) == 1 else f"{verdict} by {abs(outcome):g}"
 
     def _after_the_game(self) -> None:
-        text = self._read("Another game (yes, no, undo)? ").strip().lower()
+        line = self._read("Another game (yes, no, undo)? ").strip()
+        text = line.lower()
         if text in ("yes", "y"):
-            del self._states[1:]
-            self._show()
+            self._back_to(0)
         elif text in ("no", "n", "quit"):
             self._has_quit = True
         elif text == "undo":
             self._undo()
+        elif text.partition(" ")[0] in ("save", "board", "flip"):
+            self._command(line, GameError())
         elif text:
-            self._write(f"{text!r} is not an answer: yes, no or undo.")
+            self._write(f"{text!r} is not an answer: yes, no, undo or save.")
 
     def _command(self, text: str, not_a_move: GameError) -> None:
         """Obey a command; say what is wrong with a line that is neither command nor move."""
-        word, _, argument = text.lower().partition(" ")
+        word, _, argument = text.partition(" ")
+        word, argument = word.lower(), argument.strip()
         if word not in COMMANDS:
             self._write(f"{not_a_move} 'help' lists the commands.")
             return
-        if word == "strength":
-            self._strength(argument.strip())
+        with_argument = {"strength": self._strength, "notation": self._set_notation, "save": self._save}
+        if word in with_argument:
+            with_argument[word](argument)
             return
         commands = {
             "undo": self._undo,
             "hint": self._hint,
             "moves": self._moves,
             "board": self._board,
+            "flip": self._flip,
             "side": self._side,
             "help": self._help,
             "quit": self._quit,
@@ -179,21 +204,71 @@ class _Table:
         if not turns:
             self._write("There is nothing to take back.")
             return
-        del self._states[turns[-1] + 1 :]
+        self._back_to(turns[-1])
+
+    def _back_to(self, ply: int) -> None:
+        del self._states[ply + 1 :], self._actions[ply:]
         self._show()
 
     def _hint(self) -> None:
-        self._write(self._analyse().table())
+        self._write(self._analyse().table(notation=self._notation))
 
     def _analyse(self) -> Analysis:
         return self._player.analyse(self._state, num_simulations=self._num_simulations, seconds=self._seconds)
 
     def _moves(self) -> None:
         legal = self._game.legal_actions(self._state)
-        self._write(" ".join(self._game.action_text(self._state, action) for action in legal))
+        self._write(" ".join(map(self._text, legal)))
 
     def _board(self) -> None:
-        self._write(f"\n{self._game.draw(self._state).rstrip()}\n")
+        before = self._states[-2] if len(self._states) > 1 else None
+        board = board_text(
+            self._game, self._state, before=before, is_flipped=self._is_flipped, has_colours=self._has_colours
+        )
+        self._write(f"\n{board.rstrip()}\n")
+
+    def _flip(self) -> None:
+        if self._game.picture(self._state) is None:
+            self._write("This game draws its board itself: it cannot be turned.")
+            return
+        self._is_flipped = not self._is_flipped
+        self._board()
+
+    def _set_notation(self, name: str) -> None:
+        own = self._own_notation
+        if name in (own, *self._game.notations):
+            self._notation = None if name == own else name
+        elif name:
+            self._write(f"{name!r} is no notation of this game: {nearest(name, (own, *self._game.notations))}.")
+            return
+        self._write(f"Moves are shown in {self._notation or own}, and read in any notation of the game.")
+
+    @property
+    def _own_notation(self) -> str:
+        return {"san": "uci", "kif": "usi"}.get(peoples_notation(self._game) or "", "own")
+
+    def _save(self, name: str) -> None:
+        if not name:
+            endings = " or ".join(suffixes(self._game))
+            self._write(f"Name the file, such as 'save game{suffixes(self._game)[0]}': it may end in {endings}.")
+            return
+        names = [self._player.name, self._player.name]
+        for side in self._humans:
+            names[side] = "you"
+        try:
+            path = Path(name).expanduser()
+            save_game(
+                path,
+                self._game,
+                self._states[0],
+                self._actions,
+                players=(names[0], names[1]),
+                is_initial=self._is_initial,
+            )
+        except (DataError, GameError) as error:
+            self._write(str(error))
+        else:
+            self._write(f"{len(self._actions)} moves are in {path.absolute()}.")
 
     def _side(self) -> None:
         if self._humans == BOTH:

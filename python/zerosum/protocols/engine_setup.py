@@ -22,8 +22,9 @@ from zerosum.evaluators.backends import BACKENDS
 from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
-from zerosum.play.choice import ChosenPlayer, choose_player, network_at, newest_run, usual_rollouts
+from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
 from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
+from zerosum.play.runs import network_at, newest_run
 from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
 from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text
 from zerosum.search import SearchConfig

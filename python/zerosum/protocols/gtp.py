@@ -32,8 +32,9 @@ from zerosum.network.checkpoint import require_encoder
 from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.go_words import GoRules
 from zerosum.play.analysis import Analysis, AnalysisLine, win_rate
-from zerosum.play.choice import Players, network_at
+from zerosum.play.choice import Players
 from zerosum.play.player import Player
+from zerosum.play.runs import network_at
 from zerosum.protocols import gtp_params
 from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player
 from zerosum.protocols.gtp_board import BLACK, GtpBoard
@@ -79,8 +80,8 @@ def run_gtp(
 
     players = Players(player, say=warn)
     go = make(game) if game else players.own_game() or make("go")
-    if player and Path(player).exists():  # loading takes time, so it waits until the player is needed
-        require_encoder(network_at(Path(player)), go.spec)
+    if players.path is not None:  # loading takes time, so it waits until the player is needed
+        require_encoder(network_at(players.path), go.spec)
     elif player:
         players.of(go)
     engine = GtpEngine(

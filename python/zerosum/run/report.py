@@ -60,6 +60,7 @@ def silent(line: str) -> None:
 def evaluate(
     run: Path,
     *,
+    game: str = "",
     num_games: int = 100,
     num_positions: int = 200,
     num_simulations: int | None = None,
@@ -74,6 +75,7 @@ def evaluate(
 
     Args:
         run: A run directory, a directory of checkpoints, or a checkpoint's JSON.
+        game: The game, where the run does not say it or its file has moved.
         num_games: Against each opponent, an even number; 0 for no matches.
         num_positions: Of each solved set, at random where it has more; 0 for none.
         num_simulations: A move; the run's own if not given.
@@ -86,7 +88,7 @@ def evaluate(
         SettingsError: the number of games is odd.
     """
     require_pairs("num_games", num_games)
-    player = load_player(run, num_simulations=num_simulations, batch_size=GAMES_AT_ONCE)
+    player = load_player(run, num_simulations=num_simulations, game=game or None, batch_size=GAMES_AT_ONCE)
     write(f"{run}: {player.config.num_simulations} simulations a move.")
     matches = _play_matches(player, num_games, seed, write, write_json) if num_games else []
     mistakes = _count_mistakes(player, num_positions, seed, write, write_json) if num_positions else []

@@ -1,0 +1,72 @@
+"""A game that was played in the terminal, as a file: PGN, SGF, KIF or CSA, or for any game its moves as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from zerosum.base.errors import DataError
+from zerosum.base.files import replace_durably
+from zerosum.games import Rules, State
+from zerosum.notation import Move, Record
+from zerosum.notation.game_files import GAMES, SUFFIXES, write_games
+from zerosum.notation.record import ENDINGS
+
+MOVES_SUFFIX = ".txt"
+"""Moves in a line, as `zerosum match --openings` reads them."""
+
+
+def suffixes(game: Rules) -> list[str]:
+    """Endings of the names of files that `save_game` writes.
+
+    >>> from zerosum.games import make
+    >>> suffixes(make("go9")), suffixes(make("hex"))
+    (['.sgf', '.txt'], ['.txt'])
+    """
+    formats = [suffix for suffix, format in SUFFIXES.items() if game.spec.name in GAMES[format]]
+    return [*formats, MOVES_SUFFIX]
+
+
+def save_game(
+    path: Path, game: Rules, start: State, actions: Sequence[int], *, players: tuple[str, str], is_initial: bool
+) -> None:
+    """Write a game, finished or not, in the format that the file's name ends in.
+
+    Args:
+        path: The file; one that is there is replaced.
+        game: The game.
+        start: The position before the first move.
+        actions: The moves.
+        players: The names of the first and the second player.
+        is_initial: Whether `start` is the game's own.
+
+    Raises:
+        DataError: the name's ending is none of `suffixes`, or the file cannot be written.
+    """
+    if path.suffix.lower() not in suffixes(game):
+        raise DataError(
+            f"{path} cannot hold a game of {game.spec.name}: name a file that ends in {' or '.join(suffixes(game))}."
+        )
+    state, texts = start, []
+    for action in actions:
+        texts.append(game.action_text(state, action))
+        state = game.play(state, action)
+    if path.suffix.lower() == MOVES_SUFFIX:
+        try:
+            replace_durably(path, " ".join(texts) + "\n")
+        except OSError as error:
+            raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+        return
+    ending = game.ending(state) or ""
+    record = Record(
+        game=game.spec.full_name,
+        moves=tuple(map(Move, texts)),
+        headers=(("first player", players[0]), ("second player", players[1])),
+        start="" if is_initial else game.position_text(start) or "",
+        result=game.outcome(state),
+        ending=ending if ending in ENDINGS else "",
+    )
+    if SUFFIXES[path.suffix.lower()] in ("kif", "csa") and not record.ending:
+        record = replace(record, result=None)  # these say a result by its reason alone
+    write_games([record], path)

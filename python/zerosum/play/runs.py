@@ -1,0 +1,123 @@
+"""Runs on disk: where they are, and which one a word means."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from zerosum.base.errors import DataError
+from zerosum.games import Rules, make
+from zerosum.games.rules import is_game_name
+from zerosum.network import CheckpointInfo
+from zerosum.network.checkpoint import list_checkpoints, read_info
+
+VARIABLE = "ZEROSUM_RUNS"
+"""The environment variable that names the directory of runs."""
+
+
+def runs_directory() -> Path:
+    """The directory in which `zerosum train` creates runs: that of the variable ZEROSUM_RUNS, or `runs`."""
+    return Path(os.environ.get(VARIABLE) or "runs")
+
+
+def find_run(word: str, *, runs: Path | None = None) -> Path | None:
+    """The run or checkpoint that a word means: a path, a run's name in `runs`, or a game, whose newest run it is.
+
+    Returns:
+        Its path; None if the word means none.
+
+    Raises:
+        GameError: it is a game whose file cannot be loaded.
+    """
+    path = Path(word)
+    if word and _is_run(path):
+        return path
+    if is_game_name(word):
+        return newest_run(make(word), runs=runs)
+    named = (runs or runs_directory()) / word
+    if word and not path.is_absolute() and _is_run(named):
+        return named
+    return path if word and path.exists() else None
+
+
+def means_game(word: str) -> bool:
+    """Whether a word is the name of a game, and not the path of a run."""
+    return is_game_name(word) and not _is_run(Path(word))
+
+
+def require_run(word: str, *, runs: Path | None = None) -> Path:
+    """As `find_run`.
+
+    Raises:
+        DataError: the word means no run.
+    """
+    found = find_run(word, runs=runs)
+    if found is not None:
+        return found
+    where = (runs or runs_directory()).absolute()
+    if is_game_name(word):
+        raise DataError(f"No run in {where} has learned {word}: train one, or name a run directory.")
+    raise DataError(
+        f"{word} is not there: name a run directory, a checkpoint's JSON, a run in {where}, or a game that one of them"
+        " has learned."
+    )
+
+
+def newest_run(game: Rules, *, runs: Path | None = None) -> Path | None:
+    """The directory in `runs` with the newest checkpoint whose network fits the game; None if there is none.
+
+    A run that has not learned yet, with the untrained network alone, does not count.
+    """
+    found = {run: newest for run in directories(runs) if (newest := newest_checkpoint(run / "checkpoints"))}
+    fitting = [run for run, (_, info) in found.items() if info.step > 0 and info.encoder_id == game.spec.encoder_id]
+    return max(fitting, key=lambda run: found[run][0].stat().st_mtime_ns, default=None)
+
+
+def directories(runs: Path | None = None) -> list[Path]:
+    """The directories in `runs`, by name."""
+    runs = runs or runs_directory()
+    return sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
+
+
+def newest_checkpoint(directory: Path) -> tuple[Path, CheckpointInfo] | None:
+    """The newest checkpoint in a directory whose description is whole; None if there is none."""
+    for path in reversed(list_checkpoints(directory)):
+        with contextlib.suppress(DataError):  # `load_player` says what is damaged, should it be taken
+            return path, read_info(path)
+    return None
+
+
+def network_at(path: Path) -> CheckpointInfo:
+    """What the newest checkpoint of a run or of a directory of checkpoints, or one checkpoint, says of its network.
+
+    Raises:
+        DataError: there is no checkpoint whose description is whole.
+    """
+    if not path.exists():
+        raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
+    if path.suffix == ".json":
+        return read_info(path)
+    found = newest_checkpoint(path / "checkpoints") or newest_checkpoint(path)
+    if found is None:
+        raise DataError(f"There is no checkpoint in {path}: name a run directory or a checkpoint's JSON.")
+    return found[1]
+
+
+def run_names(runs: Path | None = None) -> list[str]:
+    """The names of the runs in a directory."""
+    return [path.name for path in directories(runs) if _is_run(path)]
+
+
+def _is_run(path: Path) -> bool:
+    """Whether there is a file, or a directory that holds a run or checkpoints."""
+    try:
+        if path.is_file():
+            return not is_game_name(str(path))
+        return (
+            (path / "config.toml").is_file()
+            or (path / "checkpoints").is_dir()
+            or bool(path.is_dir() and list_checkpoints(path))
+        )
+    except (OSError, ValueError):  # a name that no file system takes
+        return False
