@@ -524,7 +524,7 @@ def test_check_game(zero: Command, games: Path) -> None:
             "match chess uci:nothere random --first depth=1",
             "uci:nothere: program 'nothere' is not on the path: install it",
         ),
-        ("match chess uci:/no/where random", "uci:/no/where: there is no file '/no/where': check the path."),
+        ("match chess uci:/no/where random", "uci:/no/where: file '/no/where' does not exist: check the path."),
         ("match chess uci:./file random", "uci:./file: './file' is not executable: name the engine"),
         ("match connect4 random random --shuffle", "--shuffle is for the openings of a file"),
         ("match chess random random --openings nowhere", "openings 'nowhere' are no file here"),
