@@ -152,9 +152,9 @@ def test_a_review_as_pgn() -> None:
         == """\
 {Analysed by a sage; a move is marked by its loss of win rate, ?! from 5%, ?
 from 10%, ?? from 15%.} 1. f3 $6 {[%eval -0.27] Inaccuracy, 55.0% -> 47.5% for
-the mover. Better: e4.} (1. e4 e5) 1... e5 {[%eval -0.55]} 2. g4 $4 {[%eval
-#-1] Blunder, 45.0% -> 0.0% for the mover. Better: Nc3.} (2. Nc3 Nc6 3. e4)
-2... Qh4# 0-1
+the mover. Better: e4.} (1. e4 e5) 1... e5 {[%eval -0.55]} 2. g4 $4 {[%eval #-1]
+Blunder, 45.0% -> 0.0% for the mover. Better: Nc3.} (2. Nc3 Nc6 3. e4) 2... Qh4#
+0-1
 
 """
     )
