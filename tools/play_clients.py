@@ -239,7 +239,7 @@ class PonderingClient:
             if first == word:
                 return line
             if first == "bestmove":
-                raise self._process.failure("made a move that nobody asked for")
+                raise self._process.failure("made a move without being asked")
         raise self._process.failure(f"did not answer {word!r} within {timeout_s:g} s")
 
     def close(self) -> None:

@@ -206,7 +206,7 @@ def test_a_setting_that_fails_ends_the_match() -> None:
     """UCI has no byoyomi: nobody loses a game by that."""
     command = fake_engine({"uci": ["uciok"], "isready": ["readyok"]})
     player = ProgramContestant("x", command, terms=clock("10+1x3"))
-    with pytest.raises(SettingsError, match="UCI has no word for byoyomi"):
+    with pytest.raises(SettingsError, match="UCI cannot express byoyomi"):
         play_match(make("chess"), player, RANDOM, num_games=2, seed=1)
 
 
@@ -503,7 +503,7 @@ UCI = {"uci": ["id name Fake", "uciok"], "isready": ["readyok"]}
     ("go", "ending", "note"),
     [
         (["!exit 3"], "forfeit", "exit status 3"),
-        (["bestmove e1e8"], "illegal move", "'e1e8', which is no legal move here"),
+        (["bestmove e1e8"], "illegal move", "'e1e8', which is not a legal move here"),
         (["!sleep 600"], "forfeit", "did not move within 0.2 s"),
         ([], "forfeit", "did not move within 0.2 s"),
     ],

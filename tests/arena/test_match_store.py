@@ -70,7 +70,7 @@ def test_a_log_has_what_engines_were_told_and_answered(tmp_path: Path) -> None:
     assert len(log.read_text().splitlines()) > played_once
     with pytest.raises(RunError, match="cannot be written: Is a directory. Name another file with --log"):
         play_session(match, log=tmp_path)
-    with pytest.raises(SettingsError, match="--log records what engines are told and answer, and no engine plays"):
+    with pytest.raises(SettingsError, match="--log records the lines of engines, and no engine plays"):
         play_session(plan(), log=log)
 
 
@@ -184,7 +184,7 @@ def test_a_session_goes_on_where_it_was_killed(tmp_path: Path) -> None:
     said: list[str] = []
     resumed = play_session(plan(), file=path, say=said.append)
     assert resumed.result.games == whole and not resumed.is_interrupted
-    assert said[1:] == [f"{path} has 3 games of this match: they count."]
+    assert said[1:] == [f"{path} has 3 games of this match, which count."]
     # More games are the same match; another opponent, opening or seed is not.
     assert play_session(plan(num_games=8), file=path).result.games[:6] == whole
     for other in (plan(simulations=11), plan(openings=3), plan(seed=2)):
@@ -203,7 +203,7 @@ def test_an_interrupted_session_says_how_to_go_on(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Match, "play_batch", interrupted)
     played = play_session(one_at_a_time(plan()), file=path)
     assert played.is_interrupted and len(played.result.games) == 2
-    assert played.how_to_go_on == f"Interrupted. The games are in {path}: the same command goes on with them."
+    assert played.how_to_go_on == f"Interrupted. The games are in {path}: the same command continues the match."
     assert "--out FILE" in play_session(one_at_a_time(plan())).how_to_go_on
     monkeypatch.undo()
     assert play_session(plan(), file=path).result.games == play_session(plan()).result.games
@@ -293,7 +293,7 @@ def test_a_file_is_made_anew_from_the_store(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["games.pgn", "games.kif", "games.csa", "games", "games.txt"])
 def test_files_that_cannot_hold_the_games(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DataError, match="is to hold games of connect4: name a file that ends in .jsonl"):
+    with pytest.raises(DataError, match="cannot contain games of connect4: expected a file that ends in .jsonl"):
         play_session(plan(), file=tmp_path / name)
     assert not list(tmp_path.iterdir())
 

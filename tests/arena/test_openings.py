@@ -152,14 +152,14 @@ REFUSED = [
     ("a.pgn", "1. e4 e5\n2. Ke3 *\n", CHESS, r"a\.pgn, line 2: 'Ke3', move 3, is not legal here: near are"),
     ("a.pgn", "1. e4 *\n", make("chess960"), r"a\.pgn, line 1: a game of chess, expected one of chess960\."),
     ("a.sgf", "(;GM[1]SZ[19];B[cc])", GO9, r"a\.sgf, line 1: a game of go, expected one of go\(size=9\)\."),
-    ("a.txt", "\n# nothing\n", CHESS, r"a\.txt holds no opening: expected at least one\."),
-    ("a.pgn", "", CHESS, r"a\.pgn holds no opening"),
-    ("a.xyz", "e4\n", CHESS, r"a\.xyz does not say by its name what it holds: expected one of \.pgn, .*\.txt\.$"),
+    ("a.txt", "\n# nothing\n", CHESS, r"a\.txt contains no opening: expected at least one\."),
+    ("a.pgn", "", CHESS, r"a\.pgn contains no opening"),
+    ("a.xyz", "e4\n", CHESS, r"a\.xyz has no known suffix: expected one of \.pgn, .*\.txt\.$"),
     (
         "a.bin",
         "e4\n",
         CHESS,
-        r"a\.bin does not say .* It looks like a Polyglot book, which is drawn from, not listed\.$",
+        r"a\.bin has no known suffix.* It looks like a Polyglot book, which is drawn from, not listed\.$",
     ),
 ]
 
@@ -260,7 +260,7 @@ def test_a_book_that_does_not_fit(tmp_path: Path) -> None:
     book = read_book(book_file(tmp_path / "a.bin", (PUBLISHED[""], "e2e5", 1)))
     with pytest.raises(DataError, match=r"a\.bin, entry 1: 'e2e5' is not a legal move here: near are"):
         BookOpenings(CHESS, book, num_plies=1, seed=1)(0)
-    with pytest.raises(SettingsError, match=r"a\.bin is a Polyglot book, of chess: shogi has none"):
+    with pytest.raises(SettingsError, match=r"a\.bin is a Polyglot book, which is for chess, not for shogi"):
         BookOpenings(SHOGI, book, num_plies=1, seed=1)
     with pytest.raises(SettingsError, match="num_plies is -1"):
         BookOpenings(CHESS, book, num_plies=-1, seed=1)
@@ -314,5 +314,5 @@ def test_openings_by_a_name_or_a_file(tmp_path: Path, is_shuffled: bool) -> None
     assert isinstance(find_openings(str(book), chess, seed=1, is_shuffled=is_shuffled), BookOpenings)
     human = find_openings("chess-human", chess, seed=1, is_shuffled=False)
     assert human(0).name.startswith("A10") and human(0) == human(12)
-    with pytest.raises(DataError, match="openings 'human' are no file here, and of those that come with the package"):
+    with pytest.raises(DataError, match="openings 'human' are not a file, and of the package's openings"):
         find_openings("human", chess, seed=1, is_shuffled=False)

@@ -269,7 +269,7 @@ def test_a_match_that_is_kept_goes_on(zero: Command, tmp_path: Path) -> None:
     answer = zero(*words, "--games", "4")
     assert (answer.status, answer.err) == (0, "") and "H0 -900, H1 -800, normalized" in answer.out
     more = zero(*words, "--games", "6")
-    assert more.err == f"{tmp_path / 'games.jsonl'} has 4 games of this match: they count.\n"
+    assert more.err == f"{tmp_path / 'games.jsonl'} has 4 games of this match, which count.\n"
     assert " of 6 games" in more.out
 
 
@@ -292,7 +292,7 @@ def test_tournament(zero: Command, tmp_path: Path) -> None:
         *("player", "Elo", "points", "games", "1", "2", "3")
     ]
     again = zero(*words, "--out", tmp_path / "games.jsonl", "--json")
-    assert again.err.endswith("has 12 games of this match: they count.\n")
+    assert again.err.endswith("has 12 games of this match, which count.\n")
     assert [player["games"] for player in json.loads(again.out)["players"]] == [8, 8, 8]
     two = zero("tournament", "tictactoe", "random", "rollouts@5")
     assert two.status == 2 and "a tournament has three players or more, and here are 2: `match` takes two" in two.err
@@ -527,12 +527,12 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("match chess uci:/no/where random", "uci:/no/where: file '/no/where' does not exist: check the path."),
         ("match chess uci:./file random", "uci:./file: './file' is not executable: name the engine"),
         ("match connect4 random random --shuffle", "--shuffle is for the openings of a file"),
-        ("match chess random random --openings nowhere", "openings 'nowhere' are no file here"),
+        ("match chess random random --openings nowhere", "openings 'nowhere' are not a file"),
         ("match connect4 random random --sprt 5,0", "elo0 is 5.0 and elo1 0.0, expected elo0 below elo1"),
-        ("match connect4 random random --sprt 5", "the hypotheses '5' are no two numbers: write them as 0,5."),
+        ("match connect4 random random --sprt 5", "the hypotheses '5' are not two numbers: write them as 0,5."),
         ("match connect4 random random --sprt 0,5 --model x", "model is 'x', known are normalized, logistic, bayesian"),
         ("match connect4 random random --draw score", "'score' in a rule for draws"),
-        ("match connect4 random random --out games.pgn", "games.pgn is to hold games of connect4"),
+        ("match connect4 random random --out games.pgn", "games.pgn cannot contain games of connect4"),
         ("match connect4 random", "Missing argument SECOND: a match has a game and two players."),
         ("match --suite papr", "unknown suite 'papr': did you mean 'paper'?"),
         ("match --suite paper --sprt 0,5", "a --suite says how it is played: leave out --sprt."),

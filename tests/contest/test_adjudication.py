@@ -220,8 +220,8 @@ def test_endings_are_words_of_records(rules: AdjudicationRules, played: list[Rep
 
 def test_numbers_out_of_range() -> None:
     for make, message in (
-        (lambda: Score(), "expected just one of win_rate, centipawns and mate"),
-        (lambda: Score(centipawns=1, mate=1), "expected just one of"),
+        (lambda: Score(), "expected exactly one of win_rate, centipawns and mate"),
+        (lambda: Score(centipawns=1, mate=1), "expected exactly one of"),
         (lambda: Score(win_rate=1.1), "win_rate is 1.1, allowed is 0 to 1"),
         (lambda: Score(win_rate=float("nan")), "win_rate is nan"),
         (lambda: ResignRule(), "neither win_rate nor centipawns"),
@@ -253,7 +253,7 @@ def test_rules_in_words() -> None:
         ("600", "'600' in a rule .*: expected words such as score=600"),
         ("score=1 score=2", "each once"),
         ("movecount=2", "has neither win_rate nor centipawns"),
-        ("score=-600", "score is '-600', expected a whole number of at least 0"),
+        ("score=-600", "score is '-600', expected an integer of at least 0"),
         ("winrate=51", "win rate of 0.51"),
         ("winrate=x", "winrate is 'x', expected percent such as 5"),
         ("score=1 movecount=0", "num_moves is 0"),

@@ -93,7 +93,7 @@ def test_sessions_are_pgn_but_not_gtp() -> None:
     ],
 )
 def test_no_time_control(text: str) -> None:
-    with pytest.raises(SettingsError, match="is no time control: write seconds as 300"):
+    with pytest.raises(SettingsError, match="is not a time control: use seconds as in 300"):
         parse(text)
 
 
@@ -156,12 +156,12 @@ def test_kata_time_settings(words: str, text: str) -> None:
     [
         ("", "time system '': known are absolute, byoyomi, canadian, fischer, none"),
         ("fisher 1 2", "time system 'fisher': did you mean 'fischer'"),
-        ("fischer 1", "'1' are no time settings: expected main time, increment, each at least 0"),
-        ("byoyomi 1 2 x", "'1 2 x' are no time settings: expected main time, period time, periods"),
-        ("byoyomi 1 2 1.5", "'1 2 1.5' are no time settings"),
-        ("absolute -1", "'-1' are no time settings"),
-        ("absolute nan", "'nan' are no time settings"),
-        ("none 1", "'1' are no time settings: expected nothing"),
+        ("fischer 1", "'1' are not time settings: expected main time, increment, each at least 0"),
+        ("byoyomi 1 2 x", "'1 2 x' are not time settings: expected main time, period time, periods"),
+        ("byoyomi 1 2 1.5", "'1 2 1.5' are not time settings"),
+        ("absolute -1", "'-1' are not time settings"),
+        ("absolute nan", "'nan' are not time settings"),
+        ("none 1", "'1' are not time settings: expected nothing"),
     ],
 )
 def test_no_kata_time_settings(words: str, message: str) -> None:
@@ -171,7 +171,7 @@ def test_no_kata_time_settings(words: str, message: str) -> None:
 
 @pytest.mark.parametrize("words", ["", "1 2", "1 2 3 4", "a b c", "1 2 0.5", "inf 0 0"])
 def test_no_gtp_time_settings(words: str) -> None:
-    with pytest.raises(SettingsError, match="are no time settings: expected main time, period time, stones"):
+    with pytest.raises(SettingsError, match="are not time settings: expected main time, period time, stones"):
         TimeControl.of_gtp(words.split())
 
 

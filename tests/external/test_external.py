@@ -145,9 +145,9 @@ def test_uci_conversation(tmp_path: Path) -> None:
         fen = "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 2"
         engine.think(fen, [], EngineLimits(move_time_s=100.0, nodes=5, depth=3))
         engine.end_game(1.0)
-        with pytest.raises(SettingsError, match="UCI has no word for byoyomi"):
+        with pytest.raises(SettingsError, match="UCI cannot express byoyomi"):
             engine.think("", [], EngineLimits(remaining_s=(0, 0), byoyomi_s=1))
-        with pytest.raises(SettingsError, match="think for ever"):
+        with pytest.raises(SettingsError, match="has no limit"):
             engine.think("", [], EngineLimits())
         engine.new_game()
     assert heard(log) == [
@@ -228,7 +228,7 @@ def test_gtp_conversation(tmp_path: Path) -> None:
         # Another game than the one the engine knows is told from its start; the game's own stones come first.
         engine.think("9/9/9/9/9/9/9/9/OX7 X", [], EngineLimits(move_time_s=100))
         engine.think("9/9/9/9/9/9/9/9/OX7 X", [], EngineLimits(remaining_s=(300, 300), moves_to_go=25))
-        with pytest.raises(SettingsError, match="no words for nodes or depth"):
+        with pytest.raises(SettingsError, match="cannot limit nodes or depth"):
             engine.think("", [], DEPTH)
         with pytest.raises(SettingsError, match="whole seconds"):
             engine.think("", [], EngineLimits(move_time_s=0.5))
@@ -499,14 +499,14 @@ def test_who_moves_while_it_ponders_fails() -> None:
         engine.new_game()
         first = engine.think("", [], DEPTH).action
         assert first is not None
-        with pytest.raises(EngineFailure, match="made a move that nobody asked for"):
+        with pytest.raises(EngineFailure, match="made a move without being asked"):
             engine.ponder("", [first], DEPTH, threading.Event())
 
 
 def test_gtp_has_no_words_for_pondering() -> None:
     with (
         ExternalEngine(fake("gtp"), make("go9")) as engine,
-        pytest.raises(SettingsError, match="fake is to ponder, and GTP has no words for it"),
+        pytest.raises(SettingsError, match="fake is set to ponder, which GTP cannot ask for"),
     ):
         ponder(engine, [], EngineLimits())
 
@@ -518,11 +518,11 @@ def test_gtp_has_no_words_for_pondering() -> None:
     ("name", "value", "message"),
     [
         ("Skil Level", "3", "fake has no option 'Skil Level': did you mean 'Skill Level'. Known are Book File, "),
-        ("Skill Level", "21", "option Skill Level of fake is '21', expected a whole number from -20 to 20."),
-        ("Skill Level", "high", "option Skill Level of fake is 'high', expected a whole number from -20 to 20."),
+        ("Skill Level", "21", "option Skill Level of fake is '21', expected an integer from -20 to 20."),
+        ("Skill Level", "high", "option Skill Level of fake is 'high', expected an integer from -20 to 20."),
         ("Style", "Solid", "option Style of fake is 'Solid', expected one of Very Solid, Wild."),
         ("OwnBook", "no", "option OwnBook of fake is 'no', expected true or false."),
-        ("Clear Hash", "now", "option Clear Hash of fake is 'now', expected no value, for it is a button."),
+        ("Clear Hash", "now", "option Clear Hash of fake is 'now', expected no value, because it is a button."),
         ("USI_Hash", "64", "fake has no option 'USI_Hash'"),
     ],
 )
@@ -542,7 +542,7 @@ def test_gtp_has_no_options_and_is_for_go() -> None:
         ExternalEngine(fake("gtp", options=(("level", "3"),)), make("go9"))
     with pytest.raises(SettingsError, match="GTP, which is for Go, not for chess"):
         ExternalEngine(fake("gtp"), make("chess"))
-    with pytest.raises(SettingsError, match="knows no time_settings"):
+    with pytest.raises(SettingsError, match="has no time_settings"):
         first_move(fake("gtp", {"list_commands": ["=# play", ""]}), limits=EngineLimits(move_time_s=5))
 
 
@@ -565,7 +565,7 @@ def test_option_lines() -> None:
         (lambda: EngineCommand.parse("a 'b", protocol="uci"), "cannot be read: No closing quotation"),
         (lambda: EngineCommand(("x",), "uci", (("a", "b\nquit"),)), "expected one line"),
         (lambda: EngineTimeouts(quit_s=-1.0), "engine.quit_s is -1.0"),
-        (lambda: EngineLimits(byoyomi_s=3), "without a clock"),
+        (lambda: EngineLimits(byoyomi_s=3), "needs a clock"),
         (lambda: EngineLimits(nodes=0), "nodes is 0"),
         (lambda: EngineLimits(move_time_s=float("nan")), "move_time_s is nan"),
         (lambda: EngineLimits(remaining_s=(1, float("inf"))), "remaining_s is"),
@@ -616,7 +616,7 @@ STEPS = {
         ),
         ([f"!signal {int(signal.SIGSEGV)}"], ". It was ended by SIGSEGV."),
         (["!close", "!sleep 600"], "fake has ended its output."),
-        (["!flood"], "fake said more than 65536 bytes without ending the line."),
+        (["!flood"], "fake wrote more than 65536 bytes without ending the line."),
         (["!bytes ff00fe0a", "!exit 0"], ", the last from it '�\\x00�'. It ended with exit status 0."),
         ([], "within 0.3"),
         (["!sleep 600"], "within 0.3"),
@@ -647,14 +647,14 @@ def test_no_answer_in_the_time_loses_by_it(protocol: str, what: list[str]) -> No
 @pytest.mark.parametrize(
     ("protocol", "answer", "message"),
     [
-        ("uci", "bestmove e2e5", r"answered 'e2e5', which is no legal move here \(near are e2e"),
-        ("uci", "bestmove (none)", "answered '\\(none\\)', which is no legal move"),
-        ("uci", "bestmove 0000", "no legal move"),
-        ("uci", "bestmove resign", "no legal move"),
-        ("usi", "bestmove 7g7e", "no legal move"),
+        ("uci", "bestmove e2e5", r"answered 'e2e5', which is not a legal move here \(near are e2e"),
+        ("uci", "bestmove (none)", "answered '\\(none\\)', which is not a legal move"),
+        ("uci", "bestmove 0000", "not a legal move"),
+        ("uci", "bestmove resign", "not a legal move"),
+        ("usi", "bestmove 7g7e", "not a legal move"),
         ("usi", f"bestmove {'x' * 5000}", "answered 'x{40}…', which"),
-        ("gtp", "=# A10", "no legal move"),
-        ("gtp", "=# I5", "no legal move"),
+        ("gtp", "=# A10", "not a legal move"),
+        ("gtp", "=# I5", "not a legal move"),
     ],
 )
 def test_an_illegal_move_loses(protocol: str, answer: str, message: str) -> None:
@@ -671,7 +671,7 @@ def test_an_illegal_move_loses(protocol: str, answer: str, message: str) -> None
         ("gtp", {"genmove": ["=7# C4", ""]}, "answered a command with the number 7"),
         ("gtp", {"genmove": ["= C4", ""]}, "answered a command with the number none"),
         ("gtp", {"boardsize": ["?# unacceptable size", ""]}, "refused a command.*boardsize 9.*unacceptable size"),
-        ("uci", {"isready": ["bestmove e2e4", "readyok"]}, "nobody asked for"),
+        ("uci", {"isready": ["bestmove e2e4", "readyok"]}, "without being asked"),
     ],
 )
 def test_a_malformed_answer_loses(protocol: str, script: dict[str, list[str]], message: str) -> None:
@@ -688,7 +688,7 @@ def test_two_moves_at_once_are_one_too_many(protocol: str) -> None:
         engine.new_game()
         engine.think("", [], DEPTH)
         time.sleep(0.1)  # only makes it likelier that USI, which cannot ask, sees the second one before it asks again
-        with pytest.raises(EngineFailure, match="nobody asked for"):
+        with pytest.raises(EngineFailure, match="without being asked"):
             collections.deque(engine.think("", [], DEPTH) for _ in range(100))
         assert is_gone(engine.pid)
 

@@ -69,11 +69,11 @@ def test_an_entry_has_the_words_of_fastchess() -> None:
         ("nodes=x", "nodes is 'x', expected an integer"),
         ("nodes=0", "nodes is 0, allowed is at least 1"),
         ("depth=-1", "depth is '-1'"),
-        ("tc=soon", "'soon' is no time control"),
-        ("st=", "'st=' is no time control"),
+        ("tc=soon", "'soon' is not a time control"),
+        ("st=", "'st=' is not a time control"),
         ("timemargin=0.5", "timemargin is '0.5', expected an integer"),
         ("ponder=yes", "ponder is 'yes', expected true or false"),
-        ("timemargin=50", "timemargin=50 without a clock: say tc or st, too"),
+        ("timemargin=50", "timemargin=50 without a clock: add tc or st"),
     ],
 )
 def test_settings_that_say_nothing(setting: str, message: str) -> None:
@@ -202,7 +202,7 @@ def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
     positions = tmp_path / "superfinals.epd"
     positions.write_text("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3\n")
     results, said = suite()
-    assert len(results) == 6 and "Left out: the openings TCEC do not come with the package" in " ".join(said)
+    assert len(results) == 6 and "Left out: the package does not contain the openings TCEC" in " ".join(said)
     assert len(suite(positions=str(positions))[0]) == 7
     clocks = [result.played.result.first.rpartition("(")[2].split(",")[0] for result in results]
     assert clocks == ["108+0.15", "108+0.15", "36+0.05", "10.8+0.015", "3.6+0.005", "1.08+0.002"]

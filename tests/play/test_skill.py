@@ -184,7 +184,7 @@ def test_an_elo_is_a_skill_where_it_was_measured() -> None:
     assert setup.skill == 0 and nodes(engine.ask("go wtime 60000")) == 4
     engine.tell(f"setoption name UCI_Elo value {(low + high) // 2}")
     assert 0 < setup.skill < 19
-    assert "expected a whole number" in engine.tell(f"setoption name UCI_Elo value {high + 1}")[0]
+    assert "expected an integer" in engine.tell(f"setoption name UCI_Elo value {high + 1}")[0]
     assert "UCI_Elo" not in LineClient("uci", "connect4").engine.setup.options
 
 

@@ -63,7 +63,7 @@ def test_time_settings_are_read() -> None:
     client.ask("clear_board")
     assert client.engine._player._left[1].main_s == 60
     for bad in ("time_settings", "time_settings 1 2", "time_settings 1 2 x", "time_settings -1 0 0"):
-        assert "no time settings" in client.refuse(bad)
+        assert "not time settings" in client.refuse(bad)
     assert client.refuse("kata-time_settings hop 1").startswith("time system 'hop'")
     assert client.refuse("time_left b 1") == client.refuse("time_left b x 1") == "syntax error"
     assert client.refuse("time_left") == "invalid color"

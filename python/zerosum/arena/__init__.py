@@ -1,9 +1,9 @@
-"""Matches between players, of whatever kind: searches of ours, other people's engines, random play.
+"""Matches between players of any kind: our searches, other people's engines, random play.
 
-`plan.py` says what a match is and `match.py` plays it: the loop, and the rules of a game. `seating.py`, `seats.py` and
-`program_seat.py` have the players at their boards, `played.py` what is known of a game, `result.py` and `standings.py`
-what a match and a tournament say; `store.py` keeps games, so that a match goes on after a kill, and `game_files.py`
-writes them as people's programs read them. Start with `play_match`.
+`plan.py` describes a match and `match.py` plays it: the loop, and the ends of games. `seating.py`, `seats.py` and
+`program_seat.py` ask the players for moves, `played.py` is a finished game, `result.py` and `standings.py` are the
+results of a match and of a tournament; `store.py` keeps games, so that a match continues after a kill, and
+`game_files.py` writes them for people's programs. Start with `play_match`.
 """
 
 from zerosum.arena.match import Match as Match

@@ -1,4 +1,4 @@
-"""The games of a match as people's programs read them: PGN for chess, SGF for Go, CSA for shogi."""
+"""The games of a match in formats for people's programs: PGN for chess, SGF for Go, CSA for shogi."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from zerosum.notation.game_files import GAMES, SUFFIXES
 from zerosum.notation.record import ENDINGS
 
 NOT_SAID = {"sgf": ("spent_s", "evaluation"), "csa": ("clock_s", "evaluation")}
-"""What a format has no words for."""
+"""Fields that a format cannot represent."""
 
 
 def require_suffix(path: Path, game: Rules) -> None:
-    """Hold the name of a file for games against the game.
+    """Check that a file's suffix fits the game.
 
     Raises:
-        DataError: games of this game are not written so.
+        DataError: the game has no format with this suffix.
     """
     suffix = path.suffix.lower()
     formats = [name for name, format in SUFFIXES.items() if format != "kif" and game.spec.name in GAMES[format]]
     if suffix not in (*formats, SUFFIX):
         expected = " or ".join((*formats, SUFFIX))
-        raise DataError(f"{path} is to hold games of {game.spec.name}: name a file that ends in {expected}.")
+        raise DataError(f"{path} cannot contain games of {game.spec.name}: expected a file that ends in {expected}.")
 
 
 def store_path(path: Path) -> Path:
-    """Where a match keeps what it needs to go on: beside the file for people, or that file itself."""
+    """The path of a match's store: beside the file for people, or that file itself."""
     return path if path.suffix.lower() == SUFFIX else path.with_suffix(SUFFIX)
 
 
@@ -104,7 +104,7 @@ def _move(text: str, thought: Thought, player: int) -> Move:
 
 
 def _evaluation(score: Score | None, player: int, depth: int | None) -> Evaluation | None:
-    """Seen from the first player."""
+    """An evaluation from the first player's perspective."""
     if score is None or score.win_rate is not None:
         return None
     sign = 1 if player == 0 else -1
@@ -123,14 +123,14 @@ def _time_headers(controls: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _in_words_of(format: str, record: Record) -> Record:
-    """The record with what a format can say of its ending and its headers."""
+    """The record with the endings and headers that the format can represent."""
     separator = {"pgn": ".", "sgf": "-", "csa": "/"}[format]
     headers = tuple((name, text.replace("-", separator) if name == "date" else text) for name, text in record.headers)
     if format == "pgn":
         return replace(record, headers=headers)
     headers = tuple(header for header in headers if "TimeControl" not in header[0])
     if format == "sgf":
-        # A result without a reason is one by the score.
+        # A result without a reason is a result by score.
         ending = record.ending if record.ending in ENDINGS and record.result else ""
         return replace(record, headers=headers, ending=ending)
     centipawns = [f"** {_black_centipawns(move.evaluation)}" if move.evaluation else "" for move in record.moves]
@@ -150,7 +150,7 @@ def _in_words_of(format: str, record: Record) -> Record:
 
 
 def _black_centipawns(evaluation: Evaluation) -> int:
-    """As shogi programs' comments have it: a mate is a score that none else has."""
+    """The score in shogi programs' comments: a mate is a score that no evaluation has."""
     if evaluation.mate is not None:
         return 32000 if evaluation.mate > 0 else -32000
     return round((evaluation.pawns or 0) * 100)

@@ -1,8 +1,8 @@
-"""Openings: what the games of a match begin with.
+"""Openings: the first positions and moves of a match's games.
 
-A match asks an `OpeningSource` for the opening of each of its pairs of games. `read_openings` reads those of a file,
-`OpeningList` puts them in order; `BookOpenings` draws from a Polyglot book, `RandomOpenings` draws random moves. Which
-players begin with them, and how often, is the match's affair.
+A match asks an `OpeningSource` for the opening of each pair of games. `read_openings` reads a file's openings,
+`OpeningList` orders them; `BookOpenings` draws from a Polyglot book, `RandomOpenings` draws random moves. The match
+decides who plays them and how often.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from zerosum.notation.polyglot import BookMove, PolyglotBook, read_book
 
 RECORD_SUFFIXES = (".pgn", ".sgf", ".kif", ".kifu", ".csa")
 POSITION_SUFFIXES = (".epd", ".fen", ".sfen")
-"""Files with a position a line."""
+"""Suffixes of files with one position per line."""
 LINE_SUFFIXES = (*POSITION_SUFFIXES, ".txt")
 
 NAME_HEADERS = {"pgn": ("ECO", "Opening", "Variation"), "sgf": ("GN",), "kif": ("戦型",), "csa": ("OPENING",)}
-"""Where each format of records says what the opening is called."""
+"""The headers of each format that name the opening."""
 
 EPD_GAMES = ("chess", "chess960", "minichess")
 EPD = re.compile(r"(\S+ \S+ \S+ \S+)(?: (\d+) (\d+))?((?: [A-Za-z]\w*(?: (?:\"[^\"]*\"|[^\s;\"]+))*\s?;)*)")
-"""Four fields, the counts that make a FEN of them, and operations."""
+"""A line of EPD: four fields, optionally the two counts of a FEN, and operations."""
 OPERATION = re.compile(r" ([A-Za-z]\w*)((?: (?:\"[^\"]*\"|[^\s;\"]+))*)\s?;")
 
 MOVE_NUMBER = re.compile(r"\d+\.+")
@@ -43,18 +43,18 @@ MOVE_NUMBER = re.compile(r"\d+\.+")
 
 @dataclass(frozen=True)
 class Opening:
-    """A position that a game of a match begins with, and the moves that are made there before the players think."""
+    """The start position of a game, and the moves that are made before the players think."""
 
     name: str
-    """What its file calls it; "" if it does not."""
+    """The name in its file; "" if it has none."""
     start: str
     """The position before the moves, as `zerosum.games.start_state` takes it; "" is the game's own."""
     actions: tuple[int, ...]
-    """Legal ones, after which the game goes on."""
+    """Legal actions, after which the game goes on."""
     file: str = ""
-    """Where it stands; "" if it was drawn."""
+    """The file of the opening; "" if it was drawn."""
     line: int = 0
-    """Of the file, counted from 1; 0 if it was drawn."""
+    """The line in the file, from 1; 0 if it was drawn."""
 
     def state(self, game: Rules) -> State:
         """The position from which the players think, with its history."""
@@ -65,29 +65,27 @@ class Opening:
 
 
 OpeningSource = Callable[[int], Opening]
-"""The opening of a pair of games by the pair's number from 0: equal numbers, equal openings."""
+"""Returns the opening of a pair of games by the pair's number from 0; equal numbers give equal openings."""
 
 
-# ---- where openings come from
+# ---- sources of openings
 
 
 @dataclass(frozen=True)
 class OpeningList:
-    """Openings one after the other, over and over."""
+    """Openings in order, repeated endlessly."""
 
     openings: tuple[Opening, ...]
     shuffle_seed: int | None = None
-    """None keeps their order; a number shuffles them, the same number the same way."""
+    """Seed of the order; None keeps the order of the list."""
     first: int = 1
-    """Which one of this order pair 0 has, counted from 1."""
+    """The opening of pair 0, by its number in this order from 1."""
 
     def __post_init__(self) -> None:
         if not self.openings:
             raise SettingsError("the list of openings is empty: expected at least one.")
         if not 1 <= self.first <= len(self.openings):
-            raise SettingsError(
-                f"the first opening is number {self.first}, allowed is 1 to {len(self.openings)}: there are no more."
-            )
+            raise SettingsError(f"the first opening is number {self.first}, allowed is 1 to {len(self.openings)}.")
 
     def __call__(self, number: int) -> Opening:
         """See `OpeningSource`."""
@@ -102,11 +100,11 @@ class OpeningList:
 
 @dataclass(frozen=True)
 class RandomOpenings:
-    """Uniformly random legal moves, from a start that is drawn where a game has several."""
+    """Uniformly random legal moves, from a drawn start if the game has several."""
 
     game: Rules
     num_plies: int
-    """At most: an opening is shorter where every move would end the game."""
+    """Maximum length; an opening is shorter if every further move would end the game."""
     seed: int
 
     def __post_init__(self) -> None:
@@ -120,7 +118,7 @@ class RandomOpenings:
 
 
 def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int, start: str = "") -> tuple[int, ...]:
-    """Uniformly random legal moves, none of which ends the game; shorter where every move would."""
+    """Uniformly random legal moves, none of which ends the game; fewer if every further move would end it."""
     state = start_state(game, start)
     opening: list[int] = []
     for ply in range(num_plies):
@@ -140,15 +138,17 @@ class BookOpenings:
     game: Rules
     book: PolyglotBook
     num_plies: int
-    """At most: an opening is shorter where the book ends, or the game would."""
+    """Maximum length; an opening is shorter if the book ends, or the game would."""
     seed: int
 
     def __post_init__(self) -> None:
         _require_plies("num_plies", self.num_plies)
         if self.game.spec.name != "chess" or plays_chess960(self.game):
-            raise SettingsError(f"{self.book.name} is a Polyglot book, of chess: {self.game.spec.full_name} has none.")
+            raise SettingsError(
+                f"{self.book.name} is a Polyglot book, which is for chess, not for {self.game.spec.full_name}."
+            )
         if not self._moves(self.game.initial_state(), ""):
-            raise DataError(f"{self.book.name} has no move to play in the initial position: expected a book that does.")
+            raise DataError(f"{self.book.name} has no move to play in the initial position: expected a book for it.")
 
     def __call__(self, number: int) -> Opening:
         """See `OpeningSource`.
@@ -183,7 +183,7 @@ class BookOpenings:
 
 
 def _drawn_by_weight(moves: list[BookMove], number: float) -> BookMove:
-    """One of the moves, by a number in [0, 1)."""
+    """The move drawn by a number in [0, 1)."""
     ticket = int(number * sum(move.weight for move in moves))
     for move in moves:
         ticket -= move.weight
@@ -198,24 +198,26 @@ def _drawn_by_weight(moves: list[BookMove], number: float) -> BookMove:
 def read_openings(path: str | Path, game: Rules, *, plies: int | None = None) -> tuple[Opening, ...]:
     """The openings of a file, in its order.
 
-    What the file is, its suffix says:
+    The suffix names the format:
 
     - .pgn, .sgf, .kif, .kifu, .csa: the main lines of records. A record of Go may have another komi or other rules,
       but the same board.
-    - .epd, .fen, .sfen: a position a line, as the game writes it. In chess it may be EPD, whose operations `id`
-      (the name), `hmvc` and `fmvn` count and others say nothing of the position.
-    - .txt: moves as people write them, separated by blanks, with or without move numbers.
+    - .epd, .fen, .sfen: one position per line, in the game's notation. In chess it may be EPD, whose operations `id`
+    (the name), `hmvc` and `fmvn` are used and others ignored.
+    - .txt: moves in the game's notation, separated by blanks, with or without move numbers.
 
-    In files of lines a line may also be `startpos`, `fen POSITION` or `sfen POSITION` (`position` may stand before it),
-    and after any position may stand `moves` and moves; empty lines and those that begin with # are left out.
+    In .epd, .fen, .sfen and .txt a line may also be `startpos`, `fen POSITION` or `sfen POSITION`, with or without
+    `position` before it. `moves` and moves may follow any position. Empty lines and lines that begin with # are
+    ignored.
 
     Args:
-        path: Of the file.
-        game: That the openings are for.
-        plies: How many moves an opening has at most; the rest is left out.
+        path: The file.
+        game: The game of the openings.
+        plies: Maximum length of an opening; further moves are dropped.
 
     Raises:
-        DataError: the file cannot be read or has no opening, or one is illegal or over: the message names the line.
+        DataError: the file cannot be read or has no opening, or one is illegal or ends the game; the message names the
+        line.
         SettingsError: `plies` is negative.
     """
     _require_plies("plies", plies or 0)
@@ -229,9 +231,9 @@ def read_openings(path: str | Path, game: Rules, *, plies: int | None = None) ->
     else:
         kinds = ", ".join((*RECORD_SUFFIXES, *LINE_SUFFIXES))
         book = " It looks like a Polyglot book, which is drawn from, not listed." if suffix == BOOK_SUFFIX else ""
-        raise DataError(f"{path} does not say by its name what it holds: expected one of {kinds}.{book}")
+        raise DataError(f"{path} has no known suffix: expected one of {kinds}.{book}")
     if not openings:
-        raise DataError(f"{path} holds no opening: expected at least one.")
+        raise DataError(f"{path} contains no opening: expected at least one.")
     return openings
 
 
@@ -242,7 +244,7 @@ def packaged_openings(name: str, game: Rules) -> tuple[Opening, ...]:
     """Openings that come with the package: "chess-human" or "shogi-human", those of the AlphaZero paper.
 
     Raises:
-        DataError: there are none of this name, or they are of another game.
+        DataError: the name is unknown, or the openings are of another game.
     """
     known = {file.name.rpartition(".")[0]: file for file in PACKAGED.iterdir()}
     if name not in known:
@@ -252,30 +254,28 @@ def packaged_openings(name: str, game: Rules) -> tuple[Opening, ...]:
 
 
 BOOK_PLIES = 8
-"""Of an opening from a Polyglot book, where nobody says how many: the lines of many books do not end by themselves."""
+"""Default length of an opening from a Polyglot book: the lines of many books are endless."""
 
 
 def find_openings(word: str, game: Rules, *, plies: int | None = None, seed: int, is_shuffled: bool) -> OpeningSource:
-    """The openings that somebody names: a file, a Polyglot book (.bin), or a name of `packaged_openings`.
+    """The source of openings of a word: a file, a Polyglot book (.bin), or a name of `packaged_openings`.
 
     Args:
         word: The path or name.
-        game: That they are for.
-        plies: How many moves an opening has at most; all of a file's if not given, and `BOOK_PLIES` of a book.
-        seed: Keys what is drawn from a book, and the order of a list.
-        is_shuffled: Whether a list is in another order than its file's.
+        game: The game of the openings.
+        plies: Maximum length of an opening; by default all moves of a file's, and `BOOK_PLIES` of a book's.
+        seed: Seed of draws from a book, and of the order of a list.
+        is_shuffled: Whether to shuffle the openings of a file.
 
     Raises:
-        DataError, SettingsError: as `read_openings` and `BookOpenings`; or it is neither a file nor a name.
+        DataError, SettingsError: as `read_openings` and `BookOpenings`, or the word is neither a file nor a name.
     """
     path = Path(word)
     if path.suffix.lower() == BOOK_SUFFIX:
         return BookOpenings(game, read_book(path), BOOK_PLIES if plies is None else plies, seed)
     names = [file.name.rpartition(".")[0] for file in PACKAGED.iterdir()]
     if word not in names and not path.exists():
-        raise DataError(
-            f"openings {shown(word)} are no file here, and of those that come with the package {nearest(word, names)}."
-        )
+        raise DataError(f"openings {shown(word)} are not a file, and of the package's openings {nearest(word, names)}.")
     listed = packaged_openings(word, game) if word in names else read_openings(path, game)
     if plies is not None:
         listed = tuple(replace(opening, actions=opening.actions[:plies]) for opening in listed)
@@ -288,8 +288,8 @@ def _require_plies(name: str, plies: int) -> None:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where in a file an opening stands."""
+class _FileLine:
+    """The file and line of an opening, for errors."""
 
     file: str
     line: int
@@ -301,27 +301,27 @@ class _Place:
 def _record_opening(record: Record, game: Rules, plies: int | None) -> Opening:
     if record.errors:
         raise DataError(f"{record.errors[0]}.")
-    place = _Place(record.file, record.line)
+    place = _FileLine(record.file, record.line)
     _require_game(record, game, place)
     name = " ".join(filter(None, map(record.header, NAME_HEADERS[record.format])))
     return _opening(name, record.start, (move.text for move in record.moves), game, plies, place)
 
 
-def _require_game(record: Record, game: Rules, place: _Place) -> None:
-    """Hold a record's game against the match's: options may differ, but not those that change the actions."""
+def _require_game(record: Record, game: Rules, place: _FileLine) -> None:
+    """Check that a record's game fits the match's: options may differ unless they change the actions."""
     own, expected = game_of(record.game).spec, game.spec
     if (own.name, own.num_actions, own.board_shape) != (expected.name, expected.num_actions, expected.board_shape):
         raise place.refuse(f"a game of {own.full_name}, expected one of {expected.full_name}")
 
 
-def _lines(path: Path) -> Iterator[tuple[_Place, list[str]]]:
-    """The lines of a file that say something, as words."""
+def _lines(path: Path) -> Iterator[tuple[_FileLine, list[str]]]:
+    """The words of each line of a file that is neither empty nor a comment."""
     try:
         content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     for number, line in enumerate(content.splitlines(), start=1):
-        place = _Place(str(path), number)
+        place = _FileLine(str(path), number)
         try:
             words = line.decode("utf-8").split()
         except UnicodeDecodeError:
@@ -330,11 +330,11 @@ def _lines(path: Path) -> Iterator[tuple[_Place, list[str]]]:
             yield place, words
 
 
-def _line_opening(place: _Place, words: list[str], game: Rules, plies: int | None, *, is_position: bool) -> Opening:
+def _line_opening(place: _FileLine, words: list[str], game: Rules, plies: int | None, *, is_position: bool) -> Opening:
     if words[0] == "position":
         words, is_position = words[1:], True
     before, moves = words, []
-    if "moves" in words and not any('"' in word for word in words):  # a quoted text of EPD may have the word, too
+    if "moves" in words and not any('"' in word for word in words):  # a quoted text of EPD may contain the word
         at = words.index("moves")
         before, moves = words[:at], words[at + 1 :]
     elif not is_position and words[0] not in ("startpos", "fen", "sfen"):
@@ -347,7 +347,7 @@ def _line_opening(place: _Place, words: list[str], game: Rules, plies: int | Non
     return _opening(name, position, moves, game, plies, place)
 
 
-def _epd(text: str, place: _Place) -> tuple[str, str]:
+def _epd(text: str, place: _FileLine) -> tuple[str, str]:
     """(name, FEN) of a line that is FEN or EPD."""
     found = EPD.fullmatch(text)
     if found is None:
@@ -359,7 +359,9 @@ def _epd(text: str, place: _Place) -> tuple[str, str]:
     return operations.get("id", ""), f"{position} {halfmoves} {number}"
 
 
-def _opening(name: str, position: str, moves: Iterable[str], game: Rules, plies: int | None, place: _Place) -> Opening:
+def _opening(
+    name: str, position: str, moves: Iterable[str], game: Rules, plies: int | None, place: _FileLine
+) -> Opening:
     actions: list[int] = []
     try:
         state = start_state(game, position)

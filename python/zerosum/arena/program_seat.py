@@ -1,4 +1,4 @@
-"""A player that thinks in threads of its own, one for each board: other people's engines, searches by a clock."""
+"""Players that think in threads of their own, one for each board: engines, and our searches with a clock."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from zerosum.play.search_mover import SearchMover
 
 
 class ProgramSeat(Seat):
-    """A mover for each board where it plays, which lives from game to game.
+    """A seat with a mover for each of its boards, which is reused from game to game.
 
-    One that has failed begins afresh with the next game. In a tournament there are as many as games at a time.
+    A mover that has failed restarts with the next game. A tournament has as many movers as simultaneous games.
     """
 
     def __init__(self, open_mover: Callable[[], Mover], inbox: Inbox, *, num_boards: int) -> None:
-        """Open the first of them, so that what cannot be started or set up is known before any game.
+        """Open the first mover, so that errors of its setup occur before any game.
 
         Raises:
             EngineFailure, SettingsError: as `Program.open`.
@@ -32,17 +32,17 @@ class ProgramSeat(Seat):
         """Movers between two games; the one that played last is the next to play."""
         self._opened = list(self._idle)
         self._movers: dict[int, Mover] = {}
-        """By board, while a game goes on there."""
+        """Movers by board, during its game."""
         self._lock = threading.Lock()
         self._threads = [ThreadPoolExecutor(1, thread_name_prefix="board") for _ in range(num_boards)]
         self._failures: dict[int, EngineFailure] = {}
-        """By board: why there is nobody to ask in this game."""
+        """Failures by board, which end this game's mover."""
         self._pondering: dict[int, threading.Event] = {}
-        """By board: set, it ends the pondering there."""
+        """Events by board that end its pondering."""
 
     @property
     def evaluations(self) -> int:
-        """See `Seat`; of other people's engines nobody knows."""
+        """See `Seat`; unknown for other people's engines."""
         return sum(mover.evaluations for mover in self._opened if isinstance(mover, SearchMover))
 
     def new_game(self, board: int, game_index: int, state: State) -> None:
@@ -73,7 +73,7 @@ class ProgramSeat(Seat):
         """See `Seat`."""
         for board in list(self._pondering):
             self._end_pondering(board)
-        # Twice: what is under way ends first, and may have opened another mover meanwhile.
+        # Twice: running work ends first, and may have opened another mover meanwhile.
         self._close_movers()
         for thread in self._threads:
             thread.shutdown(wait=True, cancel_futures=True)
@@ -103,7 +103,7 @@ class ProgramSeat(Seat):
             mover.new_game(game_index)
         except EngineFailure as failure:
             self._failures[board] = failure
-        except BaseException as error:  # a bug, or a setting: the match has to hear of it
+        except BaseException as error:  # a bug or a wrong setting: the match raises it
             self._inbox.put(error)
 
     def _think(self, turn: Turn, actions: tuple[int, ...]) -> None:
@@ -125,7 +125,7 @@ class ProgramSeat(Seat):
             return
         try:
             mover.ponder(turn.start, actions, turn.limits, is_over)
-        except EngineFailure as failure:  # it loses by it when it is to move
+        except EngineFailure as failure:  # the engine loses when it is to move
             self._failures[turn.board] = failure
         except BaseException as error:
             self._inbox.put(error)
@@ -137,13 +137,13 @@ class ProgramSeat(Seat):
         try:
             if turn.board in self._failures:
                 return ""
-            # What the game is worth is asked only of those who know, and where its rules have ended it.
+            # Only engines that have a score are asked, and only if the rules ended the game.
             score = ""
             if isinstance(mover, ExternalEngine) and mover.game.outcome(turn.state) is not None:
                 score = mover.final_score(turn.start, actions)
             mover.end_game(result)
         except EngineFailure:
-            return ""  # after its end the game is no other; a mover that is gone is opened again for the next
+            return ""  # the finished game does not change; a failed mover restarts with the next game
         finally:
             with self._lock:
                 self._idle.append(mover)

@@ -38,13 +38,13 @@ def seats_of(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat
                 if alike[0] not in pools:
                     pools[alike[0]] = SearchPool(game, player, num_boards=num_boards, num_sides=len(alike))
                 return SearchSeat(pools[alike[0]], player, inbox, num_boards=num_boards, seed=seed)
-        raise TypeError(f"{player!r} has no seat: it is none of the four kinds of contestants.")
+        raise TypeError(f"{player!r} has no seat: expected one of the four kinds of contestants.")
 
     return (seat(player) for player in plan.players)
 
 
 def _is_one_search(player: SearchContestant, other: Contestant) -> bool:
-    """Whether one search serves both: the same evaluator, and settings that differ in the length of a search alone."""
+    """Whether one search pool serves both: equal evaluators, and settings that differ only in the search's length."""
     return (
         isinstance(other, SearchContestant)
         and player.evaluator is other.evaluator

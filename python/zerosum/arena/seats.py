@@ -56,14 +56,14 @@ Inbox = SimpleQueue[Decision | BaseException]
 
 
 class Seat:
-    """A player at several boards: it hears of all moves there, and begins to think when it is its turn.
+    """A player at several boards: it receives all moves, and begins to think when it is its turn.
 
     Most methods do nothing by default.
     """
 
     @property
     def evaluations(self) -> int:
-        """Positions that its evaluator evaluated."""
+        """Number of positions evaluated."""
         return 0
 
     @property
@@ -95,16 +95,16 @@ class Seat:
         return ""
 
     def close(self) -> None:
-        """Stop, whatever is under way."""
+        """Stop all work."""
 
 
 class SearchPool:
-    """Trees that one evaluator answers: those of a player's boards, or of several players', who then share batches."""
+    """Trees that share an evaluator: those of one player's boards, or of several players' that share batches."""
 
     def __init__(self, game: Rules, player: SearchContestant, *, num_boards: int, num_sides: int) -> None:
         self._evaluator, self._num_boards, config = player.evaluator, num_boards, player.search
         num_trees = num_boards * num_sides
-        # A match has no exploration noise; an alpha spares `new_search` from measuring the game for one.
+        # Without root noise any alpha will do; a given one saves `new_search` from measuring the game.
         self.config = replace(
             config,
             root_noise_fraction=0.0,
@@ -114,16 +114,16 @@ class SearchPool:
         self.search = new_search(game, self.config, num_trees=num_trees)
         self._max_leaves = num_trees * config.leaves_in_flight
         self.evaluations = [0] * num_sides
-        """By side that was taken."""
+        """Positions evaluated for each side."""
         self._num_taken = 0
 
     def take_side(self) -> int:
-        """The number of the side whose trees another player gets."""
+        """The number of the next player's side, whose trees it gets."""
         self._num_taken += 1
         return self._num_taken - 1
 
     def answer(self) -> None:
-        """One round of all trees that are thinking."""
+        """Evaluate one batch of all thinking trees."""
         trees = answered(self.search, self._evaluator, self._max_leaves).trees
         for side in range(len(self.evaluations)):
             self.evaluations[side] += int((trees // self._num_boards == side).sum())
@@ -135,7 +135,7 @@ class SearchSeat(Seat):
     def __init__(
         self, pool: SearchPool, contestant: SearchContestant, inbox: Inbox, *, num_boards: int, seed: int
     ) -> None:
-        """Some of the pool's trees become its own."""
+        """A seat that uses some of the pool's trees."""
         self._pool, self._side, self._inbox = pool, pool.take_side(), inbox
         self._first_tree = self._side * num_boards
         self._num_simulations = contestant.terms.nodes or contestant.search.num_simulations

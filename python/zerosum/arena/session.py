@@ -1,4 +1,4 @@
-"""A match as a command plays it: kept in files, continued after a stop, reported while it is played."""
+"""A match of a command: kept in files, continued after a stop, reported while it is played."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ Say = Callable[[str], None]
 def with_openings(
     settings: MatchSettings, game: Rules, *, openings: str, plies: int | None, is_shuffled: bool
 ) -> MatchSettings:
-    """The settings with openings as a command names them.
+    """The settings with the openings that a command names.
 
     Args:
         settings: All but the openings.
-        game: To be played.
+        game: The game of the match.
         openings: A file or a name, as `find_openings` takes it; "" for random plies.
-        plies: How many of those, `RANDOM_PLIES` if not given; else how many moves an opening has at most.
+        plies: Number of random plies, by default `RANDOM_PLIES`; or the maximum length of an opening.
         is_shuffled: Whether openings of a file come in random order.
 
     Raises:
@@ -109,16 +109,16 @@ class SessionResult:
 
     @property
     def how_to_go_on(self) -> str:
-        """A sentence after an interrupt."""
+        """The message after an interrupt."""
         if self.file is None:
-            return "Interrupted. These games are not kept: with --out FILE a match can go on later."
-        return f"Interrupted. The games are in {self.file}: the same command goes on with them."
+            return "Interrupted. These games are not kept: with --out FILE a match can be continued."
+        return f"Interrupted. The games are in {self.file}: the same command continues the match."
 
 
 def play_session(
     plan: MatchPlan, *, file: Path | None = None, log: Path | None = None, say: Say = lambda _said: None
 ) -> SessionResult:
-    """Play a match, or go on with the one in a file, until it is over or interrupted.
+    """Play a match, or continue the one in a file, until it is over or interrupted.
 
     Args:
         plan: The match.
@@ -134,7 +134,7 @@ def play_session(
     if log is not None and not any(
         isinstance(player, ProgramContestant) and isinstance(player.program, EngineCommand) for player in plan.players
     ):
-        raise SettingsError("--log records what engines are told and answer, and no engine plays: leave it out.")
+        raise SettingsError("--log records the lines of engines, and no engine plays: leave it out.")
     with contextlib.ExitStack() as stack:
         keep, kept = _keeper(plan, file, stack, say)
         traffic = None if log is None else stack.enter_context(TrafficLog(log))
@@ -171,7 +171,7 @@ def _keeper(
     stack.callback(store.close)
     kept = list(store.games)
     if kept:
-        say(f"{store_path(file)} has {len(kept)} games of this match: they count.")
+        say(f"{store_path(file)} has {len(kept)} games of this match, which count.")
     files: list[GameFile] = []
     if file != store_path(file):
         files = [GameFile(file, plan)]

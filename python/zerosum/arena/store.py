@@ -1,4 +1,4 @@
-"""The games of a match in a file, so that it goes on after a kill: a line of JSON for the match, then one per game.
+"""The store of a match, so that it continues after a kill: a line of JSON for the match, then one per game.
 
 A game counts once its line is whole. Results are computed from the games, never stored.
 """

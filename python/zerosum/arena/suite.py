@@ -1,7 +1,7 @@
-"""The matches of the AlphaZero paper, played again as far as a machine goes: scaled down in time and in games.
+"""The matches of the AlphaZero paper, replayed on this machine: scaled down in time and in games.
 
-Who stands in for whom, what is left out, and what is taken where the paper is silent, is said in sentences. Start with
-`play_suite`; `zerosum.contest.paper` has the matches as data.
+Messages name the substitutes of players, the matches left out, and the values used where the paper is silent. Start
+with `play_suite`; `zerosum.contest.paper` has the matches as data.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from zerosum.play.player import ROLLOUTS, ProgramContestant
 from zerosum.play.runs import newest_run
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
-"""Of the files of games."""
+"""Suffixes of the files of games."""
 SHORTEST_S = 0.01
-"""Less on a clock is no match."""
+"""Shortest time on a clock for which a match makes sense."""
 OVERHEAD_S = 0.02
-"""Of our player: the paper's times, scaled down, leave no tenth of a second for a move. The clocks of a match allow for
-more (`Terms.margin_s`)."""
+"""Overhead of our player: the paper's times, scaled down, leave less than 0.1 s per move. The match's own margin
+(`Terms.margin_s`) is larger."""
 
 
 @dataclass(frozen=True)
 class SuiteWords:
-    """How a suite is to be played, in the words of a command."""
+    """The settings of a suite from a command line."""
 
     suite: str
-    """As `paper_matches` takes it."""
+    """The name of the suite, as `paper_matches` takes it."""
     num_games: int
-    """Of each match, even."""
+    """Number of games of each match; even."""
     time_scale: float
-    """All times are multiplied by it."""
+    """The factor of all times."""
     game: str = ""
-    """Of whose matches alone, with options if wanted (`go(size=9)`); "" for all games."""
+    """The game whose matches are played, with options if wanted (`go(size=9)`); "" for all games."""
     player: str = ""
-    """Who plays AlphaZero's part; "" for the newest run's network of each game, or rollouts."""
+    """The player in AlphaZero's place; "" for the newest run's network of each game, or rollouts."""
     opponent: str = ""
-    """Who plays the opponents' part; "" for the strongest engine that is known and installed."""
+    """The player in the opponents' place; "" for the strongest known engine that is installed."""
     positions: str = ""
-    """A file of openings, for the matches whose openings do not come with the package."""
+    """A file of openings, for matches whose openings the package does not contain."""
     seed: int = 0
     max_games_at_once: int | None = None
-    """One if not given: whoever thinks has the machine."""
+    """Games at a time; by default one, so that the thinking player has the whole machine."""
 
     def __post_init__(self) -> None:
         if not 0 < self.time_scale <= 1000:
@@ -60,7 +60,7 @@ class SuiteWords:
 
 @dataclass(frozen=True)
 class SuiteResult:
-    """A match of the suite, here and there."""
+    """The result of a match of the suite, beside the paper's."""
 
     match: PaperMatch
     played: SessionResult
@@ -77,16 +77,16 @@ class SuiteResult:
 def play_suite(
     words: SuiteWords, *, directory: Path | None = None, log: Path | None = None, say: Say
 ) -> Iterator[SuiteResult]:
-    """Play the matches of a suite one after the other, each answered as it ends.
+    """Play the matches of a suite in order, yielding each result.
 
     Args:
-        words: The suite, and how to play it.
-        directory: Where the games go, a file for each match; the same words go on with those that are there.
-        log: Where all that engines are told and answer goes.
-        say: Gets sentences: what each match is, who plays, and why a match is left out.
+        words: The suite and its settings.
+        directory: The directory of the games, a file for each match; the same words continue matches found there.
+        log: The file of all lines to and from engines.
+        say: Receives messages about matches, players and reasons to leave matches out.
 
     Raises:
-        SettingsError: there is no such suite, or it has no match of this game; a word is wrong.
+        SettingsError: the suite is unknown or has no match of this game, or a setting is invalid.
         DataError, RunError: a file cannot be used.
     """
     asked = make(words.game) if words.game else None
@@ -113,13 +113,13 @@ def play_suite(
 
 
 class _LeftOutError(ZerosumError):
-    """A match cannot be played with what there is."""
+    """A match that cannot be played here."""
 
 
 def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchPlan:
     if (openings := _openings(words, match)) is None:
         raise _LeftOutError(
-            f"the openings {match.openings} do not come with the package: give a file of them with --openings."
+            f"the package does not contain the openings {match.openings}: give a file of them with --openings."
         )
     control = _time_control(words, match, say)
     resign = "paper" if match.resign is not None else ""
@@ -143,14 +143,14 @@ def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchP
 
 
 def _openings(words: SuiteWords, match: PaperMatch) -> str | None:
-    """What a match begins with; None if that is not here."""
+    """The openings of a match; None if they are missing."""
     return (words.positions or None) if match.openings == "TCEC" else match.openings
 
 
 def _time_control(words: SuiteWords, match: PaperMatch, say: Say) -> TimeControl:
     if match.main_s is None and match.move_s is None:
         timed = next(other for other in paper_matches(words.suite) if (other.main_s or other.move_s) is not None)
-        say("The data have no time for this match: that of the others is taken.")
+        say("The paper states no time for this match: the time of the others is used.")
         match = replace(match, main_s=timed.main_s, increment_s=timed.increment_s, move_s=timed.move_s)
     if match.move_s is not None:
         return _divided(
@@ -188,19 +188,21 @@ def _opponent_word(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) 
             how = " ".join(opponent.how_to_install for opponent in known[:1])
             raise _LeftOutError(f"no known engine for {game.spec.name} is installed. {how}")
         word = installed[0]
-    say(f"{word} plays the part of {match.opponent.name}.")
+    say(f"{word} plays in place of {match.opponent.name}.")
     return word
 
 
 def _require_time(plan: MatchPlan, control: TimeControl) -> None:
-    """Hold what is left of the times against what can be played."""
+    """Check that the scaled times can be played."""
     player, opponent = plan.players
     shortest = min(control.main_s or control.period_s for control in (player.terms.time, opponent.terms.time))
     if shortest < SHORTEST_S:
-        raise _LeftOutError(f"its clocks would show {shortest:g} s: a larger --time-scale plays it.")
+        raise _LeftOutError(f"its clocks would show {shortest:g} s: use a larger --time-scale.")
     is_gtp = isinstance(opponent, ProgramContestant) and getattr(opponent.program, "protocol", "") == "gtp"
     if is_gtp and (control.main_s or control.period_s) < 1:
-        raise _LeftOutError("GTP counts in whole seconds, and it would have less than one: take a larger --time-scale.")
+        raise _LeftOutError(
+            "GTP counts in whole seconds, and the time would be less than one: use a larger --time-scale."
+        )
 
 
 def _file(directory: Path, number: int, match: PaperMatch) -> Path:

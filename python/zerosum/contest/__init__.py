@@ -1,4 +1,4 @@
-"""Two players against each other, of any kind: clocks, early endings, ratings, and what a match says.
+"""Contests of two players of any kind: clocks, early endings, ratings and statistics of matches.
 
-`clock.py` and `time_manager.py` are time, `adjudication.py` early endings, `elo.py` and `sprt.py` the statistics.
+`clock.py` and `time_manager.py` handle time, `adjudication.py` early endings, `elo.py` and `sprt.py` statistics.
 """

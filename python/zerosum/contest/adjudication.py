@@ -1,8 +1,9 @@
-"""When a game of a match ends before its rules end it: resignation, agreed draws and a longest game, by scores.
+"""Early endings of a match's games: resignations and agreed draws by the players' scores, and a maximum length.
 
-A match reports what its players say of each position in which they move (`Report`); `adjudicate` answers the `Verdict`,
-or None while the game goes on. It is a pure function of the reports, so a match that is resumed comes to the same end.
-Which rules hold for whom is the match's affair; those of the AlphaZero paper are in `zerosum.contest.paper`.
+A match passes on the players' scores of the positions in which they move (`Report`); `adjudicate` returns the
+`Verdict`,
+or None while the game goes on. It is a pure function of the reports, so a resumed match comes to the same end. The
+match decides which rules apply to which player; those of the AlphaZero paper are in `zerosum.contest.paper`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from zerosum.base.errors import SettingsError, nearest, shown
 
 @dataclass(frozen=True)
 class Score:
-    """What a player thinks of the position, seen from itself. Just one of the three is given."""
+    """A player's evaluation of the position, from its own perspective. Exactly one of the three is given."""
 
     win_rate: float | None = None
     """Expected points in [0, 1]: (value + 1) / 2."""
     centipawns: int | None = None
     mate: int | None = None
-    """Moves to mate: above 0 it mates, below 0 it is mated; 0 is that it is mated now."""
+    """Moves to mate: positive if the player mates, negative if it is mated; 0 if it is mated now."""
 
     def __post_init__(self) -> None:
         if sum(given is not None for given in (self.win_rate, self.centipawns, self.mate)) != 1:
-            raise SettingsError(f"{self}: expected just one of win_rate, centipawns and mate.")
+            raise SettingsError(f"{self}: expected exactly one of win_rate, centipawns and mate.")
         if self.win_rate is not None and not 0 <= self.win_rate <= 1:
             raise SettingsError(f"win_rate is {self.win_rate}, allowed is 0 to 1.")
 
@@ -36,30 +37,29 @@ class Report:
     """One move of a player."""
 
     player: int
-    """Who moved: 0 (first) or 1 (second)."""
+    """The player that moved: 0 (first) or 1 (second)."""
     score: Score | None
-    """None if it did not say."""
+    """The player's score; None if it gave none."""
 
 
 @dataclass(frozen=True)
 class ResignRule:
-    """A player resigns after so many moves of its own in a row with a lost score: under a limit in the score's unit.
+    """A player resigns after `num_moves` own moves in a row with a lost score: one below a limit in the score's unit.
 
-    A score in a unit without a limit is never lost. Being mated is lost in any unit.
+    A score in a unit without a limit is never lost; being mated always is.
     """
 
     win_rate: float | None = None
-    """Lost is a win rate under it, in [0, 0.5]."""
+    """A lower win rate is lost; in [0, 0.5]."""
     centipawns: int | None = None
-    """Lost is a score of it or less; at most 0."""
+    """This score or a lower one is lost; at most 0."""
     num_moves: int = 1
     both: bool = False
-    """Only if the opponent's last so many scores agree: above 1 - win_rate, -centipawns or more, or a mate that it
-    gives."""
+    """Whether the opponent's last `num_moves` scores must agree: above 1 - win_rate, -centipawns or more, or a mate."""
 
     def __post_init__(self) -> None:
         if self.win_rate is None and self.centipawns is None:
-            raise SettingsError("a rule to resign has neither win_rate nor centipawns: expected at least one.")
+            raise SettingsError("a resignation rule has neither win_rate nor centipawns: expected at least one.")
         if self.win_rate is not None and not 0 <= self.win_rate <= 0.5:
             raise SettingsError(f"resigning under a win rate of {self.win_rate}: allowed is 0 to 0.5.")
         if self.centipawns is not None and self.centipawns > 0:
@@ -68,7 +68,7 @@ class ResignRule:
 
     @classmethod
     def parse(cls, text: str) -> ResignRule:
-        """From words as fastchess has them, and one for win rates in percent.
+        """Parse words in fastchess' notation; `winrate` is an additional word for win rates in percent.
 
         >>> ResignRule.parse("score=650 movecount=4 twosided=true")
         ResignRule(win_rate=None, centipawns=-650, num_moves=4, both=True)
@@ -87,7 +87,7 @@ class ResignRule:
         )
 
     def is_lost(self, score: Score | None) -> bool:
-        """Whether the player whose score it is would give up, if it stays so."""
+        """Whether the player with this score would resign if it lasts."""
         if score is None:
             return False
         if score.mate is not None:
@@ -104,20 +104,20 @@ class ResignRule:
 
 @dataclass(frozen=True)
 class DrawRule:
-    """A draw after so many moves of each player in a row with an even score."""
+    """A game is drawn after `num_moves` consecutive moves of each player with even scores."""
 
     num_moves: int
-    """Of each player."""
+    """Number of moves of each player."""
     win_rate: float | None = None
-    """Even is a win rate no further from a half than this, in [0, 0.5]."""
+    """Largest distance of an even win rate from a half, in [0, 0.5]."""
     centipawns: int | None = None
-    """Even is a score no further from 0 than this; at least 0."""
+    """Largest distance of an even score from 0; at least 0."""
     min_plies: int = 0
-    """Not before the game has so many plies, its opening's included."""
+    """Earliest ply of such a draw, counted from the start of the opening."""
 
     def __post_init__(self) -> None:
         if self.win_rate is None and self.centipawns is None:
-            raise SettingsError("a rule for draws has neither win_rate nor centipawns: expected at least one.")
+            raise SettingsError("a draw rule has neither win_rate nor centipawns: expected at least one.")
         if self.win_rate is not None and not 0 <= self.win_rate <= 0.5:
             raise SettingsError(f"a draw within a win rate of {self.win_rate} of a half: allowed is 0 to 0.5.")
         if self.centipawns is not None:
@@ -127,7 +127,7 @@ class DrawRule:
 
     @classmethod
     def parse(cls, text: str) -> DrawRule:
-        """From words as fastchess has them, and one for win rates in percent.
+        """Parse words in fastchess' notation; `winrate` is an additional word for win rates in percent.
 
         >>> DrawRule.parse("movenumber=40 movecount=8 score=10")
         DrawRule(num_moves=8, win_rate=None, centipawns=10, min_plies=80)
@@ -144,7 +144,7 @@ class DrawRule:
         )
 
     def is_even(self, score: Score | None) -> bool:
-        """Whether the player whose score it is would take a draw, if it stays so."""
+        """Whether the player with this score would agree to a draw if it lasts."""
         if score is None or score.mate is not None:
             return False
         if score.centipawns is not None:
@@ -161,25 +161,25 @@ class DrawRule:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a game ended by adjudication."""
+    """The end of an adjudicated game."""
 
     result: float
-    """The first player's: 1 won, 0 drawn, -1 lost."""
+    """The first player's result: 1 won, 0 drawn, -1 lost."""
     ending: str
     """A word of `zerosum.notation.record.ENDINGS`: "resignation", "agreement" or "ply cap"."""
     reason: str
-    """The rule, in words."""
+    """The rule as text."""
 
 
 @dataclass(frozen=True)
 class AdjudicationRules:
-    """What ends a game of a match early; None of it by default."""
+    """The rules that end a game early; by default there are none."""
 
     resign: tuple[ResignRule | None, ResignRule | None] = (None, None)
-    """Of the first and of the second player."""
+    """The rules of the first and of the second player."""
     draw: DrawRule | None = None
     max_plies: int | None = None
-    """A game of so many plies is a draw."""
+    """Number of plies after which a game is a draw; None is no limit."""
 
     def __post_init__(self) -> None:
         if self.max_plies is not None:
@@ -187,15 +187,15 @@ class AdjudicationRules:
 
 
 def adjudicate(rules: AdjudicationRules, reports: Sequence[Report], *, plies: int) -> Verdict | None:
-    """The verdict after the last of the reports, None if the game goes on.
+    """The verdict after the latest report; None while the game goes on.
 
-    Ask after each move, of a game that its rules have not ended: an earlier verdict is not found again. A resignation
-    comes before a draw.
+    Call it after each move of a game that the rules have not ended: only the latest move is examined. Resignations take
+    precedence over draws.
 
     Args:
-        rules: That hold.
-        reports: Of all moves that the players made themselves, in their order.
-        plies: Of the game so far, its opening's included.
+        rules: The rules that apply.
+        reports: Reports of all moves of the players, in order.
+        plies: Length of the game so far, opening included.
     """
     if reports and (rule := rules.resign[reports[-1].player]):
         loser = reports[-1].player
@@ -212,7 +212,7 @@ def adjudicate(rules: AdjudicationRules, reports: Sequence[Report], *, plies: in
 
 
 def _last_scores(reports: Sequence[Report], player: int, number: int) -> list[Score | None]:
-    """A player's last so many scores, newest first; None for each move that it has not made yet."""
+    """A player's last `number` scores, newest first; None for missing moves."""
     scores: list[Score | None] = []
     for report in reversed(reports):
         if len(scores) == number:
@@ -223,7 +223,7 @@ def _last_scores(reports: Sequence[Report], player: int, number: int) -> list[Sc
 
 
 def _agrees(rule: ResignRule, scores: Sequence[Score | None]) -> bool:
-    """Whether the opponent's scores, seen from the other side, are lost, too."""
+    """Whether the opponent's scores, negated, are lost, too."""
     return all(score is not None and rule.is_lost(_from_the_other_side(score)) for score in scores)
 
 
@@ -233,7 +233,7 @@ def _from_the_other_side(score: Score) -> Score:
     if score.centipawns is not None:
         return Score(centipawns=-score.centipawns)
     assert score.mate is not None
-    return Score(mate=-score.mate or 1)  # whoever is mated now has an opponent who mated
+    return Score(mate=-score.mate or 1)  # a player that is mated now has been mated by its opponent
 
 
 def _words(text: str, what: str, known: tuple[str, ...]) -> dict[str, str]:
@@ -252,7 +252,7 @@ def _words(text: str, what: str, known: tuple[str, ...]) -> dict[str, str]:
 
 def _count(name: str, text: str) -> int:
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
-        raise SettingsError(f"{name} is {shown(text)}, expected a whole number of at least 0.")
+        raise SettingsError(f"{name} is {shown(text)}, expected an integer of at least 0.")
     return int(text)
 
 

@@ -1,4 +1,4 @@
-"""A value as programs for chess and shogi write it: in hundredths of a pawn, by one formula and a coefficient a game.
+"""Values in centipawns, as programs for chess and shogi write them: one formula, with a coefficient for each game.
 
 centipawns = coefficient * ln(p / (1 - p))        p = (1 + value) / 2, the win rate
 """
@@ -8,20 +8,20 @@ from __future__ import annotations
 import math
 
 COEFFICIENT = 272
-"""Lichess's (1 / 0.00368208 in scalachess, `eval.scala`), which so shows our win rates again,"""
+"""Lichess's coefficient (1 / 0.00368208 in scalachess, `eval.scala`), so that Lichess shows our win rates."""
 COEFFICIENTS = {"shogi": 600, "minishogi": 600}
-"""and ShogiHome's default."""
+"""Coefficients of other games: ShogiHome's default."""
 MOST = 10_000
-"""A win that is certain."""
+"""The score of a certain win."""
 
 
 def coefficient_of(game: str) -> int:
-    """Of a game by its name without options."""
+    """The coefficient of a game, by its name without options."""
     return COEFFICIENTS.get(game, COEFFICIENT)
 
 
 def centipawns(value: float, coefficient: int) -> int:
-    """Of a value in [-1, 1], for the same player.
+    """The score of a value in [-1, 1], for the same player.
 
     >>> centipawns(0.0, 272), centipawns(0.5, 272), centipawns(-0.5, 600), centipawns(1.0, 272)
     (0, 299, -659, 10000)
@@ -33,7 +33,7 @@ def centipawns(value: float, coefficient: int) -> int:
 
 
 def value_of(score: float, coefficient: int) -> float:
-    """The value in [-1, 1] that so many centipawns say, for the same player.
+    """The value in [-1, 1] of a score in centipawns, for the same player.
 
     >>> round(value_of(299, 272), 3), value_of(-10_000, 272)
     (0.5, -1.0)

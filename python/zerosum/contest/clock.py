@@ -1,19 +1,19 @@
-"""Time controls, what a player has left under one, and the two clocks of a match.
+"""Time controls, a player's remaining time, and the clocks of a match.
 
-One form covers all time controls: main time, to which an increment is added after each move and which is given again
-after a session of moves, and then overtime: periods, in each of which a number of moves has to be made.
+One form covers all time controls: main time, with an increment after each move and renewal after a session of moves;
+then overtime in periods, in each of which a number of moves has to be made.
 
     inf          no limit
     300          sudden death: 300 seconds, or 5:00
     1+0.05       1 second, and 0.05 more after each move (Fischer)
-    40/5         40 moves in 5 seconds, then 5 more for the next 40; what is left is kept, and 40/5+0.1 has an increment
-    st=5         5 seconds a move
+    40/5         40 moves in 5 seconds, then 5 more for the next 40; unused time is kept, and 40/5+0.1 has an increment
+    st=5         5 seconds per move
     10+5x3       10 seconds, then 5 periods of 3 (Japanese byoyomi: a period is lost when a move takes longer than that)
-    10+1x3       the byoyomi of shogi: 3 seconds a move, once the 10 are used
+    10+1x3       the byoyomi of shogi: 3 seconds per move, once the 10 are used
     10+25/300    10 seconds, then 25 moves in each 300 (Canadian)
 
-The first five are spelled as by fastchess and cutechess (`tc=` and `st=`), the periods as on Go servers. Start with
-`TimeControl.parse`. Nobody here looks at the time but `Clock`, by the function that it is given.
+The first five follow fastchess and cutechess (`tc=` and `st=`), the periods follow Go servers. Start with
+`TimeControl.parse`. Only `Clock` reads the time, by the function that it is given.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ _CONTROL = re.compile(
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """What a player has at the beginning of a turn, in seconds. Nothing given is no limit."""
+    """A player's time at the beginning of a turn, in seconds. By default there is no limit."""
 
     main_s: float = math.inf
-    """Main time, 0 in overtime. Protocols report clocks below 0 as well."""
+    """Main time, 0 in overtime. Protocols may report clocks below 0."""
     increment_s: float = 0.0
-    """Added after the move."""
+    """Time added after the move."""
     moves_to_go: int | None = None
-    """Moves until main time is given again; None if it never is."""
+    """Moves until main time is renewed; None if it never is."""
     period_s: float = 0.0
-    """Left of the current period of overtime; a whole one while there is main time."""
+    """Time left in the current period of overtime; a whole period during main time."""
     period_moves: int = 0
-    """Moves that have to be made in it; 0 if there is no overtime."""
+    """Moves to be made in the period; 0 without overtime."""
     num_periods: int = 0
-    """Periods left, with the current one."""
+    """Periods left, including the current one."""
 
     @classmethod
     def of_go(cls, words: Mapping[str, int], *, color: str) -> TimeLeft:
-        """What `go` of UCI or USI says: `{"wtime": 1000, "winc": 50, …}`, in milliseconds.
+        """Parse the clocks of UCI's or USI's `go`: `{"wtime": 1000, "winc": 50, …}`, in milliseconds.
 
-        A clock at or below 0 is kept as it is. `movestogo` below 1, and increments and byoyomi below 0, mean nothing.
+        A clock at or below 0 stays as it is. `movestogo` below 1, and increments and byoyomi below 0, are ignored.
 
         Args:
-            words: Numbers of wtime, btime, winc, binc, movestogo, byoyomi, movetime; all others are passed over.
-            color: Of the player who is to move: "w" or "b".
+            words: Numbers of wtime, btime, winc, binc, movestogo, byoyomi, movetime; others are ignored.
+            color: The letter of the player to move: "w" or "b".
         """
         if (move_time := words.get("movetime")) is not None:
             return cls(main_s=0.0, period_s=max(move_time, 0) / 1000, period_moves=1, num_periods=1)
@@ -80,21 +80,21 @@ class TimeLeft:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a clock at all."""
+        """Whether there is a clock."""
         return self.main_s < math.inf
 
     @property
     def is_overtime(self) -> bool:
-        """Whether main time is used up and there are periods."""
+        """Whether main time is used up and overtime runs."""
         return self.num_periods > 0 and self.main_s <= 0
 
     @property
     def shown_s(self) -> float:
-        """What the clock shows: main time, or what is left of the period."""
+        """The time on the clock: main time, or the rest of the period."""
         return self.period_s if self.is_overtime else self.main_s
 
     def used_until(self, next_turn: TimeLeft) -> float | None:
-        """Seconds that this turn took, by what its player has at the next one; None if that does not tell."""
+        """Seconds that this turn took, from the player's time at its next turn; None if that is ambiguous."""
         if self.is_overtime or next_turn.is_overtime:
             used = self.period_s - next_turn.period_s
             moves, moves_then = (left.period_moves if left.is_overtime else None for left in (self, next_turn))
@@ -105,10 +105,10 @@ class TimeLeft:
         return used if follows and 0 <= used < math.inf else None
 
     def gtp_words(self, *, whole_seconds: bool = True) -> str:
-        """What stands behind the colour in GTP's `time_left`: "28 0" in main time, "12 3" in overtime.
+        """The last two arguments of GTP's `time_left`: "28 0" in main time, "12 3" in overtime.
 
-        The second number is that of the moves to be made in the period, or of the periods left where there are several
-        (kgsGtp and KataGo). GTP 2 has whole seconds, KataGo takes others. Rounded down.
+        The second number is that of the moves to be made in the period, or of the periods left if there are several
+        (kgsGtp and KataGo). GTP 2 has whole seconds, KataGo also accepts others. Rounded down.
         """
         seconds = max(self.shown_s, 0.0)
         text = str(math.floor(seconds)) if whole_seconds else _number(math.floor(seconds * 1000) / 1000)
@@ -118,24 +118,24 @@ class TimeLeft:
 
 @dataclass(frozen=True)
 class TimeControl:
-    """How much time the players of a game get, in seconds. Nothing given is no limit.
+    """The time that the players of a game get, in seconds. By default there is no limit.
 
     Raises:
         SettingsError: a number is out of range, or two kinds of time do not go together.
     """
 
     main_s: float = math.inf
-    """For the game, or for a session."""
+    """Main time for the game, or for a session."""
     increment_s: float = 0.0
-    """Added after each move."""
+    """Time added after each move."""
     session_moves: int | None = None
-    """Moves after which `main_s` is added again; None if it never is."""
+    """Moves after which `main_s` is added again; None is never."""
     period_s: float = 0.0
-    """A period of overtime."""
+    """Length of a period of overtime."""
     period_moves: int = 0
-    """Moves to be made in a period, which then begins anew; 0 is no overtime, 1 is byoyomi, more is Canadian."""
+    """Moves to be made in a period, which then restarts; 0 is no overtime, 1 is byoyomi, more is Canadian overtime."""
     num_periods: int = 0
-    """Periods; each is lost when it runs out."""
+    """Number of periods; each is lost when it runs out."""
 
     def __post_init__(self) -> None:
         has_overtime = self.num_periods > 0
@@ -148,8 +148,8 @@ class TimeControl:
         )
         if not is_sane:
             raise SettingsError(
-                f"no clock runs with {self.main_s:g} seconds, {self.increment_s:g} more a move,"
-                f" {self.session_moves} moves a session and {self.num_periods} periods of {self.period_s:g} seconds for"
+                f"invalid clock: {self.main_s:g} seconds, an increment of {self.increment_s:g}, {self.session_moves}"
+                f" moves per session and {self.num_periods} periods of {self.period_s:g} seconds for"
                 f" {self.period_moves} moves: seconds are finite and not below 0, periods and moves come together."
             )
         if has_overtime and (self.increment_s or self.session_moves or self.main_s == math.inf):
@@ -159,7 +159,7 @@ class TimeControl:
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
-        """The control that people write, as the head of this file lists them; `str` writes it again.
+        """Parse a time control in the notation of this file's docstring, which `str` writes.
 
         >>> TimeControl.parse("0+1x5")
         TimeControl(main_s=0.0, increment_s=0.0, session_moves=None, period_s=5.0, period_moves=1, num_periods=1)
@@ -167,7 +167,7 @@ class TimeControl:
         90+0.5 st=5
 
         Raises:
-            SettingsError: it is none, or its numbers are out of range.
+            SettingsError: the text is not a time control, or a number is out of range.
         """
         if text == "inf":
             return cls()
@@ -177,7 +177,7 @@ class TimeControl:
         has_overtime = control is not None and (control["periods"] or control["stones"]) is not None
         if control is None or (control["moves"] and has_overtime):
             raise SettingsError(
-                f"{shown(text)} is no time control: write seconds as 300, 1+0.05 with an increment, 40/5 for 40 moves,"
+                f"{shown(text)} is not a time control: use seconds as in 300, 1+0.05 with increment, 40/5 for 40 moves,"
                 " st=5 for each move, 10+5x3 with 5 periods of 3 seconds, 10+25/300 with 25 moves in 300, or inf."
             )
         main = _seconds(control["main"])
@@ -191,12 +191,12 @@ class TimeControl:
 
     @classmethod
     def of_gtp(cls, words: Sequence[str]) -> TimeControl:
-        """What the arguments of GTP's `time_settings` say: main time, byoyomi time, byoyomi stones.
+        """Parse the arguments of GTP's `time_settings`: main time, byoyomi time, byoyomi stones.
 
-        No stones in some byoyomi time is no limit (GTP 2, section 4.2), and neither stones nor time is sudden death.
+        Byoyomi time without stones is no limit (GTP 2, section 4.2); neither stones nor byoyomi time is sudden death.
 
         Raises:
-            SettingsError: they are no three numbers, or out of range.
+            SettingsError: the words are not three numbers, or out of range.
         """
         main, period, stones = _numbers(words, KATA_TIME_SYSTEMS["canadian"])
         if stones == 0:
@@ -205,7 +205,7 @@ class TimeControl:
 
     @classmethod
     def of_kata(cls, words: Sequence[str]) -> TimeControl:
-        """What the arguments of `kata-time_settings` or `kgs-time_settings` say, such as `["fischer", "60", "1"]`.
+        """Parse the arguments of `kata-time_settings` or `kgs-time_settings`, such as `["fischer", "60", "1"]`.
 
         Raises:
             SettingsError: the system is unknown, or its numbers are out of range.
@@ -238,15 +238,15 @@ class TimeControl:
     def pgn_text(self) -> str:
         """The value of PGN's tag TimeControl, where "-" is no limit (section 9.6).
 
-        PGN knows no overtime and no time a move: those are written as `str` has them.
+        PGN has no overtime and no time per move: these are written as `str` writes them.
         """
         return "-" if self.main_s == math.inf else str(self)
 
     def gtp_command(self) -> str:
-        """The GTP command that tells an engine: `time_settings` if it can say it, or else `kata-time_settings`.
+        """The GTP command for an engine: `time_settings` if it can express the control, or else `kata-time_settings`.
 
         Raises:
-            SettingsError: GTP has no word for sessions of moves.
+            SettingsError: GTP has no sessions of moves.
         """
         main, period = _number(self.main_s), _number(self.period_s)
         if self.session_moves:
@@ -260,7 +260,7 @@ class TimeControl:
         return f"time_settings {main} {period} {self.period_moves}"
 
     def start(self) -> TimeLeft:
-        """What each player has when the game begins."""
+        """Each player's time when the game begins."""
         return TimeLeft(
             main_s=self.main_s,
             increment_s=self.increment_s,
@@ -271,10 +271,11 @@ class TimeControl:
         )
 
     def left_of_gtp(self, seconds: float, stones: int) -> TimeLeft:
-        """What `time_left` of GTP says: 0 stones in main time, else the moves to be made in the period.
+        """Parse GTP's `time_left`: 0 stones in main time, else the moves to be made in the period.
 
-        With byoyomi of several periods it is the periods left, as kgsGtp and KataGo have it. Without a limit, or
-        without overtime, the stones mean nothing.
+        With several byoyomi periods the number is that of periods left (kgsGtp, KataGo). Without a limit or overtime
+        the
+        stones are ignored.
         """
         start = self.start()
         if not start.is_limited:
@@ -286,13 +287,13 @@ class TimeControl:
         return replace(start, main_s=0.0, period_s=seconds, period_moves=min(stones, self.period_moves))
 
     def flag_falls_after_s(self, left: TimeLeft) -> float:
-        """The longest that this turn may last, all further periods included."""
+        """Longest duration of this turn, further periods included."""
         if not left.num_periods:
             return left.main_s
         return max(left.main_s, 0.0) + left.period_s + (left.num_periods - 1) * self.period_s
 
     def after_move(self, left: TimeLeft, elapsed_s: float) -> TimeLeft | None:
-        """What is left once a move was made after so many seconds; None if the flag fell before."""
+        """The time left after a move that took `elapsed_s`; None if the flag fell."""
         if elapsed_s > self.flag_falls_after_s(left) + RESOLUTION_S:
             return None
         rest = left.main_s - elapsed_s
@@ -324,14 +325,13 @@ _IN_SECONDS = ("main time", "period time", "increment")
 
 
 class Clock:
-    """The clocks of two players, of whom one may be running.
+    """The clocks of two players; at most one of them runs.
 
     Args:
-        first: The control of the first player; time odds are two controls.
-        second: That of the second player, the same if not given.
+        first: The first player's time control.
+        second: The second player's, for time odds; by default the same.
         now: Seconds of a clock that never goes back, such as `time.monotonic`.
-        margins_s: How late a move of either player may be and yet count, for the way to a program and back; this is
-            never charged.
+        margins_s: How late a move of each player may be, for the way to a program and back; never charged.
     """
 
     def __init__(
@@ -348,16 +348,16 @@ class Clock:
         self._running: int | None = None
         self._started_s = 0.0
         self.flag_fallen: int | None = None
-        """The player, 0 or 1, who made no move in time."""
+        """The player, 0 or 1, that has lost on time; None so far."""
 
     def start(self, player: int) -> TimeLeft:
-        """Begin the turn of a player, 0 or 1, and return what there is for it."""
+        """Begin the turn of a player, 0 or 1, and return its time."""
         assert self._running is None and self.flag_fallen is None
         self._running, self._started_s = player, self._now()
         return self._left[player]
 
     def stop(self) -> float:
-        """End the turn that runs, with a move or because the flag fell, and return the seconds it lasted."""
+        """End the running turn, by a move or a fallen flag, and return its duration in seconds."""
         assert self._running is not None
         player, elapsed = self._running, self._now() - self._started_s
         self._running = None
@@ -365,7 +365,7 @@ class Clock:
         return elapsed
 
     def charge(self, player: int, elapsed_s: float) -> None:
-        """A turn of a player has ended, which lasted so long by somebody else's watch: nobody's clock was running."""
+        """Charge a turn that was measured elsewhere, while neither clock was running."""
         assert self._running is None and self.flag_fallen is None
         if self._is_late(player, elapsed_s):
             self.flag_fallen = player
@@ -376,7 +376,7 @@ class Clock:
         self._left[player] = after
 
     def left(self, player: int) -> TimeLeft:
-        """What a player had when their turn began, or has for their next one."""
+        """A player's time at the beginning of its running or next turn."""
         return self._left[player]
 
     def _is_late(self, player: int, elapsed_s: float) -> bool:
@@ -385,7 +385,7 @@ class Clock:
 
 
 def pgn_clock(seconds: float) -> str:
-    """A time as PGN's comments `[%clk …]` and `[%emt …]` write it; rounded down to milliseconds.
+    """A time in PGN's notation of `[%clk …]` and `[%emt …]`, rounded down to milliseconds.
 
     >>> pgn_clock(5025.5), pgn_clock(-0.1)
     ('1:23:45.5', '0:00:00')
@@ -397,7 +397,7 @@ def pgn_clock(seconds: float) -> str:
 
 
 def _seconds(text: str) -> float:
-    """Of "5", "0.05", "1:30" or "1:30:00"."""
+    """The seconds of "5", "0.05", "1:30" or "1:30:00"."""
     total = 0.0
     for part in text.split(":"):
         total = total * 60 + float(part)
@@ -405,12 +405,12 @@ def _seconds(text: str) -> float:
 
 
 def _number(value: float) -> str:
-    """Microseconds and no more: 300, 0.05."""
+    """A number with at most microseconds: 300, 0.05."""
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def _numbers(words: Sequence[str], names: tuple[str, ...]) -> list[float]:
-    """Numbers of at least 0, as many as there are names; those of stones and periods are whole."""
+    """One number of at least 0 for each name; integers for stones and periods."""
     try:
         values = [float(word) for word in words]
     except ValueError:
@@ -420,5 +420,5 @@ def _numbers(words: Sequence[str], names: tuple[str, ...]) -> list[float]:
         for name, value in zip(names, values, strict=True)
     ):
         expected = ", ".join(names) or "nothing"
-        raise SettingsError(f"{shown(' '.join(words))} are no time settings: expected {expected}, each at least 0.")
+        raise SettingsError(f"{shown(' '.join(words))} are not time settings: expected {expected}, each at least 0.")
     return values

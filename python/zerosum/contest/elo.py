@@ -1,6 +1,6 @@
-"""Elo: what it means, and what the results of one match say of the difference of its two players.
+"""Elo ratings, and the Elo difference that the results of one match show.
 
-`ratings.py` rates many players by all their results together.
+`ratings.py` rates many players from all their results together.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def win_probability(elo_difference: float) -> float:
 
 @dataclass(frozen=True)
 class EloDifference:
-    """By how much one player is stronger than another, with the ends of the 95 % interval; each may be infinite."""
+    """The Elo difference of two players with its 95 % interval; each number may be infinite."""
 
     elo: float
     low: float
@@ -53,16 +53,16 @@ class EloDifference:
 def elo_of_points(
     points: Sequence[float], *, counts: Sequence[float] | None = None, games_each: int = 1
 ) -> EloDifference:
-    """The Elo difference that the points of a match's games say, each in [0, 1]; at least one game.
+    """The Elo difference that the points of a match show, each in [0, 1]; at least one game.
 
     The interval is Wilson's for the score (Journal of the American Statistical Association 22, 1927), which stays
     sensible at 100:0, over as many games as would have the points' own variance (with draws: trinomial) if they were
     wins and losses. Half a win and half a loss are added to that variance, or else 100 draws would leave no doubt.
 
     Args:
-        points: of games, or of units of `games_each` games that are not independent of each other (their mean).
-        counts: how often each occurred; once if left out.
-        games_each: the half win and the half loss weigh less beside units of several games.
+        points: Points of games, or mean points of units of `games_each` games that depend on each other.
+        counts: How often each occurred; by default once.
+        games_each: Games per unit, by which the weight of the half win and half loss shrinks.
     """
     values, weights = np.asarray(points, float), np.ones(len(points)) if counts is None else np.asarray(counts, float)
     size, score = float(weights.sum()), float(np.average(values, weights=weights))
@@ -77,7 +77,7 @@ def elo_of_points(
 
 
 def _elo_of_score(score: float) -> float:
-    """The inverse of `win_probability`; at a rounding error's distance from 0 and 1 it is infinite."""
+    """The inverse of `win_probability`; infinite within a rounding error of 0 and 1."""
     if not 1e-12 < score < 1 - 1e-12:
         return math.copysign(math.inf, score - 0.5)
     return ELO_PER_LOGIT * math.log(score / (1 - score))

@@ -1,7 +1,7 @@
-"""Players of a match as something that is asked for moves: limits, answers, and what a player has for its moves.
+"""The interface of players that a match asks for moves: limits, answers and terms.
 
-A `Program` describes such a player (an external engine's command); opened for a game it is a `Mover`, which sits at one
-board. Our own search under a clock is a `Mover`, too. `Terms` are what any player of a match has for its moves.
+A `Program` describes such a player (an external engine's command); opened for a game it is a `Mover` at one board.
+Our own search under a clock is a `Mover`, too. `Terms` are the time and limits of any player of a match.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ UNKNOWN_MATE = 10_000
 
 
 class EngineFailure(ZerosumError, RuntimeError):  # noqa: N818 (it is the engine's failure, not our error)
-    """An engine crashed, kept silent or cheated. Its process has been ended."""
+    """An engine crashed, did not answer or made an illegal move. Its process has been ended."""
 
     def __init__(self, message: str, *, ending: str) -> None:
         super().__init__(message)
         self.ending = ending
-        """How the game ends for the engine, in the words of `zerosum.notation.record.ENDINGS`.
+        """The ending of the engine's game, one of `zerosum.notation.record.ENDINGS`.
 
         "time" (an answer after the time, or none), "illegal move", or "forfeit".
         """
@@ -41,7 +41,7 @@ class EngineLimits:
     remaining_s: tuple[float, float] | None = None
     """Clocks of player 0 (which moves first) and player 1; None without clocks."""
     increment_s: tuple[float, float] = (0.0, 0.0)
-    """Time that each player gets after each of its moves."""
+    """Time added after each move of each player."""
     moves_to_go: int | None = None
     """Moves that the mover has to make in its remaining time; None is the rest of the game."""
     byoyomi_s: float = 0.0
@@ -97,7 +97,7 @@ class EngineLimits:
 
     def __post_init__(self) -> None:
         if self.remaining_s is None and (any(self.increment_s) or self.moves_to_go is not None or self.byoyomi_s):
-            raise SettingsError("An increment, moves to go or byoyomi without a clock: say remaining_s, too.")
+            raise SettingsError("An increment, moves to go or byoyomi needs a clock: give remaining_s, too.")
         for name, low in (("moves_to_go", 1), ("byoyomi_s", 0), ("move_time_s", 0), ("nodes", 1), ("depth", 1)):
             value = getattr(self, name)
             if value is not None and not low <= value < math.inf:
@@ -119,7 +119,7 @@ class EngineLimits:
 
 @dataclass(frozen=True)
 class EngineAnswer:
-    """An engine's answer as its protocol has it. The move may be illegal."""
+    """An engine's answer in its protocol's notation. The move may be illegal."""
 
     move: str
     """A move, or another word of the protocol: "resign", "win"."""
@@ -138,9 +138,9 @@ class EngineAnswer:
     pv: tuple[str, ...] = ()
     """The principal variation as the engine wrote it."""
     ponder: str = ""
-    """Expected reply, to ponder on; "" if it named none."""
+    """Expected reply, to ponder on; "" if the engine named none."""
     win_rate: float | None = None
-    """Expected points in [0, 1] for the player to move, if it reports them instead of a score."""
+    """Expected points in [0, 1] for the player to move, if reported instead of a score."""
 
 
 @dataclass(frozen=True)
@@ -148,43 +148,43 @@ class EngineMove:
     """The decision of an engine in a position."""
 
     action: int | None
-    """A legal move; None if it ended the game."""
+    """A legal move; None if the engine ended the game."""
     ending: str
-    """"" with a move, else "resignation" or "declaration" (USI's `bestmove win`: whether it may is for others to say).
+    """"" with a move, else "resignation" or "declaration" (USI's `bestmove win`, whose validity others check).
 
-    In the words of `zerosum.notation.record.ENDINGS`.
+    One of `zerosum.notation.record.ENDINGS`.
     """
     answer: EngineAnswer
     """Score, depth, nodes and time of the move."""
 
 
 class Mover(Protocol):
-    """A program at one board. One thread uses it, but for `close`."""
+    """A program at one board. Only `close` may be called from another thread."""
 
     def new_game(self, number: int) -> None:
-        """A game begins, with this number in the match, from 0. Raises EngineFailure."""
+        """Begin the game with this number in the match, from 0. Raises EngineFailure."""
 
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
-        """The move in the position after `actions`, from a start as `start_state` takes it.
+        """The move in the position after `actions` from `start`, a text as `start_state` takes it.
 
         Raises:
-            EngineFailure: no legal move in time; the next `new_game` begins afresh.
-            SettingsError: it cannot obey the limits.
+            EngineFailure: no legal move came in time; the next `new_game` restarts the program.
+            SettingsError: the program cannot obey the limits.
         """
 
     def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
         """Think in the opponent's time, in the position after `actions`, until the event is set.
 
         Raises:
-            EngineFailure: it fails; the next `new_game` begins afresh.
-            SettingsError: it cannot ponder.
+            EngineFailure: the program failed; the next `new_game` restarts it.
+            SettingsError: the program cannot ponder.
         """
 
     def end_game(self, result: float) -> None:
-        """The game has ended, with this result for it in [-1, 1]."""
+        """Report the end of the game and the program's result in [-1, 1]."""
 
     def close(self) -> None:
-        """Stop and leave nothing behind. Another thread may call it to end a search, and it may be called again."""
+        """Stop and release everything. Another thread may call it to end a search; repeated calls are allowed."""
 
 
 class Program(Protocol):
@@ -194,8 +194,8 @@ class Program(Protocol):
         """A mover for one board.
 
         Raises:
-            EngineFailure: it cannot be started.
-            SettingsError: it does not play this game, or an option of it is wrong.
+            EngineFailure: the program cannot be started.
+            SettingsError: the program does not play this game, or an option is wrong.
         """
 
 
@@ -210,7 +210,7 @@ class Terms:
     depth: int | None = None
     """Plies of each move, for a program."""
     manager: str = TimeConfig().manager
-    """How a search of ours uses its clock, as `TimeConfig.manager`."""
+    """How our search uses its clock: `TimeConfig.manager`."""
     overhead_s: float = TimeConfig().overhead_s
     """Largest delay of its moves, as `TimeConfig.overhead_s`."""
     margin_s: float = MARGIN_S
@@ -226,12 +226,12 @@ class Terms:
         if not 0 <= self.margin_s < math.inf:
             raise SettingsError(f"timemargin is {self.margin_s * 1000:g}, allowed is at least 0 milliseconds.")
         if self.margin_s != MARGIN_S and not self.has_clock:
-            raise SettingsError(f"timemargin={self.margin_s * 1000:g} without a clock: say tc or st, too.")
+            raise SettingsError(f"timemargin={self.margin_s * 1000:g} without a clock: add tc or st.")
         _ = self.time_config  # raises if out of range
 
     @property
     def time_config(self) -> TimeConfig:
-        """How a search of ours manages its time. Raises SettingsError."""
+        """The time management of our search. Raises SettingsError if a setting is out of range."""
         return TimeConfig(manager=self.manager, overhead_s=self.overhead_s)
 
     @property

@@ -1,6 +1,6 @@
-"""The matches of the AlphaZero paper as data: conditions to play them again by, and results to print beside ours.
+"""The matches of the AlphaZero paper as data: conditions for replaying them, and results to print beside ours.
 
-`data/paper-matches.toml` holds them, and says which publication each suite is from.
+`data/paper-matches.toml` contains them and names the publication of each suite.
 """
 
 from __future__ import annotations
@@ -19,60 +19,60 @@ from zerosum.contest.sprt import Tally
 
 @dataclass(frozen=True)
 class PaperOpponent:
-    """Whom AlphaZero played, as the paper set it up."""
+    """An opponent of AlphaZero, with the paper's settings."""
 
     name: str
     threads: int | None = None
-    """None here and below: the paper does not say."""
+    """Number of threads; None here and below means that the paper does not say."""
     hash_mb: int | None = None
     has_tablebases: bool = False
-    """Syzygy's, of chess endings."""
+    """Whether the opponent used Syzygy tablebases of chess endings."""
     options: tuple[tuple[str, str], ...] = ()
-    """(name, value) as the engine's protocol takes them, besides threads and hash."""
+    """Other options as (name, value) in the engine's protocol, without threads and hash."""
     resign: ResignRule | None = None
 
 
 @dataclass(frozen=True)
 class PaperMatch:
-    """A match of the paper, from AlphaZero's view."""
+    """A match of the paper, from AlphaZero's perspective."""
 
     suite: str
     game: str
     opponent: PaperOpponent
     openings: str = ""
-    """Of which games began: "" the initial position, "TCEC" those of its superfinals, which the package has not, else
-    as `zerosum.arena.openings.packaged_openings` takes it."""
+    """Openings of the games: "" is the initial position, "TCEC" those of its superfinals, which the package does not
+    contain; else a name for `zerosum.arena.openings.packaged_openings`."""
     num_openings: int = 1
     games_per_side: int | None = None
-    """From each opening, with each colour."""
+    """Games from each opening with each colour."""
     main_s: float | None = None
-    """Seconds a player has for a game, and `increment_s` more for each move."""
+    """Seconds per player and game; each move adds `increment_s`."""
     increment_s: float | None = None
     move_s: float | None = None
-    """Seconds for each move."""
+    """Seconds per move."""
     time_divisor: int = 1
-    """AlphaZero had the opponent's time divided by it."""
+    """AlphaZero had the opponent's time divided by this number."""
     resign: ResignRule | None = None
-    """AlphaZero's."""
+    """AlphaZero's rule of resignation."""
     tally: Tally | None = None
     won_share: float | None = None
-    """Of all games, in [0, 1]: where the paper gives no counts."""
+    """Share of games that AlphaZero won, in [0, 1], if the paper gives no counts."""
 
     @property
     def num_games(self) -> int | None:
-        """Of the whole match."""
+        """Number of games of the match; None if unknown."""
         return None if self.games_per_side is None else 2 * self.num_openings * self.games_per_side
 
     @property
     def result(self) -> str:
-        """In words; "" if it is not among the data."""
+        """The result as text; "" if unknown."""
         if self.tally is not None:
             return str(self.tally)
         return "" if self.won_share is None else f"{self.won_share:.1%} won"
 
     @property
     def title(self) -> str:
-        """Who played whom, and how it differs from the suite's other matches."""
+        """The players, and the difference from the suite's other matches."""
         words = [f"{self.game} against {self.opponent.name}"]
         words += [f"{self.openings} openings"] if self.openings else []
         words += [f"1/{self.time_divisor} of the time"] if self.time_divisor > 1 else []
@@ -86,7 +86,7 @@ def paper_matches(suite: str) -> tuple[PaperMatch, ...]:
     """All matches of a suite, "paper" or "paper-2017".
 
     Raises:
-        SettingsError: there is no such suite.
+        SettingsError: the suite is unknown.
     """
     known = _suites()
     if suite not in known:

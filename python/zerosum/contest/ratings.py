@@ -1,4 +1,4 @@
-"""Ratings of many players from all their results together, and which game would say most next.
+"""Ratings of many players from all their results together, and the choice of the most informative next game.
 
 The model is Davidson's (Journal of the American Statistical Association 65, 1970): with x the difference of two ratings
 in natural units, win : draw : loss = exp(x / 2) : nu : exp(-x / 2). Without draws (nu = 0) this is the logistic model:
@@ -45,7 +45,7 @@ average and 95 % of intervals held the truth; with a whole game the strongest ca
 
 @dataclass(frozen=True)
 class Prior:
-    """What is known of a player's rating before any of the games: a normal distribution."""
+    """The prior of a player's rating: a normal distribution."""
 
     elo: float = 1000.0
     deviation: float = 1000.0
@@ -59,35 +59,35 @@ class PairScore:
     first: str
     second: str
     wins: float
-    """Of `first`, as are losses."""
+    """Games that `first` won; losses are from its perspective, too."""
     draws: float
     losses: float
 
     @classmethod
     def of_points(cls, first: str, second: str, points: float, num_games: int) -> PairScore:
-        """From the points of `first` (1 a win, half a draw), each draw counted as half a win and half a loss."""
+        """Convert points of `first` (1 for a win, half for a draw); a draw counts as half a win and half a loss."""
         return cls(first, second, points, 0, num_games - points)
 
     @classmethod
     def of_results(cls, first: str, second: str, results: Iterable[float]) -> PairScore:
-        """From results of `first` in [-1, 1]; one between a draw and a win is a fraction of each."""
+        """Count results of `first` in [-1, 1]; one between a draw and a win is a fraction of each."""
         found = list(results)
         wins, losses = (sum(max(sign * result, 0.0) for result in found) for sign in (1, -1))
         return cls(first, second, wins, len(found) - wins - losses, losses)
 
     @property
     def num_games(self) -> float:
-        """All of them."""
+        """Number of games."""
         return self.wins + self.draws + self.losses
 
     @property
     def points(self) -> float:
-        """Of `first`: 1 a win, half a draw."""
+        """Points of `first`: 1 for a win, half for a draw."""
         return self.wins + self.draws / 2
 
     @property
     def reversed(self) -> PairScore:
-        """The same from the view of `second`."""
+        """The same games from the perspective of `second`."""
         return PairScore(self.second, self.first, self.losses, self.draws, self.wins)
 
 
@@ -96,7 +96,7 @@ class Ratings:
     """Normal distribution of the ratings of K players."""
 
     names: tuple[str, ...]
-    """The first is the zero of the scale, if a player is."""
+    """Names of the players; the first is the zero of the scale, unless the mean is."""
     elos: _Array
     """[K], the means."""
     covariance: _Array
@@ -116,10 +116,10 @@ class Ratings:
         return {name: self.rating(name) for name in self.names}
 
     def is_stronger(self, one: str, other: str) -> bool:
-        """Whether the results say that `one` is stronger than `other`, at 95 %.
+        """Whether the results show that `one` is stronger than `other`, at 95 %.
 
-        By the likelihood ratio: how much likelier the results are with two ratings than with one for both (Wilks 1938).
-        Unlike the error bars, which grow without bound where a player wins everything, this stays true there.
+        The test is the likelihood ratio of two ratings against one for both (Wilks 1938). Unlike the error bars, which
+        grow without bound if a player wins every game, it stays valid there.
         """
         index, other_index = self.names.index(one), self.names.index(other)
         if self.elos[index] <= self.elos[other_index]:
@@ -181,7 +181,7 @@ def explained_variance(means: _Array, variances: _Array, nu: float) -> _Array:
 
 
 def _stretch(nu: float) -> float:
-    """One Elo in natural units of x."""
+    """The size of one Elo in natural units of x."""
     return (2 + nu) / 2 / ELO_PER_LOGIT
 
 
@@ -240,7 +240,7 @@ def _require_connected(names: Sequence[str], scores: Sequence[PairScore], known:
 
 
 def summed(scores: Iterable[PairScore]) -> list[PairScore]:
-    """One for each two players that have games, from the view of the one whose name comes first."""
+    """One score for each pair of players, from the perspective of the alphabetically first."""
     sums: dict[tuple[str, str], _Array] = {}
     for score in scores:
         ordered = score if score.first < score.second else score.reversed
@@ -322,6 +322,6 @@ class _Posterior:
 
 
 def most_telling_pair(ratings: Ratings, players: Sequence[str], *, targets: Sequence[str]) -> tuple[str, str]:
-    """The pair of these players whose next game says most about the targets; the first of equal ones."""
+    """The pair of these players whose next game is most informative about the targets; the first of equals."""
     pairs = list(itertools.combinations(players, 2))
     return pairs[int(np.argmax(ratings.gains(pairs, targets=targets)))]

@@ -1,13 +1,13 @@
-"""What a match says: counts of games and pairs, Elo, normalised Elo, and the sequential test that may end it early.
+"""Statistics of a match: counts of games and pairs, Elo, normalised Elo, and the sequential test.
 
-Each opening is played from both sides, and the two games of such a pair are alike: an opening that favours one side
-gives a win and a loss, not two independent results. So a *pair* is the unit that is counted, in five numbers: the pairs
-in which the first player made 0, 1/2, 1, 1 1/2 and 2 points. Where no pair is complete, games are the unit.
+Each opening is played from both sides, and the two games of a pair depend on each other: an opening that favours one
+side gives a win and a loss, not two independent results. A *pair* is therefore the unit of counting, in five numbers:
+the pairs with 0, 1/2, 1, 1 1/2 and 2 points of the first player. Without a complete pair, games are the unit.
 
-The test is the generalised SPRT as fishtest and fastchess have it: of all distributions of a unit's points with the
-strength that a hypothesis names, the one under which the results are likeliest stands for it. Sources: M. Van den
+The test is the generalised SPRT of fishtest and fastchess: a hypothesis is represented by the distribution of a unit's
+points that has the hypothesis' strength and makes the results most likely. Sources: M. Van den
 Bergh, https://www.cantate.be/Fishtest/support_MLE_multinomial.pdf (proposition 1.1) and normalized_elo_practical.pdf
-beside it (section 4.1). The tests hold the results against what those programs print.
+beside it (section 4.1). Our tests compare the results with the output of those programs.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ NELO_PER_DEVIATION = 2 * ELO_PER_LOGIT
 without draws are the same in Elo and in nElo."""
 
 FARTHEST_ELO = 4000
-"""Of the hypotheses of a test. A win in ten thousand million games: farther off, scores are rounded to 0 and 1."""
+"""Largest Elo of a hypothesis: about one win in 10^10 games; beyond it, scores round to 0 and 1."""
 
 EMPTY_CELL = 1e-3
-"""Stands for a count of 0 where a likelihood would vanish, as in fishtest (`LLRcalc.regularize`) and fastchess."""
+"""Replacement of a count of 0, whose likelihood would vanish; as in fishtest (`LLRcalc.regularize`) and fastchess."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class MatchCounts:
-    """What is counted of a match, from the view of the player named first.
+    """Counts of a match, from the perspective of the player named first.
 
     Raises:
         SettingsError: a count is negative, or the pairs have more games than there are.
@@ -98,7 +98,7 @@ class MatchCounts:
 
     @property
     def units(self) -> tuple[int, ...]:
-        """How often the independent units made how many points, from none to all: five counts, or three of games."""
+        """Counts of the independent units by their points, ascending: five counts of pairs, or three of games."""
         return self.pairs if any(self.pairs) else self._three
 
     @property
@@ -110,7 +110,7 @@ def count_results(results: Mapping[int, float]) -> MatchCounts:
     """Count a match.
 
     Args:
-        results: of the player named first, in [-1, 1], by the number of the game; 2k and 2k + 1 are a pair.
+        results: Results of the player named first, in [-1, 1], by game number; 2k and 2k + 1 are a pair.
 
     >>> count_results({0: 1, 1: 0, 2: -1, 3: 1, 4: 1})
     MatchCounts(games=Tally(wins=3, draws=1, losses=1), pairs=(0, 0, 1, 1, 0))
@@ -125,7 +125,7 @@ def count_results(results: Mapping[int, float]) -> MatchCounts:
 
 @dataclass(frozen=True)
 class MatchStatistics:
-    """What the counts of a match say of the strength of the player named first."""
+    """The strength of the player named first, estimated from the counts of a match."""
 
     counts: MatchCounts
     elo: EloDifference | None
@@ -135,9 +135,9 @@ class MatchStatistics:
     takes to tell two players apart depends on this alone, whatever the openings and draws. None while all units ended
     alike: there is no deviation yet."""
     los: float
-    """Likelihood of superiority, in [0, 1]: by the normal approximation, how often an equal player scores less."""
+    """Likelihood of superiority, in [0, 1]: the probability that an equal player scores less (normal approximation)."""
     sprt: SprtResult | None = None
-    """What a sequential test says, if the match is one."""
+    """The result of the sequential test, if there is one."""
 
     @property
     def draw_ratio(self) -> float | None:
@@ -146,11 +146,11 @@ class MatchStatistics:
 
     @property
     def level_ratio(self) -> float | None:
-        """Share of the pairs with one point for each: what fastchess calls DrawRatio. None without pairs."""
+        """Share of the pairs with one point for each, fastchess' DrawRatio. None without pairs."""
         return self.counts.pairs[2] / sum(self.counts.pairs) if any(self.counts.pairs) else None
 
     def numbers(self) -> dict[str, Any]:
-        """All of it by name, as JSON takes it: None for what is unknown and for an infinite end of an interval."""
+        """All values by name, ready for JSON: None for what is unknown and for an infinite end of an interval."""
         named: dict[str, Any] = {**asdict(self.counts.games), "pairs": list(self.counts.pairs)}
         for name, found in (("elo", self.elo), ("nelo", self.nelo)):
             ends = (found.elo, found.low, found.high) if found else (None, None, None)
@@ -182,10 +182,10 @@ def _percent(ratio: float | None) -> str:
 
 
 def match_statistics(counts: MatchCounts, *, sprt: Sprt | None = None) -> MatchStatistics:
-    """Elo, normalised Elo, likelihood of superiority and what a sequential test says, by pairs where there are any.
+    """Elo, normalised Elo, likelihood of superiority and the sequential test, by pairs if there are any.
 
-    Elo's interval is that of `elo_of_points`: in long matches fastchess's normal approximation, and sensible in short
-    and one-sided ones, where that is not. nElo's is the normal approximation for players of like strength.
+    Elo's interval is that of `elo_of_points`: it equals fastchess' normal approximation in long matches, and stays
+    valid in short and one-sided ones. nElo's is the normal approximation for players of similar strength.
     """
     units, num_units = counts.units, sum(counts.units)
     if not num_units:
@@ -198,7 +198,7 @@ def match_statistics(counts: MatchCounts, *, sprt: Sprt | None = None) -> MatchS
         found = NELO_PER_DEVIATION * (mean - 0.5) / (deviation * math.sqrt(games_each))
         error = NELO_PER_DEVIATION * NORMAL_95 / math.sqrt(games_each * num_units)
         nelo = EloDifference(found, found - error, found + error)
-    # Where all ended alike, an equal player's deviation is at least how far they are from 1/2.
+    # If all units ended alike, the deviation is at least their distance from 1/2.
     doubt = (deviation or abs(mean - 0.5) or 1) / math.sqrt(num_units)
     return MatchStatistics(
         counts,
@@ -219,13 +219,13 @@ class Sprt:
 
     elo0: float
     elo1: float
-    """More than `elo0`."""
+    """The difference under H1; greater than `elo0`."""
     alpha: float = 0.05
-    """How often H1 is accepted though H0 is true, at most about."""
+    """Approximate upper bound of the probability to accept H1 if H0 is true."""
     beta: float = 0.05
-    """How often H0 is accepted though H1 is true, at most about."""
+    """Approximate upper bound of the probability to accept H0 if H1 is true."""
     model: Model = "normalized"
-    """What `elo0` and `elo1` are: normalised Elo, Elo (logistic), or BayesElo at the draw rate of the match."""
+    """The unit of `elo0` and `elo1`: normalised Elo, Elo (logistic), or BayesElo at the match's draw rate."""
 
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):
@@ -241,35 +241,35 @@ class Sprt:
 
     @classmethod
     def parse(cls, text: str, *, model: str = "normalized", alpha: float = 0.05, beta: float = 0.05) -> Sprt:
-        """With the two hypotheses as people write them, "0,5".
+        """Parse the two hypotheses from a text such as "0,5".
 
         Raises:
-            SettingsError: they are no two numbers, or out of range.
+            SettingsError: the text is not two numbers, or they are out of range.
         """
         try:
             elo0, elo1 = map(float, text.split(","))
         except ValueError:
-            raise SettingsError(f"the hypotheses {shown(text)} are no two numbers: write them as 0,5.") from None
+            raise SettingsError(f"the hypotheses {shown(text)} are not two numbers: write them as 0,5.") from None
         return cls(elo0, elo1, alpha=alpha, beta=beta, model=cast(Model, model))
 
     @property
     def lower(self) -> float:
-        """H0 is accepted when the log-likelihood ratio is no more than this (Wald 1945)."""
+        """Lower bound: H0 is accepted at this log-likelihood ratio or less (Wald 1945)."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """H1 is accepted when the log-likelihood ratio is no less than this."""
+        """Upper bound: H1 is accepted at this log-likelihood ratio or more."""
         return math.log((1 - self.beta) / self.alpha)
 
     def test(self, counts: MatchCounts) -> SprtResult:
-        """What the counts say so far."""
+        """The result of the test for the counts so far."""
         size, shares = _shares(counts.units)
         distance0, distance1 = (self._distance(shares, elo, counts.games) for elo in (self.elo0, self.elo1))
         return SprtResult(self, size * (distance0 - distance1))
 
     def _distance(self, shares: _Array, elo: float, games: Tally) -> float:
-        """By how much likelier a unit is, in logarithms, under `shares` than under the nearest difference of `elo`."""
+        """Log-likelihood per unit of `shares`, minus that of the nearest distribution with the strength `elo`."""
         if self.model == "normalized":
             games_each = (len(shares) - 1) / 2
             return _distance_of_deviations(shares, elo / NELO_PER_DEVIATION * math.sqrt(games_each))
@@ -279,21 +279,21 @@ class Sprt:
 
 @dataclass(frozen=True)
 class SprtResult:
-    """What a sequential test says so far."""
+    """The state of a sequential test."""
 
     sprt: Sprt
     llr: float
-    """Logarithm of how much likelier the results are under H1 than under H0."""
+    """Logarithm of the likelihood ratio of H1 to H0."""
 
     @property
     def decision(self) -> Decision | None:
-        """The hypothesis to accept; None while the match has to go on."""
+        """The accepted hypothesis; None while the match has to go on."""
         if self.llr >= self.sprt.upper:
             return "H1"
         return "H0" if self.llr <= self.sprt.lower else None
 
     def numbers(self) -> dict[str, Any]:
-        """All of it by name, as JSON takes it."""
+        """All values by name, ready for JSON."""
         return {
             **asdict(self.sprt),
             "llr": self.llr,
@@ -312,7 +312,7 @@ class SprtResult:
 
 
 def _points(num_cells: int) -> _Array:
-    """Of each cell, as a share of the points of a unit: [num_cells] from 0 to 1."""
+    """[num_cells] from 0 to 1: the points of each cell as a share of a unit's points."""
     return np.linspace(0, 1, num_cells)
 
 
@@ -326,7 +326,7 @@ def _score_of_bayes_elo(elo: float, games: Tally) -> float:
     """The expected score of a BayesElo difference, at the match's own rate of draws.
 
     BayesElo (R. Coulom) has P(win) = 1 / (1 + 10^((draw_elo - elo) / 400)), P(loss) the same with -elo. Here draw_elo
-    is what the shares of wins and losses say, as in fishtest (`draw_elo_calc`).
+    follows from the shares of wins and losses, as in fishtest (`draw_elo_calc`).
     """
     _, (losses, _, wins) = _shares((games.losses, games.draws, games.wins))
     draw_elo = ELO_PER_LOGIT / 2 * math.log((1 - losses) / losses * (1 - wins) / wins)
@@ -347,7 +347,7 @@ def _distance(shares: _Array, values: _Array) -> _Array:
     for _ in range(100):
         ratios = values / (1 + x[..., None] * values)
         slope, curvature = (shares * ratios).sum(-1), (shares * ratios**2).sum(-1)
-        # Twice what is left to gain, by Newton's model.
+        # Twice the remaining gain by Newton's model.
         if (slope**2 < 1e-18 * curvature).all():
             break
         low, high = np.where(slope > 0, x, low), np.where(slope > 0, high, x)
@@ -357,7 +357,7 @@ def _distance(shares: _Array, values: _Array) -> _Array:
 
 
 def _distance_of_deviations(shares: _Array, deviations: float) -> float:
-    """The same over distributions whose mean is so many of their standard deviations above 1/2.
+    """The same over distributions whose mean is `deviations` of their standard deviations above 1/2.
 
     With b = points - 1/2 that is E[b] = c sqrt(E[b^2]), c = t / sqrt(1 + t^2), t the deviations; let c > 0. As
     2 sqrt(E[b^2]) is the least of r + E[b^2] / r over r > 0, distributions with E[b] >= c sqrt(E[b^2]) are those that

@@ -1,12 +1,12 @@
-"""How long to think: a budget for the turn, and while the search runs, whether it may stop.
+"""Time management: a time budget for each turn, and the decision when a running search stops.
 
     manager = TimeManager(TimeConfig(), typical_plies=measure_game(game).plies, now=time.monotonic)
     manager.begin(left, num_plies=state.plies)          # the turn has begun, and the clock runs
     while manager.limit(Progress.of(root)) is None:  # asked after each round of the search
         ...
 
-It knows neither games nor protocols: what the clock says comes as a `TimeLeft`, what the search has found
-as a `Progress`. Start with `Budget.of`.
+The module knows neither games nor protocols: it receives the clock as a `TimeLeft` and the search's state as a
+`Progress`. Start with `Budget.of`.
 """
 
 from __future__ import annotations
@@ -24,65 +24,65 @@ from zerosum.base.settings import check, setting
 from zerosum.contest.clock import TimeLeft
 
 TIME = "time"
-"""The search has lasted as long as it should."""
+"""Limit: the search reached its optimum time."""
 MAXIMUM = "maximum time"
-"""It has lasted longer, because its best move was not settled, and may not go on."""
+"""Limit: the search was extended, because its best move was not settled, up to its maximum time."""
 OVERTAKEN = "overtaken"
-"""The best move cannot be overtaken in the time that is left."""
+"""Limit: no move can overtake the best one in the remaining time."""
 ONLY_MOVE = "only move"
-"""There is one legal move."""
+"""Limit: there is only one legal move."""
 
 LAGS_REMEMBERED = 8
-"""Turns that say how late the next ones may be."""
+"""Number of recent turns from which the lag is estimated."""
 
 
 @dataclass(frozen=True)
 class TimeConfig:
-    """How time is managed.
+    """Settings of time management.
 
     `manager` = "paper" thinks for 1/20 of the remaining main time at each move (Science 2018, supplement,
-    "Evaluation"), plus the increment, or what a move has in overtime, less the overhead; nothing changes that during
-    the search.
+    "Evaluation"), plus the increment, or a move's share in overtime, minus the overhead, whatever the search finds.
 
-    "adaptive" has an optimum: main time in equal parts for the moves that are expected until the game or the session
-    ends, plus what each move brings. It stops before that as soon as the best move by visits would stay the best if all
+    "adaptive" has an optimum: equal parts of main time for the moves expected until the end of the game or session,
+    plus the time that each move adds. It stops earlier once the best move by visits would stay the best even if all
     further simulations went to the second (EARLY in Baier and Winands, "Time management for Monte Carlo tree search",
-    IEEE TCIAIG 2016), and goes on beyond, at most until `maximum_factor` times as much, while the best move by visits
-    is not the one with the best value or has changed in the last `settling_share` of the search (UNST, ibid.).
-
-    Both keep the overhead for this move. For those that have to be made before more time comes they keep what turns of
-    this player were late by lately (`TimeManager.lag_s`; the overhead until that is known), but once the overhead at
-    least. Where the number of moves is unknown, all this is at most half of the time; so the less is left, the less is
-    thought.
+    IEEE TCIAIG 2016). It goes on, up to `maximum_factor` times as long, while the best move by visits is not the one
+    with the best value or has changed in the last `settling_share` of the search (UNST, ibid.).
+    Both keep back the overhead of this move. For the moves until more time comes they keep back the recent lag of this
+    player's turns (`TimeManager.lag_s`; the overhead until it is known), but at least one overhead. If the number of
+    moves is unknown, this reserve is at most half of the time.
     """
 
     manager: str = setting(
         "adaptive",
-        "'adaptive' (stops early where the best move is sure, goes on where it is not), or 'paper', 1/20 of the"
-        " remaining time",
+        "'adaptive' (stops early if the best move is certain, extends if it is not), or 'paper' (1/20 of the remaining"
+        " time)",
         choices=("adaptive", "paper"),
     )
     overhead_s: float = setting(
-        0.1, "seconds between the search's end and the clock's, at worst; each turn keeps them", low=0.0, high=60.0
+        0.1,
+        "most seconds between the end of the search and of the clock's turn, kept back each turn",
+        low=0.0,
+        high=60.0,
     )
     stop_early: bool = setting(True, "adaptive: stop once the best move cannot be overtaken, or is the only one")
     maximum_factor: float = setting(
-        3.0, "adaptive: how many times the optimum an unsettled search may last (not measured)", low=1.0, high=20.0
+        3.0, "adaptive: longest unsettled search, as a multiple of the optimum (not measured)", low=1.0, high=20.0
     )
     settling_share: float = setting(
         0.25,
-        "adaptive: a best move is settled if it has been for this share of the search (not measured)",
+        "adaptive: a best move is settled after this share of the search without a change (not measured)",
         low=0.0,
         high=1.0,
     )
     fewest_moves: int = setting(
         10,
-        "adaptive: main time is for at least so many more moves, however near its end the game seems (not measured)",
+        "adaptive: least number of further moves that main time has to last for (not measured)",
         low=1,
     )
     most_moves: int = setting(
         40,
-        "adaptive: main time is for at most so many more moves, however long the game may last (not measured)",
+        "adaptive: largest number of further moves that main time has to last for (not measured)",
         low=1,
     )
 
@@ -94,30 +94,30 @@ class TimeConfig:
             )
 
     def moves_expected(self, num_plies: int, typical_plies: float) -> float:
-        """Moves of one player until the end of a game that usually lasts `typical_plies`."""
+        """Expected moves of one player until the end of a game whose typical length is `typical_plies`."""
         return max(self.fewest_moves, min((typical_plies - num_plies) / 2, self.most_moves))
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a search has found up to now."""
+    """The state of a running search."""
 
     best_action: int
-    """The move that would be played now."""
+    """The best move so far."""
     best_visits: int
-    """Its visits, with those of a reused tree; 0 if there is no move to play yet."""
+    """Visits of the best move, including those of a reused tree; 0 if there is no move yet."""
     second_visits: int
-    """The most visits of any other move."""
+    """Visits of the second move by visits."""
     is_best_by_value: bool
-    """Whether no other move has a better value."""
+    """Whether the best move also has the best value."""
     num_moves: int
-    """Legal moves."""
+    """Number of legal moves."""
     num_simulations: int
-    """Since this search began, pondering included."""
+    """Simulations since this search began, pondering included."""
 
     @classmethod
     def of(cls, root: Root) -> Progress:
-        """What a search under way has found; its root has been evaluated."""
+        """The state of a search whose root has been evaluated."""
         assert root.best_action is not None
         best = int(np.searchsorted(root.actions, root.best_action))
         return cls(
@@ -132,24 +132,24 @@ class Progress:
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds of a turn, of the player's own time; both are infinite without a clock, and 0 says: answer at once."""
+    """Seconds of the player's own time for a turn; infinite without a clock, 0 for an immediate answer."""
 
     optimum_s: float
     maximum_s: float
-    """At least the optimum; the flag does not fall as long as it and the overhead take."""
+    """At least the optimum; the flag does not fall within this time plus the overhead."""
 
     @classmethod
     def of(
         cls, config: TimeConfig, left: TimeLeft, *, num_plies: int, typical_plies: float, lag_s: float | None = None
     ) -> Budget:
-        """What may be thought in a turn, by a manager's rule.
+        """The budget of a turn by a manager's rule.
 
         Args:
             config: The rule and the overhead.
-            left: What the clock says; it may be below 0.
-            num_plies: How many were played in the game.
-            typical_plies: How many plies a game lasts (`zerosum.games.measure_game`).
-            lag_s: What a turn is usually late by, the overhead if it is not known.
+            left: The clock; it may be below 0.
+            num_plies: Number of plies played.
+            typical_plies: Typical length of a game (`zerosum.games.measure_game`).
+            lag_s: Usual lag of a turn; the overhead if unknown.
         """
         if not left.is_limited:
             return cls(math.inf, math.inf)
@@ -160,7 +160,7 @@ class Budget:
         increment = 0.0 if has_overtime else left.increment_s
         per_move = left.period_s / left.period_moves if has_overtime else increment
 
-        # Moves that this time has to last for: this one late by the overhead, the others by the lag, or one at worst.
+        # The reserve: the overhead for this move, and the lag (or at least one overhead) for later ones.
         num_moves = left.period_moves if has_overtime else left.moves_to_go
         time = main + left.period_s if has_overtime else main
         num_others = (num_moves or expected) - 1
@@ -174,22 +174,22 @@ class Budget:
         spread = main if has_overtime else available
         share = 1 / min(left.moves_to_go or math.inf, expected)
         optimum = min(spread * share + max(0.0, per_move - lag), available)
-        # Half at most for one move, unless it is the last; nothing of what later moves are late by.
+        # At most half for one move, unless it is the last, without the reserve of later moves.
         maximum = min(config.maximum_factor * optimum, available / 2, time - reserve)
         return cls(optimum, max(optimum, maximum))
 
 
 class TimeManager:
-    """When the searches of a player end, turn by turn.
+    """Decides when the searches of a player end, turn by turn.
 
-    `limit` is asked after each round of a search. A round is taken to last as long as the longest of this search and of
-    the one before, and none begins that could outlast the maximum.
+    Call `limit` after each round of a search. A round counts as long as the longest one of this search and of the
+    previous search; no round begins that could exceed the maximum.
 
     Args:
         config: The rule and its settings.
-        typical_plies: How long a game is (`zerosum.games.measure_game`).
+        typical_plies: Typical length of a game (`zerosum.games.measure_game`).
         now: Seconds of a clock that never goes back, such as `time.monotonic`.
-        num_batches: Rounds under way at a time, which have all to come in once the search is told to stop.
+        num_batches: Rounds in flight at a time, all of which have to finish after a stop.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class TimeManager:
     def begin(
         self, left: TimeLeft, *, num_plies: int, is_pondering: bool = False, clock_since_s: float | None = None
     ) -> None:
-        """A search begins; unless it ponders, the player's clock has been running since then, by default from now."""
+        """Begin a search; unless it ponders, the player's clock has been running since `since`, by default now."""
         if self._left is not None and num_plies > self._num_plies:
             self._learn_lag(self._left, left)
         self._num_plies = num_plies
@@ -218,7 +218,7 @@ class TimeManager:
         self._best_action: int | None = None
 
     def ponderhit(self, left: TimeLeft | None = None) -> None:
-        """The expected move was played: the clock runs from now on. What it has may be known only now."""
+        """The expected move was played: the clock runs from now on. Its time may only be known now."""
         assert self.is_pondering
         self._charged_since_s = self._now()
         if left is not None:
@@ -226,9 +226,9 @@ class TimeManager:
 
     @property
     def lag_s(self) -> float | None:
-        """The most that one of the last few turns was late by, up to the overhead; None if no clock has told yet.
+        """The largest lag of the last few turns, at most the overhead; None if unknown.
 
-        That is what a turn took of the clock beyond its search, and of one with less time than a round takes, all.
+        The lag is a turn's clock time beyond its search; the whole turn if it had less time than a round takes.
         """
         return max(self._lags_s, default=None)
 
@@ -239,13 +239,13 @@ class TimeManager:
 
     @property
     def elapsed_s(self) -> float:
-        """What the search has used of the player's own time."""
+        """Seconds of the player's own time that the search has used."""
         return 0.0 if self._charged_since_s is None else self._now() - self._charged_since_s
 
     def limit(self, progress: Progress) -> str | None:
-        """Why the search has to end now: TIME, MAXIMUM, OVERTAKEN or ONLY_MOVE; None if it goes on.
+        """The reason to end the search now: TIME, MAXIMUM, OVERTAKEN or ONLY_MOVE; None to go on.
 
-        It goes on while it ponders, and until there is a move to play.
+        The search goes on while it ponders, and until there is a move to play.
         """
         self._watch(progress)
         elapsed, optimum, maximum = self.elapsed_s, self.budget.optimum_s, self.budget.maximum_s
@@ -263,14 +263,14 @@ class TimeManager:
             return None
         if progress.num_moves == 1:
             return ONLY_MOVE
-        # Of the whole search: pondering is as fast as thinking.
+        # The rate of the whole search: pondering is as fast as thinking.
         searched = self._asked_s - self._began_s
         lead = progress.best_visits - progress.second_visits
         can_tell = progress.num_simulations > 0
         return OVERTAKEN if can_tell and lead * searched > progress.num_simulations * (ends_s - elapsed) else None
 
     def _watch(self, progress: Progress) -> None:
-        """Take the time of a round, and of a change of mind."""
+        """Record the duration of a round and the time of a changed best move."""
         now = self._now()
         if progress.num_simulations > self._num_simulations:
             self._round_s = max(self._round_s, now - self._asked_s)
@@ -289,7 +289,7 @@ class TimeManager:
         )
 
     def _learn_lag(self, before: TimeLeft, left: TimeLeft) -> None:
-        """What the turn before was late by, if the clock of this one tells."""
+        """Learn the previous turn's lag, if this turn's clock reveals it."""
         used = before.used_until(left)
         if used is not None and self._charged_since_s is not None:
             thought = max(self._asked_s - self._charged_since_s, 0.0)

@@ -1,12 +1,12 @@
-"""Other people's engines as players: a program that speaks UCI, USI or GTP, from its command line to its moves.
+"""External engines as players: programs that speak UCI, USI or GTP, from their command lines to their moves.
 
     command = EngineCommand.parse("stockfish", protocol="uci", options=(("Threads", "1"),))
     with ExternalEngine(command, make("chess")) as engine:
         engine.new_game()
         print(engine.think("", [], EngineLimits(move_time_s=0.1)))
 
-A program that crashes, keeps silent, talks without end or makes an illegal move causes an `EngineFailure` in good time,
-and no process is left behind. `opponents.py` has some engines by name.
+A program that crashes, does not answer, floods its output or makes an illegal move causes an `EngineFailure` in time,
+and no process is left behind. `opponents.py` names some engines.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class EngineCommand:
     timeouts: EngineTimeouts = field(default=EngineTimeouts(), repr=False)
     """Time limits of its answers."""
     listen: Listen | None = field(default=None, compare=False, repr=False)
-    """Receives all lines to and from it, such as `TrafficLog.listener`."""
+    """Receives all lines to and from the engine, such as `TrafficLog.listener`."""
 
     def __post_init__(self) -> None:
         require_known("protocol", self.protocol, PROTOCOLS)
@@ -70,10 +70,10 @@ class EngineCommand:
     def parse(
         cls, text: str, *, protocol: str, options: tuple[tuple[str, str], ...] = (), name: str = "", directory: str = ""
     ) -> EngineCommand:
-        """From a command line as a shell reads it: `gnugo --mode gtp`.
+        """Parse a command line in a shell's notation: `gnugo --mode gtp`.
 
         Raises:
-            SettingsError: it cannot be read, or the protocol is unknown.
+            SettingsError: the text cannot be parsed, or the protocol is unknown.
         """
         try:
             argv = tuple(shlex.split(text))
@@ -103,14 +103,14 @@ _ENDINGS = {("usi", "resign"): "resignation", ("usi", "win"): "declaration", ("g
 class ExternalEngine:
     """An engine at one board. `new_game`, then `think` whenever it is to move. One thread uses it at a time.
 
-    After an `EngineFailure` there is no process any more, and the next `new_game` starts another one.
+    After an `EngineFailure` the process has ended, and the next `new_game` starts another one.
     """
 
     def __init__(self, command: EngineCommand, game: Rules, *, timeouts: EngineTimeouts | None = None) -> None:
         """Start the engine and set its options.
 
         Raises:
-            EngineFailure: it cannot be started, or does not answer as its protocol has it.
+            EngineFailure: the engine cannot be started, or breaks its protocol.
             SettingsError: an option is unknown or out of range, or the protocol is for another game.
         """
         self.command, self.game, self._timeouts = command, game, timeouts or command.timeouts
@@ -181,7 +181,7 @@ class ExternalEngine:
         Raises:
             EngineFailure: no move in time, or an illegal one.
             GameError: an action is illegal, or the game is over.
-            SettingsError: the protocol has no words for the limits.
+            SettingsError: the protocol cannot express the limits.
         """
         position = EnginePosition.after(self.game, start, actions)
         with self._conversation:
@@ -194,7 +194,7 @@ class ExternalEngine:
         if action is None:
             near = near_moves(self.game, position.state, answer.move)
             raise self._process.failure(
-                f"answered {shown(answer.move)}, which is no legal move here ({near})", ending="illegal move"
+                f"answered {shown(answer.move)}, which is not a legal move here ({near})", ending="illegal move"
             )
         reply = self._reply(self.game.play(position.state, action), answer.ponder)
         self._expected = () if reply is None else (*actions, action, reply)
@@ -216,10 +216,10 @@ class ExternalEngine:
 
         Raises:
             EngineFailure: it fails, or makes a move before it is asked for one.
-            SettingsError: the protocol has no words for pondering, or for the limits.
+            SettingsError: the protocol cannot express pondering, or the limits.
         """
         if isinstance(self._client, GtpClient):
-            raise SettingsError(f"{self.command.label} is to ponder, and GTP has no words for it: {GTP_PONDERS}.")
+            raise SettingsError(f"{self.command.label} is set to ponder, which GTP cannot ask for: {GTP_PONDERS}.")
         if self._expected[:-1] != tuple(actions) or not self._expected:
             return
         position = EnginePosition.after(self.game, start, self._expected)

@@ -1,6 +1,6 @@
 """An engine that speaks GTP 2 (Gunnar Farnebäck's specification, draft 2 of 2002): engines of Go.
 
-The engine keeps the position. It gets the new moves, or the whole game where its own is another.
+The engine keeps the position. It receives the new moves, or the whole game if its position differs.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class GtpClient:
         self._played = []
 
     def end_game(self, result: float) -> None:
-        """GTP has no word for the end of a game."""
+        """Do nothing: GTP has no command for the end of a game."""
 
     def search(self, position: EnginePosition, limits: EngineLimits) -> EngineAnswer:
         """Ask for a move. The clock runs from `genmove` to its answer.
 
         Raises:
-            EngineFailure: there is none in time, or the engine refuses what was played.
-            SettingsError: the protocol has no words for the limits.
+            EngineFailure: no move came in time, or the engine refuses a move of the game.
+            SettingsError: GTP cannot express the limits.
         """
         colour = _COLOURS[position.player]
         clocks = self._clocks(limits, position.player)
@@ -103,20 +103,20 @@ class GtpClient:
         self._played = wanted
 
     def _clocks(self, limits: EngineLimits, player: int) -> list[str]:
-        """The commands that say how the clocks run, and what they show.
+        """The commands that set the clocks.
 
-        Of increments an engine hears that knows `kata-time_settings`; another one sees its clock grow.
+        Only engines that know `kata-time_settings` are told of increments; others see their clocks grow.
         """
         if limits.nodes is not None or limits.depth is not None:
-            raise SettingsError("GTP has no words for nodes or depth: say in the engine's command how strong it is.")
+            raise SettingsError("GTP cannot limit nodes or depth: limit the engine in its command.")
         if limits.allowed_s(player) is None:
             return []
         if "time_settings" not in self._commands:
-            raise SettingsError(f"{self._process.name} knows no time_settings: say in its command how long it thinks.")
+            raise SettingsError(f"{self._process.name} has no time_settings: set its thinking time in its command.")
         colour = _COLOURS[player]
         if limits.move_time_s is not None:
             if limits.remaining_s is not None:
-                raise SettingsError("GTP has either clocks or a time a move: leave one of them out.")
+                raise SettingsError("GTP has either clocks or a time per move: leave one of them out.")
             seconds = _whole("move_time_s", limits.move_time_s)
             return [f"time_settings 0 {seconds} 1", f"time_left {colour} {seconds} 1"]
         assert limits.remaining_s is not None
@@ -133,7 +133,7 @@ class GtpClient:
         return [settings, *(f"time_left {name} {clock}" for name, clock in zip(_COLOURS, shown, strict=True))]
 
     def _tell_clock(self, command: str) -> None:
-        """A command of `_clocks`; how they run is not said again while only the main time that is left changes."""
+        """Send a command of `_clocks`; skip settings that differ from the latest only in the main time left."""
         if "time_settings" in command:
             kind = re.sub(r"(time_settings (fischer )?)\d+", r"\1", command)
             if kind == self._clock_kind:
@@ -145,7 +145,7 @@ class GtpClient:
         return self._timed(command, timeout_s=self._timeouts.ready_s if timeout_s is None else timeout_s)[0]
 
     def _timed(self, command: str, *, timeout_s: float, ending: str = "forfeit") -> tuple[str, float]:
-        """(what the engine answered to a command, how long that took)."""
+        """(the answer to a command, the seconds until it came)."""
         self._number += 1
         asked = self._process.send(f"{self._number} {command}")
         lines: list[str] = []
@@ -170,7 +170,7 @@ class GtpClient:
 
 
 _COLOURS = ("b", "w")
-"""Of players 0 and 1."""
+"""GTP's colours of players 0 and 1."""
 
 
 def _stones(game: Rules, start: str) -> Iterator[str]:

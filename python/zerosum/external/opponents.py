@@ -48,7 +48,7 @@ OPPONENTS = (
     _uci("stockfish", "chess", "chess960"),
     _uci("fairy-stockfish", "chess", "chess960", "minichess"),
     _uci("fairy-stockfish", "shogi", "minishogi", protocol="usi"),
-    # A book would play the openings that a match is to choose.
+    # The match chooses the openings, so the engine's book is off.
     _uci("gnuchess --uci", "chess", OwnBook="false"),
     _uci("toga2", "chess", OwnBook="false"),
     _uci("glaurung", "chess", "chess960", OwnBook="false", Threads="1"),

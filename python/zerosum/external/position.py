@@ -1,4 +1,4 @@
-"""A position as every protocol takes it: with the game that led to it."""
+"""A position with its game, which all protocols need."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from zerosum.games import Rules, State, start_state
 
 @dataclass(frozen=True)
 class EnginePosition:
-    """A position with the game that led to it: what all protocols want to hear."""
+    """A position with the game that led to it."""
 
     game: Rules
     start: str
-    """As `zerosum.games.start_state` takes it; "" for the game's own."""
+    """The start position as `zerosum.games.start_state` takes it; "" is the game's own."""
     moves: tuple[tuple[int, str], ...]
     """(player, move in the game's own notation: UCI, USI, GTP) since the start."""
     state: State
-    """After the moves."""
+    """The state after the moves."""
 
     @classmethod
     def after(cls, game: Rules, start: str, actions: Sequence[int]) -> EnginePosition:
         """The position after these actions.
 
         Raises:
-            GameError: the start is no position, an action is illegal, or the game is over then.
+            GameError: the start is invalid, an action is illegal, or the game is over.
         """
         position = cls.replayed(game, start, actions)
         if (ending := game.ending(position.state)) is not None:
@@ -35,7 +35,7 @@ class EnginePosition:
 
     @classmethod
     def replayed(cls, game: Rules, start: str, actions: Sequence[int]) -> EnginePosition:
-        """The same of a game that may be over. Raises GameError for all else."""
+        """As `after`, but the game may be over."""
         state, moves = start_state(game, start), []
         for action in actions:
             moves.append((game.player(state), game.action_text(state, action)))
@@ -44,5 +44,5 @@ class EnginePosition:
 
     @property
     def player(self) -> int:
-        """Who is to move."""
+        """The player to move."""
         return self.game.player(self.state)

@@ -1,7 +1,7 @@
-"""A program behind three pipes: lines to it, lines from it, and a certain end.
+"""A program behind three pipes: lines to it, lines from it, and a guaranteed end.
 
 No call waits longer than its timeout: one thread writes, one reads lines with their times, one keeps the last lines of
-the standard error. The protocols (`uci_client.py`, `gtp_client.py`) stand above this file.
+the standard error. The protocols (`uci_client.py`, `gtp_client.py`) build on this file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zerosum.external.traffic import ANSWERED, ERROR, TOLD
 MAX_LINE = 1 << 16
 """Bytes of the longest line; after a longer one a program is not read any further."""
 MAX_WAITING = 256
-"""Most unread lines that are kept. A program that writes more has to wait."""
+"""Maximum number of unread lines. A program that writes more has to wait."""
 LAST_WORDS = 5
 """Lines of the standard error that a failure quotes."""
 GRACE_S = 1.0
@@ -39,9 +39,9 @@ class EngineTimeouts:
     """Time limits of an engine's answers, in seconds."""
 
     handshake_s: float = setting(10.0, "from the start of the program to the end of its handshake", low=0.0)
-    ready_s: float = setting(60.0, "for getting ready (engines load their network then), and for any command", low=0.0)
-    search_s: float = setting(600.0, "for a move where no limit of the search is a time", low=0.0)
-    quit_s: float = setting(1.0, "for leaving when told to, before the process is killed", low=0.0)
+    ready_s: float = setting(60.0, "for `isready` (engines load their network then) and other commands", low=0.0)
+    search_s: float = setting(600.0, "for a move if no limit of the search is a time", low=0.0)
+    quit_s: float = setting(1.0, "for quitting, before the process is killed", low=0.0)
 
     def __post_init__(self) -> None:
         check(self, "engine")
@@ -58,7 +58,7 @@ class Line:
 
 
 class EngineProcess:
-    """A running engine. One thread uses it; `close` is to be called whatever happens, and may be called again."""
+    """A running engine, used by one thread. Always call `close`; it may be called repeatedly."""
 
     def __init__(
         self,
@@ -72,21 +72,21 @@ class EngineProcess:
 
         Args:
             argv: The program and its arguments.
-            name: What to call it.
-            directory: To start it in.
-            listen: Gets all lines with their direction (`traffic.py`), from this object's threads.
+            name: The engine's name for people.
+            directory: The working directory.
+            listen: Receives all lines with their direction (`traffic.py`), from this object's threads.
 
         Raises:
-            EngineFailure: it cannot be started.
+            EngineFailure: the program cannot be started.
         """
         self.name, self._listen = name, listen
         self._sent, self._said = "", ""
         self._outbox = queue.SimpleQueue[bytes | None]()
-        self._lines = queue.Queue[Line | None](MAX_WAITING)  # None: there is nothing more to come
+        self._lines = queue.Queue[Line | None](MAX_WAITING)  # None: no more lines will come
         self._last_words = deque[str](maxlen=LAST_WORDS)
         self._is_too_long = self._has_ended_output = False
         self.is_over = False
-        """The process has been ended and reaped."""
+        """Whether the process has been ended and reaped."""
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -109,15 +109,15 @@ class EngineProcess:
         ]
         for thread in self._threads:
             thread.start()
-        atexit.register(self.kill)  # for who forgets to
+        atexit.register(self.kill)  # in case `close` is not called
 
     @property
     def pid(self) -> int:
-        """Of the process, which leads its group."""
+        """Id of the process, which leads its group."""
         return self._process.pid
 
     def send(self, line: str) -> float:
-        """Send a line without waiting for it to be read. The time then, by `time.monotonic`."""
+        """Send a line without waiting for the engine to read it; return the time (`time.monotonic`)."""
         assert "\n" not in line and "\r" not in line, f"{line!r} is several lines"
         self._sent = line
         self._listen(TOLD, line)
@@ -125,23 +125,23 @@ class EngineProcess:
         return time.monotonic()
 
     def read(self, deadline: float) -> Line | None:
-        """The next line, or None if none was said before the deadline (by `time.monotonic`).
+        """The next line; None if none came before the deadline (`time.monotonic`).
 
         Raises:
-            EngineFailure: no line will come any more.
+            EngineFailure: no further line will come.
         """
         try:
             line = self._lines.get(timeout=max(deadline - time.monotonic(), 0.0))
         except queue.Empty:
             return None
         if line is None:
-            too_long = f"said more than {MAX_LINE} bytes without ending the line"
+            too_long = f"wrote more than {MAX_LINE} bytes without ending the line"
             raise self.failure(too_long if self._is_too_long else "has ended its output")
         self._said = line.text or self._said
         return line if line.at <= deadline else None
 
     def lines_until(self, word: str, timeout_s: float) -> Iterator[Line]:
-        """What the engine says before the line that is this word.
+        """The engine's lines before the line that equals `word`.
 
         Raises:
             EngineFailure: the word did not come in time.
@@ -154,14 +154,14 @@ class EngineProcess:
         raise self.failure(f"did not answer {word!r} within {timeout_s:g} s")
 
     def read_waiting(self) -> list[Line]:
-        """What has been said and not been read."""
+        """The unread lines that have arrived."""
         lines = (self.read(time.monotonic()) for _ in range(self._lines.qsize()))
         return [line for line in lines if line]
 
     def failure(self, what: str, *, ending: str = "forfeit") -> EngineFailure:
-        """End the process; the error that says what the engine did ("did not answer"), to be raised by the caller."""
+        """End the process, and return the error about its failure ("did not answer") for the caller to raise."""
         status = self._status()
-        self.kill()  # after which all that it said on its standard error has been heard
+        self.kill()  # then all of its standard error has been read
         parts = [f"{self.name} {what}"]
         if self._sent:
             heard = f"the last from it {shown(self._said)}" if self._said else "it said nothing"
@@ -173,20 +173,20 @@ class EngineProcess:
         return EngineFailure(f"{'. '.join(parts)}.", ending=ending)
 
     def close(self, farewell: str, timeout_s: float) -> None:
-        """Say good-bye and end the process, in `timeout_s` and a little more."""
+        """Send `farewell` and end the process, within little more than `timeout_s`."""
         if self.is_over:
             return
         self.send(farewell)
         self._outbox.put(None)
         deadline = time.monotonic() + timeout_s
-        with contextlib.suppress(EngineFailure):  # its output has ended: that is what was asked for
+        with contextlib.suppress(EngineFailure):  # its output has ended, as it should
             while self.read(deadline):
                 pass
         self.kill()
 
     def kill(self) -> None:
-        """End the process and all that it started, and reap it; any thread may."""
-        if self.is_over:  # by now its number may be another process's
+        """End the process and its children, and reap it; may be called from any thread."""
+        if self.is_over:  # its id may belong to another process by now
             return
         self.is_over = True
         atexit.unregister(self.kill)
@@ -201,10 +201,10 @@ class EngineProcess:
         deadline = time.monotonic() + GRACE_S
         for thread in self._threads:
             while thread.is_alive() and time.monotonic() < deadline:
-                self._forget_waiting()  # or else the reader may wait for room
+                self._forget_waiting()  # otherwise the reader may block on a full queue
                 thread.join(timeout=0.01)
         with contextlib.suppress(queue.Full):
-            self._lines.put_nowait(None)  # whoever waits for a line, in another thread, waits no longer
+            self._lines.put_nowait(None)  # wakes a thread that waits for a line
 
     def _forget_waiting(self) -> None:
         with contextlib.suppress(queue.Empty):
@@ -212,7 +212,7 @@ class EngineProcess:
                 self._lines.get_nowait()
 
     def _status(self) -> str:
-        """How the program ended, if it did so by itself; it is given a moment, for its output ends before it does."""
+        """The program's exit status, if it ended by itself; waits a moment, since the output ends first."""
         try:
             status = self._process.wait(timeout=GRACE_S if self._has_ended_output else 0.0)
         except subprocess.TimeoutExpired:
@@ -225,7 +225,7 @@ class EngineProcess:
             return f"It was ended by signal {-status}"
 
     def _write(self, stream: IO[bytes]) -> None:
-        with contextlib.suppress(OSError), stream:  # a program that is gone: its output says so
+        with contextlib.suppress(OSError), stream:  # the program has ended, which its output shows
             while (line := self._outbox.get()) is not None:
                 stream.write(line)
                 stream.flush()

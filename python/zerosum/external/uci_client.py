@@ -1,8 +1,9 @@
-"""An engine that speaks UCI, or USI, which is UCI with other words and with byoyomi.
+"""The client of engines that speak UCI or USI, which is UCI with other words and with byoyomi.
 
-UCI is Stefan Meyer-Kahlen's text of April 2006, USI Tord Romstad's as http://hgm.nubati.net/usi.html has it. Unknown
-lines and words are skipped, as both demand. An engine ponders after `go ponder`, until the opponent has
-moved: then it hears `ponderhit` if that was the expected move, or else `stop`, and its answer is dropped.
+Sources: Stefan Meyer-Kahlen's specification of UCI (April 2006) and Tord Romstad's of USI
+(http://hgm.nubati.net/usi.html). Unknown lines and words are skipped, as both demand. An engine ponders after
+`go ponder` until the opponent has moved: then it receives `ponderhit` if that was the expected move, or else `stop`,
+and its answer is dropped.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ VARIANTS = {"chess": "chess", "chess960": "chess", "minichess": "gardner", "mini
 USI_GAMES = ("shogi", "minishogi")
 """Games of USI; Fairy-Stockfish has the same names."""
 PONDER_LOOK_S = 0.01
-"""Interval at which the end of pondering is looked for, outside of any clock."""
+"""Interval at which the end of pondering is checked, outside of any clock."""
 UNLISTED = ("USI_Hash", "USI_Ponder")
-"""Options that USI engines take without listing them."""
+"""Options that USI engines accept without listing them."""
 
 
 @dataclass(frozen=True)
@@ -64,27 +65,27 @@ class EngineOption:
         )
 
     def expected(self, value: str) -> str | None:
-        """What the option takes, if this value is none of it."""
+        """The accepted values as a phrase; None if this value is one of them."""
         if self.kind == "check" and value not in ("true", "false"):
             return "true or false"
         if self.kind == "button" and value:
-            return "no value, for it is a button"
+            return "no value, because it is a button"
         if self.kind == "combo" and value not in self.choices:
             return f"one of {', '.join(self.choices)}"
         if self.kind == "spin":
             number, low, high = (_number(text) for text in (value, self.low, self.high))
             if number is None or (low is not None and number < low) or (high is not None and number > high):
-                return f"a whole number from {self.low} to {self.high}"
+                return f"an integer from {self.low} to {self.high}"
         return None
 
 
 class UciClient:
-    """The half of the conversation that asks."""
+    """The client's side of UCI and USI."""
 
     farewell = "quit"
 
     def __init__(self, process: EngineProcess, game: Rules, *, protocol: str, timeouts: EngineTimeouts) -> None:
-        """`protocol` is "uci" or "usi". Raises SettingsError if that is USI and the game is no shogi."""
+        """`protocol` is "uci" or "usi". Raises SettingsError for USI unless the game is a shogi."""
         if protocol == "usi" and game.spec.name not in USI_GAMES:
             raise SettingsError(
                 f"{process.name} speaks USI, which is for {' and '.join(USI_GAMES)}, not for {game.spec.full_name}."
@@ -92,20 +93,20 @@ class UciClient:
         self._process, self._game, self._timeouts = process, game, timeouts
         self._protocol, self._is_usi = protocol, protocol == "usi"
         self.reported_name = ""
-        """What the engine calls itself, with its version."""
+        """The engine's own name, with its version."""
         self.options: dict[str, EngineOption] = {}
-        """All that it has, by name."""
+        """The engine's options by name."""
         self._pondered = ""
-        """The position that it ponders on, as it was told; "" while it does not."""
+        """The command of the position that it ponders on; "" while it does not ponder."""
         self._info = _Info()
-        """What it has said of the position that it was told last."""
+        """The engine's latest information about the latest position."""
 
     def shake_hands(self, options: Sequence[tuple[str, str]]) -> None:
-        """Learn who it is and set its options, and the variant, if it asks for that and nobody gave one.
+        """Learn the engine's name and options, set options, and the variant if it has that option and none was given.
 
         Raises:
-            EngineFailure: it does not answer.
-            SettingsError: it has no such option, or the option does not take the value.
+            EngineFailure: the engine does not answer.
+            SettingsError: an option is unknown, or does not accept the value.
         """
         self._process.send(self._protocol)
         for line in self._process.lines_until(f"{self._protocol}ok", self._timeouts.handshake_s):
@@ -138,7 +139,7 @@ class UciClient:
         self._process.send(f"setoption name {listed}" + ("" if is_button else f" value {value}"))
 
     def new_game(self) -> None:
-        """Say that another game begins, and wait until the engine is ready for it."""
+        """Announce another game, and wait until the engine is ready for it."""
         self._stop_pondering()
         if self._is_usi:
             self._wait_until_ready()
@@ -148,7 +149,7 @@ class UciClient:
             self._wait_until_ready()
 
     def end_game(self, result: float) -> None:
-        """Say how the game ended for the engine, in [-1, 1]; UCI has no word for it."""
+        """Report the engine's result in [-1, 1]; UCI has no command for it."""
         self._stop_pondering()
         if self._is_usi:
             self._process.send(f"gameover {'win' if result > 0 else 'lose' if result < 0 else 'draw'}")
@@ -158,17 +159,17 @@ class UciClient:
         self._refuse_moves(self._process.lines_until("readyok", self._timeouts.ready_s))
 
     def _refuse_moves(self, lines: Iterable[Line]) -> None:
-        """Hold lines against the rule that there is one move for each `go`: one more would be the next one's."""
+        """Refuse a second move after one `go`: it would answer the next one."""
         for line in lines:
             if _first_word(line.text) == "bestmove":
-                raise self._process.failure("made a move that nobody asked for")
+                raise self._process.failure("made a move without being asked")
 
     def search(self, position: EnginePosition, limits: EngineLimits) -> EngineAnswer:
         """Ask for a move. The clock runs from `go` to `bestmove`.
 
         Raises:
-            EngineFailure: there is none in time, or none that can be read.
-            SettingsError: the protocol has no words for the limits.
+            EngineFailure: no legible move came in time.
+            SettingsError: the protocol cannot express the limits.
         """
         go = self._go(limits)
         if self._pondered == self._position(position):
@@ -192,12 +193,12 @@ class UciClient:
         raise self._process.failure(f"did not move within its {max(allowed_s, 0):.3f} s", ending="time")
 
     def ponder(self, position: EnginePosition, limits: EngineLimits, is_over: threading.Event) -> None:
-        """Have the engine think about a position that is expected to come, until the event is set.
+        """Let the engine search the expected position until the event is set.
 
-        It is still pondering then: `search`, `end_game` and `new_game` know how to go on.
+        The engine still ponders then; `search`, `end_game` and `new_game` end it.
 
         Raises:
-            EngineFailure: it fails, or makes a move before it is asked for one.
+            EngineFailure: the engine fails, or moves without being asked.
         """
         go = self._go(limits, is_pondering=True)
         self._stop_pondering()
@@ -209,14 +210,14 @@ class UciClient:
                 self._hear([line])
 
     def _hear(self, lines: Sequence[Line]) -> None:
-        """What it says while it ponders."""
+        """Read lines of a pondering engine."""
         for line in lines:
             if _first_word(line.text) == "info":
                 self._info.read(line.text)
         self._refuse_moves(lines)
 
     def _stop_pondering(self) -> None:
-        """Have the engine stop, and throw its move away; nothing if it does not ponder."""
+        """Stop a pondering engine and drop its move."""
         if not self._pondered:
             return
         self._pondered = ""
@@ -227,10 +228,10 @@ class UciClient:
         raise self._process.failure(f"did not stop pondering within {self._timeouts.ready_s:g} s")
 
     def _moves_of(self, line: Line, asked: float) -> tuple[str, str]:
-        """Its move, and the reply that it would ponder on; "" without one."""
+        """The engine's move, and the reply that it would ponder on; "" without one."""
         words = line.text.split()
         if line.at < asked:
-            raise self._process.failure("made a move that nobody asked for")
+            raise self._process.failure("made a move without being asked")
         if len(words) < 2:
             raise self._process.failure("answered without a move")
         return words[1], words[3] if words[2:3] == ["ponder"] and len(words) > 3 else ""
@@ -238,7 +239,7 @@ class UciClient:
     def _tell_position(self, position: EnginePosition) -> None:
         self._info = _Info()
         self._process.send(self._position(position))
-        if self._is_usi:  # there `isready` comes before a game: some engines clear their memory then
+        if self._is_usi:  # in USI `isready` precedes a game: some engines then clear their memory
             self._refuse_moves(self._process.read_waiting())
         else:
             self._wait_until_ready()
@@ -252,11 +253,11 @@ class UciClient:
         words = ["go"]
         if limits.remaining_s is not None:
             if self._is_usi and limits.moves_to_go is not None:
-                raise SettingsError("USI has no word for moves_to_go: use increments or byoyomi.")
+                raise SettingsError("USI cannot express moves_to_go: use increments or byoyomi.")
             if self._is_usi and limits.byoyomi_s and any(limits.increment_s):
                 raise SettingsError("USI has either increments or byoyomi: leave one of them out.")
             if not self._is_usi and limits.byoyomi_s:
-                raise SettingsError("UCI has no word for byoyomi: use increments, or a time a move.")
+                raise SettingsError("UCI cannot express byoyomi: use increments, or a time per move.")
             # In USI the first player is Black.
             first, second = "bw" if self._is_usi else "wb"
             words += [f"{first}time", _ms(limits.remaining_s[0]), f"{second}time", _ms(limits.remaining_s[1])]
@@ -270,19 +271,19 @@ class UciClient:
             if not self._is_usi:
                 words += ["movetime", _ms(limits.move_time_s)]
             elif limits.remaining_s is not None:
-                raise SettingsError("USI has either clocks or a time a move: leave one of them out.")
+                raise SettingsError("USI has either clocks or a time per move: leave one of them out.")
             else:
                 words += ["btime", "0", "wtime", "0", "byoyomi", _ms(limits.move_time_s)]
         for name in ("nodes", "depth"):
             if (value := getattr(limits, name)) is not None:
                 words += [name, str(value)]
         if len(words) == 1:
-            raise SettingsError(f"{self._process.name} would think for ever: give it a time, nodes or a depth.")
+            raise SettingsError(f"{self._process.name} has no limit: give it a time, nodes or a depth.")
         return " ".join([words[0], *(["ponder"] if is_pondering else []), *words[1:]])
 
 
 class _Info:
-    """The last that an engine said of its best line. Numbers that cannot be read are as if not said."""
+    """An engine's latest information about its best line. Illegible numbers are ignored."""
 
     def __init__(self) -> None:
         self._centipawns: int | None = None
@@ -306,13 +307,13 @@ class _Info:
     def read(self, line: str) -> None:
         text, _, pv = line.partition(" pv ")
         words = text.split()
-        values = dict(itertools.pairwise(words))  # the word behind each word
+        values = dict(itertools.pairwise(words))  # the word after each word
         if "string" in values or values.get("multipv", "1") != "1":
             return
         self._depth = _number(values.get("depth", ""), self._depth)
         self._nodes = _number(values.get("nodes", ""), self._nodes)
         self._pv = tuple(pv.split()) or self._pv
-        # A bound is not what the position is worth.
+        # A bound is not an evaluation.
         if "score" in words and not {"lowerbound", "upperbound"} & set(line.split()):
             centipawns, mate = _number(values.get("cp", "")), _mate(values.get("mate", ""))
             if centipawns is not None or mate is not None:
@@ -320,7 +321,7 @@ class _Info:
 
 
 def _mate(text: str) -> int | None:
-    """The number behind `mate`; USI may say the sign alone."""
+    """The number after `mate`; USI may give only the sign."""
     return {"+": UNKNOWN_MATE, "-": -UNKNOWN_MATE}.get(text) or _number(text)
 
 
