@@ -145,7 +145,7 @@ EVERY_ARCHITECTURE = {
     ),
     "moves left": make_info(MOVES_LEFT),
     "moves left, scalar": make_info(dataclasses.replace(MOVES_LEFT, value_head="scalar"), board_shape=(4, 5)),
-    "a head that only trains": make_info(dataclasses.replace(MOVES_LEFT, reply_head=True)),
+    "heads that only train": make_info(dataclasses.replace(MOVES_LEFT, reply_head=True, ownership_head=True)),
     "larger": make_info(NetworkConfig(num_blocks=4, num_filters=32)),
     "planes": make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
     "planes and a pass": make_info(

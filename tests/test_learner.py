@@ -44,6 +44,7 @@ SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
 SMALL = NetworkConfig(num_blocks=1, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
 MOVES_LEFT = replace(SMALL, moves_left_head=True)
 REPLY = replace(SMALL, reply_head=True)
+OWNERSHIP = replace(SMALL, ownership_head=True)
 PLAIN = LearnerConfig(warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1)
 
 
@@ -78,6 +79,7 @@ def make_batch(size: int, seed: int) -> Batch:
         "plies_left": generator.integers(1, 40, size).astype(np.float32),
         "reply": generator.dirichlet(np.ones(7), size).astype(np.float32),
     }
+    targets["owners"] = generator.choice(np.array([-1, 0, 1], np.float32), size=(size, 42))
     targets["reply"][::4] = 0  # plies whose next was not searched in full
     return Batch(planes=leaves.planes(), legal_mask=leaves.legal_mask(), targets=targets)
 
@@ -218,7 +220,7 @@ def test_one_batch_is_learned_by_heart(value_head: str, optimizer: str) -> None:
 
 def test_a_head_more_leaves_the_first_steps_gradients_of_the_others_as_they_are() -> None:
     """Its last layer begins at 0, so it first learns itself before it says anything to the tower."""
-    networks = (SMALL, MOVES_LEFT, REPLY)
+    networks = (SMALL, MOVES_LEFT, REPLY, OWNERSHIP)
     without, *others = (weights_after(new_learner(network=network), [BATCH]) for network in networks)
     for with_it in others:
         assert_same({name: with_it[name] for name in without}, without)
@@ -239,6 +241,18 @@ def test_the_reply_is_learned_where_the_next_ply_has_a_target() -> None:
     with torch.inference_mode():
         assert list(tower.train()(planes).logits) == ["policy", "value", "reply"]
         assert list(tower.eval()(planes).logits) == ["policy", "value"]
+
+
+def test_the_owners_of_squares_are_learned() -> None:
+    """At first each square is as likely either's; of a square that nobody owns no more can be known."""
+    learner = new_learner(network=OWNERSHIP)
+    assert learner.targets == {"policy", "value", "owners"}
+    first = learner.step(BATCH, progress=0.0)
+    assert first.measures["ownership_loss"] == pytest.approx(np.log(2), rel=1e-5)
+    for _ in range(300):
+        last = learner.step(BATCH, progress=0.0)
+    floor = np.log(2) * (BATCH.targets["owners"] == 0).mean()
+    assert 0 < last.measures["ownership_loss"] - floor < 0.6 * (np.log(2) - floor)
 
 
 def test_a_loss_weight_is_of_its_head() -> None:
@@ -386,6 +400,7 @@ SETTINGS = [
     ({}, {"draw_target": "outcome"}),
     ({}, {"moves_left_weight": 3.0}),
     ({}, {"reply_weight": 3.0}),
+    ({}, {"ownership_weight": 3.0}),
     ({}, {"mask_illegal": False}),
     ({}, {"precision": "bf16"}),
     ({}, {"average_steps": 2}),
@@ -396,7 +411,7 @@ SETTINGS = [
 def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> None:
     weights = []
     for config in (replace(PLAIN, **base), replace(PLAIN, **base | change)):
-        learner = new_learner(config, replace(MOVES_LEFT, reply_head=True))
+        learner = new_learner(config, replace(MOVES_LEFT, reply_head=True, ownership_head=True))
         for progress in (0.0, 0.5, 1.0):
             learner.step(BATCH, progress=progress)
         weights.append(learner.weights())

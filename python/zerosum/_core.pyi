@@ -397,6 +397,14 @@ class Leaves:
         """[B, num_actions], True where an action is legal."""
     def rollout_values(self, num_rollouts: int, seed: int) -> NDArray[np.float32]:
         """[B], the mean result for the player to move of uniformly random games from each position."""
+    def owners_after(self, actions: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int8] | None:
+        """[B, squares], the owner of each square after some moves from each position; None if squares have no owners.
+
+        It is 1 for the position's player to move, -1 for the other and 0 for neither; squares are in the order of the
+        planes. The moves from position i are actions[offsets[i]:offsets[i + 1]], to the end of a game.
+
+        Raises GameError if a move is illegal or the offsets do not fit.
+        """
 
 @final
 class Search:

@@ -83,6 +83,12 @@ class LearnerConfig:
         low=0.001,
         high=100.0,
     )
+    ownership_weight: float = setting(
+        1.5,
+        "weight of the loss of whose each square is at the end, for a network with the ownership head (KataGo: 1.5)",
+        low=0.001,
+        high=100.0,
+    )
     mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (the paper is silent)")
     samples_per_position: float = setting(
         6.0,

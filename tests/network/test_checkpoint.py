@@ -318,7 +318,7 @@ def test_weights_of_another_network_are_refused():
         Checkpoint(info=info, weights=initial_weights(with_head.network, info.shape, seed=0))
 
 
-@pytest.mark.parametrize("head", ["moves_left_head", "reply_head"])
+@pytest.mark.parametrize("head", ["moves_left_head", "reply_head", "ownership_head"])
 def test_a_checkpoint_from_before_a_head_has_none(tmp_path, head):
     path = save(tmp_path)
     body = json.loads(path.read_text())

@@ -150,6 +150,7 @@ def test_every_setting_changes_the_network():
         "value_head": "scalar",
         "moves_left_head": True,
         "reply_head": True,
+        "ownership_head": True,
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)}
     for name, value in changes.items():
@@ -201,6 +202,18 @@ def test_a_head_that_only_trains_is_a_second_policy_and_costs_no_evaluation(smal
     tower, planes = ResidualTower(config, shape, weights), random_planes(shape, 9)
     training = forward(tower.train(), planes)
     assert torch.equal(training.logits["reply"], training.logits["policy"])
+    assert list(forward(tower.eval(), planes).logits) == ["policy", "value"]
+
+
+def test_the_ownership_head_says_something_of_each_square_and_costs_no_evaluation():
+    config = dataclasses.replace(SMALL, ownership_head=True)
+    without, with_it = (initial_weights(each, SHAPE, seed=1) for each in (SMALL, config))
+    assert {name.partition(".")[0] for name in with_it.keys() - without.keys()} == {"ownership_conv", "ownership_out"}
+    assert num_operations(config, SHAPE) == num_operations(SMALL, SHAPE)
+    weights = lived_in_weights(config, SHAPE)
+    tower, planes = ResidualTower(config, SHAPE, weights), random_planes(SHAPE, 9)
+    said = forward(tower.train(), planes).logits["ownership"]
+    assert said.shape == (9, SHAPE.height * SHAPE.width)
     assert list(forward(tower.eval(), planes).logits) == ["policy", "value"]
 
 

@@ -1,6 +1,7 @@
 """The window holds the newest positions and draws from them evenly; batches say of each what its mover should learn."""
 
 import dataclasses
+import itertools
 import random
 from collections import Counter
 from pathlib import Path
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerosum._core import Game
-from zerosum.base.errors import DataError, SettingsError
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.games import make
 from zerosum.replay import ReplayConfig, ReplayWindow, Samples, make_batch
 from zerosum.replay import window as replay
 from zerosum.replay.game_store import GameStore
@@ -324,6 +326,84 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     assert "reply" not in make_batch(game, window.sample(2, seed=5, step=9), search_value_weight=q).targets
     assert batch.targets["policy"].sum(axis=1) == pytest.approx(1.0, abs=0.003)
     assert not batch.targets["policy"][~batch.legal_mask].any()
+
+
+def go_record(game: Game, game_id: int) -> GameRecord:
+    """A game of moves by chance, most of them on the board."""
+    choose, state, moves, players = random.Random(game_id), game.initial_state(), [], []
+    while game.outcome(state) is None:
+        *points, no_move = game.legal_actions(state)
+        players.append(game.player(state))
+        moves.append(choose.choice(points) if points and choose.random() < 0.95 else no_move)
+        state = game.play(state, moves[-1])
+    return record_of(game_id, moves, players=players, outcome=game.outcome(state))
+
+
+def owners_twin(game: Game, record: GameRecord, ply: int) -> list[int]:
+    """Tromp and Taylor's area at the end, point by point, from the picture of the board; for the mover at the ply."""
+    state = game.initial_state()
+    for action in record.plies["action"].tolist():
+        state = game.play(state, action)
+    size = game.spec.board_shape[0]
+    planes, mover = game.planes(state), game.player(state)
+    stones = np.select([planes[0] > 0, planes[1] > 0], [1 if mover == 0 else -1, -1 if mover == 0 else 1], 0)
+
+    def reached(row: int, column: int) -> set[int]:
+        colours, seen, todo = set(), {(row, column)}, [(row, column)]
+        while todo:
+            y, x = todo.pop()
+            for near in ((y + 1, x), (y - 1, x), (y, x + 1), (y, x - 1)):
+                if near in seen or not all(0 <= part < size for part in near):
+                    continue
+                seen.add(near)
+                if stones[near]:
+                    colours.add(int(stones[near]))
+                else:
+                    todo.append(near)
+        return colours
+
+    owners = []
+    for row, column in itertools.product(range(size), repeat=2):
+        colours = {int(stones[row, column])} if stones[row, column] else reached(row, column)
+        owners.append(colours.pop() if len(colours) == 1 else 0)
+    return [owner if record.plies["player"][ply] == 0 else -owner for owner in owners]
+
+
+@pytest.mark.parametrize("image", [False, True])
+def test_the_owners_at_the_end_are_a_target_where_they_are_asked_for(image: bool):
+    game, window = make("go(size=5)"), ReplayWindow(ReplayConfig())
+    records = [go_record(game, game_id) for game_id in range(6)]
+    for record in records:
+        window.add(record)
+    assert window.sample(8, seed=1, step=1).following is None
+    samples = window.sample(200, seed=1, step=1, targets={"owners"})
+    owners_BS = make_batch(game, samples, search_value_weight=0).targets["owners"]
+    plies = np.diff(samples.action_offsets).tolist()
+    twins = [owners_twin(game, records[i], ply) for i, ply in zip(samples.game_ids.tolist(), plies, strict=True)]
+    if image:  # of the board turned: its points go where the moves on them go
+        points = game.spec.symmetries[0][:-1]
+        turned = permuted(samples, game.spec.symmetries[:1], seed=2, step=3)
+        images_BS = make_batch(game, turned, search_value_weight=0).targets["owners"]
+        is_turned = ~(images_BS == owners_BS).all(axis=1)
+        assert 60 < is_turned.sum() < 140
+        owners_BS[is_turned] = images_BS[is_turned][:, points]
+    assert owners_BS.tolist() == twins
+    assert {-1, 0, 1} == set(owners_BS.ravel().tolist())
+
+
+def test_following_moves_that_are_illegal_are_an_error():
+    game = make("go(size=5)")
+    leaves = game.encode([game.initial_state()])
+    for actions, offsets, error in (
+        ([3, 3], [0, 2], "position 0, ply 1: action 3 is illegal"),
+        ([3], [0, 2], "beyond the last of 1"),
+        ([3], [0], "1 offsets for 1 positions"),
+        ([3], [-1, 1], "beyond the last"),
+    ):
+        with pytest.raises(GameError, match=error):
+            leaves.owners_after(np.array(actions, np.uint16), np.array(offsets, np.int64))
+    chess = Game("chess")
+    assert chess.encode([chess.initial_state()]).owners_after(np.empty(0, np.uint16), np.zeros(2, np.int64)) is None
 
 
 def test_a_game_from_elsewhere_keeps_its_side():

@@ -185,3 +185,11 @@ def test_damaged_and_newer_files(tmp_path: Path) -> None:
         path.write_text(damaged, encoding="utf-8")
         with pytest.raises((DataError, SettingsError), match=message.replace("[", r"\[")):
             load_config(path)
+
+
+def test_a_head_that_the_game_cannot_have_is_refused() -> None:
+    asked = ["network.ownership_head=true"]
+    assert new_config(make("go(size=7)"), "go(size=7)", overrides=asked).network.ownership_head
+    for game in (make("chess"), adopt(DoubleMove())):
+        with pytest.raises(SettingsError, match=r"ownership_head is true, but squares of .* have no owners"):
+            new_config(game, game.spec.name, overrides=asked)

@@ -140,6 +140,11 @@ pub trait AnyLeaves: Send + Sync {
     fn write_planes(&self, out: &mut [f32]);
     /// See [`Leaves::rollout_values`].
     fn rollout_values(&self, num_rollouts: u32, seed: u64, pulse: &dyn Fn()) -> Vec<f32>;
+    /// See [`Leaves::owners_after`].
+    ///
+    /// # Errors
+    /// As there.
+    fn owners_after(&self, actions: &[Action], offsets: &[i64]) -> Result<Option<Vec<i8>>, String>;
 }
 
 struct ErasedLeaves<G: Game> {
@@ -180,6 +185,9 @@ impl<G: Game> AnyLeaves for ErasedLeaves<G> {
     }
     fn rollout_values(&self, num_rollouts: u32, seed: u64, pulse: &dyn Fn()) -> Vec<f32> {
         self.leaves.rollout_values(&self.game, num_rollouts, seed, pulse)
+    }
+    fn owners_after(&self, actions: &[Action], offsets: &[i64]) -> Result<Option<Vec<i8>>, String> {
+        self.leaves.owners_after(&self.game, actions, offsets)
     }
 }
 

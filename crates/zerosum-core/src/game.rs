@@ -462,6 +462,12 @@ pub trait Game: Send + Sync + 'static {
         None
     }
 
+    /// For each square of the board, in the order of [`Self::encode`] for a position with `seen_by` to move: 1 if that side
+    /// owns it where the game ends here, −1 if the other side does, 0 if neither; `None` if squares have no owners.
+    fn owners(&self, _state: &Self::State, _seen_by: Player) -> Option<Vec<i8>> {
+        None
+    }
+
     /// A plain count of what each side has (pieces by customary values, discs, area): the first player's less the second's.
     /// By default the score, and 0 where there is none. Only an alpha-beta player asks for it, no network learns from it.
     fn material(&self, state: &Self::State) -> f32 {

@@ -217,6 +217,39 @@ impl<G: Game> Leaves<G> {
         }
     }
 
+    /// `[B, squares]`, for each leaf who owns each square after the moves `actions[offsets[leaf]..offsets[leaf + 1]]`, as
+    /// [`Game::owners`] tells its player to move; `None` if squares have no owners.
+    ///
+    /// # Errors
+    /// If there are not as many runs of moves as leaves, or a move is illegal.
+    pub fn owners_after(&self, game: &G, actions: &[Action], offsets: &[i64]) -> Result<Option<Vec<i8>>, String> {
+        if offsets.len() != self.len() + 1 {
+            return Err(format!(
+                "{} offsets for {} positions, expected one more than positions",
+                offsets.len(),
+                self.len()
+            ));
+        }
+        let mut owners = Vec::new();
+        for (leaf, position) in self.positions.iter().enumerate() {
+            let moves = actions.get(offsets[leaf] as usize..offsets[leaf + 1] as usize);
+            let moves =
+                moves.ok_or_else(|| format!("position {leaf}: its moves are beyond the last of {}", actions.len()))?;
+            let mut position = position.clone();
+            for action in moves {
+                if !game.is_legal(&position.state, *action) {
+                    return Err(format!("position {leaf}, ply {}: action {action} is illegal", position.plies));
+                }
+                position.play(game, *action);
+            }
+            match game.owners(&position.state, self.players[leaf]) {
+                Some(of_squares) => owners.extend(of_squares),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(owners))
+    }
+
     /// For each leaf, the mean result for its player to move of `num_rollouts` uniformly random games. `pulse` is called now
     /// and then, and may unwind.
     pub fn rollout_values(&self, game: &G, num_rollouts: u32, seed: u64, pulse: &dyn Fn()) -> Vec<f32> {

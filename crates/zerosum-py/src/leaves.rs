@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArray4, PyArrayMethods, PyReadonlyArray2, PyReadwriteArray4,
-    PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArray4, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyReadwriteArray4, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zerosum_core::erased::{AnyLeaves, plane_counts};
 
-use crate::failure::{catch, heed_signals};
+use crate::failure::{catch, game_error, heed_signals};
 
 /// The planes of all leaves, `[B * C * H * W]`, flat.
 pub fn expand<'py>(py: Python<'py>, leaves: &dyn AnyLeaves) -> Bound<'py, PyArray1<f32>> {
@@ -167,5 +167,26 @@ impl Leaves {
         let roll = || catch(|| self.inner.rollout_values(num_rollouts, seed, &heed_signals));
         let values = if self.is_python { roll() } else { py.detach(roll) }?;
         Ok(values.into_pyarray(py))
+    }
+
+    /// [B, squares], the owner of each square after some moves from each position; None if squares have no owners.
+    ///
+    /// It is 1 for the position's player to move, -1 for the other and 0 for neither; squares are in the order of the
+    /// planes. The moves from position i are actions[offsets[i]:offsets[i + 1]], to the end of a game.
+    ///
+    /// Raises GameError if a move is illegal or the offsets do not fit.
+    fn owners_after<'py>(
+        &self,
+        py: Python<'py>,
+        actions: PyReadonlyArray1<'py, u16>,
+        offsets: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Option<Bound<'py, PyArray2<i8>>>> {
+        // Copies: other threads may write to the arrays once the interpreter lock is released.
+        let (actions, offsets) = (actions.as_slice()?.to_vec(), offsets.as_slice()?.to_vec());
+        let follow = || catch(|| self.inner.owners_after(&actions, &offsets));
+        let owners =
+            if self.is_python { follow() } else { py.detach(follow) }?.map_err(|error| game_error(py, error))?;
+        let shape = [self.__len__(), self.inner.spec().num_squares()];
+        owners.map(|owners| owners.into_pyarray(py).reshape(shape)).transpose()
     }
 }

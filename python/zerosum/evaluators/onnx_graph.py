@@ -56,7 +56,7 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
     outputs = graph(operations, "planes", info.network, info.shape, checkpoint.weights)
     for name, node in outputs.items():
         operations.compute("Identity", [node], f"{name}_logits")
-    widths = {head.name: head.width or info.num_actions for head in info.network.search_heads}
+    widths = {head.name: info.shape.num_logits(head) for head in info.network.search_heads}
 
     def array(name: str, *shape: int) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])

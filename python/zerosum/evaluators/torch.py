@@ -159,7 +159,7 @@ class _TorchNetwork:
         self.tower.to(device=device, dtype=self.dtype, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.shape = info.shape
         # Of the heads beside the policy: numbers for each position.
-        self.other_widths = [head.width for head in info.network.search_heads if head.width is not None]
+        self.other_widths = [head.width for head in info.network.search_heads if isinstance(head.width, int)]
         self._bit_numbers = torch.arange(8, dtype=torch.uint8, device=device)
         is_number_C = np.array([is_constant for _, is_constant in info.planes], dtype=bool)
         self.bit_channels_P = torch.tensor(np.flatnonzero(~is_number_C), device=device)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from zerosum._core import GameSpec
 from zerosum.base.settings import check, setting
-from zerosum.network.heads import MOVES_LEFT, POLICY, REPLY, Head, value_head
+from zerosum.network.heads import MOVES_LEFT, OWNERSHIP, POLICY, REPLY, Head, value_head
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,12 @@ class NetworkConfig:
         " policy head, which only trains (KataGo: true; paper: false; not measured).",
     )
 
+    ownership_head: bool = setting(
+        False,
+        "Whether the network also learns whose each square is at the end of the game, from a head that only trains, for"
+        " games whose squares have owners, which are Go's (KataGo: true; paper: false).",
+    )
+
     def __post_init__(self) -> None:
         """Raises SettingsError when a field is out of range."""
         check(self, "network")
@@ -57,6 +63,7 @@ class NetworkConfig:
         heads = [POLICY, value_head(1 if self.value_head == "scalar" else 3)]
         heads += [MOVES_LEFT] if self.moves_left_head else []
         heads += [REPLY] if self.reply_head else []
+        heads += [OWNERSHIP] if self.ownership_head else []
         return tuple(heads)
 
     @property
@@ -79,6 +86,12 @@ class NetworkShape:
         """The shape for a game."""
         height, width = spec.board_shape
         return cls(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
+
+    def num_logits(self, head: Head) -> int:
+        """How many logits a head has for each position."""
+        if isinstance(head.width, int):
+            return head.width
+        return self.num_actions if head.width == "actions" else self.height * self.width
 
     @property
     def num_policy_planes(self) -> int:

@@ -1,9 +1,9 @@
 """The heads: what the network says of a position, what each learns from, and how. A head is described here, once.
 
-A head is made of numbers (`width`), or it has a logit for each action, as the policy has. `layers.py` builds it,
-`residual_tower.py` computes it, the learner adds up its loss, and self-play asks for it if `is_for_search`. A new head
-needs an entry in `NetworkConfig.heads`, its target in `replay/window.py` and the setting of its loss weight in
-`learner.py`.
+A head is made of numbers (`width`), or it has a logit for each action, as the policy has, or for each square.
+`layers.py` builds it, `residual_tower.py` computes it, the learner adds up its loss, and self-play asks for it if
+`is_for_search`. A new head needs an entry in `NetworkConfig.heads`, its target in `replay/window.py` and the setting of
+its loss weight in `learner.py`.
 
 Torch is imported where a tensor is needed. Shape suffixes: B samples, A actions, V value logits (1 or 3).
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,8 +32,8 @@ class Head:
 
     name: str
     """The name of its layers, its logits and its loss."""
-    width: int | None
-    """Numbers for each position; None is a logit for each action."""
+    width: int | Literal["actions", "squares"]
+    """Numbers for each position, or a logit for each action or square."""
     targets: tuple[str, ...]
     """The targets that its loss reads."""
     loss: Measure
@@ -66,7 +66,7 @@ def policy_entropy(target_BA: Tensor) -> Tensor:
 
 POLICY = Head(
     "policy",
-    None,
+    "actions",
     ("policy",),
     lambda logits, targets: policy_loss(logits, targets["policy"], targets.get("legal")),
     measures={"policy_entropy": lambda logits, targets: policy_entropy(targets["policy"])},
@@ -141,7 +141,7 @@ ends in ReLU, where a head that says 0 learns no more."""
 
 REPLY = Head(
     "reply",
-    None,
+    "actions",
     ("reply",),
     lambda logits, targets: policy_loss(logits, targets["reply"], None),
     loss_weight="reply_weight",
@@ -150,3 +150,23 @@ REPLY = Head(
 """A logit for each action of the ply after this one, which is the opponent's reply where sides alternate (KataGo, arXiv
 1902.10565, section 3.4). It only trains: what the tower learns for it serves the other heads. Its softmax is over all
 actions, because the legal replies depend on the move."""
+
+
+def ownership_loss(logits_BS: Tensor, owners_BS: Tensor) -> Tensor:
+    """[B], the mean over squares of the cross-entropy of whose each square is; one without an owner is half each."""
+    import torch.nn.functional as F
+
+    loss_BS = F.binary_cross_entropy_with_logits(logits_BS, (owners_BS + 1) / 2, reduction="none")
+    return loss_BS.mean(dim=1)
+
+
+OWNERSHIP = Head(
+    "ownership",
+    "squares",
+    ("owners",),
+    lambda logits, targets: ownership_loss(logits, targets["owners"]),
+    loss_weight="ownership_weight",
+    is_for_search=False,
+)
+"""For each square a logit: that the player to move owns it at the end of the game (KataGo, arXiv 1902.10565, section
+4.1). The result is the sum of many squares, and each of them is told what it added. It only trains."""

@@ -3,7 +3,8 @@
     planes ── stem ── block ── … ── block ─┬─ policy_conv ── policy_out ─────────────────── a logit for each action
     [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
                                            ├─ moves_left_conv, _hidden, _out ─────────────── how soon, if asked for
-                                           └─ reply_conv, reply_out ─────────────── the next ply's policy, if asked for
+                                           ├─ reply_conv, reply_out ─────────────── the next ply's policy, if asked for
+                                           └─ ownership_conv 1x1, _out 1x1 ─ whose each square will be, if asked for
 
 It is AlphaZero's (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
 architecture"). Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own;
@@ -62,7 +63,7 @@ class Layers(Protocol[NodeT]):
 def connect(
     layers: Layers[NodeT], planes: NodeT, config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]
 ) -> dict[str, NodeT]:
-    """Go from the input, planes [B, C, H, W], to the logits of each head, [B, width] or [B, A], for the player to move.
+    """Go from the input, planes [B, C, H, W], to the logits of each head, [B, width], for the player to move.
 
     `heads` are `NetworkConfig.heads`, or those of them that are wanted; the logits are by their names, in their order.
 
@@ -74,12 +75,16 @@ def connect(
     for block in range(config.num_blocks):
         y = relu(layers.conv_norm(x, f"blocks.{block}.first", config.num_filters, 3))
         x = relu(layers.add(layers.conv_norm(y, f"blocks.{block}.second", config.num_filters, 3), x))
-    return {
-        head.name: _each_action(layers, x, head.name, config, shape)
-        if head.width is None
-        else _numbers(layers, x, head.name, head.width, config)
-        for head in heads
-    }
+    return {head.name: _logits(layers, x, head, config, shape) for head in heads}
+
+
+def _logits(layers: Layers[NodeT], x: NodeT, head: Head, config: NetworkConfig, shape: NetworkShape) -> NodeT:
+    if head.width == "actions":
+        return _each_action(layers, x, head.name, config, shape)
+    if head.width == "squares":
+        y = layers.relu(layers.conv_norm(x, f"{head.name}_conv", config.value_filters, 1))
+        return layers.flatten(layers.conv(y, f"{head.name}_out", 1))
+    return _numbers(layers, x, head.name, head.width, config)
 
 
 def _numbers(layers: Layers[NodeT], x: NodeT, name: str, width: int, config: NetworkConfig) -> NodeT:

@@ -151,6 +151,20 @@ class Policies:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Moves:
+    """Runs of moves for each of B samples, one after the other."""
+
+    actions: NDArray[np.uint16]
+    """[sum N]."""
+    offsets: NDArray[np.int64]
+    """[B + 1], the moves of sample b are actions[offsets[b]:offsets[b + 1]]."""
+
+    def permuted(self, permutations: NDArray[np.uint16], chosen: NDArray[np.int64]) -> Moves:
+        """The moves of sample b as permutations[chosen[b]] has them."""
+        return replace(self, actions=permutations[np.repeat(chosen, np.diff(self.offsets)), self.actions])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
     """Positions drawn from the window, not encoded yet: the moves that led to each, and what is to be learned."""
 
@@ -170,6 +184,8 @@ class Samples:
     """[B], in [0, 1]: 1 for a draw, by the next proven value from the position on or, without one, by the outcome."""
     plies_left: NDArray[np.float32]
     """[B], moves of both sides from the position to the game's end, be it the ply cap; at least 1."""
+    following: Moves | None = None
+    """The moves from each position to the end of its game, if asked for."""
     policies: Mapping[str, Policies]
     """`policy`, the policy target of each sample's ply, and, if asked for, `reply`, that of the next ply: empty where
     the game ended there or the search was not recorded."""
@@ -191,27 +207,31 @@ class Batch:
     draws       [B], as `Samples.draws`
     plies_left  [B], as `Samples.plies_left`
     reply       [B, A], the policy target of the next ply; a row of zeros where that has none. Only if asked for
+    owners      [B, H * W], the owner of each square at the end of the game: 1 the player to move, -1 the other, 0
+                neither. Only if asked for
     """
 
     def __post_init__(self) -> None:
         assert self.planes.ndim == 4, self.planes.shape
         assert self.planes.dtype == np.float32, self.planes.dtype
         assert self.legal_mask.dtype == np.bool_, self.legal_mask.dtype
-        size, num_actions = self.legal_mask.shape
-        assert size == len(self.planes), (size, len(self.planes))
+        assert len(self.legal_mask) == len(self.planes), (self.legal_mask.shape, self.planes.shape)
         for name, target in self.targets.items():
-            assert target.shape == ((size, num_actions) if name in _EACH_ACTION else (size,)), (name, target.shape)
+            assert target.shape == _target_shape(name, self.legal_mask, self.planes), (name, target.shape)
             assert target.dtype == np.float32, (name, target.dtype)
 
 
-_EACH_ACTION = frozenset({"policy", "reply"})
-"""The targets that have a number for each action."""
+def _target_shape(name: str, legal_mask_BA: NDArray[np.bool_], planes_BCHW: NDArray[np.float32]) -> tuple[int, ...]:
+    if name in ("policy", "reply"):
+        return legal_mask_BA.shape
+    size, _, height, width = planes_BCHW.shape
+    return (size, height * width) if name == "owners" else (size,)
 
 
-def no_targets(names: Iterable[str], legal_mask_BA: NDArray[np.bool_]) -> dict[str, NDArray[np.float32]]:
-    """Targets of the right shapes that say nothing: 0 everywhere."""
-    size, num_actions = legal_mask_BA.shape
-    return {name: np.zeros((size, num_actions) if name in _EACH_ACTION else (size,), np.float32) for name in names}
+def empty_batch(names: Iterable[str], planes_BCHW: NDArray[np.float32], legal_mask_BA: NDArray[np.bool_]) -> Batch:
+    """A batch with targets of the right shapes that say nothing: 0 everywhere."""
+    targets = {name: np.zeros(_target_shape(name, legal_mask_BA, planes_BCHW), np.float32) for name in names}
+    return Batch(planes=planes_BCHW, legal_mask=legal_mask_BA, targets=targets)
 
 
 def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
@@ -232,7 +252,9 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
         name: replace(policy, actions=permutations[chosen[policy.samples], policy.actions])
         for name, policy in samples.policies.items()
     }
-    return replace(samples, actions=permutations[image_of_moves, samples.actions], policies=policies)
+    following = None if samples.following is None else samples.following.permuted(permutations, chosen)
+    actions = permutations[image_of_moves, samples.actions]
+    return replace(samples, actions=actions, policies=policies, following=following)
 
 
 def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:
@@ -254,6 +276,10 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
         "plies_left": samples.plies_left,
     }
     targets |= {name: policy.dense(game.spec.num_actions) for name, policy in samples.policies.items()}
+    if samples.following is not None:
+        owners_BS = leaves.owners_after(samples.following.actions, samples.following.offsets)
+        assert owners_BS is not None, "the run has asked the game"
+        targets["owners"] = owners_BS.astype(np.float32)
     return Batch(planes=leaves.planes(), legal_mask=legal_mask_BA, targets=targets)
 
 
@@ -373,7 +399,7 @@ class ReplayWindow:
         """Draw uniformly, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
-        Samples have the targets of `Batch.targets`, `reply` only if `targets` asks for it.
+        Samples have the targets of `Batch.targets`, `reply` and `owners` only if `targets` asks for them.
         """
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:
@@ -392,15 +418,21 @@ class ReplayWindow:
             if "reply" in targets:  # targets of consecutive plies lie one after the other
                 first_of_reply = rows["first_target"] + rows["num_targets"]
                 policies["reply"] = _policies(blocks, first_of_reply, rows["num_reply_targets"])
+            actions, following = [block.actions.values for block in blocks], None
+            if "owners" in targets:
+                num_following = rows["plies_left"].astype(np.int64)
+                moves = _gather(actions, rows["first_action"] + rows["ply"], num_following)
+                following = Moves(actions=moves, offsets=_offsets(num_following))
             return Samples(
                 game_ids=rows["game_id"],
                 starts=tuple(block.starts[index] for block, index in starts),
-                actions=_gather([block.actions.values for block in blocks], rows["first_action"], rows["ply"]),
+                actions=_gather(actions, rows["first_action"], rows["ply"]),
                 action_offsets=_offsets(rows["ply"]),
                 returns=rows["return"],
                 search_values=rows["search_value"],
                 draws=rows["draw"],
                 plies_left=rows["plies_left"],
+                following=following,
                 policies=policies,
             )
 

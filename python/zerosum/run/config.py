@@ -18,6 +18,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from zerosum._core import __version__
 from zerosum.base.errors import DataError, SettingsError, nearest
 from zerosum.base.settings import (
@@ -266,7 +268,8 @@ def new_config(
         overrides: `section.name=value`, as the command line has them.
 
     Raises:
-        SettingsError: an unknown preset or setting (with the nearest names), or a value out of range.
+        SettingsError: an unknown preset or setting (with the nearest names), a value out of range, or a head that the
+            game cannot have.
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
     layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
@@ -274,7 +277,18 @@ def new_config(
     values = default_settings(game, minutes=budgets[-1] if budgets else DEFAULT_MINUTES)
     for layer in layers:
         _merge(values, layer)
-    return _from_values(name, preset, values)
+    config = _from_values(name, preset, values)
+    if config.network.ownership_head and not _has_owners(game):
+        raise SettingsError(
+            f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, as those of Go have:"
+            " leave it false."
+        )
+    return config
+
+
+def _has_owners(game: Rules) -> bool:
+    leaves, no_moves = game.encode([game.initial_state()]), np.zeros(2, np.int64)
+    return leaves.owners_after(np.empty(0, np.uint16), no_moves) is not None
 
 
 def asked_settings(*, minutes: float | None, seed: int | None, overrides: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -19,8 +19,7 @@ from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
 from zerosum.learner import Learner
 from zerosum.network import Checkpoint
-from zerosum.replay import Batch
-from zerosum.replay.window import no_targets
+from zerosum.replay.window import empty_batch
 from zerosum.run.config import RunConfig
 from zerosum.run.workers import evaluations_per_ply, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy, evaluating
@@ -114,12 +113,8 @@ def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) 
     """Of a learner of its own, on batches that are small enough to be quick."""
     info, size = checkpoint.info, min(_SAMPLES, config.learner.batch_size)
     learner = Learner(config.learner, info.network, info.shape, checkpoint.weights, device=config.training.device)
-    mask_BA = np.ones((size, info.num_actions), np.bool_)
-    batch = Batch(
-        planes=random_leaves(game, size).planes(),
-        legal_mask=mask_BA,
-        targets=no_targets(learner.targets, mask_BA),
-    )
+    legal_mask_BA = np.ones((size, info.num_actions), np.bool_)
+    batch = empty_batch(learner.targets, random_leaves(game, size).planes(), legal_mask_BA)
     learner.step(batch, progress=0.0)  # the first one makes what it needs
     started = time.perf_counter()
     learner.step(batch, progress=0.0)

@@ -222,6 +222,15 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         Some(playout::ownership(self, state, num_games, draws))
     }
 
+    fn owners(&self, state: &State<W, P>, seen_by: Player) -> Option<Vec<i8>> {
+        let mut owners = vec![0; self.variant.pass()];
+        let areas = state.board.areas_owned(&self.geometry);
+        for (area, owner) in [(areas[seen_by.index()], 1), (areas[seen_by.opponent().index()], -1)] {
+            area.points().for_each(|point| owners[point] = owner);
+        }
+        Some(owners)
+    }
+
     fn encode(&self, state: &State<W, P>, planes: &mut Planes<'_>) {
         let own = state.mover.index();
         for stones in std::iter::once(&state.board.stones).chain(&state.past).take(self.variant.history) {
