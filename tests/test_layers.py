@@ -33,6 +33,7 @@ ORDER = (
     "arena",
     "ladder",
     "run",
+    "web",
     "bench",
     "cli",
     "__main__",

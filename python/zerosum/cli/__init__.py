@@ -1,4 +1,4 @@
-"""The command line: `zerosum train | play | uci | usi | gtp | match | ladder | analyse | games | …`.
+"""The command line: `zerosum train | play | uci | usi | gtp | match | ladder | analyse | web | games | …`.
 
 Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
 quick. `application.py` has the application, `words.py` what several commands take, the other files the commands, which
@@ -8,6 +8,6 @@ stand in `--help` in the order of the imports here.
 from zerosum.cli.application import app as app
 from zerosum.cli.application import main as main
 
-from zerosum.cli import training, records, engines, matches, runs, analysis, rules, benches  # isort: skip
+from zerosum.cli import training, records, engines, matches, runs, analysis, web, rules, benches  # isort: skip
 
-__all__ = ["analysis", "app", "benches", "engines", "main", "matches", "records", "rules", "runs", "training"]
+__all__ = ["analysis", "app", "benches", "engines", "main", "matches", "records", "rules", "runs", "training", "web"]

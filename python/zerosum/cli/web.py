@@ -1,0 +1,63 @@
+"""The page in a browser: `web`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerosum.cli.application import app
+from zerosum.cli.words import say
+
+
+@app.command(epilog="Example: `zerosum web runs/connect4`")
+def web(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            help="Runs, directories of runs, and checkpoints that the page may use; `runs` if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    game: Annotated[
+        list[str] | None,
+        typer.Option(help="A game of your own as `path.py:Class`; may be repeated.", show_default=False),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 is any that is free.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at. Any other than this computer's own demands a token.")
+    ] = "127.0.0.1",
+    open_: Annotated[bool, typer.Option("--open", metavar="", help="Open the page in the browser.")] = False,
+    simulations: Annotated[int, typer.Option(min=1, max=1 << 24, help="Most simulations of a search.")] = 100_000,
+    seconds: Annotated[float, typer.Option(min=0.1, max=86400, help="Most seconds of a search.")] = 60.0,
+    memory: Annotated[int, typer.Option(min=1, max=1 << 20, help="Most mebibytes of a search's tree.")] = 128,
+    visitors: Annotated[int, typer.Option(min=1, max=1000, help="Most pages open at a time.")] = 64,
+) -> None:
+    """Play, analyse, watch a search and watch runs, in a browser."""
+    from zerosum.base.errors import SettingsError
+
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+        import websockets  # noqa: F401
+    except ImportError as error:
+        raise SettingsError(
+            f"the web pages need the package {error.name}, which is not installed: pip install 'zerosum[web]'."
+        ) from None
+    from zerosum.web.library import Library, own_game_of
+    from zerosum.web.limits import Limits
+    from zerosum.web.server import new_house, serve
+
+    paths = runs or ([Path("runs")] if Path("runs").is_dir() else [])
+    for path in paths:
+        if not path.exists():
+            raise SettingsError(f"{path} is not there: name a run, a directory of runs or a checkpoint's JSON.")
+    own_games = list(dict.fromkeys([*(game or []), *(name for path in paths if (name := own_game_of(path)))]))
+    for name in own_games:
+        say(f"{name} is a program that is run now: run those alone that you trust.")
+    limits = Limits(simulations=simulations, seconds=seconds, memory_mib=memory, visitors=visitors)
+    house = new_house(Library(paths, own_games, limits))
+    serve(house, host=host, port=port, opens_browser=open_, say=lambda text: print(text, file=sys.stdout, flush=True))

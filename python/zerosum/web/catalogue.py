@@ -1,0 +1,66 @@
+"""A page about each game: its board, rules, options, and what a network is told of a position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zerosum.games import Rules, state_after
+from zerosum.games.catalogue import plane_table
+from zerosum.web.boards import draw
+from zerosum.web.library import Library
+
+MOST_PLANES = 64
+"""Planes that are drawn, the first ones."""
+SHOWN_MOVES = 12
+
+
+def games(library: Library) -> list[dict[str, Any]]:
+    """All games with a drawing of a position some moves into a game."""
+    found = []
+    for name in library.game_names():
+        game = library.game(name)
+        if "(" not in name and game.spec.full_name != name and not game.is_python:
+            continue  # short for another one with options
+        state = game.initial_state()
+        found.append(
+            {
+                "name": name,
+                "board": "{} × {}".format(*game.spec.board_shape),
+                "about": game.description.board if not game.is_python else "A game of your own.",
+                "svg": draw(game, state)["svg"],
+                "own": game.is_python,
+            }
+        )
+    return found
+
+
+def page(game: Rules, moves: str) -> dict[str, Any]:
+    """Everything about a game, with the planes of the position after some moves.
+
+    Raises:
+        GameError: a move is illegal.
+    """
+    spec, description = game.spec, game.description
+    state = state_after(game, moves)
+    planes = game.planes(state)
+    rows = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in list(plane_table(spec.planes))[2:]]
+    return {
+        "name": spec.full_name,
+        "rules": description.rules,
+        "about": description.board,
+        "planesText": description.planes,
+        "actionsText": description.actions,
+        "actions": spec.num_actions,
+        "symmetries": len(spec.symmetries) + 1,
+        "maxPlies": spec.max_plies,
+        "starts": game.num_starts,
+        "options": [[one.name, one.default, one.expected] for one in spec.known_options],
+        "planeRows": rows,
+        "planes": [
+            {"name": spec.planes[index].name, "values": [[round(float(v), 2) for v in row] for row in plane]}
+            for index, plane in enumerate(planes[:MOST_PLANES])
+        ],
+        "numPlanes": len(spec.planes),
+        "board": draw(game, state),
+        "own": game.is_python,
+    }

@@ -1,0 +1,266 @@
+"""Games and players that visitors may name. A name is looked up in what was given at the start: it is never a path.
+
+Players are written as in commands: `rollouts@400`, `alphabeta@3`, `random`, and runs and checkpoints by their labels
+(`runs/connect4`, `runs/connect4 step 1200`). Networks are loaded when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from zerosum._core import core_game_names
+from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumError, nearest, shown
+from zerosum.games import Rules, make
+from zerosum.games.python_game import split_name
+from zerosum.network.checkpoint import list_checkpoints, read_info
+from zerosum.play.player import (
+    ALPHA_BETA,
+    DEFAULT_DEPTH,
+    DEFAULT_ROLLOUTS,
+    RANDOM,
+    ROLLOUTS,
+    AlphaBeta,
+    Player,
+    RandomPlay,
+    alpha_beta,
+    load_player,
+    rollouts,
+)
+from zerosum.web.limits import Limits
+
+MOST_DEPTH = 6
+"""Plies that `alphabeta` looks ahead at most: such a search cannot be stopped."""
+LONGEST_NAME = 200
+MOST_CHECKPOINTS = 30
+"""Checkpoints of a run that are listed, the newest ones."""
+
+Opponent = Player | AlphaBeta | RandomPlay
+
+
+@dataclass(frozen=True)
+class Network:
+    """A checkpoint, or the newest one of a run, that visitors may name."""
+
+    label: str
+    path: Path
+    game: str
+    """Name of the game, as `make` takes it."""
+    encoder_id: str
+    step: int
+
+
+@dataclass
+class Library:
+    """What visitors may name."""
+
+    runs: Sequence[Path]
+    """Run directories, directories of runs, and checkpoints' JSON files."""
+    own_games: Sequence[str] = ()
+    """Games written in Python, `path.py:Class`: their code runs when the library is made."""
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self._players: OrderedDict[tuple[str, str], Player] = OrderedDict()
+        self._rules: OrderedDict[str, Rules] = OrderedDict()
+        # A page sees the name of the file, not where it is.
+        self._own: dict[str, Rules] = {_short(name): make(name) for name in self.own_games}
+
+    # ---- games
+
+    def game_names(self) -> list[str]:
+        """Names to choose from, own games first."""
+        return [*self._own, *sorted(core_game_names())]
+
+    def game(self, name: str) -> Rules:
+        """The rules by a name with options, or by that of an own game.
+
+        Raises:
+            GameError: the name is unknown, or an option is out of range.
+        """
+        name = name.strip()
+        if name in self._own:
+            return self._own[name]
+        for own, rules in self._own.items():
+            if rules.spec.full_name == name or own.rpartition(":")[2] == name:
+                return rules
+        base = name.partition("(")[0].strip()
+        if len(name) > LONGEST_NAME or base not in core_game_names():
+            raise GameError(f"unknown game {shown(name)}: {nearest(base[:LONGEST_NAME], self.game_names())}.")
+        with self._lock:
+            if name not in self._rules:
+                self._rules[name] = make(name)
+                if len(self._rules) > 64:
+                    self._rules.popitem(last=False)
+            return self._rules[name]
+
+    # ---- runs
+
+    def run_directories(self) -> dict[str, Path]:
+        """Runs by their labels."""
+        found: dict[str, Path] = {}
+        for path in self.runs:
+            for directory in [path, *_directories(path)]:
+                if (directory / "config.toml").is_file():
+                    found[_label(directory, found)] = directory
+        return found
+
+    def run_directory(self, label: str) -> Path:
+        """The directory of a run.
+
+        Raises:
+            SettingsError: no run has this label.
+        """
+        found = self.run_directories()
+        if label not in found:
+            raise SettingsError(f"unknown run {shown(label)}: {nearest(label[:LONGEST_NAME], found)}.")
+        return found[label]
+
+    def networks(self, *, all_checkpoints: bool = True) -> list[Network]:
+        """The newest network of each run, then its checkpoints, then single checkpoints."""
+        found: list[Network] = []
+        for label, directory in self.run_directories().items():
+            checkpoints = list_checkpoints(directory / "checkpoints")[-MOST_CHECKPOINTS:]
+            networks = [one for path in reversed(checkpoints) if (one := _network(path, label)) is not None]
+            if networks:
+                found.append(replace(networks[0], label=label))
+                found += [replace(one, label=f"{label} step {one.step}") for one in networks[: 99 * all_checkpoints]]
+        for path in self.runs:
+            if path.suffix == ".json" and (one := _network(path, str(path))) is not None:
+                found.append(one)
+        return found
+
+    # ---- players
+
+    def opponents(self, game: Rules) -> list[dict[str, Any]]:
+        """Players of a game, as a page lists them: name, kind, and where a number belongs."""
+        spec = game.spec
+        networks = [
+            {"name": one.label, "kind": "network", "step": one.step}
+            for one in self.networks()
+            if one.encoder_id == spec.encoder_id
+        ]
+        return [
+            *networks,
+            {"name": ROLLOUTS, "kind": "search"},
+            {"name": ALPHA_BETA, "kind": "depth"},
+            {"name": RANDOM.name, "kind": "random"},
+        ]
+
+    def usual_opponent(self, game: Rules) -> str:
+        """Who is played if nobody is named: the newest network, or rollouts."""
+        return str(self.opponents(game)[0]["name"])
+
+    def player(self, word: str, game: Rules) -> Opponent:
+        """The player of these words at a game. Loads a network where it is not in memory: takes seconds.
+
+        Raises:
+            SettingsError: nobody goes by these words, or a number is above its limit.
+            DataError: a checkpoint is damaged or of another game.
+        """
+        name, number = _split(word)
+        if name == RANDOM.name:
+            return RANDOM
+        if name == ALPHA_BETA:
+            depth = DEFAULT_DEPTH if number is None else number
+            if not 1 <= depth <= MOST_DEPTH:
+                raise SettingsError(f"{ALPHA_BETA}@{depth} looks too far ahead: 1 to {MOST_DEPTH} plies are allowed.")
+            return alpha_beta(depth)
+        if number is not None and not 1 <= number <= self.limits.simulations:
+            raise SettingsError(
+                f"{number:,} simulations are out of range: 1 to {self.limits.simulations:,} are allowed here."
+            )
+        if name == ROLLOUTS:
+            player = rollouts(game, number or DEFAULT_ROLLOUTS, seed=0).player(game)
+        else:
+            player = self._network_player(name, game)
+            if number is not None:
+                config = replace(player.config, num_simulations=number)
+                player = player.judged_by(player.evaluator, config)
+        most = min(player.config.num_simulations, self.limits.simulations)
+        memory = min(player.config.memory_mib, self.limits.memory_mib)
+        return player.judged_by(player.evaluator, replace(player.config, num_simulations=most, memory_mib=memory))
+
+    def analyst(self, word: str, game: Rules) -> Player:
+        """As `player`, for somebody who judges.
+
+        Raises:
+            SettingsError, DataError: as there; or the player has no search.
+        """
+        player = self.player(word or self.usual_opponent(game), game)
+        if not isinstance(player, Player):
+            raise SettingsError(
+                f"{player.name} plays without a search that values its moves: name a network or rollouts."
+            )
+        return player
+
+    def _network_player(self, label: str, game: Rules) -> Player:
+        networks = {one.label: one for one in self.networks()}
+        if label not in networks:
+            known = [*(one["name"] for one in self.opponents(game))]
+            raise SettingsError(f"unknown player {shown(label)}: {nearest(label[:LONGEST_NAME], known)}.")
+        network = networks[label]
+        if network.encoder_id != game.spec.encoder_id:
+            raise DataError(f"{label} has learned {network.game}, not {game.spec.full_name}: name another player.")
+        key = (str(network.path), game.spec.encoder_id)
+        with self._lock:
+            if key not in self._players:
+                self._players[key] = load_player(network.path, game=game)
+                if len(self._players) > self.limits.networks:
+                    self._players.popitem(last=False)
+            self._players.move_to_end(key)
+            player = self._players[key]
+        return player if player.game.spec.full_name == game.spec.full_name else player.with_rules(game)
+
+
+def _split(word: str) -> tuple[str, int | None]:
+    """A player and the number behind the @."""
+    if len(word) > 2 * LONGEST_NAME:
+        raise SettingsError(f"unknown player {shown(word)}: a name has {2 * LONGEST_NAME} letters at the most.")
+    found = re.fullmatch(r"(.+)@(\d{1,9})", word, re.ASCII)
+    return (found[1], int(found[2])) if found else (word, None)
+
+
+def _short(name: str) -> str:
+    """An own game's name without its directory."""
+    own = split_name(name)
+    return name if own is None else f"{Path(own[0]).name}:{own[1]}"
+
+
+def _directories(path: Path) -> list[Path]:
+    return sorted(one for one in path.iterdir() if one.is_dir()) if path.is_dir() else []
+
+
+def _label(directory: Path, taken: dict[str, Path]) -> str:
+    """The name of a run: its directory's, with a number if another run has it."""
+    name = re.sub(r"[@\s]+", "-", directory.resolve().name)
+    number, label = 2, name
+    while label in taken:
+        label, number = f"{name}-{number}", number + 1
+    return label
+
+
+def _network(path: Path, label: str) -> Network | None:
+    """A checkpoint's description; None if it is damaged."""
+    with contextlib.suppress(ZerosumError, OSError):
+        info = read_info(path)
+        return Network(label, path, info.full_name, info.encoder_id, info.step)
+    return None
+
+
+def own_game_of(run: Path) -> str | None:
+    """The `path.py:Class` that a run's settings name; None for a game of the core."""
+    from zerosum.base.settings import read_settings
+
+    with contextlib.suppress(ZerosumError, OSError):
+        name = read_settings(run / "config.toml").get("game")
+        if isinstance(name, str) and split_name(name) is not None:
+            return name
+    return None

@@ -1,0 +1,37 @@
+"""How much one visitor may ask for, and all of them together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from zerosum.base.errors import SettingsError
+from zerosum.base.settings import num_cores
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Maxima; a request above one is refused with a sentence that has it."""
+
+    simulations: int = 100_000
+    """Simulations of one search."""
+    seconds: float = 60.0
+    """Seconds of one search."""
+    memory_mib: int = 128
+    """Mebibytes of one search's tree."""
+    message_bytes: int = 1 << 20
+    """Size of a message, which bounds an upload."""
+    visitors: int = 64
+    """Pages connected at a time."""
+    plies: int = 2000
+    """Plies of a game that is opened or analysed."""
+    games: int = 100
+    """Games of an uploaded file."""
+    networks: int = 4
+    """Networks in memory; the one that was not used for longest is dropped."""
+    searching: int = num_cores()
+    """Searches that run at the same moment."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if getattr(self, field.name) <= 0:
+                raise SettingsError(f"{field.name} is {getattr(self, field.name)}, expected more than 0.")

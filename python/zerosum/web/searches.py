@@ -1,0 +1,99 @@
+"""Searches of all visitors on this machine's cores, in turns: each runs for a slice of a second, then the next one.
+
+So a long analysis keeps nobody waiting, and a search whose visitor has gone ends within its slice. Seconds of a search
+are those in which it ran.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TypeVar
+
+from zerosum.evaluators.evaluator import RolloutEvaluator
+from zerosum.games import State
+from zerosum.play.analysis import Analysis
+from zerosum.play.driver import SearchDriver, Task
+from zerosum.play.player import Player
+from zerosum.search import SearchConfig, new_search
+from zerosum.web.limits import Limits
+
+SLICE_SECONDS = 0.2
+
+T = TypeVar("T")
+
+
+class Searches:
+    """Takes turns. Its methods are called from one event loop."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._pool = ThreadPoolExecutor(limits.searching, thread_name_prefix="search")
+        self.num_running = 0
+        """Searches under way, those that wait for their turn among them."""
+
+    def close(self) -> None:
+        """End the threads, once their slices are done."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """The result of a call that takes a while, in its turn."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    async def search(
+        self,
+        player: Player,
+        state: State,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        num_lines: int = 1,
+        on_report: Callable[[Analysis], None] = lambda _: None,
+    ) -> Analysis:
+        """Search a position from scratch; a cancelled call ends the search.
+
+        Args:
+            player: Its evaluator and settings.
+            state: A position whose game goes on.
+            simulations: To make, and
+            seconds: to search; the first limit that is reached ends it. The player's own simulations if neither is
+                given.
+            num_lines: Moves with the best play after them.
+            on_report: Told what was found after each slice, in the event loop.
+        """
+        if simulations is None and seconds is None:
+            simulations = player.config.num_simulations
+        config = _sliced(player.config if seconds is None else player.config_by_time())
+        total = min(simulations or self._limits.simulations, self._limits.simulations)
+        most_seconds = min(seconds or self._limits.seconds, self._limits.seconds)
+        self.num_running += 1
+        try:
+            search = new_search(player.game, config)
+            search.reset(0, state)
+            driver = SearchDriver(search, player.evaluator, config, by=player.own_name)
+            spent = 0.0
+            while True:
+                slice_s = min(SLICE_SECONDS, max(most_seconds - spent, 0.01))
+                task = Task(num_visits=total, seconds=slice_s, num_lines=num_lines)
+                started = time.monotonic()
+                found = await self.call(lambda task=task: driver.run(task))  # type: ignore[misc]
+                spent += min(time.monotonic() - started, found.seconds)
+                found = replace(found, seconds=spent)
+                if found.limit != "time" or spent >= most_seconds - 0.005:
+                    return found
+                on_report(found)
+        finally:
+            self.num_running -= 1
+
+
+def _sliced(config: SearchConfig) -> SearchConfig:
+    """Settings of a search that may be interrupted: sequential halving has to know its end."""
+    return replace(config, root_selection="puct")
+
+
+def is_random(player: Player) -> bool:
+    """Whether positions are judged by random games."""
+    return isinstance(player.evaluator, RolloutEvaluator)

@@ -1,0 +1,73 @@
+// Chooses the page by the address behind #: #/play?game=chess&moves=e2e4 …
+
+import { h, toast } from "./dom.js";
+import { connect, forgetListeners } from "./wire.js";
+
+const PAGES = {
+  play: ["Play", () => import("./play.js")],
+  learn: ["How it thinks", () => import("./learn.js")],
+  games: ["Games", () => import("./games.js")],
+};
+
+let leave = () => {};
+let shown = "";
+
+export function address() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  return { page: path.split("/")[0] || "play", fields: new URLSearchParams(query ?? "") };
+}
+
+/** Write what makes the page again into its address, without a new entry in the browser's history. */
+export function setAddress(page, fields) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== "" && value !== null && value !== undefined) query.set(name, value);
+  history.replaceState(null, "", `#/${page}?${query}`);
+}
+
+async function show() {
+  const { page, fields } = address();
+  const name = page in PAGES ? page : "play";
+  leave();
+  leave = () => {};
+  forgetListeners();
+  const main = document.getElementById("main");
+  main.replaceChildren();
+  main.className = `page-${name}`;
+  for (const link of document.querySelectorAll("#nav a")) {
+    if (link.dataset.page === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${PAGES[name][0]} · zerosum`;
+  try {
+    const module = await PAGES[name][1]();
+    if (address().page !== page) return;
+    leave = module.show(main, fields) ?? (() => {});
+    if (shown && shown !== name) main.focus();
+    shown = name;
+  } catch (error) {
+    toast(error.message);
+  }
+}
+
+function theme() {
+  const button = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const current = () => localStorage.getItem("theme") ?? (system.matches ? "dark" : "light");
+  const apply = () => {
+    document.documentElement.dataset.theme = current();
+    button.textContent = current() === "dark" ? "☀" : "☾";
+  };
+  button.onclick = () => {
+    localStorage.setItem("theme", current() === "dark" ? "light" : "dark");
+    apply();
+  };
+  system.onchange = apply;
+  apply();
+}
+
+document.getElementById("nav").append(...Object.entries(PAGES).map(([page, [name]]) => h("a", { href: `#/${page}`, "data-page": page }, name)));
+theme();
+addEventListener("hashchange", show);
+addEventListener("unhandledrejection", (event) => toast(event.reason?.message ?? String(event.reason)));
+connect();
+show();

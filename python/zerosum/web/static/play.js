@@ -1,0 +1,288 @@
+// Play a game: setup, board, moves, clocks. The address makes the game again.
+
+import { Board, otherMoves } from "./board.js";
+import { choice, download, h, percent, toast } from "./dom.js";
+import { setAddress } from "./main.js";
+import { ask, on, whenOpen } from "./wire.js";
+
+const STRENGTHS = [["10", "10 simulations"], ["50", "50 simulations"], ["200", "200 simulations"], ["800", "800 simulations"], ["3200", "3200 simulations"], ["1s", "1 second"], ["5s", "5 seconds"], ["15s", "15 seconds"], ["rating", "a rating …"]];
+const DEPTHS = [1, 2, 3, 4, 5, 6].map((depth) => [String(depth), `${depth} plies`]);
+const CLOCKS = [["", "No clock"], ["60", "1 minute"], ["180+2", "3 minutes + 2 s"], ["300+3", "5 minutes + 3 s"], ["600", "10 minutes"], ["900+10", "15 minutes + 10 s"], ["300+3x30", "5 minutes, 3 × 30 s byoyomi"], ["st=10", "10 seconds a move"]];
+
+export function show(main, fields) {
+  let view = null, plies = null, hint = null, timer = null, games = [];
+  const board = new Board(move, "Board of the game");
+  const says = h("p", { className: "says", role: "status", "aria-live": "polite" });
+  const others = h("div", { className: "others" });
+  const list = h("ol", { className: "moves", "aria-label": "Moves" });
+  const clocks = [h("div", { className: "clock" }), h("div", { className: "clock" })];
+  const counts = h("p", { className: "counts" });
+  const thought = h("div", { className: "thought", "aria-live": "polite" });
+  const setup = h("dialog", { className: "setup", "aria-label": "New game" });
+  const button = (text, title, onclick, more = {}) => h("button", { type: "button", title, "aria-label": /[a-z]/i.test(text) ? null : title, onclick, ...more }, text);
+  const buttons = {
+    first: button("«", "First position", () => look(0)),
+    back: button("‹", "Previous position", () => look(view.ply - 1)),
+    forward: button("›", "Next position", () => look(view.ply + 1)),
+    last: button("»", "Last position", () => look(null)),
+    undo: button("Take back", "Take back to your previous turn (U)", () => act("play.undo")),
+    hint: button("Hint", "What a search thinks of the position (H)", () => act("play.hint")),
+    flip: button("Flip", "Turn the board (F)", () => act("play.view", { flipped: !view.board.flipped, ply: plies })),
+    resign: button("Resign", "Give the game up", () => { if (confirm("Resign this game?")) act("play.resign"); }),
+    share: button("Copy link", "Copy a link that shows this game", share),
+    save: button("Save", "Save the game as a file", save),
+    analyse: button("Analyse", "Analyse this game", analyse),
+    fresh: button("New game", "Set up a new game (N)", () => openSetup()),
+  };
+  buttons.fresh.className = "main";
+  main.append(
+    h("section", { className: "stage" }, clocks[1], board.whole, clocks[0]),
+    h("section", { className: "side" },
+      h("div", { className: "panel" }, says, others, counts, thought),
+      h("div", { className: "panel list" }, list, h("div", { className: "row browse" }, buttons.first, buttons.back, buttons.forward, buttons.last)),
+      h("div", { className: "row actions" }, buttons.undo, buttons.hint, buttons.flip, buttons.resign),
+      h("div", { className: "row actions" }, buttons.fresh, buttons.share, buttons.save, buttons.analyse)),
+    setup);
+
+  function move(action) {
+    act("play.move", { action });
+  }
+
+  async function act(what, more = {}) {
+    try {
+      const answer = await ask(what, more);
+      if (what === "play.hint") {
+        thought.replaceChildren(h("p", { className: "dim" }, `${answer.by} is looking …`));
+        return;
+      }
+      render(answer);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  function look(ply) {
+    plies = ply === null || ply >= view.history.length ? null : Math.max(ply, 0);
+    act("play.view", plies === null ? {} : { ply: plies });
+  }
+
+  function render(answer) {
+    view = answer;
+    hint = null;
+    board.mover = view.mover;
+    const atEnd = view.ply === view.history.length;
+    plies = atEnd ? null : view.ply;
+    board.show(view.board, view.moves, { ownership: view.ownership });
+    says.textContent = view.says;
+    says.classList.toggle("over", view.over);
+    others.replaceChildren(...otherMoves(view.moves, move));
+    const pieces = [];
+    if (view.counts.captured) pieces.push(`Captured: ${view.counts.captured[0]} by black, ${view.counts.captured[1]} by white.`);
+    else if (view.counts.material) pieces.push(`Material: ${view.counts.material > 0 ? "first" : "second"} player +${Math.abs(view.counts.material)}.`);
+    if (view.score !== null && view.score !== undefined && view.over) pieces.push(`Score: ${view.score > 0 ? "black" : "white"} leads by ${Math.abs(view.score)}.`);
+    pieces.push(...(view.board.captions ?? []));
+    counts.textContent = pieces.join(" ");
+    thought.replaceChildren();
+    renderMoves();
+    renderClocks();
+    buttons.undo.disabled = !view.canUndo;
+    buttons.hint.disabled = buttons.resign.disabled = view.over;
+    buttons.resign.disabled ||= !view.people.length;
+    buttons.back.disabled = buttons.first.disabled = view.ply === 0;
+    buttons.forward.disabled = buttons.last.disabled = atEnd;
+    buttons.save.textContent = `Save ${view.formats[0].toUpperCase()}`;
+    setAddress("play", { ...view.link, left: view.link.left?.join(","), seconds: view.strength.seconds, rating: view.strength.rating, western: view.board.western });
+    const { moves, left, ...rest } = view.link;
+    localStorage.setItem("play", JSON.stringify({ ...rest, ...view.strength }));
+  }
+
+  function renderMoves() {
+    const rows = [];
+    let row = null;
+    view.history.forEach((text, index) => {
+      const player = view.firsts[index];
+      if (player === 0 || row === null || row.dataset.full) {
+        row = h("li", {});
+        if (player === 1) row.append(h("span", { className: "gap" }, "…"));
+        rows.push(row);
+      }
+      if (player === 1) row.dataset.full = "1";
+      row.append(h("button", { type: "button", "aria-label": `Move ${index + 1}: ${text}`, "aria-current": view.ply === index + 1 ? "true" : null, onclick: () => look(index + 1) }, text));
+    });
+    list.replaceChildren(...rows);
+    const current = list.querySelector("[aria-current]");
+    if (current) list.scrollTop = current.offsetTop - list.clientHeight / 2;
+  }
+
+  function renderClocks() {
+    clearInterval(timer);
+    const since = performance.now();
+    const draw = () => {
+      const below = view.board.flipped ? 1 : 0;
+      [below, 1 - below].forEach((player, place) => {
+        const names = view.people.length === 1 ? (view.people.includes(player) ? "You" : view.computer) : view.people.length ? ["First player", "Second player"][player] : view.computer;
+        let time = "";
+        if (view.clock) {
+          let left = view.clock.left[player];
+          if (view.clock.running === player) left -= (performance.now() - since) / 1000;
+          left = Math.max(left, 0);
+          time = left < 20 ? left.toFixed(1) : `${Math.floor(left / 60)}:${String(Math.floor(left % 60)).padStart(2, "0")}`;
+        }
+        const isTurn = !view.over && view.mover === player;
+        clocks[place].className = `clock${isTurn ? " turn" : ""}`;
+        clocks[place].replaceChildren(h("span", { className: "who" }, names), view.clock ? h("time", { className: time < 10 ? "low" : "" }, time) : (isTurn && !view.people.includes(player) ? h("span", { className: "thinking", "aria-label": "is thinking" }, "…") : ""));
+      });
+    };
+    draw();
+    if (view.clock && !view.over) timer = setInterval(draw, 100);
+  }
+
+  async function share() {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      toast("The link is copied.");
+    } catch {
+      prompt("The link of this game:", location.href);
+    }
+  }
+
+  async function save() {
+    try {
+      const { name, text } = await ask("play.save", { format: view.formats[0] });
+      download(name, text);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  function analyse() {
+    const query = new URLSearchParams({ game: view.game, moves: view.link.moves, ...(view.link.start ? { start: view.link.start } : {}) });
+    location.hash = `#/analyse?${query}`;
+  }
+
+  function showHint(found) {
+    hint = found;
+    board.mark({ arrows: found.lines.map((line, index) => [line.cells, line.share, index ? "other" : "best"]), ownership: view.ownership });
+    thought.replaceChildren(
+      h("p", {}, h("b", {}, percent(found.rate)), ` for the player to move, says ${found.by} after ${found.simulations} simulations.`),
+      h("ol", { className: "lines" }, found.lines.map((line) => h("li", {}, h("b", {}, line.moves[0]), h("span", { className: "dim" }, ` ${percent(line.share)} of visits, ${percent(line.rate)}`), h("span", { className: "rest" }, line.moves.slice(1, 8).join(" "))))));
+  }
+
+  // ---- setting up
+
+  async function openSetup(values = {}) {
+    const last = JSON.parse(localStorage.getItem("play") ?? "{}");
+    const wanted = { game: view?.game ?? "connect4", side: "0", strength: "200", clock: "", start: "", ...last, ...values };
+    if (!games.length) games = await ask("games.list");
+    let opponents = [], ratings = {};
+    const form = h("form", { method: "dialog" });
+    const strengthPlace = h("div"), opponentPlace = h("div"), problem = h("p", { className: "problem", role: "alert" });
+    let [name, number] = (wanted.vs ?? "").split("@");
+    if (number) wanted.strength = number;
+    if (wanted.seconds) wanted.strength = `${wanted.seconds}s`;
+    if (wanted.rating) wanted.strength = "rating";
+    const options = h("input", { type: "text", value: wanted.game, "aria-label": "Game with options", spellcheck: false, onchange: async () => { wanted.game = options.value.trim(); await choose(); } });
+    async function choose() {
+      problem.textContent = "";
+      try {
+        ({ opponents, ratings } = await ask("games.opponents", { game: wanted.game }));
+      } catch (error) {
+        problem.textContent = error.message;
+        return;
+      }
+      if (!opponents.some((one) => one.name === name)) name = opponents[0].name;
+      opponentPlace.replaceChildren(choice("Opponent", opponents.map((one) => [one.name, one.name]), name, (value) => { name = value; strengths(); }));
+      strengths();
+    }
+    const rating = h("input", { type: "number", value: wanted.rating ?? 800, "aria-label": "Rating", min: -500, max: 4000, step: 50 });
+    function strengths() {
+      const kind = opponents.find((one) => one.name === name)?.kind;
+      const known = kind === "depth" ? DEPTHS : STRENGTHS;
+      if (kind === "depth" && !DEPTHS.some(([depth]) => depth === wanted.strength)) wanted.strength = "3";
+      if (kind !== "depth" && !STRENGTHS.some(([value]) => value === wanted.strength)) wanted.strength = "200";
+      strengthPlace.replaceChildren(...(kind === "random" ? [] : [
+        choice("Strength", known, wanted.strength, (value) => { wanted.strength = value; strengths(); }),
+        ...(wanted.strength === "rating" ? [h("label", { className: "field" }, h("span", {}, `Rating${ratings[name] ? ` (${ratings[name].join(" to ")})` : ""}`), rating)] : []),
+      ]));
+    }
+    const start = h("input", { type: "text", value: "", placeholder: "the usual one", "aria-label": "Start position", spellcheck: false });
+    const western = h("input", { type: "checkbox", checked: Boolean(last.western) });
+    form.append(
+      h("h2", {}, "New game"),
+      choice("Game", games.map((game) => [game.name, game.name]), games.some((game) => game.name === wanted.game) ? wanted.game : games[0].name, (value) => { wanted.game = options.value = value; choose(); }),
+      h("details", {}, h("summary", {}, "Options and start"),
+        h("label", { className: "field" }, h("span", {}, "Game with options"), options),
+        h("label", { className: "field" }, h("span", {}, "Start position"), start),
+        h("label", { className: "check" }, western, " Western letters on shogi pieces")),
+      opponentPlace, strengthPlace,
+      choice("You play", [["0", "first"], ["1", "second"], ["both", "both sides"], ["none", "watch two computers"]], wanted.side, (value) => { wanted.side = value; }),
+      choice("Clock", CLOCKS, wanted.clock ?? "", (value) => { wanted.clock = value; }),
+      problem,
+      h("div", { className: "row" },
+        h("button", { className: "main", type: "submit", value: "play" }, "Play"),
+        view ? h("button", { type: "button", onclick: () => setup.close() }, "Cancel") : null));
+    form.onsubmit = async (event) => {
+      event.preventDefault();
+      const kind = opponents.find((one) => one.name === name)?.kind;
+      const message = { game: wanted.game, side: wanted.side, clock: wanted.clock, start: start.value.trim(), western: western.checked, vs: name };
+      if (kind === "depth") message.vs += `@${wanted.strength}`;
+      else if (kind !== "random" && wanted.strength === "rating") message.rating = Number(rating.value);
+      else if (kind !== "random" && wanted.strength.endsWith("s")) message.seconds = parseFloat(wanted.strength);
+      else if (kind !== "random") message.vs += `@${wanted.strength}`;
+      try {
+        const answer = await ask("play.open", message);
+        setup.close();
+        plies = null;
+        render(answer);
+      } catch (error) {
+        problem.textContent = error.message;
+      }
+    };
+    setup.replaceChildren(form);
+    if (!setup.open) setup.showModal();
+    await choose();
+  }
+
+  function key(event) {
+    if (event.target.closest("input, select, dialog, textarea") || event.ctrlKey || event.metaKey || event.altKey || !view) return;
+    const pressed = event.key.toLowerCase();
+    const does = { u: buttons.undo, h: buttons.hint, f: buttons.flip, n: buttons.fresh, "[": buttons.back, "]": buttons.forward }[pressed];
+    if (does && !does.disabled) { does.click(); event.preventDefault(); }
+    if (!board.element.contains(document.activeElement)) {
+      if (event.key === "ArrowLeft" && view.ply > 0) { look(view.ply - 1); event.preventDefault(); }
+      if (event.key === "ArrowRight" && view.ply < view.history.length) { look(view.ply + 1); event.preventDefault(); }
+    }
+  }
+  addEventListener("keydown", key);
+
+  on("table", (answer) => { if (plies === null) render(answer); else act("play.view", { ply: plies }); });
+  on("hint", showHint);
+  on("trouble", ({ says: text }) => toast(text));
+
+  whenOpen(async () => {
+    const known = view ? Object.fromEntries(new URLSearchParams(location.hash.split("?")[1])) : Object.fromEntries(fields);
+    if (known.game) {
+      const message = { ...known, western: known.western === "true" };
+      for (const name of ["seconds", "rating", "resigned"]) if (message[name] !== undefined) message[name] = Number(message[name]);
+      if (message.left !== undefined) message.left = message.left.split(",").map(Number);
+      try {
+        render(await ask("play.open", message));
+        return;
+      } catch (error) {
+        toast(error.message);
+      }
+    }
+    try {
+      const last = JSON.parse(localStorage.getItem("play") ?? "{}");
+      render(await ask("play.open", { game: "connect4", side: "0", ...last, moves: "" }));
+    } catch {
+      localStorage.removeItem("play");
+      render(await ask("play.open", { game: "connect4", side: "0" }));
+    }
+  });
+
+  return () => {
+    clearInterval(timer);
+    removeEventListener("keydown", key);
+  };
+}

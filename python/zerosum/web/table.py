@@ -1,0 +1,400 @@
+"""A game that is played on a page: the moves so far, whose turn it is, clocks, and how the game ended.
+
+    table = Table(library.game("connect4"), people=frozenset({0}), computer="rollouts@400")
+    table.play(3)
+    table.view()
+
+It searches nothing: `visit.py` asks players for the computer's moves. What `link` says makes the same table again, so
+that a page which is loaded anew, by the same person or by another, goes on where it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.contest.clock import Clock, TimeControl, TimeLeft
+from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.notation.game_files import GAMES, game_text
+from zerosum.notation.record import Move, Record
+from zerosum.web.boards import draw, place_moves
+
+SIDES = ("first", "second")
+OWNERSHIP_GAMES = 64
+"""Random games behind the territory that is shown at the end of a game with a score."""
+
+
+class Table:
+    """One game. Who is a person plays from the page, who is not is `computer`."""
+
+    def __init__(
+        self,
+        game: Rules,
+        *,
+        people: frozenset[int],
+        computer: str = "",
+        start: str = "",
+        moves: Sequence[str] = (),
+        control: str = "",
+        left_s: Sequence[float] = (),
+        resigned: int | None = None,
+        most_plies: int = 2000,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Set up a game.
+
+        Args:
+            game: The rules.
+            people: Sides of people: 0 (first), 1 (second), both or none.
+            computer: Words of the player that has the other sides.
+            start: The position before the first move as people write it; "" is the initial one.
+            moves: Moves that were made, as the game writes them.
+            control: A time control of `TimeControl.parse`; "" is no clock.
+            left_s: Seconds of both players, where a game with a clock goes on.
+            resigned: The side that has resigned.
+            most_plies: Plies after which no move is taken any more.
+            now: Seconds of a clock that never goes back.
+
+        Raises:
+            GameError: the position or a move is illegal.
+            SettingsError: the time control is none, or the game has too many moves.
+        """
+        if len(moves) > most_plies:
+            raise SettingsError(f"the game has {len(moves):,} moves, allowed are {most_plies:,}.")
+        self.game, self.people, self.computer, self.control = game, people, computer, control
+        self._most_plies, self._now = most_plies, now
+        self.start = start
+        self._control = TimeControl.parse(control) if control else TimeControl()
+        self.states = [start_state(game, start)]
+        self._names = side_names(game, self.state)
+        self.actions: list[int] = []
+        self.resigned = resigned
+        for number, text in enumerate(moves, start=1):
+            try:
+                self._push(parse_action(game, self.state, text))
+            except GameError as error:
+                raise GameError(f"move {number}: {error}") from error
+        self._left = [float(seconds) for seconds in left_s]
+        self.clock = self._new_clock()
+        self._start_clock()
+
+    # ---- the game
+
+    @property
+    def state(self) -> State:
+        """The position after the last move."""
+        return self.states[-1]
+
+    @property
+    def mover(self) -> int:
+        """The player to move, 0 or 1."""
+        return self.game.player(self.state)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended, by the rules or otherwise."""
+        return self.outcome is not None
+
+    @property
+    def outcome(self) -> float | None:
+        """The first player's result in [-1, 1]; None while the game goes on."""
+        if self.resigned is not None:
+            return -1.0 if self.resigned == 0 else 1.0
+        if self.clock is not None and self.clock.flag_fallen is not None:
+            return -1.0 if self.clock.flag_fallen == 0 else 1.0
+        return self.game.outcome(self.state)
+
+    @property
+    def is_computers_turn(self) -> bool:
+        """Whether the computer is to move."""
+        return not self.is_over and self.mover not in self.people
+
+    def play(self, action: int) -> None:
+        """Make a legal move.
+
+        Raises:
+            GameError: the game is over, or the action is illegal.
+        """
+        if self.is_over:
+            raise GameError(f"the game is over ({self.ending()}): take a move back or begin a new game.")
+        if len(self.actions) >= self._most_plies:
+            raise GameError(f"the game has {self._most_plies:,} moves, more are not allowed here.")
+        if action not in self.game.legal_actions(self.state):
+            raise GameError(f"action {action} is not legal here.")
+        if self.clock is not None:
+            self.clock.stop()
+            if self.clock.flag_fallen is not None:
+                return
+        self._push(action)
+        self._start_clock()
+
+    def undo(self) -> None:
+        """Go back to the latest position before this one in which a person was to move.
+
+        Raises:
+            GameError: there is none.
+        """
+        if self.resigned is not None:
+            self.resigned = None
+            return
+        turns = [ply for ply in range(len(self.actions)) if self.game.player(self.states[ply]) in self.people]
+        if not turns and self.people:
+            raise GameError("there is no move to take back.")
+        del self.states[(turns or [0])[-1] + 1 :], self.actions[(turns or [0])[-1] :]
+        self._left = []
+        self.clock = self._new_clock()
+        self._start_clock()
+
+    def resign(self) -> None:
+        """Give the game up for the person to move, or for the one person.
+
+        Raises:
+            GameError: the game is over, or nobody plays.
+        """
+        if self.is_over or not self.people:
+            raise GameError("there is no game to resign.")
+        self.resigned = self.mover if self.mover in self.people else min(self.people)
+
+    def check_flag(self) -> bool:
+        """Whether the time of the player to move has run out, which ends the game."""
+        if self.clock is None or self.is_over:
+            return False
+        left = self.clock.left(self.mover)
+        if self._now() - self._turn_began <= self._limit(left):
+            return False
+        self.clock.stop()
+        return self.clock.flag_fallen is not None
+
+    def seconds_to_flag(self) -> float | None:
+        """Seconds after which `check_flag` is true if nobody moves; None without a clock."""
+        if self.clock is None or self.is_over:
+            return None
+        return max(self._limit(self.clock.left(self.mover)) - (self._now() - self._turn_began), 0.0)
+
+    # ---- what a page is shown
+
+    def view(self, *, flipped: bool = False, western: bool = False, ply: int | None = None) -> dict[str, Any]:
+        """Everything that a page shows of the game, as JSON takes it.
+
+        Args:
+            flipped: The board as the second player sees it.
+            western: Letters for characters.
+            ply: The position to show, the last one if not given; moves are only there at the last one.
+        """
+        game, last = self.game, len(self.actions)
+        shown = last if ply is None else min(max(ply, 0), last)
+        state = self.states[shown]
+        before = (self.states[shown - 1], self.actions[shown - 1]) if shown else None
+        can_move = shown == last and not self.is_over and self.mover in self.people
+        legal = game.legal_actions(state) if can_move else []
+        return {
+            "game": game.spec.full_name,
+            "board": draw(game, state, last=before, flipped=flipped, western=western),
+            "moves": [move.json() for move in place_moves(game, state, legal)],
+            "ply": shown,
+            "history": self.texts(),
+            "firsts": [game.player(state) for state in self.states[:-1]],
+            "mover": self.mover,
+            "people": sorted(self.people),
+            "computer": self.computer,
+            "over": self.is_over,
+            "says": self.sentence(),
+            "position": game.position_text(state),
+            "score": self._score(state),
+            "ownership": self._ownership(state) if shown == last and self.is_over else None,
+            "counts": self._counts(shown),
+            "clock": self._clock_json(),
+            "formats": self.formats(),
+            "canUndo": bool(self.actions) and any(game.player(state) in self.people for state in self.states[:-1]),
+            "link": self.link(),
+        }
+
+    def texts(self) -> list[str]:
+        """The moves as people of the game write them: chess in SAN."""
+        notation = "san" if "san" in self.game.notations else None
+        pairs = zip(self.states, self.actions, strict=False)
+        return [self.game.action_text(state, action, notation) for state, action in pairs]
+
+    def own_texts(self) -> list[str]:
+        """The moves in the game's own notation, without blanks."""
+        return [self.game.action_text(state, action) for state, action in zip(self.states, self.actions, strict=False)]
+
+    def sentence(self) -> str:
+        """Whose turn it is, or how the game ended."""
+        outcome = self.outcome
+        if outcome is None:
+            who = self._side_name(self.mover)
+            if len(self.people) == 1:
+                return f"Your move ({who})." if self.mover in self.people else f"{self.computer} is to move ({who})."
+            return f"{who.capitalize()} to move."
+        if outcome == 0:
+            verdict = "A draw"
+        else:
+            winner = 0 if outcome > 0 else 1
+            verdict = f"{self._side_name(winner).capitalize()} wins"
+            if len(self.people) == 1:
+                verdict = "You win" if winner in self.people else f"{self.computer} wins"
+            if abs(outcome) != 1:
+                verdict += f" by {abs(outcome):g}"
+        ending = self.ending()
+        how = "" if ending in ("", ENDING_OF_PYTHON_GAMES) else f": {ending}"
+        score = self._score(self.state)
+        margin = f", by {abs(score):g} points" if score and how and self.resigned is None else ""
+        return f"{verdict}{how}{margin}."
+
+    def ending(self) -> str:
+        """How the game ended, in a few words; "" while it goes on."""
+        if self.resigned is not None:
+            return f"{self._side_name(self.resigned)} resigns"
+        if self.clock is not None and self.clock.flag_fallen is not None:
+            return f"{self._side_name(self.clock.flag_fallen)} is out of time"
+        return self.game.ending(self.state) or ""
+
+    def link(self) -> dict[str, Any]:
+        """What makes the same table again."""
+        side = "both" if len(self.people) == 2 else "none" if not self.people else str(min(self.people))
+        found: dict[str, Any] = {"game": self.game.spec.full_name, "side": side, "moves": " ".join(self.own_texts())}
+        if self.start:
+            found["start"] = self.start
+        if self.computer:
+            found["vs"] = self.computer
+        if self.resigned is not None:
+            found["resigned"] = self.resigned
+        if self.control and self.clock is not None:
+            found["clock"] = self.control
+            found["left"] = [round(seconds, 1) for seconds in self._seconds_left()]
+        return found
+
+    # ---- records
+
+    def formats(self) -> list[str]:
+        """Formats in which the game can be saved: those of its records, or its moves as text."""
+        name = self.game.spec.name
+        return [format for format, games in GAMES.items() if name in games] or ["txt"]
+
+    def record(self) -> Record:
+        """The game as a record."""
+        outcome = self.outcome
+        names = ["a person" if side in self.people else self.computer for side in (0, 1)]
+        ending = ""
+        if self.resigned is not None:
+            ending = "resignation"
+        elif self.clock is not None and self.clock.flag_fallen is not None:
+            ending = "time"
+        elif outcome is not None:
+            ending = self.game.ending(self.state) or ""
+        return Record(
+            self.game.spec.full_name,
+            tuple(map(Move, self.own_texts())),
+            headers=(("first player", names[0]), ("second player", names[1])),
+            start=self.start,
+            result=outcome,
+            ending=ending,
+        )
+
+    def text(self, format: str) -> str:
+        """The game in a file's format.
+
+        Raises:
+            SettingsError: the format is none for this game.
+            GameError: the format cannot say how the game ended.
+        """
+        if format not in self.formats():
+            raise SettingsError(f"{self.game.spec.full_name} is saved as {' or '.join(self.formats())}.")
+        if format == "txt":
+            head = [self.game.spec.full_name, *([f"start: {self.start}"] if self.start else [])]
+            return "\n".join([*head, " ".join(self.own_texts()), self.sentence()]) + "\n"
+        return game_text(self.record(), format=format)
+
+    # ---- inside
+
+    def _push(self, action: int) -> None:
+        self.states.append(self.game.play(self.state, action))
+        self.actions.append(action)
+
+    def _side_name(self, player: int) -> str:
+        return self._names[player]
+
+    def _score(self, state: State) -> float | None:
+        return self.game.score(state)
+
+    def _ownership(self, state: State) -> list[float] | None:
+        """Who owns each cell of a board with a score, in [-1, 1] for the first player."""
+        if self.game.score(state) is None:
+            return None
+        found = self.game.ownership(state, OWNERSHIP_GAMES, 0)
+        return None if found is None else [round(float(share), 2) for share in found]
+
+    def _counts(self, ply: int) -> dict[str, Any]:
+        """What was captured where stones are captured, and the count of material."""
+        state = self.states[ply]
+        counts: dict[str, Any] = {"material": round(float(self.game.material(state)), 1)}
+        if self.game.score(state) is not None and (picture := self.game.picture(state)) is not None:
+            captured = [self._num_stones(player, self.states[0]) for player in (0, 1)]
+            for before, after, action in zip(self.states, self.states[1 : ply + 1], self.actions, strict=False):
+                assert after is not None
+                if self.game.action_text(before, action) != "pass":
+                    captured[self.game.player(before)] += 1
+            on_board = [sum(cell is not None and cell[0] == player for cell in picture.cells) for player in (0, 1)]
+            counts["captured"] = [captured[1] - on_board[1], captured[0] - on_board[0]]
+        return counts
+
+    def _num_stones(self, player: int, state: State) -> int:
+        picture = self.game.picture(state)
+        return 0 if picture is None else sum(cell is not None and cell[0] == player for cell in picture.cells)
+
+    def _new_clock(self) -> Clock | None:
+        self._turn_began = self._now()
+        control = self._control
+        if not control.start().is_limited:
+            return None
+        clock = Clock(control, now=self._now)
+        for player, left in enumerate(self._left[:2]):
+            spent = control.flag_falls_after_s(control.start()) - left + control.increment_s
+            if spent > 0 and clock.flag_fallen is None:
+                clock.charge(player, spent)
+        return clock
+
+    def _start_clock(self) -> None:
+        self._turn_began = self._now()
+        if self.clock is not None and not self.is_over:
+            self.clock.start(self.mover)
+
+    def _limit(self, left: TimeLeft) -> float:
+        return self._control.flag_falls_after_s(left)
+
+    def _seconds_left(self) -> list[float]:
+        assert self.clock is not None
+        left = [self._limit(self.clock.left(player)) for player in (0, 1)]
+        if not self.is_over:
+            left[self.mover] = max(left[self.mover] - (self._now() - self._turn_began), 0.0)
+        elif self.clock.flag_fallen is not None:
+            left[self.clock.flag_fallen] = 0.0
+        return left
+
+    def _clock_json(self) -> dict[str, Any] | None:
+        if self.clock is None:
+            return None
+        running = None if self.is_over else self.mover
+        return {"left": [round(seconds, 2) for seconds in self._seconds_left()], "running": running}
+
+
+def side_names(game: Rules, state: State) -> tuple[str, str]:
+    """What the players of a game are called: by their colours where they have some, else first and second.
+
+    >>> from zerosum.games import make
+    >>> [side_names(make(name), make(name).initial_state())[0] for name in ("chess", "go9", "hex")]
+    ['white', 'black', 'the first player']
+    """
+    picture, mover = game.picture(state), game.player(state)
+    captions = picture.captions if picture is not None else []
+    for name, other in (("White", "Black"), ("Black", "White")):
+        if f"{name} to move" in captions:
+            names = (name.lower(), other.lower())
+            return names if mover == 0 else (names[1], names[0])
+    if game.score(state) is not None:
+        return "black", "white"  # stones are counted
+    return f"the {SIDES[0]} player", f"the {SIDES[1]} player"

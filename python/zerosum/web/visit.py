@@ -1,0 +1,440 @@
+"""One connected page: each of its messages is answered, and what happens meanwhile is told to it.
+
+    visit = Visit(house, tell)
+    reply = await visit.answer('{"id": 1, "do": "play.open", "game": "connect4", "side": "0"}')
+
+A message is an object with `do`, an `id` that its reply repeats, and the fields of that request. The reply has `result`
+or `error`, a sentence. Events have `event`. Nothing is remembered of a page that has gone: what it needs to come back
+stands in its address, so there are no sessions whose names could be guessed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from zerosum._core import uniform
+from zerosum.analysis.query_fields import Fields, QueryError
+from zerosum.base.errors import GameError, SettingsError, ZerosumError, printable
+from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.player import AlphaBeta, Player, RandomPlay, network_name
+from zerosum.play.runs import network_at
+from zerosum.play.skill import (
+    MOST_SKILL,
+    Levels,
+    drawn_action,
+    levels_of,
+    simulations_of,
+    skilled_search,
+    temperature_of,
+)
+from zerosum.web import catalogue
+from zerosum.web.boards import draw, move_cells
+from zerosum.web.lesson import DEFAULT_C, Lesson
+from zerosum.web.lesson_texts import lesson_texts
+from zerosum.web.library import Library
+from zerosum.web.limits import Limits
+from zerosum.web.searches import Searches
+from zerosum.web.table import Table
+
+LOG = logging.getLogger("zerosum.web")
+WATCH_SECONDS = 0.4
+"""Pause between two moves of computers that play each other."""
+MOST_LINES = 5
+
+Handler = Callable[["Visit", Fields], Awaitable[Any]]
+Tell = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class House:
+    """What all visits share."""
+
+    library: Library
+    limits: Limits
+    searches: Searches
+    seed: int = 0
+    """Keys the moves of random players."""
+
+
+class Visit:
+    """A connected page."""
+
+    def __init__(self, house: House, tell: Tell) -> None:
+        """Connect a page; `tell` sends it events and is called in the event loop."""
+        self.house, self._tell = house, tell
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self.table: Table | None = None
+        self._shown: dict[str, Any] = {}
+        self._strength: dict[str, Any] = {}
+        self.lesson: Lesson | None = None
+
+    # ---- messages
+
+    async def answer(self, text: str) -> dict[str, Any]:
+        """The reply to a message, whatever it is."""
+        number: Any = None
+        try:
+            message = json.loads(text)
+            if not isinstance(message, dict):
+                raise QueryError("", "a message is an object with `do` and `id`.")
+            number = message.get("id") if isinstance(message.get("id"), int) else None
+            handler = HANDLERS.get(str(message.get("do"))[:40])
+            if handler is None:
+                raise QueryError("do", f"unknown request {str(message.get('do'))[:40]!r}.")
+            return {"id": number, "result": await handler(self, Fields(message))}
+        except QueryError as error:
+            return {"id": number, "error": printable(f"{error.field}: {error}" if error.field else str(error))}
+        except ZerosumError as error:
+            return {"id": number, "error": str(error)}
+        except (ValueError, RecursionError):
+            return {"id": number, "error": "the message is no JSON that this program understands."}
+        except Exception as error:  # a mistake of ours must not end the connection
+            LOG.error("a request failed: %s", printable(f"{type(error).__name__}: {error}")[:300])
+            return {"id": number, "error": f"This failed inside the program ({type(error).__name__})."}
+
+    def tell(self, event: str, **values: Any) -> None:
+        """Send an event to the page."""
+        self._tell({"event": event, **values})
+
+    def begin(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do something meanwhile; another task of this name ends."""
+        self.stop(name)
+        self._tasks[name] = asyncio.get_running_loop().create_task(self._guarded(name, work))
+
+    def stop(self, *names: str) -> None:
+        """End tasks, with their searches; all if none is named."""
+        for name in names or tuple(self._tasks):
+            if (task := self._tasks.pop(name, None)) is not None:
+                task.cancel()
+
+    def close(self) -> None:
+        """The page has gone."""
+        self.stop()
+
+    async def _guarded(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await work()
+        except ZerosumError as error:
+            self.tell("trouble", about=name, says=str(error))
+        except Exception as error:
+            LOG.error("a task failed: %s", printable(f"{type(error).__name__}: {error}")[:300])
+            self.tell("trouble", about=name, says=f"This failed inside the program ({type(error).__name__}).")
+
+    # ---- playing
+
+    def _table(self) -> Table:
+        if self.table is None:
+            raise SettingsError("there is no game: open one first.")
+        return self.table
+
+    def _table_view(self) -> dict[str, Any]:
+        return self._table().view(**self._shown) | {"strength": self._strength}
+
+    async def play_open(self, fields: Fields) -> dict[str, Any]:
+        """Set up a game, or one that began elsewhere."""
+        limits = self.house.limits
+        game = await asyncio.to_thread(self.house.library.game, fields.text("game") or "connect4")
+        side = fields.text("side") or "0"
+        people = {"0": {0}, "1": {1}, "both": {0, 1}, "none": set[int]()}.get(side)
+        if people is None:
+            raise QueryError("side", "Must be 0, 1, both or none")
+        seconds = fields.number("seconds", 0.05, limits.seconds)
+        rating = fields.number("rating", -1000, 5000)
+        word = fields.text("vs") or self.house.library.usual_opponent(game)
+        if len(people) < 2:  # loads a network now, not at the first move
+            player = await asyncio.to_thread(self.house.library.player, word, game)
+            if rating is not None:
+                _skill_for(player, rating)
+        left = fields.get("left", [])
+        if not isinstance(left, list) or not all(isinstance(one, int | float) and 0 <= one < 1e9 for one in left):
+            raise QueryError("left", "Must be an array of seconds")
+        table = Table(
+            game,
+            people=frozenset(people),
+            computer="" if len(people) == 2 else word,
+            start=fields.text("start"),
+            moves=fields.text("moves").split(),
+            control=fields.text("clock"),
+            left_s=left,
+            resigned=fields.integer("resigned", 0, 1),
+            most_plies=limits.plies,
+        )
+        self.stop("computer", "flag", "hint")
+        self.table = table
+        self._strength = {
+            name: value for name, value in (("seconds", seconds), ("rating", rating)) if value is not None
+        }
+        self._shown = {"flipped": people == {1}, "western": fields.flag("western")}
+        if fields.has("flipped"):
+            self._shown["flipped"] = fields.flag("flipped")
+        self._go_on()
+        return self._table_view()
+
+    async def play_move(self, fields: Fields) -> dict[str, Any]:
+        """A move by its action."""
+        table, action = self._table(), fields.integer("action", 0, 1 << 16)
+        if action is None:
+            raise QueryError("action", "Must be an integer")
+        if not table.is_over and table.mover not in table.people:
+            raise GameError("it is not your turn.")
+        table.play(action)
+        return self._changed()
+
+    async def play_undo(self, fields: Fields) -> dict[str, Any]:
+        """Take back to the person's last turn."""
+        self._table().undo()
+        return self._changed()
+
+    async def play_resign(self, fields: Fields) -> dict[str, Any]:
+        """Give up."""
+        self._table().resign()
+        return self._changed()
+
+    async def play_view(self, fields: Fields) -> dict[str, Any]:
+        """The same game shown otherwise: flipped, western, an earlier ply."""
+        for name in ("flipped", "western"):
+            if fields.has(name):
+                self._shown[name] = fields.flag(name)
+        self._shown["ply"] = fields.integer("ply", 0, self.house.limits.plies)
+        return self._table_view()
+
+    async def play_save(self, fields: Fields) -> dict[str, Any]:
+        """The text of a file with the game."""
+        table = self._table()
+        format = fields.text("format") or table.formats()[0]
+        return {"name": f"{table.game.spec.name}.{format}", "text": table.text(format)}
+
+    async def play_hint(self, fields: Fields) -> dict[str, Any]:
+        """What a search thinks of the position; the answer comes as an event."""
+        table = self._table()
+        if table.is_over:
+            raise GameError("the game is over, there is nothing to search.")
+        word = table.computer or self.house.library.usual_opponent(table.game)
+        player = await asyncio.to_thread(self._judge, word, table)
+        self.begin("hint", lambda: self._hint(table, player))
+        return {"by": player.own_name}
+
+    def _judge(self, word: str, table: Table) -> Player:
+        library = self.house.library
+        try:
+            return library.analyst(word, table.game)
+        except SettingsError:  # who plays has no search
+            return library.analyst("rollouts", table.game)
+
+    async def _hint(self, table: Table, player: Player) -> None:
+        ply = len(table.actions)
+        found = await self.house.searches.search(player, table.state, seconds=1.0, num_lines=3)
+        if self.table is table and len(table.actions) == ply:
+            self.tell("hint", **analysis_json(found))
+
+    def _changed(self) -> dict[str, Any]:
+        """After a move or anything else that changes the game."""
+        self.stop("computer", "hint")
+        self._shown.pop("ply", None)
+        self._go_on()
+        return self._table_view()
+
+    def _go_on(self) -> None:
+        """Let the computer move, and watch the clock."""
+        table = self._table()
+        if table.is_computers_turn:
+            self.begin("computer", lambda: self._computer(table))
+        if table.clock is not None and not table.is_over:
+            self.begin("flag", lambda: self._watch_flag(table))
+
+    async def _watch_flag(self, table: Table) -> None:
+        while self.table is table and (left := table.seconds_to_flag()) is not None:
+            await asyncio.sleep(min(left, 5.0) + 0.02)
+            if self.table is table and table.check_flag():
+                self.stop("computer")
+                self.tell("table", **self._table_view())
+
+    async def _computer(self, table: Table) -> None:
+        while table.is_computers_turn and self.table is table:
+            ply = len(table.actions)
+            action, said = await self._chosen(table)
+            if not table.people:
+                await asyncio.sleep(WATCH_SECONDS)
+            if self.table is not table or len(table.actions) != ply or table.is_over:
+                return
+            table.play(action)
+            self.tell("table", **self._table_view(), said=said)
+
+    async def _chosen(self, table: Table) -> tuple[int, dict[str, Any] | None]:
+        """The computer's move, and what it thought."""
+        house, game, state = self.house, table.game, table.state
+        player = await asyncio.to_thread(house.library.player, table.computer, game)
+        draw_ = uniform(house.seed, id(table) % (1 << 31), len(table.actions), "web")
+        if isinstance(player, RandomPlay):
+            legal = game.legal_actions(state)
+            return legal[int(draw_ * len(legal))], None
+        if isinstance(player, AlphaBeta):
+            depth = player.depth
+            found = await house.searches.call(lambda: game.alpha_beta(state, depth=depth, seed=house.seed))
+            return found.action, None
+        seconds, temperature = self._strength.get("seconds"), 0.0
+        simulations = None if seconds is not None else player.config.num_simulations
+        if (rating := self._strength.get("rating")) is not None:
+            skill = _skill_for(player, rating)
+            if skill < MOST_SKILL:
+                simulations, seconds, temperature = simulations_of(skill), None, temperature_of(skill)
+                player = player.judged_by(player.evaluator, replace(skilled_search(player.config), exact_bounds=True))
+        if table.clock is not None:
+            left = table.seconds_to_flag() or 0.1
+            seconds = min(seconds or house.limits.seconds, max(left / 25, 0.05))
+            simulations = None if simulations is None else simulations
+        analysis = await house.searches.search(player, state, simulations=simulations, seconds=seconds)
+        action = drawn_action(analysis.root, draw_, temperature=temperature) if temperature else analysis.best_action
+        return action, analysis_json(analysis)
+
+    # ---- the lesson
+
+    def _lesson(self) -> Lesson:
+        if self.lesson is None:
+            raise SettingsError("there is no lesson: open one first.")
+        return self.lesson
+
+    async def lesson_open(self, fields: Fields) -> dict[str, Any]:
+        """Begin a scenario."""
+        c = fields.number("c", 0.0, 5.0)
+        self.lesson = Lesson(fields.text("scenario") or "right", DEFAULT_C if c is None else c)
+        return self.lesson.view()
+
+    async def lesson_step(self, fields: Fields) -> dict[str, Any]:
+        """Make simulations, one if no number is given."""
+        lesson = self._lesson()
+        for _ in range(fields.integer("number", 1, 400) or 1):
+            lesson.step()
+        return lesson.view()
+
+    async def lesson_c(self, fields: Fields) -> dict[str, Any]:
+        """Change the constant; the tree stays."""
+        c = fields.number("c", 0.0, 5.0)
+        if c is not None:
+            self._lesson().set_c(c)
+        return self._lesson().view()
+
+    async def lesson_rewind(self, fields: Fields) -> dict[str, Any]:
+        """Go back to a step."""
+        self._lesson().rewind(fields.integer("number", 0, 1000) or 0)
+        return self._lesson().view()
+
+    async def lesson_reset(self, fields: Fields) -> dict[str, Any]:
+        """Clear the tree."""
+        self._lesson().reset()
+        return self._lesson().view()
+
+    async def lesson_texts(self, fields: Fields) -> dict[str, Any]:
+        """The explanation at its reading levels."""
+        return lesson_texts()
+
+    # ---- games
+
+    async def games_list(self, fields: Fields) -> list[dict[str, Any]]:
+        """All games with their boards."""
+        return await asyncio.to_thread(catalogue.games, self.house.library)
+
+    async def games_page(self, fields: Fields) -> dict[str, Any]:
+        """The page about one game."""
+        game = await asyncio.to_thread(self.house.library.game, fields.text("game"))
+        return await asyncio.to_thread(catalogue.page, game, fields.text("moves"))
+
+    async def games_opponents(self, fields: Fields) -> dict[str, Any]:
+        """Who plays a game."""
+        game = await asyncio.to_thread(self.house.library.game, fields.text("game"))
+        found = await asyncio.to_thread(self.house.library.opponents, game)
+        return {"opponents": found, "ratings": await asyncio.to_thread(_ratings, self.house.library, game)}
+
+
+def analysis_json(found: Analysis) -> dict[str, Any]:
+    """An analysis as pages take it: values are win rates of the player to move, lines have the cells of their move."""
+    total = max(found.num_visits, 1)
+    return {
+        "by": found.by,
+        "mover": found.player,
+        "rate": round(win_rate(found.value), 4),
+        "draw": None if found.root.draw is None else round(float(found.root.draw), 4),
+        "proven": found.proven,
+        "simulations": found.num_visits,
+        "seconds": round(found.seconds, 2),
+        "limit": found.limit,
+        "lines": [
+            {
+                "moves": list(line.moves[:12]),
+                "cells": move_cells(found.game, found.state, line.actions[0]),
+                "action": line.actions[0],
+                "rate": round(line.win_rate, 4),
+                "visits": line.visits,
+                "share": round(line.visits / total, 4),
+                "prior": round(line.prior, 4),
+                "proven": line.proven,
+            }
+            for line in found.lines[:MOST_LINES]
+        ],
+    }
+
+
+def _skill_for(player: object, rating: float) -> float:
+    """The skill that a rating of the ladder asks for.
+
+    Raises:
+        SettingsError: the player has none, or its skills were never measured.
+    """
+    if not isinstance(player, Player):
+        raise SettingsError("a rating is for networks and rollouts: give this player simulations or a depth instead.")
+    levels = _levels(player)
+    if levels is None:
+        raise SettingsError(
+            f"nobody has measured what {player.own_name} is worth at {player.game.spec.full_name}: `zerosum levels`"
+            " does. Give it simulations or seconds instead."
+        )
+    return levels.skill_for(rating)
+
+
+def _levels(player: Player) -> Levels | None:
+    path = Path(player.name)
+    run, network = path if path.exists() else None, ""
+    if run is not None:
+        with contextlib.suppress(ZerosumError):
+            network = network_name(network_at(run))
+    return levels_of(player.game, run, network)
+
+
+def _ratings(library: Library, game: Any) -> dict[str, list[int]]:
+    """The lowest and the highest rating of those players whose skills were measured."""
+    found: dict[str, list[int]] = {}
+    with contextlib.suppress(ZerosumError):
+        player = library.player("rollouts", game)
+        if isinstance(player, Player) and (levels := _levels(player)) is not None:
+            found["rollouts"] = [levels.lowest, levels.highest]
+    return found
+
+
+HANDLERS: dict[str, Handler] = {
+    "play.open": Visit.play_open,
+    "play.move": Visit.play_move,
+    "play.undo": Visit.play_undo,
+    "play.resign": Visit.play_resign,
+    "play.view": Visit.play_view,
+    "play.save": Visit.play_save,
+    "play.hint": Visit.play_hint,
+    "lesson.open": Visit.lesson_open,
+    "lesson.step": Visit.lesson_step,
+    "lesson.c": Visit.lesson_c,
+    "lesson.rewind": Visit.lesson_rewind,
+    "lesson.reset": Visit.lesson_reset,
+    "lesson.texts": Visit.lesson_texts,
+    "games.list": Visit.games_list,
+    "games.page": Visit.games_page,
+    "games.opponents": Visit.games_opponents,
+}
+"""Every request that a page may make."""
+
+__all__ = ["HANDLERS", "House", "Visit", "analysis_json", "draw"]

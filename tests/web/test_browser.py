@@ -1,0 +1,275 @@
+"""The pages in a real browser, as people use them; the pictures of docs/web.md are made here."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web_for_tests import browser_program, serving
+from zerosum.web.visit import House
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "web"
+DESKTOP, PHONE = {"width": 1200, "height": 760}, {"width": 390, "height": 844}
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    program = browser_program()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, House]]:
+    folder = tmp_path_factory.mktemp("own")
+    text = (DOCS.parents[1] / "README.md").read_text(encoding="utf-8")
+    (folder / "breakthrough.py").write_text(text.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    with serving(own_games=[f"{folder / 'breakthrough.py'}:Breakthrough"]) as served:
+        yield served
+
+
+@pytest.fixture
+def visit(browser: Any, site: tuple[str, House]) -> Iterator[Open]:
+    """Opens pages; a page that says an error in its console, or asks another host for anything, fails the test."""
+    contexts, troubles = [], []
+    (site[0], site[0].replace("http:", "ws:"), "blob:", "data:")
+
+    def open_page(where: str, *, size: dict[str, int] = DESKTOP, dark: bool = False) -> Any:
+        context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce")
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on(
+            "request", lambda asked: asked.url.startswith((site[0], "blob:", "data:")) or troubles.append(asked.url)
+        )
+        page.goto(site[0] + where)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def says(page: Any, text: str) -> None:
+    page.wait_for_function(
+        "text => document.querySelector('.says')?.textContent.includes(text)", arg=text, timeout=60_000
+    )
+
+
+def click(page: Any, *cells: str) -> None:
+    for cell in cells:
+        page.locator(f'[data-name="{cell}"]').click()
+
+
+def history(page: Any, number: int) -> list[str]:
+    page.wait_for_function("number => document.querySelectorAll('.moves button').length >= number", arg=number)
+    return page.locator(".moves button").all_inner_texts()
+
+
+def picture(page: Any, name: str) -> None:
+    """Keep a picture for the documentation where it is asked for; it must not be empty or large."""
+    taken = page.screenshot()
+    assert 5_000 < len(taken) < 150_000, len(taken)
+    if os.environ.get("ZEROSUM_PICTURES"):
+        DOCS.mkdir(exist_ok=True)
+        (DOCS / f"{name}.png").write_bytes(taken)
+
+
+def test_a_whole_game_of_connect_four_against_the_program(visit: Open) -> None:
+    page = visit("#/play?game=connect4&side=0&vs=rollouts@50")
+    says(page, "Your move")
+    for _ in range(21):
+        page.wait_for_function(
+            "() => document.querySelector('.says.over') || document.querySelector('.says').textContent.includes('Your')"
+        )
+        if page.locator(".says.over").count():
+            break
+        page.locator("[data-cell].column").first.click()
+    says(page, ".")
+    assert re.search("win|draw", page.locator(".says").inner_text())
+    assert "moves=" in page.url
+
+
+def test_chess_with_castling_en_passant_and_promotion(visit: Open) -> None:
+    page = visit("#/play?game=chess&side=both&moves=e2e4+e7e5+g1f3+b8c6+f1c4+f8c5")
+    says(page, "White to move")
+    click(page, "e1", "g1")
+    says(page, "Black to move")
+    assert history(page, 7)[-1] == "O-O"
+    assert page.locator('[data-name="f1"]').get_attribute("aria-label") == "f1, white rook"
+    page = visit("#/play?game=chess&side=both&moves=e2e4+a7a6+e4e5+d7d5")
+    says(page, "White to move")
+    click(page, "e5", "d6")
+    assert history(page, 5)[-1] == "exd6" and page.locator('[data-name="d5"]').get_attribute("aria-label") == "d5"
+    page = visit("#/play?game=chess&side=both&start=8/P6k/8/8/8/8/7K/8+w+-+-+0+1")
+    says(page, "White to move")
+    click(page, "a7", "a8")
+    page.get_by_role("dialog", name="Choose the move").get_by_role("button", name="Knight").click()
+    assert history(page, 1) == ["a8=N"]
+
+
+def test_a_shogi_promotion_and_a_drop(visit: Open) -> None:
+    page = visit("#/play?game=shogi&side=both&moves=7g7f+3c3d")
+    says(page, "Black to move")
+    click(page, "8h", "2b")
+    page.get_by_role("button", name="Promote", exact=True).click()
+    says(page, "White to move")
+    click(page, "3a", "2b")
+    says(page, "Black to move")
+    page.get_by_role("button", name="1 B in hand").nth(1).click()
+    click(page, "5e")
+    assert history(page, 5)[-1] == "B*5e"
+
+
+def test_a_go_game_to_its_score(visit: Open) -> None:
+    page = visit("#/play?game=go(size=5,+komi=0.5)&side=both&moves=C3+pass+B3+pass+D3+pass+A3+pass")
+    says(page, "Black to move")
+    click(page, "E3")
+    says(page, "White to move")
+    page.get_by_role("button", name="Pass", exact=True).click()
+    says(page, "Black to move")
+    page.get_by_role("button", name="Pass", exact=True).click()
+    says(page, "Black wins: two passes, by 24.5 points")
+    assert page.locator(".own-first").count() == 25
+
+
+def test_a_game_of_ones_own_is_played(visit: Open) -> None:
+    page = visit("#/games")
+    page.get_by_role("link", name=re.compile("breakthrough.py")).click()
+    page.get_by_role("link", name="Play", exact=True).nth(1).click()
+    says(page, "Your move")
+    page.locator("[data-cell].source").first.click()
+    page.locator("[data-cell].legal").first.click()
+    history(page, 2)
+    says(page, "Your move")
+
+
+def test_a_reload_in_the_middle_of_a_game_loses_nothing(visit: Open) -> None:
+    page = visit("#/play?game=tictactoe&side=0&vs=rollouts@20")
+    says(page, "Your move")
+    click(page, "b2")
+    before = history(page, 2)
+    page.reload()
+    assert history(page, 2) == before
+    says(page, "Your move")
+    other = visit("#/" + page.url.partition("#/")[2])
+    assert history(other, 2) == before
+
+
+def test_take_back_hint_flip_resign_and_save(visit: Open) -> None:
+    page = visit("#/play?game=chess&side=0&vs=random")
+    says(page, "Your move")
+    click(page, "e2", "e4")
+    history(page, 2)
+    page.get_by_role("button", name="Hint").click()
+    page.locator(".lines li").first.wait_for()
+    assert page.locator(".arrow.best").count() == 1
+    page.get_by_role("button", name="Flip").click()
+    page.wait_for_function("() => document.querySelector('.picture .label').textContent === '1'")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save PGN").click()
+    assert "1. e4" in Path(saved.value.path()).read_text()
+    page.get_by_role("button", name="Take back").click()
+    page.wait_for_function("() => document.querySelectorAll('.moves button').length === 0")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Resign").click()
+    says(page, "random wins: white resigns")
+
+
+def test_a_new_game_is_set_up(visit: Open) -> None:
+    page = visit("#/play")
+    says(page, "Your move")
+    page.get_by_role("button", name="New game").click()
+    page.get_by_label("Game", exact=True).select_option("othello")
+    page.get_by_label("Opponent").select_option("alphabeta")
+    page.get_by_label("Strength").select_option("2")
+    page.get_by_label("Clock").select_option("300+3")
+    page.get_by_role("button", name="Play", exact=True).click()
+    says(page, "Your move")
+    page.wait_for_url(re.compile("vs=alphabeta%402"))
+    assert page.locator("time").count() == 2
+
+
+def test_keyboard_alone(visit: Open) -> None:
+    page = visit("#/play?game=chess&side=0&vs=random")
+    says(page, "Your move")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.cell") is not None:
+            break
+    assert page.evaluate("document.activeElement.dataset.name") == "a8"
+    for key in ["ArrowRight"] * 4 + ["ArrowDown"] * 6 + ["Enter"] + ["ArrowUp"] * 2 + ["Enter"]:
+        page.keyboard.press(key)
+    assert history(page, 2)[0] == "e4"
+    page.keyboard.press("u")
+    page.wait_for_function("() => document.querySelectorAll('.moves button').length === 0")
+
+
+@pytest.mark.parametrize("where", ["#/play?game=chess&side=0&vs=random", "#/learn", "#/games", "#/games?name=go9"])
+def test_a_narrow_screen_needs_no_sideways_scrolling(visit: Open, where: str) -> None:
+    page = visit(where, size=PHONE)
+    page.locator("main > *").first.wait_for()
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll('button, a, input, select, [role=gridcell]')].filter((one) =>
+            !(one.getAttribute('aria-label') || one.textContent.trim() || one.title || one.labels?.length)
+        ).map((one) => one.outerHTML)"""
+    )
+    assert unnamed == []
+
+
+def test_two_visitors_do_not_meet(visit: Open) -> None:
+    first, second = (visit("#/play?game=tictactoe&side=both") for _ in range(2))
+    for page, cell in ((first, "a1"), (second, "c3")):
+        says(page, "to move")
+        click(page, cell)
+    assert history(first, 1) == ["a1"] and history(second, 1) == ["c3"]
+
+
+def test_the_lesson_by_its_own_controls(visit: Open) -> None:
+    page = visit("#/learn?scenario=wrong")
+    page.get_by_role("button", name="Ten simulations").wait_for()
+    page.get_by_label("c, how curious").fill("4")
+    page.get_by_role("button", name="A hundred simulations").click()
+    says(page, "Simulation 100")
+    assert "Played now: C" in page.locator(".says").inner_text()
+    page.get_by_role("button", name="Go back to simulation 20", exact=True).click()
+    says(page, "Simulation 20")
+    assert "Played now: A" in page.locator(".says").inner_text()
+    page.locator(".tabs").get_by_role("button", name="A hidden trap").click()
+    says(page, "Nothing was searched yet")
+    for phase in ("select", "expand", "evaluate", "Signs flip"):
+        page.get_by_role("button", name="Phase", exact=True).click()
+        says(page, phase)
+    page.get_by_role("button", name="A hundred simulations").click()
+    says(page, "Played now: B")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save JSON").click()
+    assert '"simulations": 101' in Path(saved.value.path()).read_text()
+    page.get_by_label("Reading level").select_option("5")
+    assert "PUCT" in page.locator(".words").inner_text() or "Mean backups" in page.locator(".words").inner_text()
+
+
+def test_pictures_of_the_documentation(visit: Open) -> None:
+    page = visit("#/play?game=chess&side=0&vs=rollouts@400&moves=e2e4+e7e5+g1f3+b8c6+f1c4+g8f6")
+    says(page, "Your move")
+    click(page, "f3")
+    picture(page, "play")
+    page = visit("#/learn?scenario=trap", size={"width": 1000, "height": 560})
+    page.get_by_role("button", name="Ten simulations").click()
+    says(page, "Simulation 10")
+    picture(page, "learn")

@@ -1,0 +1,170 @@
+"""Games on a page without a page: moves placed on boards, take-backs, clocks, links and records."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+import pytest
+
+from zerosum._core import core_game_names
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.games import Rules, make, parse_action, state_after
+from zerosum.notation import read_games
+from zerosum.web.boards import draw, place_moves
+from zerosum.web.table import Table, side_names
+
+OWN_GAME = Path(__file__).resolve().parents[2] / "README.md"
+
+
+def placed(game: Rules, moves: str = "") -> dict[str, tuple[int | str | None, tuple[int, ...], str]]:
+    state = state_after(game, moves)
+    return {
+        move.text: (move.source, move.targets, move.rest)
+        for move in place_moves(game, state, game.legal_actions(state))
+    }
+
+
+def test_moves_of_chess_begin_and_end_on_squares() -> None:
+    found = placed(make("chess"))
+    assert found["e2e4"] == (52, (36,), "") and found["g1f3"] == (62, (45,), "")
+    game = make("chess")
+    state = game.parse_position("8/P6k/8/8/8/8/7K/8 w - - 0 1")
+    promotions = [move for move in place_moves(game, state, game.legal_actions(state)) if move.source == 8]
+    assert sorted(move.rest for move in promotions) == ["b", "n", "q", "r"] and {m.targets for m in promotions} == {
+        (0,)
+    }
+
+
+def test_drops_begin_in_the_hand_and_promotions_are_told_apart() -> None:
+    found = placed(make("shogi"), "7g7f 3c3d")
+    assert found["8h2b"][:2] == found["8h2b+"][:2] and (found["8h2b"][2], found["8h2b+"][2]) == ("", "+")
+    found = placed(make("shogi"), "7g7f 3c3d 8h2b+ 3a2b")
+    assert found["B*5e"] == ("B", (40,), "")
+    board = draw(make("shogi"), state_after(make("shogi"), "7g7f 3c3d 8h2b+ 3a2b"))
+    assert {(hand["player"], *map(tuple, hand["pieces"])) for hand in board["hands"]} == {(0, ("B", 1)), (1, ("B", 1))}
+
+
+def test_a_column_is_clicked_anywhere_and_a_pass_nowhere() -> None:
+    assert placed(make("connect4"))["4"] == (None, (3, 10, 17, 24, 31, 38), "")
+    assert placed(make("go9"))["pass"] == (None, (), "pass")
+    assert placed(make("go9"))["A9"] == (None, (0,), "")
+    nim = placed(make("nim"))
+    assert len({move[1] for move in nim.values()}) == len(nim), "each move has a cell of its own"
+
+
+@pytest.mark.parametrize("name", core_game_names())
+def test_every_move_of_every_game_can_be_clicked(name: str) -> None:
+    """Source, target and the rest of the text tell all legal moves of a position apart."""
+    game, generator = make(name), random.Random(1)
+    state = game.initial_state()
+    for _ in range(25):
+        legal = game.legal_actions(state)
+        if not legal:
+            break
+        moves = place_moves(game, state, legal)
+        assert len({(move.source, move.targets, move.rest) for move in moves}) == len(legal)
+        assert all(move.targets or move.rest == move.text for move in moves)
+        board = draw(game, state)
+        assert len(board["cells"]) == game.spec.board_shape[0] * game.spec.board_shape[1]
+        state = game.play(state, generator.choice(legal))
+
+
+def own_game(folder: Path) -> str:
+    """The README's game in a file."""
+    text = OWN_GAME.read_text(encoding="utf-8")
+    code = text.partition("```python\n")[2].partition("```")[0]
+    (folder / "breakthrough.py").write_text(code, encoding="utf-8")
+    return f"{folder / 'breakthrough.py'}:Breakthrough"
+
+
+def test_a_game_of_ones_own_has_a_board(tmp_path: Path) -> None:
+    game = make(own_game(tmp_path))
+    board = draw(game, game.initial_state())
+    assert len(board["cells"]) == 25 and board["svg"].count("url(#zerosum-first)") == 10
+    owners = [cell[3].split()[0] for cell in board["cells"] if cell[3]]
+    assert owners == ["second"] * 10 + ["first"] * 10
+    later = game.play(game.initial_state(), game.legal_actions(game.initial_state())[0])
+    assert draw(game, later)["svg"].count("url(#zerosum-second)") == 10, "seen from the other side, too"
+    assert all(isinstance(source, int) and len(targets) == 1 for source, targets, _ in placed(game).values())
+
+
+def new_table(name: str = "connect4", **more: object) -> Table:
+    return Table(make(name), people=frozenset({0}), computer="rollouts@10", **more)  # type: ignore[arg-type]
+
+
+def test_a_table_goes_on_where_its_link_says() -> None:
+    table = new_table(moves=["4", "4", "3"])
+    link = table.link()
+    again = Table(make(link["game"]), people=frozenset({0}), computer=link["vs"], moves=link["moves"].split())
+    assert again.view() == table.view() and table.is_computers_turn
+
+
+def test_taking_back_goes_to_a_persons_turn() -> None:
+    table = new_table(moves=["4", "4", "3", "5"])
+    table.undo()
+    assert table.own_texts() == ["4", "4"] and table.mover == 0
+    table.undo()
+    assert table.own_texts() == []
+    with pytest.raises(GameError, match="no move to take back"):
+        table.undo()
+
+
+def test_what_is_not_allowed_is_refused() -> None:
+    table = new_table()
+    with pytest.raises(GameError, match="not legal"):
+        table.play(99)
+    with pytest.raises(GameError, match="move 2"):
+        new_table(moves=["4", "9"])
+    with pytest.raises(SettingsError, match="allowed are 3"):
+        new_table(moves=["4"] * 4, most_plies=3)
+    table.resign()
+    assert table.outcome == -1 and "rollouts@10 wins: the first player resigns" in table.sentence()
+    with pytest.raises(GameError, match="over"):
+        table.play(3)
+    table.undo()
+    assert not table.is_over
+
+
+def test_clocks_run_out() -> None:
+    now = [0.0]
+    table = Table(make("chess"), people=frozenset({0, 1}), control="10+1", now=lambda: now[0])
+    now[0] = 4.0
+    table.play(parse_action(table.game, table.state, "e4"))
+    assert table.view()["clock"] == {"left": [7.0, 10.0], "running": 1}
+    again = Table(make("chess"), people=frozenset({0, 1}), control="10+1", moves=["e2e4"], left_s=table.link()["left"])
+    assert again.view()["clock"]["left"] == pytest.approx([7.0, 10.0], abs=0.5)
+    now[0] = 14.5
+    assert table.check_flag() and table.outcome == 1 and "black is out of time" in table.sentence()
+    assert table.record().ending == "time"
+
+
+@pytest.mark.parametrize(("name", "format"), [("chess", "pgn"), ("go9", "sgf"), ("shogi", "kif"), ("shogi", "csa")])
+def test_games_are_saved_as_people_record_them(name: str, format: str) -> None:
+    game, generator = make(name), random.Random(2)
+    table = Table(game, people=frozenset({0, 1}))
+    for _ in range(12):
+        table.play(generator.choice(game.legal_actions(table.state)))
+    table.resign()
+    (record,) = read_games(io.StringIO(table.text(format)), format=format)
+    assert [move.text for move in record.checked().moves] == table.own_texts()
+    assert record.result == table.outcome
+
+
+def test_a_go_game_is_counted() -> None:
+    table = Table(make("go(size=5, komi=0.5)"), people=frozenset({0, 1}))
+    for text in ["C3", "pass", "B3", "pass", "D3", "pass", "A3", "pass", "E3", "A1", "A2", "pass", "pass", "pass"]:
+        if not table.is_over:
+            table.play(parse_action(table.game, table.state, text))
+    view = table.view()
+    assert view["over"] and "two passes" in view["says"] and "points" in view["says"]
+    assert len(view["ownership"]) == 25 and sum(view["ownership"]) > 15
+    captured = Table(make("go(size=5, komi=0.5)"), people=frozenset({0, 1}), moves=["A1", "A2", "E5", "B1"]).view()
+    assert captured["counts"]["captured"] == [0, 1]
+
+
+def test_players_have_the_names_of_their_colours() -> None:
+    names = {name: side_names(make(name), make(name).initial_state()) for name in ("chess", "shogi", "go9", "hex")}
+    assert names["chess"] == ("white", "black") and names["shogi"] == names["go9"] == ("black", "white")
+    assert names["hex"] == ("the first player", "the second player")

@@ -1,0 +1,256 @@
+"""A connected page without a socket: requests, events, limits, and ten thousand messages of nonsense."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web_for_tests import untrained_run
+from zerosum.web.library import Library
+from zerosum.web.limits import Limits
+from zerosum.web.searches import Searches
+from zerosum.web.visit import HANDLERS, House, Visit
+
+LIMITS = Limits(simulations=2000, seconds=5.0, plies=300)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return untrained_run(tmp_path_factory.mktemp("runs") / "tiny")
+
+
+@pytest.fixture
+def house(run: Path) -> Iterator[House]:
+    made = House(Library([run], (), LIMITS), LIMITS, Searches(LIMITS), seed=1)
+    yield made
+    made.searches.close()
+
+
+class Page:
+    """A page that remembers its events."""
+
+    def __init__(self, house: House) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.visit = Visit(house, self.events.append)
+
+    async def ask(self, what: str, **fields: Any) -> dict[str, Any]:
+        return await self.visit.answer(json.dumps({"id": 7, "do": what, **fields}))
+
+    async def event(self, name: str) -> dict[str, Any]:
+        for _ in range(3000):
+            for event in self.events:
+                if event["event"] == name:
+                    self.events.remove(event)
+                    return event
+            await asyncio.sleep(0.01)
+        raise AssertionError(f"no {name} among {[event['event'] for event in self.events]}")
+
+
+def with_page(house: House, work: Callable[[Page], Awaitable[None]]) -> None:
+    async def all_of_it() -> None:
+        page = Page(house)
+        await work(page)
+        page.visit.close()
+
+    asyncio.run(all_of_it())
+
+
+@pytest.mark.parametrize("player", ["rollouts@30", "alphabeta@2", "random", "tiny@20", "tiny step 2@20"])
+def test_every_kind_of_player_answers(house: House, player: str) -> None:
+    async def work(page: Page) -> None:
+        opened = await page.ask("play.open", game="connect4", side="0", vs=player)
+        assert opened["id"] == 7 and len(opened["result"]["moves"]) == 7
+        assert "error" not in await page.ask("play.move", action=3)
+        assert len((await page.event("table"))["history"]) == 2
+
+    with_page(house, work)
+
+
+def test_two_computers_play_to_the_end(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.web.visit.WATCH_SECONDS", 0.0)
+
+    async def work(page: Page) -> None:
+        await page.ask("play.open", game="tictactoe", side="none", vs="rollouts@20")
+        while not (view := await page.event("table"))["over"]:
+            pass
+        assert len(view["history"]) >= 5
+
+    with_page(house, work)
+
+
+def test_a_rating_needs_a_measurement(house: House) -> None:
+    async def work(page: Page) -> None:
+        answer = await page.ask("play.open", game="nim", side="0", vs="rollouts", rating=500)
+        assert "nobody has measured" in answer["error"]
+        answer = await page.ask("play.open", game="nim", side="0", vs="random", rating=500)
+        assert "a rating is for networks" in answer["error"]
+
+    with_page(house, work)
+
+
+def test_a_hint_has_lines_with_cells(house: House) -> None:
+    async def work(page: Page) -> None:
+        await page.ask("play.open", game="chess", side="0", vs="random")
+        assert (await page.ask("play.hint"))["result"]["by"] == "rollouts"
+        hint = await page.event("hint")
+        assert len(hint["lines"]) == 3 and len(hint["lines"][0]["cells"]) == 2
+        assert sum(line["share"] for line in hint["lines"]) <= 1
+
+    with_page(house, work)
+
+
+def test_moves_out_of_turn_and_beyond_limits_are_refused(house: House) -> None:
+    async def work(page: Page) -> None:
+        assert "open one first" in (await page.ask("play.move", action=1))["error"]
+        await page.ask("play.open", game="connect4", side="1", vs="rollouts@2000")
+        assert "not your turn" in (await page.ask("play.move", action=1))["error"]
+        for fields, said in (
+            ({"vs": "rollouts@2001"}, "1 to 2,000 are allowed"),
+            ({"vs": "alphabeta@40"}, "1 to 6 plies"),
+            ({"vs": "/etc/passwd"}, "unknown player"),
+            ({"vs": "../tiny"}, "unknown player"),
+            ({"game": "/tmp/x.py:X"}, "unknown game"),
+            ({"game": "openspiel:go"}, "unknown game"),
+            ({"game": "go(size=99)"}, "size"),
+            ({"game": "chess", "vs": "tiny"}, "has learned connect4"),
+            ({"moves": "4 " * 400}, "allowed are 300"),
+            ({"clock": "tomorrow"}, "tomorrow"),
+            ({"seconds": 1e9}, "seconds"),
+            ({"start": "x" * 100}, "x"),
+        ):
+            answer = await page.ask("play.open", **{"game": "connect4", "side": "0", "vs": "rollouts@5", **fields})
+            assert said in answer.get("error", ""), (fields, answer)
+
+    with_page(house, work)
+
+
+def test_a_search_ends_when_its_page_goes(house: House) -> None:
+    async def all_of_it() -> None:
+        page = Page(house)
+        await page.ask("play.open", game="go(size=19)", side="1", vs="rollouts", seconds=5.0)
+        while not house.searches.num_running:
+            await asyncio.sleep(0.01)
+        page.visit.close()
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+        assert house.searches.num_running == 0
+
+    asyncio.run(all_of_it())
+
+
+def test_searches_take_turns(house: House) -> None:
+    """Twenty short searches are done while four long ones go on: nobody waits for an analysis to end."""
+
+    async def all_of_it() -> None:
+        library, state = house.library, house.library.game("connect4").initial_state()
+        player = library.analyst("rollouts@100", library.game("connect4"))
+        go = library.game("go(size=19)")
+        long = library.analyst("rollouts", go)
+        searches = [asyncio.create_task(house.searches.search(long, go.initial_state(), seconds=5.0)) for _ in range(4)]
+        await asyncio.sleep(0.05)
+        found = await asyncio.gather(*(house.searches.search(player, state, simulations=100) for _ in range(20)))
+        assert [one.num_visits for one in found] == [100] * 20
+        assert not any(search.done() for search in searches)
+        for search in searches:
+            search.cancel()
+
+    asyncio.run(all_of_it())
+
+
+def test_a_search_in_slices_is_the_search(house: House) -> None:
+    """A search by simulations finds in turns what it finds at one go."""
+    library = house.library
+    game = library.game("connect4")
+    player = library.analyst("tiny@1500", game)
+
+    async def all_of_it() -> Any:
+        return await house.searches.search(player, game.initial_state())
+
+    import zerosum.web.searches as module
+
+    whole = asyncio.run(all_of_it())
+    before, module.SLICE_SECONDS = module.SLICE_SECONDS, 0.002
+    try:
+        sliced = asyncio.run(all_of_it())
+    finally:
+        module.SLICE_SECONDS = before
+    assert sliced.visits == whole.visits and sliced.best_action == whole.best_action
+    assert sliced.num_visits == 1500
+
+
+NUM_MESSAGES = 10_000
+
+
+def nonsense(generator: random.Random, depth: int = 0) -> Any:
+    kinds: list[Callable[[], Any]] = [
+        lambda: None,
+        lambda: generator.choice([True, False]),
+        lambda: generator.choice([-1, 0, 1, 2, 3, 7, 10**6, -(10**18), 10**40]),
+        lambda: generator.choice([0.5, -1.5, 1e300, float("inf"), float("nan")]),
+        lambda: generator.choice(
+            [
+                "",
+                "0",
+                "both",
+                "chess",
+                "go9",
+                "nim",
+                "rollouts@3",
+                "random",
+                "../..",
+                "\0",
+                "4 4 3",
+                "e2e4",
+                "<b>",
+                "9" * 50,
+                "pgn",
+                "right",
+            ]
+        ),
+        lambda: "".join(chr(generator.randrange(1, 0x500)) for _ in range(generator.randrange(30))),
+    ]
+    if depth < 3:
+        kinds.append(lambda: [nonsense(generator, depth + 1) for _ in range(generator.randrange(4))])
+        kinds.append(lambda: {str(nonsense(generator, 3)): nonsense(generator, depth + 1) for _ in range(3)})
+    return generator.choice(kinds)()
+
+
+FIELDS = """game side vs moves start clock left seconds rating resigned western flipped action ply format number c
+scenario text simulations lines run runs moment noise fpu index name source""".split()  # noqa: SIM905
+
+
+def test_ten_thousand_messages_of_nonsense_are_answered_with_a_sentence(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    generator = random.Random(5)
+
+    async def work(page: Page) -> None:
+        for number in range(NUM_MESSAGES):
+            message: Any = nonsense(generator)
+            if number % 10:
+                message = {generator.choice(FIELDS): nonsense(generator) for _ in range(generator.randrange(6))}
+                message["do"] = generator.choice([*HANDLERS, "play.nothing", nonsense(generator)])
+                message["id"] = generator.choice([number, nonsense(generator)])
+            text = json.dumps(message)
+            if generator.random() < 0.05:
+                text = text[: generator.randrange(len(text) + 1)]
+            reply = await page.visit.answer(text)
+            assert set(reply) in ({"id", "result"}, {"id", "error"})
+            json.dumps(reply)
+            if "error" in reply:
+                assert reply["error"] and "Traceback" not in reply["error"] and "inside" not in reply["error"], (
+                    text,
+                    reply,
+                )
+            page.events.clear()
+
+    with caplog.at_level(logging.INFO):
+        with_page(house, work)
+    assert not [record for record in caplog.records if record.name.startswith("zerosum")], caplog.text
