@@ -206,8 +206,8 @@ def test_info_says_what_a_used_up_run_needs_to_go_on(zero: Command, learned: Pat
 def test_a_budget_in_minutes_is_used_up_too(tmp_path: Path) -> None:
     row = MetricsRow(minutes=4.7, step=5, games=1, positions=9, evaluations=9, evaluations_per_second=1.0)
     config = new_config(zerosum.make("tictactoe"), "tictactoe", minutes=5)
-    assert larger_budget(config, []) == larger_budget(config, [row]) == []
-    assert larger_budget(config, [replace(row, minutes=4.76)]) == ["--minutes", "10"]
+    assert larger_budget(config, []) == larger_budget(config, [row]) == {}
+    assert larger_budget(config, [replace(row, minutes=4.76)]) == {"minutes": 10.0}
 
 
 def test_a_command_is_told_as_it_can_be_typed_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

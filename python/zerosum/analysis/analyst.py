@@ -13,9 +13,10 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
 from zerosum.base.errors import GameError, SettingsError
-from zerosum.games import Rules, State, make, state_after
+from zerosum.games import Game, Rules, State, make, state_after
 from zerosum.play.analysis import Analysis
 from zerosum.play.choice import Players
 from zerosum.play.driver import REPORT_SECONDS, Task
@@ -88,7 +89,7 @@ class Analyst:
 def analyse(
     position: State | str = "",
     *,
-    game: Rules | str | None = None,
+    game: Rules | Game[Any] | str | None = None,
     player: Player | str | Path | None = None,
     num_simulations: int | None = None,
     seconds: float | None = None,
@@ -121,7 +122,7 @@ def analyse(
     if not isinstance(player, Player):
         player = _player_of(player, game)
     elif game is not None:
-        player = player.with_rules(make(game) if isinstance(game, str) else game)
+        player = player.with_rules(make(game))
     num_simulations, seconds = limits(num_simulations, seconds, default=player.config.num_simulations)
     if not 1 <= num_lines <= MOST_LINES:
         raise SettingsError(f"num_lines is {num_lines}, allowed is 1 to {MOST_LINES}.")
@@ -147,9 +148,9 @@ def limits(
     return (default, None) if num_simulations is None and seconds is None else (num_simulations, seconds)
 
 
-def _player_of(named: str | Path | None, game: Rules | str | None) -> Player:
+def _player_of(named: str | Path | None, game: Rules | Game[Any] | str | None) -> Player:
     players = Players("" if named is None else str(named))
-    rules = make(game) if isinstance(game, str) else game or players.own_game()
+    rules = players.own_game() if game is None else make(game)
     if rules is None:
         raise SettingsError("analyse needs a game, such as game='connect4', or the path of a player that has one.")
     return players.of(rules)

@@ -10,6 +10,7 @@ seats it at many boards.
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,8 @@ from zerosum.evaluators import Evaluator, RolloutEvaluator, make_evaluator
 from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
-from zerosum.games.python_game import split_name
+from zerosum.games.python_game import Game, split_name
+from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
 from zerosum.play.analysis import Analysis
@@ -366,13 +368,14 @@ def load_player(
     *,
     num_simulations: int | None = None,
     backend: str = "auto",
-    game: Rules | str | None = None,
+    game: Rules | Game[Any] | str | None = None,
     batch_size: int = LEAVES_A_BATCH,
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
     It searches with the run's settings, and with `num_simulations` per move if given. `game` is needed only for a game
-    of your own ("path.py:Class", or its rules) if the checkpoint lies outside of its run. `batch_size` is the usual
+    of your own ("path.py:Class", an object or its rules) if the checkpoint lies outside of its run or the run does not
+    know where it is. `batch_size` is the usual
     maximum of positions per batch of the network; matches use larger ones. A search by time keeps a batch per core in
     flight, or two on a GPU.
 
@@ -385,7 +388,7 @@ def load_player(
     checkpoint, run = load_checkpoint(path), _read_run_config(path)
     info = checkpoint.info
     game = game or learned_game(path, info)
-    rules, search = make(game) if isinstance(game, str) else game, _search_of(run, num_simulations)
+    rules, search = make(game), _search_of(run, num_simulations)
     num_batches, by_time = (
         (2, LEAVES_A_BATCH_ON_GPU) if evaluates_on_gpu(backend, "auto") else (num_cores(), batch_size)
     )
@@ -417,12 +420,39 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
     """
     name = _read_run_config(path).get("game") or info.full_name
     is_known = info.game in core_game_names() or info.game.startswith(openspiel.PREFIX)
+    if name.startswith(OBJECT):
+        raise GameError(
+            f"{path} has learned {name.removeprefix(OBJECT)!r}, a game that was given as an object: give it again, as"
+            " game=MyGame(), or name its file, as --game path.py:Class."
+        )
     if name == info.full_name and not is_known:
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
-    if (own := split_name(name)) is not None:
-        warning = f"{path} has its rules in {own[0]}, a program that runs now: only run programs that you trust"
-        print(printable(f"{warning} (`zerosum info` and `zerosum export` need none)."), file=sys.stderr)
+    if split_name(name) is not None:
+        name = _own_rules(path, name)
     return make(name)
+
+
+def _own_rules(path: Path, name: str) -> str:
+    """The name of a game of one's own that a run has learned: its file, or the run's copy where that has moved."""
+
+    def tell(sentence: str) -> None:
+        print(printable(sentence), file=sys.stderr)
+
+    own, directory = split_name(name), _run_directory(path)
+    assert own is not None
+    kept = kept_name(directory, name)
+    if kept is not None and not Path(own[0]).is_file():
+        tell(f"{own[0]} is not there any more: {path} keeps a copy of its rules, which are played.")
+        name = kept
+    elif kept is not None and (changed := differing(directory, rules_files(name))):
+        tell(
+            f"{', '.join(changed)} changed since {path} was trained: it learned the older rules, which are played with"
+            f" --game {shlex.quote(kept)}."
+        )
+    file = name.rpartition(":")[0]
+    warning = f"{path} has its rules in {file}, a program that runs now: only run programs that you trust"
+    tell(f"{warning} (`zerosum info` and `zerosum export` need none).")
+    return name
 
 
 def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int = 0) -> SearchContestant:
@@ -526,8 +556,7 @@ def _search_of(run: dict[str, Any], num_simulations: int | None) -> SearchConfig
 
 def _read_run_config(path: Path) -> dict[str, Any]:
     """The `config.toml` of the run that a path belongs to; empty if it lies outside of any run."""
-    directory = path.resolve() if path.is_dir() else path.resolve().parent
-    file = (directory.parent if directory.name == "checkpoints" else directory) / "config.toml"
+    file = _run_directory(path) / "config.toml"
     if not file.is_file():
         return {}
     values = read_settings(file)
@@ -538,3 +567,9 @@ def _read_run_config(path: Path) -> dict[str, Any]:
     except SettingsError as error:
         raise DataError(f"{file}: {error} Correct or remove that line.") from error
     return values
+
+
+def _run_directory(path: Path) -> Path:
+    """The directory of the run that a path belongs to, if it belongs to one."""
+    directory = path.resolve() if path.is_dir() else path.resolve().parent
+    return directory.parent if directory.name == "checkpoints" else directory

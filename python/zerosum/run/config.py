@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from zerosum._core import __version__
-from zerosum.base.errors import DataError, SettingsError, nearest
+from zerosum.base.errors import DataError, SettingsError, command_text, nearest
 from zerosum.base.settings import (
     FORMAT_VERSION,
     check,
@@ -35,6 +35,7 @@ from zerosum.evaluators.backends import BACKENDS, PRECISIONS
 from zerosum.evaluators.device import uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.games.python_game import split_name
+from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig
 from zerosum.replay import ReplayConfig
@@ -193,6 +194,16 @@ def budget_words(training: TrainingConfig) -> str:
     return f"{number} {word.removesuffix('s') if number == '1' else word}"
 
 
+def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:
+    """How the run goes on, with a larger budget if one is given: a command, or Python for a game that was an object."""
+    budget = [("minutes", minutes)] if minutes else [("steps", steps)] if steps else []
+    if config.game.startswith(OBJECT):
+        more = "".join(f", {name}={value:g}" for name, value in budget)
+        return f"zerosum.train(game, {str(directory)!r}{more})"
+    words = [word for name, value in budget for word in (f"--{name}", f"{value:g}")]
+    return command_text("train", config.game, "--run", directory, *words)
+
+
 SECTIONS: dict[str, type] = {
     "training": TrainingConfig,
     "search": SearchConfig,
@@ -255,6 +266,7 @@ def new_config(
     preset: str = "",
     minutes: float | None = None,
     seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
 ) -> RunConfig:
     """The settings of a new run: defaults for this game, then the preset, then what was asked.
@@ -265,13 +277,14 @@ def new_config(
         preset: A name of `preset_names()`, or "".
         minutes: The budget, if given.
         seed: The run's seed, if given.
+        settings: By `section.name`, or by section.
         overrides: `section.name=value`, as the command line has them.
 
     Raises:
         SettingsError: an unknown preset or setting (with the nearest names), a value out of range, or a head that the
             game cannot have.
     """
-    asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
+    asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides, settings=settings)
     layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
     budgets = [layer["training"]["minutes"] for layer in layers if "minutes" in layer.get("training", {})]
     values = default_settings(game, minutes=budgets[-1] if budgets else DEFAULT_MINUTES)
@@ -291,12 +304,37 @@ def _has_owners(game: Rules) -> bool:
     return leaves.owners_after(np.empty(0, np.uint16), no_moves) is not None
 
 
-def asked_settings(*, minutes: float | None, seed: int | None, overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What the command line asks, by section."""
-    asked = parse_overrides(overrides)
-    for name, value in (("minutes", minutes), ("seed", seed)):
-        if value is not None:
-            asked.setdefault("training", {})[name] = value
+def asked_settings(
+    *,
+    minutes: float | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    overrides: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """What a caller asks, by section; `overrides` go before `settings`, and the budget and the seed before both.
+
+    >>> asked_settings(steps=9, settings={"search.num_simulations": 64, "learner": {"batch_size": 8}})
+    {'search': {'num_simulations': 64}, 'learner': {'batch_size': 8}, 'training': {'steps': 9}}
+
+    Raises:
+        SettingsError: a name is unknown, or an override cannot be read.
+    """
+    asked: dict[str, dict[str, Any]] = {}
+    for name, value in (settings or {}).items():
+        section, dot, rest = name.partition(".")
+        if not dot and not isinstance(value, Mapping):
+            raise SettingsError(
+                f"{name!r} is not a setting: write 'section.name', such as 'search.num_simulations', or a section with"
+                " a mapping of its names."
+            )
+        _require_section(section)
+        asked.setdefault(section, {}).update({rest: value} if dot else value)
+    for section, values in parse_overrides(overrides).items():
+        asked.setdefault(section, {}).update(values)
+    for name, number in (("minutes", minutes), ("steps", steps), ("seed", seed)):
+        if number is not None:
+            asked.setdefault("training", {})[name] = number
     return asked
 
 

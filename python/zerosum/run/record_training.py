@@ -29,7 +29,7 @@ from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.replay import ReplayWindow
 from zerosum.replay.record_source import Part, RecordSource
 from zerosum.replay.window import require_game
-from zerosum.run.config import RunConfig, minutes_word
+from zerosum.run.config import RunConfig, minutes_word, train_text
 from zerosum.run.held_out import BATCH_SIZE, HeldOutFile, held_out_table, measure
 from zerosum.run.learning import learn_step, network_now, open_checkpoint, restored_learner
 from zerosum.run.metrics import Metrics, MetricsRow
@@ -124,7 +124,7 @@ class RecordTraining:
                     self._rate(is_last=False)
             self._save()
             if self._stop.is_set():
-                go_on = command_text("train", self._config.game, "--run", self._directory)
+                go_on = train_text(self._config, self._directory)
                 self._report(f"Stopped. To go on from here: {go_on}")
                 return
             for split in ("dev", "test"):

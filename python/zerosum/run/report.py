@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
 from zerosum.base.errors import DataError, ZerosumError, command_text, printable
@@ -16,11 +17,12 @@ from zerosum.contest.elo import Rating
 from zerosum.contest.ratings import fit_ratings
 from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES, split_name
+from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
 from zerosum.play.player import RANDOM, Contestant, Player, SearchContestant, load_player, rollouts
-from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
+from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, train_text
 from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
@@ -297,13 +299,13 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         say(mistake_table(rates))
     say(
         f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
-        f" `{command_text('train', config.game, '--run', run, *larger_budget(config, rows))}` goes on."
+        f" `{train_text(config, run, **larger_budget(config, rows))}` goes on."
     )
 
 
 def _num_parameters(run: Path, config: RunConfig) -> int | None:
     """Of the run's network; None where only the code of a game of one's own could tell."""
-    if split_name(config.game) is None:
+    if split_name(config.game) is None and not config.game.startswith(OBJECT):
         return num_parameters(config.network, NetworkShape.of(make(config.game).spec))
     for path in reversed(list_checkpoints(run / "checkpoints")):
         with contextlib.suppress(DamagedCheckpointError):
@@ -311,14 +313,14 @@ def _num_parameters(run: Path, config: RunConfig) -> int | None:
     return None
 
 
-def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> list[str]:
-    """What a training has to be told to go on: twice the budget, if it is used up."""
+def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> dict[str, Any]:
+    """What a training has to be told to go on, by name: twice the budget, if it is used up."""
     minutes, seconds, steps = config.training.minutes, config.learning_seconds, config.training.steps
     if rows and minutes is not None and seconds is not None and 60 * rows[-1].minutes >= seconds:
-        return ["--minutes", f"{2 * minutes:g}"]
+        return {"minutes": 2 * minutes}
     if rows and steps is not None and rows[-1].step >= steps:
-        return ["--steps", f"{2 * steps}"]
-    return []
+        return {"steps": 2 * steps}
+    return {}
 
 
 def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:

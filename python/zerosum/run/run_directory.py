@@ -12,7 +12,7 @@ import os
 import socket
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from zerosum.games.python_game import split_name
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_encoder
 from zerosum.replay.shards import read_manifest
-from zerosum.run.config import RunConfig, asked_settings, changed, dump_config, load_config, new_config
+from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config
 
 RECORDS = "records"
 """Where imported games lie, a store as that of the games that were played."""
@@ -100,9 +100,7 @@ def plan(
     name: str,
     *,
     preset: str = "",
-    minutes: float | None = None,
-    seed: int | None = None,
-    overrides: Sequence[str] = (),
+    asked: Mapping[str, Mapping[str, Any]],
 ) -> RunConfig:
     """The settings that a training would have: the run's own, changed as asked, or new ones. Writes nothing.
 
@@ -113,11 +111,10 @@ def plan(
     """
     require_own_files(directory)
     if (directory / "config.toml").exists():
-        asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
         config = _changed_config(directory, game, name, preset=preset, asked=asked)
     else:
         _require_no_strangers(directory)
-        config = new_config(game, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+        config = new_config(game, name, preset=preset, settings=asked)
     if config.training.device != "auto":
         torch_device(config.training.device)
     return config
@@ -141,7 +138,7 @@ def _require_no_strangers(directory: Path) -> None:
 
 
 def _changed_config(
-    directory: Path, game: Rules, name: str, *, preset: str, asked: dict[str, dict[str, Any]]
+    directory: Path, game: Rules, name: str, *, preset: str, asked: Mapping[str, Mapping[str, Any]]
 ) -> RunConfig:
     """The settings of a run that is there, changed as asked."""
     before = load_config(directory / "config.toml")

@@ -31,7 +31,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -39,17 +39,17 @@ from typing import Any
 from zerosum.base.errors import RunError, command_text, printable
 from zerosum.base.files import writing
 from zerosum.evaluators import make_evaluator
-from zerosum.games import Rules, check_game
-from zerosum.games.python_game import adopt
-from zerosum.games.rules import find_game
+from zerosum.games import Game, Rules
+from zerosum.games.source_files import OBJECT
 from zerosum.learner import StepReport
 from zerosum.network import Checkpoint, NetworkShape, save_checkpoint
 from zerosum.network.weights import num_parameters, policy_remark
 from zerosum.replay import ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.window import needed, require_game
-from zerosum.run.config import RunConfig, budget_words, game_name, minutes_word
+from zerosum.run.config import RunConfig, asked_settings, budget_words, minutes_word, train_text
 from zerosum.run.forecast import forecast
+from zerosum.run.given_game import GivenGame
 from zerosum.run.learning import learn_step, network_now, open_checkpoint, restored_learner
 from zerosum.run.metrics import Metrics, MetricsRow
 from zerosum.run.mistakes import Mistakes
@@ -73,55 +73,59 @@ Report = Callable[[str], None]
 
 
 def train(
-    game: str,
+    game: str | Game[Any] | Rules,
     run: str | Path,
     *,
     preset: str = "",
     minutes: float | None = None,
+    steps: int | None = None,
     seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
     report: Report = print,
 ) -> None:
     """Train an agent for a game in a run directory, from nothing or from where the run stopped.
 
     Args:
-        game: A game's name, with options in brackets if any, or `path.py:Class`.
+        game: A game's name, with options in brackets if any, or `path.py:Class`; an object of such a class, or what
+            `zerosum.make` returned. The self-play of an object whose class no other process can load, such as that of
+            a notebook, shares one process.
         run: The run directory; made if it is not there.
         preset: A preset's name, for a new run.
         minutes: The budget; a run that has used it up goes on if it gets a larger one.
+        steps: The budget in learner steps, instead of minutes.
         seed: Keys every draw of a new run.
-        overrides: `section.name=value`.
+        settings: By name, {"search.num_simulations": 64}, or by section, {"search": {"num_simulations": 64}}.
+        overrides: `section.name=value`, as the command line has them; they go before `settings`.
         report: Gets a line at a time of what is going on.
 
     Raises:
         ZerosumError: whatever the user can mend, in a sentence.
     """
-    directory, name = Path(run), game_name(game)
+    directory = Path(run)
 
     def say(line: str) -> None:
         report(printable(line))  # of files that somebody else may have written
 
-    found = find_game(name)
-    if not isinstance(found, Rules):
-        for doubt in check_game(found, num_games=10).doubts:
-            report(f"DOUBT: {doubt.splitlines()[0]} `zerosum check-game` shows more.")
-    rules = found if isinstance(found, Rules) else adopt(found)
-    if not rules.is_python:
-        name = rules.spec.full_name  # one name for `go9` and `go( size=9 )`
+    given = GivenGame.of(game)
+    for doubt in given.doubts():
+        report(f"DOUBT: {doubt} `zerosum check-game` shows more.")
+    asked = asked_settings(minutes=minutes, steps=steps, seed=seed, overrides=overrides, settings=settings)
 
     def planned() -> RunConfig:
-        return plan(directory, rules, name, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+        return plan(directory, given.rules, given.name, preset=preset, asked=asked)
 
     planned()  # refuses what can be refused before the directory is made
     with hold(directory), _stop_on_signals() as stop:
         config = planned()  # what another process left, now that none can change it
         write_config(directory, config)
-        _describe(config, rules, directory, say)
+        given.keep_source(directory, report=say)
+        _describe(config, given.rules, directory, say)
         with _repeatable_torch() if config.training.deterministic else contextlib.nullcontext():
             if config.training.source == "selfplay":
-                Training(directory, rules, config, say, stop).run()
+                Training(directory, given.rules, config, say, stop).run()
             else:
-                RecordTraining(directory, rules, config, say, stop).run()
+                RecordTraining(directory, given.rules, config, say, stop).run()
 
 
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
@@ -249,6 +253,11 @@ class Training:
             f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
             f" {self._evaluator.description}."
         )
+        if config.game.startswith(OBJECT) and num_workers > 1:
+            report(
+                "  The workers share one process, because no other process can load"
+                f" {config.game.removeprefix(OBJECT)}: a class in a file, path.py:Class, plays in a process a core."
+            )
         if config.training.steps is not None and not self._is_deterministic:
             report(f"  {forecast(config, game, checkpoint, self._evaluator, num_games=num_games)}.")
         self._started = self._clock()
@@ -279,7 +288,7 @@ class Training:
                     self._rate(is_last=True)
                 self._report_progress()
             if self._stop.is_set():
-                go_on = command_text("train", self._config.game, "--run", self._directory)
+                go_on = train_text(self._config, self._directory)
                 here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
                 self._report(f"Stopped. To go on from {here}: {go_on}")
             else:
@@ -488,8 +497,9 @@ class Training:
         """What a person wants to know at the end of the budget: how good the player is, and what to do with it."""
         step, training = self._learner.step_number, self._config.training
         if step == 0:
-            larger = ["--minutes", f"{10 * training.minutes:g}"] if training.minutes else []
-            go_on = command_text("train", self._config.game, "--run", self._directory, *larger)
+            go_on = train_text(
+                self._config, self._directory, minutes=10 * training.minutes if training.minutes else None
+            )
             return (
                 f"The budget is used up, and nothing was learned: learning begins at {self._num_first_positions():,}"
                 f" positions, and {self._window.total_positions:,} were recorded. Go on with more time: {go_on}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from zerosum.base.settings import num_cores
 from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.games import Rules, measure_game
+from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint
 from zerosum.replay.records import RunningGame
 from zerosum.run.config import RunConfig
@@ -33,8 +34,11 @@ def num_selfplay_workers(config: RunConfig) -> int:
 
 
 def plays_in_processes(config: RunConfig, game: Rules) -> bool:
-    """Whether the workers are processes: those of a game in Python, if they are several, or else they are threads."""
-    return game.is_python and num_selfplay_workers(config) > 1
+    """Whether the workers are processes: those of a game in Python, if they are several, or else they are threads.
+
+    A game that was given as an object, whose class no other process can load, has threads, too.
+    """
+    return game.is_python and num_selfplay_workers(config) > 1 and not config.game.startswith(OBJECT)
 
 
 def choose_games(

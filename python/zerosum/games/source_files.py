@@ -1,0 +1,140 @@
+"""The files of a game of one's own: where an object's class stands, and copies of its rules that a run keeps.
+
+A copy holds the file that a game's name says and the files beside it that it imports, so the game can be made of it
+when the originals have moved. It is never read but by the game's own import.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from zerosum.base.errors import GameError
+from zerosum.base.files import replace_durably
+from zerosum.games.python_game import Game, split_name
+
+OBJECT = "object:"
+"""The beginning of the name of a game that was given as an object whose class no other process can load."""
+COPY = "game"
+"""The directory of the copy in a run."""
+
+
+def source_of(game: Game[Any]) -> str | None:
+    """The name `path.py:Class` from which an equal object can be made in another process; None if there is none.
+
+    There is none if the class stands in a notebook, in the program itself, in a function or in a package, and if the
+    object is not as its constructor makes it without arguments.
+    """
+    found = type(game)
+    module = sys.modules.get(found.__module__)
+    file = getattr(module, "__file__", None)
+    if found.__module__ == "__main__" or "." in found.__qualname__ or getattr(module, "__package__", None):
+        return None
+    if file is None or not file.endswith(".py") or not Path(file).is_file():
+        return None
+    try:
+        is_plain = bool(vars(found()) == vars(game))
+    except Exception:  # of a user's code: arguments that are missing, attributes that do not compare
+        return None
+    return f"{Path(file).resolve()}:{found.__name__}" if is_plain else None
+
+
+def rules_files(name: str) -> dict[str, str]:
+    """The texts of a game's file and of the files beside it that it imports, by their paths from its folder.
+
+    Args:
+        name: The game, as `path.py:Class`.
+
+    Raises:
+        GameError: a file cannot be read.
+    """
+    own = split_name(name)
+    assert own is not None, "a game in a file"
+    folder, ahead, texts = Path(own[0]).parent, [Path(own[0]).name], dict[str, str]()
+    while ahead:
+        file = ahead.pop()
+        if file in texts or not (folder / file).is_file():
+            continue
+        try:
+            texts[file] = (folder / file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise GameError(f"{folder / file} cannot be read: {error}.") from error
+        for module in _imports(texts[file]):
+            parts = module.split(".")
+            ahead += [
+                f"{'/'.join(parts)}.py",
+                *("/".join([*parts[:n], "__init__.py"]) for n in range(1, len(parts) + 1)),
+            ]
+    return texts
+
+
+def class_text(game: Game[Any]) -> dict[str, str]:
+    """The text of an object's class, to be read by people; nothing where Python does not know it."""
+    try:
+        return {f"{type(game).__name__}.txt": inspect.getsource(type(game))}
+    except (OSError, TypeError):
+        return {}
+
+
+def keep(directory: Path, texts: dict[str, str]) -> list[str]:
+    """Copy files into a run's directory, where they differ from the copy that it has.
+
+    Args:
+        directory: Of the run.
+        texts: The files, by their paths.
+
+    Returns:
+        The files of the older copy that are different now; none if there was no copy.
+
+    Raises:
+        OSError: the directory cannot be written.
+    """
+    changed = differing(directory, texts)
+    for file, text in texts.items():
+        path = directory / COPY / file
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_durably(path, text)
+    return changed
+
+
+def differing(directory: Path, texts: dict[str, str]) -> list[str]:
+    """The files that a run's copy has otherwise, or has not; none if it has no copy."""
+    copy = directory / COPY
+    if not copy.is_dir():
+        return []
+    return [file for file, text in texts.items() if not _reads(copy / file, text)]
+
+
+def kept_name(directory: Path, name: str) -> str | None:
+    """The name of the game in the copy that a run keeps; None without one."""
+    own = split_name(name)
+    if own is None:
+        return None
+    path = directory / COPY / Path(own[0]).name
+    return f"{path}:{own[1]}" if path.is_file() else None
+
+
+def _reads(path: Path, text: str) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == text
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _imports(text: str) -> list[str]:
+    """The modules that a program names in its imports."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):  # told by whoever runs it
+        return []
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return names

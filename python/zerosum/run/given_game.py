@@ -1,0 +1,87 @@
+"""The game that a training is given, as a name or as an object, and the copy of its rules in the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zerosum.base.errors import GameError
+from zerosum.base.files import writing
+from zerosum.games import Game, Rules, adopt, check_game, make
+from zerosum.games.python_game import split_name
+from zerosum.games.rules import find_game, require_a_move
+from zerosum.games.source_files import OBJECT, class_text, keep, rules_files, source_of
+from zerosum.run.config import game_name
+
+
+@dataclass(frozen=True)
+class GivenGame:
+    """A game as a training needs it."""
+
+    rules: Rules
+    name: str
+    """As a run keeps it: what `make` takes, or "object:NAME" of an object whose class no other process can load."""
+    own: Game[Any] | None
+    """The object of a game that was given as one, or loaded from a file."""
+
+    @staticmethod
+    def of(game: str | Game[Any] | Rules) -> GivenGame:
+        """The game of a name, of rules, or of an object.
+
+        Raises:
+            GameError: as `zerosum.make`.
+        """
+        if isinstance(game, str):
+            name = game_name(game)
+            found = find_game(name)
+            rules = found if isinstance(found, Rules) else adopt(found)
+            # One name for `go9` and `go( size=9 )`.
+            return GivenGame(rules, name if rules.is_python else rules.spec.full_name, _own(found))
+        rules = game if isinstance(game, Rules) else make(game)
+        require_a_move(rules)
+        if not rules.is_python:
+            return GivenGame(rules, rules.spec.full_name, None)
+        name = (None if isinstance(game, Rules) else source_of(game)) or f"{OBJECT}{rules.spec.full_name}"
+        return GivenGame(rules, name, _own(game))
+
+    @property
+    def is_loadable(self) -> bool:
+        """Whether other processes can make the game by its name."""
+        return not self.name.startswith(OBJECT)
+
+    def doubts(self) -> list[str]:
+        """The first lines of what `check_game` doubts in a few games of a game of one's own.
+
+        Raises:
+            GameError: a rule of the protocol is broken.
+        """
+        return (
+            [] if self.own is None else [doubt.splitlines()[0] for doubt in check_game(self.own, num_games=10).doubts]
+        )
+
+    def keep_source(self, directory: Path, *, report: Callable[[str], None]) -> None:
+        """Copy the rules of a game of one's own into the run, and say if they are not those that it has kept.
+
+        Raises:
+            RunError: the directory cannot be written.
+        """
+        if split_name(self.name) is None and self.own is None:
+            return
+        try:
+            texts = rules_files(self.name) if split_name(self.name) else class_text(self.own) if self.own else {}
+        except GameError as error:  # the game was loaded, so it can be trained
+            report(f"NOTE: no copy of the rules is kept: {error}")
+            return
+        with writing(directory):
+            changed = keep(directory, texts)
+        if changed:
+            report(
+                f"NOTE: {', '.join(changed)} changed since this run was trained: its games and networks are of the"
+                " older rules. If they are other rules, start a new run."
+            )
+
+
+def _own(game: Game[Any] | Rules) -> Game[Any] | None:
+    return None if isinstance(game, Rules) else game
