@@ -40,11 +40,13 @@ COMMANDS = (
         "tournament",
         "ladder",
         "levels",
+        "generate",
         "evaluate",
         "info",
         "export",
         "analyse",
         "explain",
+        "web",
     ),
     *("games", "show", "perft", "check-game", "bench"),
 )

@@ -8,6 +8,6 @@ stand in `--help` in the order of the imports here.
 from zerosum.cli.application import app as app
 from zerosum.cli.application import main as main
 
-from zerosum.cli import training, records, engines, matches, runs, analysis, web, rules, benches  # isort: skip
+from zerosum.cli import training, engines, matches, records, runs, analysis, web, rules, benches  # isort: skip
 
 __all__ = ["analysis", "app", "benches", "engines", "main", "matches", "records", "rules", "runs", "training", "web"]
