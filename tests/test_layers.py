@@ -33,6 +33,7 @@ ORDER = (
     "arena",
     "ladder",
     "run",
+    "report",
     "web",
     "bench",
     "cli",

@@ -8,6 +8,19 @@ stand in `--help` in the order of the imports here.
 from zerosum.cli.application import app as app
 from zerosum.cli.application import main as main
 
-from zerosum.cli import training, engines, matches, records, runs, analysis, web, rules, benches  # isort: skip
+from zerosum.cli import training, records, engines, matches, runs, reports, analysis, web, rules, benches  # isort: skip
 
-__all__ = ["analysis", "app", "benches", "engines", "main", "matches", "records", "rules", "runs", "training", "web"]
+__all__ = [
+    "analysis",
+    "app",
+    "benches",
+    "engines",
+    "main",
+    "matches",
+    "records",
+    "reports",
+    "rules",
+    "runs",
+    "training",
+    "web",
+]

@@ -45,9 +45,14 @@ def train(
             help="Learn from games that `import` and `generate` put into the run, without playing.",
         ),
     ] = False,
+    repeat: Annotated[
+        int,
+        typer.Option(min=1, help="Runs RUN-1, RUN-2, … with one seed after the other, to see what chance does."),
+    ] = 1,
     set_: Overrides = None,
 ) -> None:
     """Learn a game from its rules alone, or from records; or go on with a run that stopped."""
+    from zerosum.base.errors import command_text
     from zerosum.play.runs import runs_directory
     from zerosum.run.config import directory_name
     from zerosum.run.training import train as train_run
@@ -59,7 +64,15 @@ def train(
         *(["training.deterministic=true"] if deterministic else []),
         *(["training.source=records"] if from_records else []),
     ]
-    train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+    if repeat == 1:
+        train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+        return
+    runs = [directory.with_name(f"{directory.name}-{number}") for number in range(1, repeat + 1)]
+    for number, path in enumerate(runs):
+        # A run that is there keeps the seed that it began with.
+        own = None if (path / "config.toml").exists() else (seed or 0) + number
+        train_run(game, path, preset=preset, minutes=minutes, seed=own, overrides=overrides)
+    print(f"All {repeat} runs together on one page: {command_text('report', *runs)}")
 
 
 @app.command("import", epilog="Example: `zerosum import club.pgn servers/ --run runs/chess`")

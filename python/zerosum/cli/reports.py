@@ -1,0 +1,55 @@
+"""Pages about runs: `report`; and how runs compare: `compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerosum.cli.application import app
+from zerosum.cli.words import require_pairs_option, say, seed_option
+
+Runs = Annotated[list[Path], typer.Argument(help="Run directories.", show_default=False)]
+
+
+@app.command(epilog="Example: `zerosum report runs/connect4 --out report.html`")
+def report(
+    runs: Runs,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file to write.")] = Path("report.html"),
+    quick: Annotated[
+        bool, typer.Option("--quick", metavar="", help="Ask no checkpoints: files alone, in a second or two.")
+    ] = False,
+) -> None:
+    """Write one page on what runs learned, when, and whether to trust it, with pictures and without a server."""
+    from zerosum.base.errors import printable
+    from zerosum.report.page import write_page
+
+    for finding in write_page(runs, out, has_probes=not quick, say=say):
+        print(printable(finding.text))
+    print(f"{out} has the page: open it in a browser.")
+
+
+@app.command(epilog="Example: `zerosum compare runs/one runs/two --games 100 --out compare.html`")
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Two run directories or more.", show_default=False)],
+    games: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            callback=require_pairs_option,
+            help="Games of the first run's newest checkpoint against that of each other; 0 for none.",
+        ),
+    ] = 40,
+    simulations: Annotated[
+        int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; each run's own if not given.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="HTML file for the curves over one another.", show_default=False)
+    ] = None,
+    seed: Annotated[int, seed_option("openings")] = 0,
+) -> None:
+    """Say in which settings runs differ, draw their curves over one another, and let them play a match."""
+    from zerosum.report.comparison import compare_runs
+
+    compare_runs(runs, num_games=games, num_simulations=simulations, out=out, seed=seed, write=print, say=say)

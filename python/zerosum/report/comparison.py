@@ -1,0 +1,103 @@
+"""Runs beside one another: the words of `zerosum compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from zerosum.arena import play_match
+from zerosum.base.errors import SettingsError, printable
+from zerosum.play.player import SearchContestant, load_player
+from zerosum.report.page import write_page
+from zerosum.report.run_data import differing_settings, families, read_run
+from zerosum.run.strength import player_name
+
+OPENING_PLIES = 4
+"""Random plies that open each pair of games: without them two networks repeat one game."""
+GAMES_AT_ONCE = 64
+
+
+def compare_runs(
+    paths: Sequence[Path],
+    *,
+    num_games: int,
+    num_simulations: int | None,
+    out: Path | None,
+    seed: int,
+    write: Callable[[str], None],
+    say: Callable[[str], None],
+) -> None:
+    """Say how runs differ and how strong they are, draw their curves, and play a match of the first with each other.
+
+    Args:
+        paths: Two run directories or more.
+        num_games: Of each match, even; 0 for none.
+        num_simulations: A move; each run's own if None.
+        out: HTML file of the page, if any.
+        seed: Keys openings.
+        write: Gets the words.
+        say: Gets sentences beside them.
+
+    Raises:
+        SettingsError: there are fewer than two runs, or they are of different games.
+        DataError: a directory is no run, or has no whole checkpoint.
+    """
+    if len(paths) < 2:
+        raise SettingsError(f"compare takes two runs or more, and here is {len(paths)}: name another one.")
+    runs = [read_run(path) for path in paths]
+    names = [str(path) for path in paths]
+    found = differing_settings(runs)
+    if found:
+        width = max(len(name) for name, _ in found)
+        write("Settings that differ:")
+        for name, values in found:
+            write(printable(f"  {name:<{width}}  " + " | ".join(values)))
+    else:
+        write("The settings are all the same, the seed too.")
+    if len(families(runs)) == 1 and found:
+        write("These runs differ in their seeds alone.")
+    write("How far they came:")
+    for name, run in zip(names, runs, strict=True):
+        parts = [
+            f"step {run.rows[-1].step:,} after {run.rows[-1].minutes:.1f} {run.unit}" if run.rows else "no step yet"
+        ]
+        if steps := run.strength.rated_steps:
+            parts.append(f"Elo of step {steps[-1]:,} {run.strength.ratings[player_name(steps[-1])]}")
+        if len(run.mistake_rates.values):
+            parts.append(f"mistakes {run.mistake_rates.values[-1]:.1%}")
+        if (line := run.held_out.newest("test") or run.held_out.newest("dev")) is not None:
+            parts.append(f"held-out cross-entropy {line.cross_entropy:.3f}, value error {line.value_error:.3f}")
+        write(printable(f"  {name}: {'; '.join(parts)}"))
+    if out is not None:
+        write_page(paths, out, has_probes=False, say=say)
+        write(f"The curves are in {out}.")
+    if num_games:
+        _play(paths, num_games, num_simulations, seed, write)
+
+
+def _play(
+    paths: Sequence[Path], num_games: int, num_simulations: int | None, seed: int, write: Callable[[str], None]
+) -> None:
+    players = [load_player(path, num_simulations=num_simulations, batch_size=GAMES_AT_ONCE) for path in paths]
+    first = players[0]
+    for path, player in zip(paths[1:], players[1:], strict=True):
+        if player.game.spec.full_name != first.game.spec.full_name:
+            raise SettingsError(
+                f"{paths[0]} plays {first.game.spec.full_name} and {path} {player.game.spec.full_name}: only runs of"
+                " one game can play a match; --games 0 leaves it out."
+            )
+    contestants = [
+        SearchContestant(f"{path}@{player.config.num_simulations}", player.evaluator, player.config)
+        for path, player in zip(paths, players, strict=True)
+    ]
+    for other in contestants[1:]:
+        write("")
+        write(
+            printable(
+                str(
+                    play_match(
+                        first.game, contestants[0], other, num_games=num_games, opening_plies=OPENING_PLIES, seed=seed
+                    )
+                )
+            )
+        )

@@ -1,0 +1,306 @@
+"""Curves as pictures: matplotlib figures, each as one SVG image for a page."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zerosum.base.errors import SettingsError
+from zerosum.report.game_statistics import GameBlock, reliability
+from zerosum.report.probes import Probe
+from zerosum.report.run_data import MARKS, Curve, RunData, families
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#2f6fb0", "#c8553d", "#3f8f5f", "#8a5fb0", "#b0892f", "#4a9aa8", "#b05f8a", "#6b6b6b")
+MOST_MOVES = 7
+"""First moves that are drawn by name; the others are drawn together."""
+GRID = 60
+"""Points of a mean over seeds."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image of a page."""
+
+    title: str
+    caption: str
+    """What it shows, for those who see it and for those who do not."""
+    data: str
+    """The image as a data URI."""
+
+
+def figure(num_axes: int, *, height: float = 3.1) -> tuple[Figure, list[Axes]]:
+    """A figure with so many axes beside one another.
+
+    Raises:
+        SettingsError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise SettingsError("pictures need matplotlib: pip install 'zerosum[plot]'.") from None
+    style: Any = {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25}
+    with rc_context({**style, "font.size": 9, "axes.titlesize": 10}):
+        drawn = Figure(figsize=(4.0 * num_axes if num_axes > 1 else 5.2, height), layout="constrained")
+        axes = drawn.subplots(1, num_axes, squeeze=False)[0]
+    return drawn, list(axes)
+
+
+def picture(drawn: Figure, title: str, caption: str) -> Picture:
+    """A figure as an image of a page: letters stay letters, and equal figures are equal bytes."""
+    from matplotlib import rc_context
+
+    buffer = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "zerosum", "font.size": 9}):
+        drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    data = base64.b64encode(buffer.getvalue().encode()).decode()
+    return Picture(title, caption, f"data:image/svg+xml;base64,{data}")
+
+
+def draw_curves(
+    axes: Axes, runs: Sequence[RunData], curve_of: Callable[[RunData], Curve], *, mark: str, **style: Any
+) -> bool:
+    """A curve of each run over a mark. Runs that differ in their seeds alone get one colour, a mean and a band.
+
+    The band goes from the least to the greatest of them. Returns whether there was anything to draw.
+    """
+    is_drawn = False
+    for number, family in enumerate(families(runs)):
+        colour = COLOURS[number % len(COLOURS)]
+        curves = [(run, curve_of(run)) for run in family]
+        points = [(run.at(curve.steps, mark), curve) for run, curve in curves if len(curve.steps)]
+        label = family[0].name if len(family) == 1 else f"{family[0].name} and {len(family) - 1} seeds more"
+        for place, curve in points:
+            is_alone, is_drawn = len(points) == 1, True
+            kind = {"color": colour, "alpha": 1.0 if is_alone else 0.35, "linewidth": 1.6 if is_alone else 0.8, **style}
+            if curve.errors is not None:
+                axes.errorbar(
+                    place, curve.values, yerr=curve.errors, marker="o", markersize=3, capsize=2, **kind,
+                    label=label if is_alone else None,
+                )  # fmt: skip
+            else:
+                marker = "o" if len(place) < 20 else ""
+                axes.plot(place, curve.values, marker=marker, markersize=3, **kind, label=label if is_alone else None)
+        if len(points) > 1:
+            low, high = max(place[0] for place, _ in points), min(place[-1] for place, _ in points)
+            if high > low:
+                grid = np.linspace(low, high, GRID)
+                each = np.array([np.interp(grid, place, curve.values) for place, curve in points])
+                axes.fill_between(grid, each.min(axis=0), each.max(axis=0), color=colour, alpha=0.18, linewidth=0)
+                axes.plot(grid, each.mean(axis=0), color=colour, linewidth=2, label=label)
+    return is_drawn
+
+
+def _axis_name(runs: Sequence[RunData], mark: str) -> str:
+    return {"step": "learner steps", "games": "games", "minutes": runs[0].unit}[mark]
+
+
+def strength_picture(runs: Sequence[RunData]) -> Picture | None:
+    """Elo over steps, time and games, as figure 1 of the paper has it over steps."""
+    if not any(len(run.elo.steps) for run in runs):
+        return None
+    drawn, all_axes = figure(len(MARKS))
+    for axes, mark in zip(all_axes, MARKS, strict=True):
+        draw_curves(axes, runs, lambda run: run.elo, mark=mark)
+        anchors = {name: rating.elo for name, rating in runs[0].strength.ratings.items() if name[0] == "r"}
+        for name, elo in anchors.items():
+            axes.axhline(elo, color="#888888", linewidth=0.8, linestyle=":")
+            axes.annotate(name, (1, elo), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7)
+        axes.set(xlabel=_axis_name(runs, mark), ylabel="Elo")
+    if len(runs) > 1:
+        all_axes[0].legend(fontsize=7)
+    return picture(
+        drawn,
+        "Strength",
+        "Elo of the checkpoints from rating games, with 95 % intervals; random play is 0, dotted lines are pure Monte"
+        " Carlo tree search with so many random games a move.",
+    )
+
+
+def loss_picture(runs: Sequence[RunData]) -> Picture | None:
+    """The losses of the policy and the value."""
+    if not any(len(run.metric("policy_loss").steps) for run in runs):
+        return None
+    drawn, (left, middle, right) = figure(3)
+    draw_curves(left, runs, lambda run: run.metric("policy_loss"), mark="step")
+    draw_curves(left, runs, lambda run: run.metric("policy_entropy"), mark="step", linestyle="--")
+    left.set(xlabel="learner steps", ylabel="nats", title="policy: loss, and the least possible (dashed)")
+    draw_curves(middle, runs, lambda run: run.metric("value_error"), mark="step")
+    middle.set(xlabel="learner steps", ylabel="mean squared error", title="value")
+    draw_curves(right, runs, lambda run: run.metric("learning_rate"), mark="step")
+    right.set(xlabel="learner steps", title="learning rate")
+    if len(runs) > 1:
+        left.legend(fontsize=7)
+    return picture(drawn, "Losses", "What the learner saw, as means since the row of the metrics before.")
+
+
+def held_out_picture(runs: Sequence[RunData]) -> Picture | None:
+    """The figures on held-out games."""
+    measured = [run for run in runs if len(run.held_out_curve("top1").steps)]
+    if not measured:
+        return None
+    drawn, all_axes = figure(3)
+    panels = (("top1", "uniform_top1", "likeliest move is the record's"),
+              ("cross_entropy", "uniform_cross_entropy", "cross-entropy, nats"),
+              ("value_error", "constant_value_error", "squared error of the value"))  # fmt: skip
+    for axes, (own, none, title) in zip(all_axes, panels, strict=True):
+        draw_curves(axes, measured, lambda run, own=own: run.held_out_curve(own), mark="step")  # type: ignore[misc]
+        draw_curves(axes, measured, lambda run, none=none: run.held_out_curve(none), mark="step", linestyle=":")  # type: ignore[misc]
+        axes.set(xlabel="learner steps", title=title)
+    return picture(
+        drawn,
+        "Games held out",
+        "Figures on games that were not learned from (dev). Dotted: equal probabilities for all legal moves, and the"
+        " best constant for the value.",
+    )
+
+
+def mistakes_picture(runs: Sequence[RunData]) -> Picture | None:
+    """Mistakes in solved positions, by set."""
+    measured = [run for run in runs if run.mistakes.rates]
+    if not measured:
+        return None
+    drawn, (left, right) = figure(2)
+    draw_curves(left, measured, lambda run: run.mistake_rates, mark="step")
+    left.set(xlabel="learner steps", ylabel="share of mistakes", title="mean of the sets")
+    run = measured[0]
+    sets = dict.fromkeys(rate.set for rate in run.mistakes.rates)
+    for number, name in enumerate(sets):
+        found = {rate.step: rate.value for rate in run.mistakes.rates if rate.set == name}
+        right.plot(*zip(*sorted(found.items()), strict=True), marker="o", markersize=3, label=name,
+                   color=COLOURS[number % len(COLOURS)])  # fmt: skip
+    right.set(xlabel="learner steps", title=f"each set, {run.name}")
+    right.legend(fontsize=7)
+    return picture(
+        drawn, "Solved positions", "Moves that give away a win or a draw where the game's true value is known."
+    )
+
+
+def games_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | None:
+    """Results, endings and lengths of the games over the run."""
+    if not blocks:
+        return None
+    drawn, (left, middle, right) = figure(3)
+    place = [block.first_game + block.num_games / 2 for block in blocks]
+    first, draws = [block.first_wins for block in blocks], [block.draws for block in blocks]
+    _stack(left, place, {"first player won": first, "drawn": draws,
+           "second player won": [1 - one - other for one, other in zip(first, draws, strict=True)]})  # fmt: skip
+    left.set(xlabel="games", ylabel="share", title="results")
+    counted: Counter[str] = sum((block.endings for block in blocks), start=Counter())
+    endings = [name for name, _ in counted.most_common(6)]
+    _stack(middle, place, {name: [block.endings[name] / block.num_games for block in blocks] for name in endings})
+    middle.set(xlabel="games", title="how games ended")
+    middle_plies, low, high = (
+        [float(np.quantile(block.plies, share)) for block in blocks] for share in (0.5, 0.1, 0.9)
+    )
+    right.fill_between(place, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
+    right.plot(place, middle_plies, color=COLOURS[0], marker="o", markersize=3)
+    right.set(xlabel="games", ylabel="plies", title="length: median, and 80 % of the games", ylim=(0, None))
+    return picture(drawn, f"Games of {run.name}", "Self-play, in the order in which it was played.")
+
+
+def _stack(axes: Axes, place: list[float], shares: dict[str, list[float]]) -> None:
+    """Shares over one another; one moment alone is drawn as bars."""
+    colours = list(COLOURS[: len(shares)])
+    if len(place) == 1:
+        bottom = 0.0
+        for colour, (name, values) in zip(colours, shares.items(), strict=True):
+            axes.bar([0], values, bottom=bottom, color=colour, label=name, width=0.5)
+            bottom += values[0]
+        axes.set_xticks([0], [f"{place[0]:.0f}"])
+        axes.set_xlim(-1, 1)
+    else:
+        axes.stackplot(place, *shares.values(), labels=list(shares), colors=colours, alpha=0.85)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, reverse=True)
+    axes.set_ylim(0, 1)
+
+
+def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | None:
+    """Policies' entropy, the distance of network and search, openings' diversity, reliability of the value."""
+    if not blocks or not len(blocks[-1].results):
+        return None
+    drawn, (first, second, third) = figure(3)
+    place = [block.first_game + block.num_games / 2 for block in blocks]
+    first.plot(place, [block.policy_entropy for block in blocks], color=COLOURS[0], marker="o", markersize=3,
+               label="entropy of the policy targets, nats")  # fmt: skip
+    first.plot(place, [block.opening_bits for block in blocks], color=COLOURS[1], marker="o", markersize=3,
+               label="diversity of the first four moves, bits")  # fmt: skip
+    first.set(xlabel="games", ylim=(0, None), title="how sure, how varied")
+    first.legend(fontsize=7)
+    second.plot(place, [block.value_gap for block in blocks], color=COLOURS[0], marker="o", markersize=3)
+    second.set(xlabel="games", ylim=(0, None), title="distance of the network's value from the search's")
+    newest = blocks[-1]
+    third.plot([-1, 1], [-1, 1], color="#888888", linewidth=0.8, linestyle=":")
+    for values, colour, name in (
+        (newest.net_values, COLOURS[0], "network"),
+        (newest.search_values, COLOURS[1], "search"),
+    ):
+        curve = reliability(values, newest.results)
+        third.plot(curve.said, curve.came, color=colour, marker="o", markersize=3, label=name)
+    third.set(xlabel="value that was said", ylabel="mean result", title="newest games: can the value be trusted?")
+    third.legend(fontsize=7)
+    return picture(
+        drawn,
+        f"Network and search of {run.name}",
+        "On the right a value that can be trusted lies on the dotted line: positions said to be worth 0.5 end at 0.5 on"
+        " average.",
+    )
+
+
+def openings_picture(run: RunData, blocks: Sequence[GameBlock], names: dict[int, str]) -> Picture | None:
+    """First moves over training, as figure 3 and S1 of the paper have them."""
+    played = [block for block in blocks if block.first_moves]
+    if not played:
+        return None
+    drawn, (axes,) = figure(1)
+    total: Counter[int] = sum((block.first_moves for block in played), start=Counter())
+    moves = [move for move, _ in total.most_common(MOST_MOVES)]
+    shares = {
+        names.get(move, str(move)): [block.first_moves[move] / block.first_moves.total() for block in played]
+        for move in moves
+    }
+    _stack(axes, [block.first_game + block.num_games / 2 for block in played], shares)
+    axes.set(xlabel="games", ylabel="share of games", title="first moves played")
+    return picture(drawn, f"First moves of {run.name}", "Games whose first move was drawn at random are left out.")
+
+
+def probe_picture(run: RunData, probes: Sequence[Probe]) -> Picture | None:
+    """The network alone by checkpoint: first moves, their value, the worth of pieces."""
+    if not probes:
+        return None
+    has_pieces = any(one.pieces for one in probes)
+    drawn, all_axes = figure(3 if has_pieces else 2)
+    steps = [one.step for one in probes]
+    last = probes[-1].first_moves
+    for number, move in enumerate(sorted(last, key=lambda name: -last[name])[:MOST_MOVES]):
+        all_axes[0].plot(steps, [one.first_moves[move] for one in probes], marker="o", markersize=3, label=move,
+                         color=COLOURS[number % len(COLOURS)])  # fmt: skip
+    all_axes[0].axhline(1 / len(last), color="#888888", linewidth=0.8, linestyle=":")
+    all_axes[0].set(xlabel="learner steps", ylabel="probability", ylim=(0, None), title="network alone: first moves")
+    all_axes[0].legend(fontsize=7)
+    all_axes[1].plot(steps, [one.value for one in probes], marker="o", markersize=3, color=COLOURS[0])
+    all_axes[1].set(xlabel="learner steps", ylim=(-1, 1), title="its value of the first position")
+    if has_pieces:
+        kinds = dict.fromkeys(kind for one in probes for kind in one.pieces)
+        for number, kind in enumerate(kinds):
+            told = [(one.step, one.pieces[kind]) for one in probes if kind in one.pieces]
+            all_axes[2].plot(*zip(*told, strict=True), marker="o", markersize=3, label=kind,
+                             color=COLOURS[number % len(COLOURS)])  # fmt: skip
+        all_axes[2].set(xlabel="learner steps", title="what one piece more adds to the value")
+        all_axes[2].legend(fontsize=7)
+    return picture(
+        drawn,
+        f"What the network of {run.name} knows by itself",
+        "Checkpoints without a search. The dotted line is equal probability of all first moves."
+        + (" The worth of pieces is fitted to its values of positions from games." if has_pieces else ""),
+    )

@@ -1,0 +1,163 @@
+"""The verdict on a run in plain words: whether it learns, what speaks for it, and what is wrong if it collapsed.
+
+A run that is only slow is no collapse: each finding of one needs games enough to tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from zerosum.report.game_statistics import GameBlock
+from zerosum.report.run_data import RunData
+from zerosum.run.strength import player_name
+
+ENOUGH_GAMES = 100
+"""Games from which on the newest ones can show a collapse."""
+EQUAL_SHARE = 0.02
+"""Share of different games up to which they are all equal."""
+SHORT_GAME = 12
+"""Plies of games that perfect play may make equal."""
+CAPPED_SHARE = 0.98
+STUCK_SPREAD = 0.01
+"""Standard deviation of the network's values under which they say nothing."""
+LEARNED_STEPS = 200
+"""Learner steps from which on values should say something."""
+LATER_LOSS = 1.5
+"""A loss by so many times the least that it was is one that rose again."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence or some about a run."""
+
+    kind: str
+    """ "collapse", "warning", "good" or "note"."""
+    text: str
+
+
+def findings(run: RunData, blocks: Sequence[GameBlock]) -> list[Finding]:
+    """What can be said of a run, the gravest first."""
+    found = [*_collapses(run, blocks), *_strength(run), *_held_out(run), *_mistakes(run), *_start(run)]
+    if any(finding.kind == "collapse" for finding in found):
+        found.insert(1, Finding("note", _last_good(run)))
+    order = ("collapse", "warning", "good", "note")
+    return sorted(found, key=lambda finding: order.index(finding.kind))
+
+
+def _collapses(run: RunData, blocks: Sequence[GameBlock]) -> Iterator[Finding]:
+    losses = [row for row in run.rows if row.policy_loss is not None]
+    if losses and not all(math.isfinite(value or 0.0) for value in (losses[-1].policy_loss, losses[-1].value_loss)):
+        yield Finding(
+            "collapse",
+            f"The loss is not finite at step {losses[-1].step:,}. Go on from the last checkpoint with a tenth of"
+            f" learner.learning_rate, which is {run.config.learner.learning_rate:g}.",
+        )
+    elif losses and losses[-1].policy_loss is not None:
+        least = min((row.policy_loss or math.inf) - (row.policy_entropy or 0.0) for row in losses)
+        now = losses[-1].policy_loss - (losses[-1].policy_entropy or 0.0)
+        if len(losses) > 20 and now > 0.1 + LATER_LOSS * least and now > 0.5:
+            yield Finding(
+                "warning",
+                f"The policy loss is {now:.2f} nats above the least possible and was {least:.2f}: a lower"
+                " learner.learning_rate may help.",
+            )
+    if not blocks or blocks[-1].num_games < ENOUGH_GAMES:
+        return
+    newest = blocks[-1]
+    if newest.distinct <= EQUAL_SHARE and newest.plies.mean() > SHORT_GAME:
+        yield Finding(
+            "collapse",
+            f"The games are all but equal: of the newest {newest.num_games:,} only {newest.distinct:.1%} differ. Give"
+            " self-play more chance: a longer selfplay.temperature_plies, a selfplay.opening_share above 0, and noise"
+            " at the root (search.root_noise_fraction).",
+        )
+    if newest.caps >= CAPPED_SHARE and newest.draws >= CAPPED_SHARE:
+        yield Finding(
+            "collapse",
+            f"{newest.caps:.0%} of the newest {newest.num_games:,} games were cut off at the longest length and drawn:"
+            " nobody learns from them who wins. Give the game's option max_plies a larger number, or begin games nearer"
+            " to their ends with selfplay.opening_share and selfplay.opening_plies.",
+        )
+    steps = run.rows[-1].step if run.rows else 0
+    if steps >= LEARNED_STEPS and newest.value_spread < STUCK_SPREAD and newest.results.std() > 0.1:
+        yield Finding(
+            "collapse",
+            f"The value is stuck: the network gives nearly all positions the same one (standard deviation"
+            f" {newest.value_spread:.3f}), and their results differ. Try a lower learner.learning_rate, or a larger"
+            f" learner.value_weight than {run.config.learner.value_weight:g}.",
+        )
+
+
+def _last_good(run: RunData) -> str:
+    steps = run.strength.rated_steps
+    if steps:
+        best = max(steps, key=lambda step: run.strength.ratings[player_name(step)].elo)
+        return f"The strongest checkpoint, of step {best:,} (Elo {run.strength.ratings[player_name(best)]}), is kept."
+    if run.checkpoints:
+        return f"The last checkpoint that was saved is kept: {run.checkpoints[-1].name}."
+    return "No checkpoint was saved before."
+
+
+def _strength(run: RunData) -> Iterator[Finding]:
+    verdict, steps = run.strength.verdict(), run.strength.rated_steps
+    if not steps:
+        return
+    rating = run.strength.ratings[player_name(steps[-1])]
+    games = sum(match.num_games for match in run.strength.matches)
+    kind = (
+        "good"
+        if verdict.startswith(("yes", "level"))
+        else "warning"
+        if verdict.startswith(("it did", "not now"))
+        else "note"
+    )
+    summary = run.strength.summary(steps[-1])
+    yield Finding(
+        kind,
+        f"Is it learning? {verdict[:1].upper()}{verdict[1:]}. The network of step {steps[-1]:,} has Elo {rating}"
+        f" (random play is 0, 95 % interval, {games:,} rating games)" + (f"; it {summary}." if summary else "."),
+    )
+
+
+def _held_out(run: RunData) -> Iterator[Finding]:
+    line = run.held_out.newest("test") or run.held_out.newest("dev")
+    if line is None:
+        return
+    is_better = line.cross_entropy < line.uniform_cross_entropy and line.top1 > line.uniform_top1
+    yield Finding(
+        "good" if is_better else "note",
+        f"In games that it did not learn from, its likeliest move is the record's in {line.top1:.1%} of"
+        f" {line.positions:,} positions ({line.uniform_top1:.1%} by chance), and the squared error of its value is"
+        f" {line.value_error:.3f} (a constant: {line.constant_value_error:.3f}).",
+    )
+    if line.value_error > line.constant_value_error:
+        yield Finding(
+            "warning",
+            "Its value foretells results worse than a constant does: there are too few games for what it has learned by"
+            " heart. More games help, or fewer steps, a smaller network, a larger learner.weight_decay.",
+        )
+
+
+def _mistakes(run: RunData) -> Iterator[Finding]:
+    curve = run.mistake_rates
+    if len(curve.steps):
+        yield Finding(
+            "good" if len(curve.steps) > 1 and curve.values[-1] < curve.values[0] else "note",
+            f"In solved positions it gives away a win or a draw in {curve.values[-1]:.1%} (step {curve.steps[-1]:,.0f})"
+            + (f"; at step {curve.steps[0]:,.0f} it was {curve.values[0]:.1%}." if len(curve.steps) > 1 else "."),
+        )
+
+
+def _start(run: RunData) -> Iterator[Finding]:
+    if not run.rows:
+        yield Finding("note", "The run has just begun: nothing is measured yet.")
+    elif run.rows[-1].step == 0:
+        yield Finding(
+            "note",
+            f"Learning has not begun: {run.rows[-1].positions:,} positions are recorded so far. That is slow,"
+            " not wrong.",
+        )
+    elif not run.strength.rated_steps and not run.held_out.lines:
+        yield Finding("note", "No checkpoint is rated yet, so whether it learns is not known. That is slow, not wrong.")

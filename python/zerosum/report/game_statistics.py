@@ -1,0 +1,157 @@
+"""What a run's games were like, by when they were played."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.games import Rules
+from zerosum.replay.records import GameRecord, PlyFlag
+
+OPENING = 4
+"""Plies that an opening is told apart by."""
+BINS = 10
+"""Of the reliability curve."""
+
+
+@dataclass(frozen=True)
+class GameBlock:
+    """Games that were played one after the other."""
+
+    first_game: int
+    """Number of games before them."""
+    num_games: int
+    endings: Counter[str]
+    plies: NDArray[np.int64]
+    """[num_games], lengths."""
+    draws: float
+    """Share."""
+    caps: float
+    """Share of games that ended because they had as many plies as the game allows."""
+    first_wins: float
+    """Share that the player who moves first won."""
+    first_moves: Counter[int]
+    """Chosen in the first position, where it was not drawn at random."""
+    opening_bits: float
+    """Entropy of the first `OPENING` moves, in bits."""
+    distinct: float
+    """Share of different games."""
+    policy_entropy: float
+    """Mean entropy of policy targets, in nats; NaN without any."""
+    value_gap: float
+    """Mean distance of the network's value from the search's, in [0, 2]; NaN without searches."""
+    value_spread: float
+    """Standard deviation of the network's values; NaN without searches."""
+    net_values: NDArray[np.float32]
+    """[N], of the positions that were searched, for the mover."""
+    search_values: NDArray[np.float32]
+    """[N]."""
+    results: NDArray[np.float32]
+    """[N], the game's result for the mover."""
+
+
+def block_of(first_game: int, records: Sequence[GameRecord], max_plies: int) -> GameBlock:
+    """The statistics of some games."""
+    games = list(records)
+    outcomes = np.array([game.outcome for game in games])
+    plies = np.array([game.num_plies for game in games])
+    openings = Counter((game.start, game.plies["action"][:OPENING].tobytes()) for game in games)
+    unsearched = int(PlyFlag.OPENING | PlyFlag.RECORDED)
+    columns: list[NDArray[np.float32]] = []
+    entropies: list[NDArray[np.float64]] = []
+    for game in games:
+        is_searched = (game.plies["flags"] & unsearched) == 0
+        searched = game.plies[is_searched]
+        sign = np.where(searched["player"] == 0, 1, -1)
+        columns.append(np.stack([searched["net_value"], searched["search_value"], sign * np.float32(game.outcome)]))
+        shares = game.targets["probability"].astype(np.float64)
+        parts = np.where(shares > 0, -shares * np.log(np.maximum(shares, 1e-12)), 0)
+        sums = np.concatenate([[0], np.cumsum(parts)])
+        has_target = np.diff(game.target_offsets) > 0
+        entropies.append(np.diff(sums[game.target_offsets])[has_target])
+    net, search, results = np.concatenate(columns, axis=1).astype(np.float32)
+    entropy = np.concatenate(entropies)
+    firsts = [
+        int(game.plies["action"][0])
+        for game in games
+        if game.num_plies and not game.start and not game.plies["flags"][0] & int(PlyFlag.OPENING)
+    ]
+    return GameBlock(
+        first_game=first_game,
+        num_games=len(games),
+        endings=Counter(game.ending for game in games),
+        plies=plies,
+        draws=float(np.mean(outcomes == 0)),
+        caps=float(np.mean(plies >= max_plies)),
+        first_wins=float(np.mean(outcomes > 0)),
+        first_moves=Counter(firsts),
+        opening_bits=_entropy_bits(list(openings.values())),
+        distinct=len({(game.start, game.plies["action"].tobytes()) for game in games}) / len(games),
+        policy_entropy=float(entropy.mean()) if len(entropy) else math.nan,
+        value_gap=float(np.abs(net - search).mean()) if len(net) else math.nan,
+        value_spread=float(net.std()) if len(net) else math.nan,
+        net_values=net,
+        search_values=search,
+        results=results,
+    )
+
+
+def _entropy_bits(counts: Sequence[int]) -> float:
+    shares = np.array(counts, float) / sum(counts)
+    return float(-(shares * np.log2(shares)).sum()) + 0.0
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Values in bins, and how the games of each ended: a value that can be trusted lies on the diagonal."""
+
+    said: NDArray[np.float64]
+    """[bins that are not empty], mean value."""
+    came: NDArray[np.float64]
+    """Mean result."""
+    counts: NDArray[np.int64]
+
+
+def reliability(values: NDArray[np.float32], results: NDArray[np.float32]) -> Reliability:
+    """Of values in [-1, 1] and the results of their games, [N] each."""
+    bin_of = np.clip(((values + 1) / 2 * BINS).astype(int), 0, BINS - 1)
+    there = np.unique(bin_of)
+    return Reliability(
+        np.array([values[bin_of == number].mean() for number in there], float),
+        np.array([results[bin_of == number].mean() for number in there], float),
+        np.array([int((bin_of == number).sum()) for number in there]),
+    )
+
+
+@dataclass(frozen=True)
+class Swing:
+    """A game in which the search changed its mind."""
+
+    record: GameRecord
+    ply: int
+    """The move after which the value was another."""
+    before: float
+    """The search's value for the first player, before the move."""
+    after: float
+
+
+def swings(records: Sequence[GameRecord], game: Rules, *, number: int = 3) -> list[Swing]:
+    """The games with the sharpest changes of the search's value from a move to the next, one change each."""
+    found: list[Swing] = []
+    seen = set[bytes]()
+    for record in records:
+        is_searched = (record.plies["flags"] & int(PlyFlag.OPENING | PlyFlag.RECORDED)) == 0
+        value = np.where(record.plies["player"] == 0, 1, -1) * record.plies["search_value"]
+        jump = np.where(is_searched[1:] & is_searched[:-1], np.abs(np.diff(value)), 0)
+        key = record.plies["action"].tobytes()
+        if len(jump) and key not in seen:
+            seen.add(key)
+            ply = int(jump.argmax())
+            found.append(Swing(record, ply, float(value[ply]), float(value[ply + 1])))
+    found.sort(key=lambda swing: -abs(swing.after - swing.before))
+    return found[:number]

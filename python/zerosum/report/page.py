@@ -1,0 +1,347 @@
+"""One self-contained HTML page about runs: no scripts, no links to elsewhere, pictures inside."""
+
+from __future__ import annotations
+
+import base64
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import TypeVar
+
+from zerosum.base.errors import ZerosumError, printable
+from zerosum.base.files import replace_durably, writing
+from zerosum.games import Rules, make, start_state
+from zerosum.games.picture import svg
+from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.replay.records import GameRecord
+from zerosum.report import drawings
+from zerosum.report.drawings import Picture
+from zerosum.report.findings import Finding, findings
+from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
+from zerosum.report.probes import probe, thoughts
+from zerosum.report.run_data import RunData, differing_settings, families, read_run
+from zerosum.run.config import budget_words
+from zerosum.run.held_out import HeldOut
+from zerosum.run.report import MISTAKES_OF_OTHERS
+from zerosum.run.strength import player_name
+
+MOST_RUNS = 12
+"""Runs of a page."""
+MOST_OPENING_ROWS = 5
+
+Made = TypeVar("Made")
+
+PAPER = {
+    "games": {"chess": 44e6, "shogi": 24e6, "go": 140e6},
+    "step": {"chess": 700e3, "shogi": 700e3, "go": 700e3},
+}
+"""Games of self-play and learner steps of AlphaZero, Science 362 (2018), table S3."""
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #22262b; --soft: #5d6570; --rule: #d9dde2; --back: #fdfdfc; --card: #f4f5f3;
+  --good: #2e7d4f; --bad: #b3412e; --warn: #97680f; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e6e8; --soft: #a3abb5; --rule: #3a4048; --back: #16191d;
+  --card: #1f2429; --good: #6cc08e; --bad: #ec8673; --warn: #dcb056; }
+  .chart { background: #f7f7f5; border-radius: 6px; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back); margin: 0 auto;
+  max-width: 72rem; padding: 1.5rem 1.2rem 4rem; }
+h1 { font-size: 1.6rem; margin: 0 0 .2rem; } h2 { font-size: 1.2rem; margin: 2.4rem 0 .4rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
+p, ul { margin: .4rem 0; } .soft, figcaption { color: var(--soft); font-size: .9rem; }
+.finding { border-left: 4px solid var(--rule); background: var(--card); padding: .5rem .8rem; margin: .4rem 0;
+  overflow-wrap: anywhere; }
+.finding b { display: block; font-size: .75rem; letter-spacing: .04em; text-transform: uppercase; }
+.good { border-color: var(--good); } .good b { color: var(--good); }
+.collapse { border-color: var(--bad); } .collapse b { color: var(--bad); }
+.warning { border-color: var(--warn); } .warning b { color: var(--warn); }
+figure { margin: .8rem 0; } figure img { max-width: 100%; height: auto; display: block; }
+table { border-collapse: collapse; font-size: .92rem; margin: .5rem 0; } .wide { overflow-x: auto; }
+th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+.games { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1.2rem; }
+.games img { width: 100%; } .moves { font: .8rem/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
+nav a { margin-right: 1rem; } a { color: inherit; }
+"""
+WORDS = {"collapse": "something is wrong", "warning": "watch this", "good": "it works", "note": "good to know"}
+
+
+def write_page(
+    paths: Sequence[Path], out: Path, *, title: str = "", has_probes: bool = True, say: Callable[[str], None]
+) -> list[Finding]:
+    """Read runs and write a page about them; returns what was found of the first.
+
+    Args:
+        paths: Run directories.
+        out: The HTML file.
+        title: Of the page; the runs' names if not given.
+        has_probes: Whether checkpoints are asked, which takes some seconds each.
+        say: Gets a sentence for what is left out.
+
+    Raises:
+        DataError: a directory is no run.
+        SettingsError: matplotlib is not installed.
+        RunError: the page cannot be written.
+    """
+    drawings.figure(1)  # refuses before anything is read
+    runs = [read_run(path) for path in paths[:MOST_RUNS]]
+    page = Page(runs, has_probes=has_probes, say=say)
+    text = page.html(title or ", ".join(run.name for run in runs))
+    with writing(out.absolute().parent):
+        replace_durably(out, text)
+    return page.found[0]
+
+
+class Page:
+    """The parts of a page, each read as far as it can be."""
+
+    def __init__(self, runs: Sequence[RunData], *, has_probes: bool, say: Callable[[str], None]) -> None:
+        self._runs, self._has_probes, self._say = runs, has_probes, say
+        self._games = [self._try(functools.partial(make, run.config.game), f"{run.name}: its game") for run in runs]
+        self._records: list[list[GameRecord]] = []
+        self._blocks: list[list[GameBlock]] = []
+        for run, game in zip(runs, self._games, strict=True):
+            newest: list[GameRecord] = []
+            blocks = []
+            for before, records in run.game_blocks():
+                newest = records
+                blocks.append(block_of(before, records, game.spec.max_plies if game else 1 << 30))
+            self._records.append(newest)
+            self._blocks.append(blocks)
+        self.found = [findings(run, blocks) for run, blocks in zip(runs, self._blocks, strict=True)]
+
+    def _try(self, make_it: Callable[[], Made], what: str) -> Made | None:
+        """A part of the page; None, and a sentence, if its files do not allow it."""
+        try:
+            return make_it()
+        except ZerosumError as error:
+            self._say(printable(f"{what} is left out: {error}"))
+            return None
+
+    def html(self, title: str) -> str:
+        """The page."""
+        body = "\n".join(self._body(title))
+        return (
+            "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+            '<meta name=viewport content="width=device-width, initial-scale=1">\n'
+            f"<title>{_text(title)}: zerosum report</title>\n<style>{STYLE}</style>\n</head>\n"
+            f"<body>\n{body}\n</body>\n</html>\n"
+        )
+
+    def _body(self, title: str) -> Iterator[str]:
+        runs = self._runs
+        yield f"<h1>{_text(title)}</h1>"
+        yield f"<p class=soft>{_text(runs[0].config.game)} · zerosum report</p>"
+        for run, found in zip(runs, self.found, strict=True):
+            if len(runs) > 1:
+                yield f"<h3>{_text(run.name)}</h3>"
+            for finding in found:
+                yield f'<div class="finding {finding.kind}"><b>{WORDS[finding.kind]}</b>{_text(finding.text)}</div>'
+            for complaint in run.complaints:
+                yield f'<div class="finding warning"><b>{WORDS["warning"]}</b>{_text(complaint)}</div>'
+        yield "<h2>What was done</h2>"
+        yield _figures_table(runs)
+        if len(runs) > 1:
+            yield from self._differences()
+        yield "<h2>Curves</h2>"
+        if any(len(family) > 1 for family in families(runs)):
+            words = (
+                "Runs that differ in their seeds alone have one colour: the mean, and a band from least to greatest."
+            )
+            yield f"<p class=soft>{words}</p>"
+        for drawn in (
+            drawings.strength_picture(runs),
+            drawings.loss_picture(runs),
+            drawings.held_out_picture(runs),
+            drawings.mistakes_picture(runs),
+        ):
+            yield from _figure(drawn)
+        yield from self._tables()
+        for number, run in enumerate(runs):
+            yield from self._about_games(number, run)
+            if self._has_probes:
+                yield from self._about_network(number, run)
+        yield "<h2>Settings</h2>"
+        yield f"<p class=soft>All settings of each run stand in its config.toml. {_text(_network_words(runs[0]))}</p>"
+
+    def _differences(self) -> Iterator[str]:
+        found = differing_settings(self._runs)
+        if not found:
+            yield "<p>The settings of these runs are all the same.</p>"
+            return
+        yield "<h3>Settings that differ</h3>"
+        yield _table(["setting", *(run.name for run in self._runs)], [[name, *values] for name, values in found])
+
+    def _tables(self) -> Iterator[str]:
+        for run in self._runs:
+            lines = [line for split in ("dev", "test") if (line := run.held_out.newest(split)) is not None]
+            if lines:
+                yield f"<h3>Games held out, {_text(run.name)}</h3>"
+                yield _table(
+                    ["", *(f"{line.split}, step {line.step:,}" for line in lines), "no knowledge"],
+                    [[name, *(of(line)[0] for line in lines), of(lines[-1])[1]] for name, of in _HELD_OUT_ROWS],
+                    numbers=True,
+                )
+            if rates := run.mistakes.of_step(run.mistakes.rates[-1].step) if run.mistakes.rates else []:
+                yield f"<h3>Solved positions, {_text(run.name)}, step {run.mistakes.rates[-1].step:,}</h3>"
+                rows = [[rate.set, f"{rate.positions:,}", str(rate), _best_of_others(rate.set)] for rate in rates]
+                yield _table(["set", "positions", "mistakes", "AlphaZero.jl, its best"], rows, numbers=True)
+
+    def _about_games(self, number: int, run: RunData) -> Iterator[str]:
+        blocks, game = self._blocks[number], self._games[number]
+        if not blocks:
+            return
+        yield f"<h2>Self-play of {_text(run.name)}</h2>"
+        names: dict[int, str] = {}
+        if game is not None:
+            start = game.initial_state()
+            names = {action: game.action_text(start, action) for action in game.legal_actions(start)}
+        for drawn in (
+            drawings.games_picture(run, blocks),
+            drawings.openings_picture(run, blocks, names),
+            drawings.learning_picture(run, blocks),
+        ):
+            yield from _figure(drawn)
+        if game is not None:
+            found = swings(self._records[number], game)
+            cards = self._try(lambda: [_swing_card(game, swing) for swing in found], f"{run.name}: its games")
+            if cards:
+                yield "<h3>Games in which the search changed its mind</h3>"
+                yield "<p class=soft>Of the newest games those with the sharpest change from one move to the next.</p>"
+                yield f"<div class=games>{''.join(cards)}</div>"
+
+    def _about_network(self, number: int, run: RunData) -> Iterator[str]:
+        game = self._games[number]
+        if game is None or not run.checkpoints:
+            return
+        records = self._records[number] or _imported_games(run)
+        probes = self._try(lambda: probe(run, game, records), f"{run.name}: its checkpoints")
+        yield f"<h2>What {_text(run.name)} learned, and when</h2>"
+        yield from _figure(drawings.probe_picture(run, probes or []))
+        told = self._try(lambda: thoughts(run, game), f"{run.name}: its search")
+        if told:
+            yield "<h3>What more thought changes</h3>"
+            yield "<p class=soft>The newest checkpoint in the first position: its most visited moves.</p>"
+            rows = []
+            for simulations, analysis in told:
+                order = sorted(range(len(analysis.moves)), key=lambda at: -analysis.visits[at])[:MOST_OPENING_ROWS]
+                total = max(sum(analysis.visits), 1)
+                moves = ", ".join(f"{analysis.moves[at]} {analysis.visits[at] / total:.0%}" for at in order)
+                rows.append([f"{simulations:,}", moves, f"{analysis.value:+.2f}", " ".join(analysis.best_line[:8])])
+            yield _table(["simulations", "moves by visits", "value", "best line"], rows)
+
+
+def _best_of_others(name: str) -> str:
+    """What AlphaZero.jl's best network errs in a set as hard; "" if nobody published it."""
+    return f"{MISTAKES_OF_OTHERS[name][-1]:.1f} %" if name in MISTAKES_OF_OTHERS else ""
+
+
+def _imported_games(run: RunData) -> list[GameRecord]:
+    """Some games that were imported or generated, where a run has played none."""
+    from zerosum.replay.shards import read_manifest, read_shard
+    from zerosum.run.run_directory import RECORDS
+
+    for seal in read_manifest(run.path / RECORDS).shards:
+        if seal.shard and (run.path / RECORDS / seal.shard).exists():
+            return read_shard(run.path / RECORDS / seal.shard)[:200]
+    return []
+
+
+_HELD_OUT_ROWS: tuple[tuple[str, Callable[[HeldOut], tuple[str, str]]], ...] = (
+    ("likeliest move is the record's", lambda line: (f"{line.top1:.1%}", f"{line.uniform_top1:.1%}")),
+    ("record's move is among the five likeliest", lambda line: (f"{line.top5:.1%}", f"{line.uniform_top5:.1%}")),
+    ("cross-entropy, nats", lambda line: (f"{line.cross_entropy:.3f}", f"{line.uniform_cross_entropy:.3f}")),
+    ("squared error of the value", lambda line: (f"{line.value_error:.3f}", f"{line.constant_value_error:.3f}")),
+    ("positions", lambda line: (f"{line.positions:,}", "")),
+    ("games", lambda line: (f"{line.games:,}", "")),
+)
+
+
+def _figures_table(runs: Sequence[RunData]) -> str:
+    """How far each run came, beside the paper's figures where it has the game."""
+    rows: list[list[str]] = []
+
+    def row(name: str, of: Callable[[RunData], str], paper: str = "") -> None:
+        values = [of(run) for run in runs]
+        if any(values):
+            rows.append([name, *values, paper])
+
+    game = runs[0].config.game.partition("(")[0].rstrip("0123456789")
+    paper = {name: f"{of[game]:,.0f}" for name, of in PAPER.items() if game in of}
+
+    def last(name: str) -> Callable[[RunData], str]:
+        return lambda run: f"{getattr(run.rows[-1], name):,.0f}" if run.rows else ""
+
+    row("budget", lambda run: budget_words(run.config.training))
+    row("used", lambda run: f"{run.rows[-1].minutes:,.1f} {run.unit}" if run.rows else "")
+    row("network", _network_words)
+    row("learner steps", last("step"), paper.get("step", ""))
+    row("batch", lambda run: f"{run.config.learner.batch_size:,}", "4,096" if paper else "")
+    row("games", last("games"), paper.get("games", ""))
+    row("positions", last("positions"))
+    row("simulations a move", lambda run: f"{run.config.search.num_simulations:,}", "800" if paper else "")
+    row("evaluations", lambda run: f"{run.rows[-1].evaluations:,}" if run.rows and run.rows[-1].evaluations else "")
+    row("evaluations a second", _speed)
+    row("Elo of the newest rated checkpoint", _newest_elo)
+    row("checkpoints", lambda run: str(len(run.checkpoints)))
+    head = ["", *(run.name for run in runs), "AlphaZero, table S3" if paper else ""]
+    return _table(head if paper else head[:-1], rows if paper else [cells[:-1] for cells in rows], numbers=True)
+
+
+def _network_words(run: RunData) -> str:
+    network = run.config.network
+    return f"{network.num_blocks} blocks × {network.num_filters} filters"
+
+
+def _newest_elo(run: RunData) -> str:
+    steps = run.strength.rated_steps
+    return f"{run.strength.ratings[player_name(steps[-1])]} (step {steps[-1]:,})" if steps else ""
+
+
+def _speed(run: RunData) -> str:
+    rates = [row.evaluations_per_second for row in run.rows if row.evaluations_per_second > 0]
+    return f"{sum(rates) / len(rates):,.0f}" if rates else ""
+
+
+def _swing_card(game: Rules, swing: Swing) -> str:
+    """A game with its board after the move that changed the value."""
+    record = swing.record
+    state, moves, shown = start_state(game, record.start), [], None
+    for ply, action in enumerate(record.plies["action"].tolist()):
+        text = _text(game.action_text(state, action))
+        moves.append(f"<b>{text}</b>" if ply == swing.ply else text)
+        state = game.play(state, action)
+        if ply == swing.ply:
+            shown = state
+    assert shown is not None
+    word = "drawn" if record.outcome == 0 else "the first player won" if record.outcome > 0 else "the second player won"
+    ending = "" if record.ending in ("", ENDING_OF_PYTHON_GAMES) else f" ({_text(record.ending)})"
+    data = base64.b64encode(svg(game, shown).encode()).decode()
+    return (
+        f'<figure><img src="data:image/svg+xml;base64,{data}" alt="The board after move {swing.ply + 1}">'
+        f"<figcaption>Game {record.game_id}: after move {swing.ply + 1} the value for the first player went from"
+        f" {swing.before:+.2f} to {swing.after:+.2f}; {word}{ending}.</figcaption>"
+        f"<p class=moves>{' '.join(moves)}</p></figure>"
+    )
+
+
+def _figure(drawn: Picture | None) -> Iterator[str]:
+    if drawn is not None:
+        yield (
+            f'<h3>{_text(drawn.title)}</h3><figure><img class=chart src="{drawn.data}" alt="{_text(drawn.caption)}">'
+            f"<figcaption>{_text(drawn.caption)}</figcaption></figure>"
+        )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
+    def cells(tag: str, texts: Sequence[str]) -> str:
+        kind = " class=number" if numbers else ""
+        return "".join(f"<{tag}{kind if at else ''}>{_text(text)}</{tag}>" for at, text in enumerate(texts))
+
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    return f"<div class=wide><table><tr>{cells('th', head)}</tr>{body}</table></div>"
+
+
+def _text(text: str) -> str:
+    """Text that somebody else may have written, safe in a page."""
+    return escape(printable(text))

@@ -1,0 +1,153 @@
+"""What checkpoints think, asked without playing: first moves, the worth of pieces, what more thought changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum._core import Leaves
+from zerosum.evaluators import NetworkEvaluator, make_evaluator
+from zerosum.games import Rules, start_state
+from zerosum.network import load_checkpoint
+from zerosum.network.checkpoint import require_encoder
+from zerosum.play.analysis import Analysis
+from zerosum.play.player import Player
+from zerosum.replay.records import GameRecord, PlyFlag
+from zerosum.report.run_data import RunData
+
+MOST_CHECKPOINTS = 10
+MOST_POSITIONS = 2000
+"""From games, for the worth of pieces."""
+BATCH_SIZE = 256
+THOUGHTS = (100, 1000, 10_000)
+"""Simulations, as in figure 4 of AlphaZero's paper (Science 2018)."""
+MOST_VALUE = 0.98
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What the network of a checkpoint says by itself, without a search."""
+
+    step: int
+    first_moves: dict[str, float]
+    """The probability of each legal move in the first position."""
+    value: float
+    """Of the first position, for the player to move."""
+    pieces: dict[str, float]
+    """How much the value near an even position rises with one more of each kind; empty where there are no kinds."""
+
+
+def probe(run: RunData, game: Rules, records: Sequence[GameRecord]) -> list[Probe]:
+    """Ask some checkpoints of a run, the first and the last among them; `records` are games with usual positions.
+
+    Raises:
+        DataError: a checkpoint is damaged, or of another encoding than the game's.
+    """
+    paths = [path for path in run.checkpoints if path.exists()]
+    numbers = dict.fromkeys(np.linspace(0, len(paths) - 1, min(len(paths), MOST_CHECKPOINTS)).round().astype(int))
+    start = _start(game)
+    positions = _positions(game, records)
+    kinds = _kinds(game)
+    counts = None if positions is None or len(kinds) < 2 else _counts(positions, kinds)
+    found: list[Probe] = []
+    evaluator: NetworkEvaluator | None = None
+    for number in numbers:
+        checkpoint = load_checkpoint(paths[number])
+        require_encoder(checkpoint.info, game.spec)
+        if evaluator is None:
+            evaluator = make_evaluator(
+                checkpoint, backend=run.config.training.backend, device="auto", precision="auto", batch_size=BATCH_SIZE
+            )
+        else:
+            evaluator.update(checkpoint)
+        answers = evaluator.evaluate(start)
+        shares = np.exp(answers.logits - answers.logits.max())
+        shares /= shares.sum()
+        state = game.initial_state()
+        texts = [game.action_text(state, int(action)) for action in start.legal_actions]
+        pieces = {}
+        if positions is not None and counts is not None:
+            values = evaluator.evaluate(positions).values
+            pieces = _worth(values, counts, [name for name, _, _ in kinds])
+        found.append(
+            Probe(
+                checkpoint.info.step,
+                dict(zip(texts, shares.tolist(), strict=True)),
+                float(answers.values[0]),
+                pieces,
+            )
+        )
+    return found
+
+
+def _start(game: Rules) -> Leaves:
+    nothing = np.empty(0, np.uint16), np.array([0, 0]), np.array([0]), np.array([0])
+    return game.encode_plies(*nothing)
+
+
+def _positions(game: Rules, records: Sequence[GameRecord]) -> Leaves | None:
+    """Positions of games after their openings, evenly spread."""
+    pairs = [
+        (number, ply)
+        for number, record in enumerate(records)
+        for ply in np.flatnonzero((record.plies["flags"] & int(PlyFlag.OPENING)) == 0).tolist()
+    ]
+    if not pairs:
+        return None
+    chosen = [pairs[int(at)] for at in np.linspace(0, len(pairs) - 1, min(len(pairs), MOST_POSITIONS))]
+    games, plies = np.array(chosen, np.int64).T
+    return game.encode_plies(
+        np.concatenate([record.plies["action"] for record in records]),
+        np.cumsum([0, *(record.num_plies for record in records)], dtype=np.int64),
+        np.ascontiguousarray(games),
+        np.ascontiguousarray(plies),
+        starts=[start_state(game, record.start) if record.start else None for record in records],
+    )
+
+
+def _kinds(game: Rules) -> list[tuple[str, int, int]]:
+    """Kinds of pieces: the name, and the planes of the mover's and the opponent's. Kings are not counted."""
+    planes = [plane.name for plane in game.spec.planes]
+    kinds = []
+    for channel, name in enumerate(planes):
+        word, own, kind = name.partition("own ")
+        if not word and own and " ago" not in kind and kind != "king" and f"opponent {kind}" in planes:
+            kinds.append((kind, channel, planes.index(f"opponent {kind}")))
+    return kinds
+
+
+def _counts(leaves: Leaves, kinds: list[tuple[str, int, int]]) -> NDArray[np.float64]:
+    """[B, kinds], how many more of each kind the mover has."""
+    planes = leaves.planes().sum(axis=(2, 3), dtype=np.float64)
+    return np.stack([planes[:, own] - planes[:, other] for _, own, other in kinds], axis=1)
+
+
+def _worth(values: NDArray[np.float32], counts: NDArray[np.float64], names: list[str]) -> dict[str, float]:
+    """Least squares of the value's artanh by the counts, and a constant for the move."""
+    target = np.arctanh(np.clip(values.astype(np.float64), -MOST_VALUE, MOST_VALUE))
+    is_there = np.abs(counts).sum(axis=0) > len(counts) / 50  # of what is hardly ever uneven, nothing is known
+    if not is_there.any():
+        return {}
+    design = np.concatenate([counts[:, is_there], np.ones((len(counts), 1))], axis=1)
+    solution, *_ = np.linalg.lstsq(design, target, rcond=None)
+    kept = [name for name, there in zip(names, is_there, strict=True) if there]
+    return dict(zip(kept, solution[:-1].tolist(), strict=True))
+
+
+def thoughts(run: RunData, game: Rules) -> list[tuple[int, Analysis]]:
+    """The newest checkpoint on the first position after 10^2, 10^3 and 10^4 simulations."""
+    if not run.checkpoints:
+        return []
+    path: Path = run.checkpoints[-1]
+    checkpoint = load_checkpoint(path)
+    require_encoder(checkpoint.info, game.spec)
+    evaluator = make_evaluator(
+        checkpoint, backend=run.config.training.backend, device="auto", precision="auto", batch_size=16
+    )
+    search = replace(run.config.search, root_noise_fraction=0.0, leaves_in_flight=1)
+    player = Player(game, evaluator, search, name=f"step {checkpoint.info.step}")
+    return [(number, player.analyse("", num_simulations=number)) for number in THOUGHTS]

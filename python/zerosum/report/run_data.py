@@ -1,0 +1,183 @@
+"""Runs as a report takes them: read from their files, whatever they are doing meanwhile; nothing is written."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import DataError, ZerosumError
+from zerosum.base.files import require_own_files
+from zerosum.base.settings import to_mapping
+from zerosum.contest.elo import Rating
+from zerosum.network.checkpoint import list_checkpoints
+from zerosum.replay.journal import parse_journal
+from zerosum.replay.records import GameRecord
+from zerosum.replay.shards import read_manifest, read_shard
+from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word
+from zerosum.run.held_out import HeldOut, HeldOutFile
+from zerosum.run.metrics import MetricsRow, read_metrics
+from zerosum.run.mistakes import Mistakes, mean_rate
+from zerosum.run.strength import Strength, player_name
+
+MOST_BLOCKS = 24
+"""Shards that are read of a run, evenly spread; the first and the last among them."""
+MARKS = ("step", "minutes", "games")
+"""What a curve may be drawn over: columns of `MetricsRow`."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Numbers of a run at some of its steps."""
+
+    steps: NDArray[np.float64]
+    """[N], ascending."""
+    values: NDArray[np.float64]
+    """[N]."""
+    errors: NDArray[np.float64] | None = None
+    """[N], half of each 95 % interval, if it has one."""
+
+
+@dataclass(frozen=True)
+class RunData:
+    """What the files of a run say."""
+
+    path: Path
+    config: RunConfig
+    rows: tuple[MetricsRow, ...]
+    strength: Strength
+    mistakes: Mistakes
+    held_out: HeldOutFile
+    checkpoints: tuple[Path, ...]
+    """Oldest first."""
+    complaints: tuple[str, ...]
+    """Sentences about files that could not be read."""
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self.path.name or str(self.path)
+
+    @property
+    def unit(self) -> str:
+        """What its minutes are."""
+        return minutes_word(self.config.training)
+
+    @property
+    def family(self) -> str:
+        """Equal for runs that differ in their seeds alone."""
+        config = replace(self.config, training=replace(self.config.training, seed=0))
+        return json.dumps({section: to_mapping(getattr(config, section)) for section in SECTIONS}, sort_keys=True)
+
+    def at(self, steps: NDArray[np.float64], mark: str) -> NDArray[np.float64]:
+        """[N], what a mark was at these steps, between the rows of the metrics by interpolation."""
+        if mark == "step" or not self.rows:
+            return steps
+        learning = [(row.step, getattr(row, mark)) for row in self.rows if row.step]
+        known = np.array([(0.0, 0.0), *learning])
+        return np.asarray(np.interp(steps, known[:, 0], known[:, 1]), np.float64)
+
+    def metric(self, name: str) -> Curve:
+        """A column of the metrics, where it has a number."""
+        found = [(row.step, value) for row in self.rows if (value := getattr(row, name)) is not None]
+        columns = np.array(found, float).reshape(-1, 2)
+        return Curve(columns[:, 0], columns[:, 1])
+
+    @property
+    def elo(self) -> Curve:
+        """Ratings of its checkpoints; random play is 0."""
+        steps = self.strength.rated_steps
+        ratings: list[Rating] = [self.strength.ratings[player_name(step)] for step in steps]
+        return Curve(
+            np.array(steps, float),
+            np.array([rating.elo for rating in ratings], float),
+            np.array([rating.error for rating in ratings], float),
+        )
+
+    @property
+    def mistake_rates(self) -> Curve:
+        """Mean share of mistakes in solved positions, by checkpoint."""
+        steps = sorted({rate.step for rate in self.mistakes.rates})
+        rates = [mean_rate(self.mistakes.of_step(step)) for step in steps]
+        values = np.array(rates, float).reshape(-1, 2)
+        return Curve(np.array(steps, float), values[:, 0], values[:, 1])
+
+    def held_out_curve(self, name: str) -> Curve:
+        """A figure of `HeldOut` on dev, by checkpoint."""
+        lines: Sequence[HeldOut] = [line for line in self.held_out.lines if line.split == "dev"]
+        return Curve(
+            np.array([line.step for line in lines], float), np.array([getattr(line, name) for line in lines], float)
+        )
+
+    def game_blocks(self) -> Iterator[tuple[int, list[GameRecord]]]:
+        """Games that it played, a shard at a time, and how many games there were before; then those not sealed yet.
+
+        Shards that are missing or damaged are left out.
+        """
+        directory, before = self.path / "games", 0
+        manifest = read_manifest(directory)
+        shards = manifest.shards
+        wanted = set(np.linspace(0, len(shards) - 1, min(len(shards), MOST_BLOCKS)).round().astype(int).tolist())
+        for number, seal in enumerate(shards):
+            if number in wanted and seal.shard:
+                with contextlib.suppress(DataError):  # `zerosum train` says so and sets it aside
+                    yield before, read_shard(directory / seal.shard)
+            before += seal.num_games
+        journal = directory / manifest.journal
+        if journal.exists() and (records := parse_journal(journal.read_bytes()).finished):
+            yield before, records
+
+
+def read_run(path: Path) -> RunData:
+    """Read a run.
+
+    Raises:
+        DataError: it is no run, or its settings cannot be read.
+    """
+    require_own_files(path)
+    if not (path / "config.toml").is_file():
+        raise DataError(f"{path} is no run: expected a directory with a config.toml, as `zerosum train` makes it.")
+    config = load_config(path / "config.toml")
+    complaints: list[str] = []
+    try:
+        rows = tuple(read_metrics(path / "metrics.csv"))
+    except ZerosumError as error:
+        rows = ()
+        complaints.append(str(error))
+    return RunData(
+        path,
+        config,
+        rows,
+        Strength(path, None, config),
+        Mistakes(path, None, config),
+        HeldOutFile(path),
+        tuple(list_checkpoints(path / "checkpoints")),
+        tuple(complaints),
+    )
+
+
+def families(runs: Sequence[RunData]) -> list[list[RunData]]:
+    """Runs that differ in their seeds alone, together; in the order of the first of each."""
+    found: dict[str, list[RunData]] = {}
+    for run in runs:
+        found.setdefault(run.family, []).append(run)
+    return list(found.values())
+
+
+def differing_settings(runs: Sequence[RunData]) -> list[tuple[str, list[str]]]:
+    """Settings that are not the same in all runs: the name, and the value in each."""
+    found = [("game", [run.config.game for run in runs]), ("preset", [run.config.preset or "none" for run in runs])]
+    for section in SECTIONS:
+        mappings = [to_mapping(getattr(run.config, section)) for run in runs]
+        names = dict.fromkeys(name for mapping in mappings for name in mapping)
+        found += [(f"{section}.{name}", [_shown(mapping.get(name)) for mapping in mappings]) for name in names]
+    return [(name, values) for name, values in found if len(set(values)) > 1]
+
+
+def _shown(value: object) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

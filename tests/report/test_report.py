@@ -1,0 +1,311 @@
+"""The page about runs: what it counts, what it says of a collapse, and that any run gives a page."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands_for_tests import Command
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.games import make
+from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
+from zerosum.report import probes
+from zerosum.report.findings import findings
+from zerosum.report.game_statistics import GameBlock, block_of, reliability, swings
+from zerosum.report.page import write_page
+from zerosum.report.run_data import differing_settings, families, read_run
+from zerosum.run.metrics import MetricsRow
+from zerosum.run.training import train
+
+SETTINGS = (
+    "training.deterministic=true",
+    "training.min_positions=50",
+    "training.steps_per_phase=4",
+    "training.num_checkpoints=4",
+    "network.num_blocks=1",
+    "network.num_filters=8",
+    "search.num_simulations=8",
+    "selfplay.games_per_worker=4",
+    "selfplay.opening_share=0.2",
+    "learner.batch_size=16",
+    "learner.samples_per_position=4",
+    "strength.rollout_simulations=2",
+    "strength.budget_share=0.3",
+    "strength.solved_positions=0",
+    "replay.games_per_shard=20",
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two seeds of one run, and a run with another setting."""
+    folder = tmp_path_factory.mktemp("runs")
+    found = []
+    for name, more in (("a", ()), ("b", ()), ("other", ("learner.learning_rate=0.001",))):
+        found.append(folder / name)
+        settings = [*SETTINGS, "training.steps=16", *more]
+        train("connect4", found[-1], seed=len(found), overrides=settings, report=lambda _: None)
+    line = {"set": "end-easy", "positions": 100, "num_simulations": 600, "evaluations": 9}
+    lines = [json.dumps({**line, "value": 0.5 / step, "error": 0.01, "step": step}) for step in (8, 16)]
+    (found[0] / "mistakes.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    return found
+
+
+class Outside(HTMLParser):
+    """What a page wants from elsewhere, and its elements that are not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted: list[str] = []
+        self.tags = Counter[str]()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        for name, value in attrs:
+            if name in ("src", "href") and not (value or "").startswith(("data:", "#")):
+                self.wanted.append(value or "")
+            if tag == "img" and name == "alt":
+                assert value
+
+
+def page_of(paths: list[Path], out: Path, *, has_probes: bool = False) -> str:
+    said: list[str] = []
+    write_page(paths, out, has_probes=has_probes, say=said.append)
+    assert not said
+    text = out.read_text(encoding="utf-8")
+    parser = Outside()
+    parser.feed(text)
+    assert not parser.wanted and not parser.tags["script"] and "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    return text
+
+
+def test_a_run_has_a_page_with_all_parts(runs: list[Path], tmp_path: Path) -> None:
+    text = page_of([runs[0]], tmp_path / "report.html", has_probes=True)
+    for words in (
+        "Is it learning?",
+        "Strength",
+        "Losses",
+        "Solved positions",
+        "Games of a",
+        "First moves of a",
+        "Network and search of a",
+        "changed its mind",
+        "What the network of a knows by itself",
+        "What more thought changes",
+        "10,000",
+    ):
+        assert words in html.unescape(text), words
+    assert text.count('<img class=chart src="data:image/svg+xml;base64,') >= 6
+
+
+def test_equal_runs_give_equal_pages(runs: list[Path], tmp_path: Path) -> None:
+    one = page_of([runs[0]], tmp_path / "one.html")
+    assert one == page_of([runs[0]], tmp_path / "two.html")
+
+
+def test_seeds_share_a_colour_and_a_band(runs: list[Path], tmp_path: Path) -> None:
+    read = [read_run(path) for path in runs]
+    assert [[run.name for run in family] for family in families(read)] == [["a", "b"], ["other"]]
+    names = [name for name, _ in differing_settings(read)]
+    assert names == ["training.seed", "learner.learning_rate"]
+    text = page_of(runs, tmp_path / "report.html")
+    assert "differ in their seeds alone" in text and "learner.learning_rate" in text
+
+
+def test_a_curve_stands_where_its_step_was(runs: list[Path]) -> None:
+    run = read_run(runs[0])
+    row = run.rows[len(run.rows) // 2]
+    steps = np.array([0.0, row.step])
+    assert run.at(steps, "games").tolist() == pytest.approx([0, row.games])
+    assert run.at(steps, "minutes").tolist() == pytest.approx([0, row.minutes])
+    assert run.at(steps, "step").tolist() == [0, row.step]
+
+
+# ---- games
+
+
+def record(actions: list[int], outcome: float, values: list[float], *, opening: int = 0) -> GameRecord:
+    plies = np.zeros(len(actions), PLY)
+    plies["action"], plies["player"] = actions, np.arange(len(actions)) % 2
+    plies["search_value"], plies["net_value"] = values, [value / 2 for value in values]
+    plies["flags"] = [PlyFlag.OPENING if ply < opening else PlyFlag.FULL_SEARCH for ply in range(len(actions))]
+    count = len(actions) - opening
+    spec = make("connect4").spec
+    return GameRecord(
+        game_id=1,
+        game=spec.name,
+        game_version=spec.version,
+        options=spec.options,
+        start="",
+        settings_hash="",
+        seed=0,
+        plies=plies,
+        targets=policy_target([0, 1] * count, [0.5, 0.5] * count, [1, 1] * count),
+        target_offsets=np.concatenate([[0] * opening, np.arange(0, 2 * count + 1, 2)]).astype(np.int64),
+        outcome=outcome,
+        ending="four in a row" if outcome else "board full",
+    )
+
+
+def test_games_are_counted() -> None:
+    games = [
+        record([3, 0, 3, 0, 3, 0, 3], 1.0, [0.1, -0.1, 0.5, -0.6, 0.9, -0.9, 1.0]),
+        record([3, 0, 3, 0, 3, 0, 3], 1.0, [0.1] * 7),
+        record([0, 1, 0, 1, 2, 1, 4, 1], -1.0, [0.0] * 8, opening=2),
+        record([2, 3, 2, 3], 0.0, [0.0] * 4),
+    ]
+    block = block_of(10, games, max_plies=8)
+    assert (block.draws, block.first_wins, block.caps, block.distinct) == (0.25, 0.5, 0.25, 0.75)
+    assert block.first_moves == {3: 2, 2: 1}, "the third begins at random"
+    assert block.opening_bits == pytest.approx(1.5)
+    assert block.policy_entropy == pytest.approx(np.log(2))
+    assert len(block.results) == 7 + 7 + 6 + 4
+    assert block.results[:7].tolist() == [1, -1, 1, -1, 1, -1, 1]
+    assert block.value_gap == pytest.approx(np.abs(block.search_values).mean() / 2)
+    (sharpest, *_) = swings(games, make("connect4"))
+    assert (sharpest.record.game_id, sharpest.ply, sharpest.before) == (1, 1, pytest.approx(0.1))
+    assert sharpest.after == pytest.approx(0.5)
+
+
+def test_a_value_that_can_be_trusted_lies_on_the_diagonal() -> None:
+    generator = np.random.default_rng(1)
+    values = generator.uniform(-1, 1, 200_000).astype(np.float32)
+    results = np.where(generator.random(200_000) < (1 + values) / 2, 1, -1).astype(np.float32)
+    curve = reliability(values, results)
+    assert curve.counts.sum() == 200_000 and len(curve.said) == 10
+    assert curve.came == pytest.approx(curve.said, abs=0.03)
+
+
+# ---- what a page says
+
+
+def healthy(num_games: int = 200) -> GameBlock:
+    generator = np.random.default_rng(0)
+    games = [
+        record(
+            generator.integers(0, 7, 20).tolist(),
+            float(generator.choice([-1, 1])),
+            generator.uniform(-1, 1, 20).tolist(),
+        )
+        for _ in range(num_games)
+    ]
+    return block_of(0, games, max_plies=42)
+
+
+def kinds(runs: list[Path], block: GameBlock, **row: object) -> str:
+    run = read_run(runs[0])
+    rows = (*run.rows, replace(run.rows[-1], step=900, **row)) if row else run.rows  # type: ignore[arg-type]
+    return " ".join(found.text for found in findings(replace(run, rows=rows), [block]) if found.kind == "collapse")
+
+
+def test_a_collapse_is_said_and_a_slow_run_is_none(runs: list[Path]) -> None:
+    block = healthy()
+    assert kinds(runs, block) == "" and kinds(runs, block, games=1) == ""
+    assert "loss is not finite" in kinds(runs, block, policy_loss=float("nan"))
+    assert "all but equal" in kinds(runs, replace(block, distinct=0.01))
+    assert "cut off at the longest length" in kinds(runs, replace(block, draws=1.0, caps=1.0))
+    assert "value is stuck" in kinds(runs, replace(block, value_spread=0.001), games=1)
+    few = replace(healthy(20), distinct=0.05, draws=1.0, caps=1.0)
+    assert kinds(runs, few) == "", "of few games nobody can tell"
+    run = read_run(runs[0])
+    told = findings(run, [replace(block, distinct=0.01)])
+    assert told[0].kind == "collapse" and any("is kept" in found.text for found in told)
+
+
+def test_a_run_that_has_just_begun_is_slow_not_wrong(runs: list[Path]) -> None:
+    run = read_run(runs[0])
+    begun = replace(run, rows=(MetricsRow(0.1, 0, 3, 50, 100, 10.0),))
+    assert any("slow, not wrong" in found.text for found in findings(begun, []))
+
+
+def test_any_run_gives_a_page(runs: list[Path], tmp_path: Path, zero: Command) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(runs[0], run)
+    (run / "metrics.csv").write_text((run / "metrics.csv").read_text() + "1.5,damaged\n")
+    for shard in (run / "games").glob("*.parquet"):
+        shard.write_bytes(b"damaged")
+        break
+    page_of([run], tmp_path / "damaged.html")
+    for path in (run / "checkpoints").glob("*.safetensors"):
+        path.write_bytes(b"damaged")
+    told = zero("report", run, "--out", tmp_path / "out.html")
+    assert (
+        told.status == 0 and "its checkpoints is left out" in told.err and "<h1>" in (tmp_path / "out.html").read_text()
+    )
+    shutil.rmtree(run / "checkpoints")
+    shutil.rmtree(run / "games")
+    for name in ("metrics.csv", "strength.jsonl", "mistakes.jsonl"):
+        (run / name).unlink(missing_ok=True)
+    assert "nothing is measured yet" in page_of([run], tmp_path / "empty.html", has_probes=True)
+    with pytest.raises(DataError, match="is no run"):
+        write_page([tmp_path], tmp_path / "none.html", say=print)
+    told = zero("report", tmp_path / "nowhere")
+    assert told.status == 2 and "is no run" in told.err
+
+
+def test_names_of_files_are_text_in_a_page(runs: list[Path], tmp_path: Path) -> None:
+    run = tmp_path / "<b>bold"
+    shutil.copytree(runs[0], run)
+    text = page_of([run], tmp_path / "page.html")
+    assert "&lt;b&gt;bold" in text and "<b>bold" not in text
+
+
+def test_without_matplotlib_it_says_what_to_install(
+    runs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import builtins
+
+    real = builtins.__import__
+
+    def absent(name: str, *rest: object, **named: object) -> object:
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *rest, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    with pytest.raises(SettingsError, match=r"zerosum\[plot\]"):
+        write_page([runs[0]], tmp_path / "page.html", say=print)
+
+
+# ---- probes
+
+
+def test_the_worth_of_pieces_is_found_again() -> None:
+    generator = np.random.default_rng(2)
+    counts = generator.integers(-2, 3, (1500, 3)).astype(float)
+    counts[:, 2] = 0
+    values = np.tanh(counts @ [0.1, 0.5, 0.0] + 0.05).astype(np.float32)
+    worth = probes._worth(values, counts, ["pawns", "rooks", "queens"])
+    assert worth == {"pawns": pytest.approx(0.1, abs=0.02), "rooks": pytest.approx(0.5, abs=0.06)}
+    assert [name for name, _, _ in probes._kinds(make("chess"))] == ["pawns", "knights", "bishops", "rooks", "queens"]
+
+
+# ---- compare
+
+
+def test_runs_are_compared(runs: list[Path], tmp_path: Path, zero: Command) -> None:
+    told = zero("compare", runs[0], runs[2], "--games", "4", "-n", "4", "--out", tmp_path / "compare.html")
+    assert told.status == 0, told.err
+    assert "training.seed" in told.out and "learner.learning_rate" in told.out
+    assert "won" in told.out and (tmp_path / "compare.html").exists()
+    told = zero("compare", runs[0], runs[1], "--games", "0")
+    assert "differ in their seeds alone" in told.out
+    assert zero("compare", runs[0]).status == 2
+
+
+def test_a_training_is_repeated_with_other_seeds(tmp_path: Path, zero: Command) -> None:
+    words = ["--set=training.min_positions=10", "--set=network.num_filters=8", "--set=strength.budget_share=0"]
+    told = zero("train", "tictactoe", "--run", tmp_path / "x", "--steps", "2", "--repeat", "2", "--seed", "5", *words)
+    assert told.status == 0, told.err
+    assert [read_run(tmp_path / f"x-{number}").config.training.seed for number in (1, 2)] == [5, 6]
+    assert "report" in told.out
