@@ -2,7 +2,7 @@
 
     python tools/stress_evaluators.py --swaps 10000 --starts 1000
 
-Swaps: in one process two threads evaluate positions of tic-tac-toe without a pause while the main thread brings one
+Swaps: in one process two threads evaluate positions of tic-tac-toe while the main thread brings one
 network after the other. After every `SWAPS_AN_EVALUATOR` swaps another evaluator takes over, made in this thread or in
 a new one while the old one still answers. A timer's signal interrupts all of it every two milliseconds. Every answer
 must be that of one of the networks.
@@ -42,6 +42,7 @@ NUM_NETWORKS = 4
 NUM_THREADS = 2
 SWAPS_AN_EVALUATOR = 20
 SECONDS_A_SIGNAL = 0.002
+SECONDS_AN_EVALUATION = 0.001
 SETTINGS = (
     "network.num_blocks=1",
     "network.num_filters=8",
@@ -94,6 +95,7 @@ class Swaps:
             answer = self._answer(self._evaluator)
             self.num_wrong += not any(np.allclose(answer, known, atol=1e-3) for known in self._answers)
             self.num_evaluations += 1
+            time.sleep(SECONDS_AN_EVALUATION)  # most of the time is the swaps'
 
     def _replace(self) -> None:
         self._evaluator = self._made(self._random.choice(self._checkpoints))
