@@ -188,6 +188,8 @@ def main() -> None:
         faulthandler.enable()
         Swaps(options.backend, options.seed).run(options.swaps)
         return
+    # A shell's background jobs begin with this signal ignored, and so would the trainings.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     failed = False
     if options.swaps:
         words = [sys.executable, __file__, "--in-this-process", "--swaps", str(options.swaps)]
