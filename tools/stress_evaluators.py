@@ -54,8 +54,10 @@ SETTINGS = (
     "training.num_checkpoints=3000",
     "training.min_positions=50",
 )
-LONGEST_RUN_S = 6.0
-"""Before Ctrl-C, from the start of the process; on an idle machine training begins after some two seconds."""
+SHARE_BEGUN = 0.7
+"""Share of trainings that are stopped after they began; the others are stopped after the process began."""
+LONGEST_RUN_S = 4.0
+"""Until Ctrl-C."""
 LONGEST_END_S = 120.0
 CLEAN, AT_START = "clean", "clean, before the command began"
 
@@ -133,29 +135,34 @@ class Swaps:
 # ---- starts and stops
 
 
-def start_and_stop(run: Path, backend: str, moment_s: float) -> str:
-    """How a training ends that gets Ctrl-C's signal so many seconds after its start."""
-    settings = [
-        word
-        for setting in (*SETTINGS, "training.device=cpu", f"training.backend={backend}")
-        for word in ("--set", setting)
-    ]
+def start_and_stop(run: Path, backend: str, *, is_begun: bool, moment_s: float) -> str:
+    """How a training ends that gets Ctrl-C's signal so many seconds after its start, or after it said that it began."""
+    settings = [word for setting in (*SETTINGS, f"training.backend={backend}") for word in ("--set", setting)]
     words = ["train", GAME, "--run", str(run), *([] if (run / "config.toml").exists() else settings)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "zerosum", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    time.sleep(moment_s)
-    process.send_signal(signal.SIGINT)
-    try:
-        _, error = process.communicate(timeout=LONGEST_END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return "did not end"
+    with tempfile.TemporaryFile("w+") as error:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "zerosum", *words], stdout=subprocess.PIPE, stderr=error, text=True
+        )
+        assert process.stdout is not None
+        if is_begun:
+            process.stdout.readline()
+        time.sleep(moment_s)
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=LONGEST_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return "did not end"
+        error.seek(0)
+        said = error.read()
     if process.returncode == -signal.SIGINT:
         return AT_START
     if process.returncode < 0:
         return f"signal {-process.returncode}"
-    return "traceback" if "Traceback" in error else CLEAN
+    if "Traceback" in said:
+        print(said, flush=True)
+        return "traceback"
+    return CLEAN
 
 
 def start_many(directory: Path, backend: str, num_starts: int, num_jobs: int, seed: int) -> Counter[str]:
@@ -165,7 +172,8 @@ def start_many(directory: Path, backend: str, num_starts: int, num_jobs: int, se
     def job(number: int) -> None:
         drawn = random.Random(f"{seed} {number}")
         for _ in range(number, num_starts, num_jobs):
-            endings[start_and_stop(directory / f"run-{number}", backend, drawn.uniform(0, LONGEST_RUN_S))] += 1
+            is_begun, moment_s = drawn.random() < SHARE_BEGUN, drawn.uniform(0, LONGEST_RUN_S)
+            endings[start_and_stop(directory / f"run-{number}", backend, is_begun=is_begun, moment_s=moment_s)] += 1
             if endings.total() % 20 == 0:
                 print(f"{endings.total()} starts: {dict(endings)}", flush=True)
 
