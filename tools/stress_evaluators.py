@@ -155,10 +155,10 @@ def start_and_stop(run: Path, backend: str, *, is_begun: bool, moment_s: float) 
             return "did not end"
         error.seek(0)
         said = error.read()
-    if process.returncode == -signal.SIGINT:
-        return AT_START
-    if process.returncode < 0:
+    if process.returncode < 0 and process.returncode != -signal.SIGINT:
         return f"signal {-process.returncode}"
+    if process.returncode == -signal.SIGINT or ("Traceback" in said and "zerosum" not in said):
+        return AT_START  # Python itself was still beginning
     if "Traceback" in said:
         print(said, flush=True)
         return "traceback"
