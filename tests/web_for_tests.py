@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import json
+import random
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +18,13 @@ import pytest
 from zerosum.bench.untrained import untrained_checkpoint
 from zerosum.games import make
 from zerosum.network.checkpoint import save_checkpoint
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.records import GameHeader, PlyFlag, PlyRecord, policy_target
 from zerosum.run.config import dump_config, new_config
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.server import new_house, serve
-from zerosum.web.visit import House
+from zerosum.web.visit import House, Visit
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -69,3 +74,66 @@ def untrained_run(directory: Path, game: str = "connect4", *, steps: Sequence[in
         checkpoint = replace(untrained, info=replace(untrained.info, step=step))
         save_checkpoint(directory / "checkpoints", checkpoint, learner_state={}, learner_info={})
     return directory
+
+
+def record_games(run: Path, game: str = "connect4", *, number: int = 5, games_per_shard: int = 3) -> None:
+    """Random games in a run's store, each move with a made-up search; the newest ones are not sealed."""
+    rules, generator = make(game), random.Random(0)
+    with contextlib.closing(GameStore(run / "games", report=str, games_per_shard=games_per_shard)) as store:
+        for game_id in range(number):
+            spec, state = rules.spec, rules.initial_state()
+            header = GameHeader(
+                game_id=game_id,
+                game=spec.name,
+                game_version=spec.version,
+                options=spec.options,
+                start="",
+                settings_hash="test",
+                seed=0,
+            )
+            store.start_game(header)
+            while legal := rules.legal_actions(state):
+                action = generator.choice(legal)
+                target = policy_target(legal, [1 / len(legal)] * len(legal), [2] * len(legal))
+                ply = PlyRecord(
+                    action=action,
+                    player=rules.player(state),
+                    checkpoint_step=2,
+                    search_value=0.25,
+                    net_value=-0.5,
+                    num_simulations=2 * len(legal),
+                    flags=PlyFlag.FULL_SEARCH,
+                    target=target,
+                )
+                store.add_ply(game_id, ply)
+                state = rules.play(state, action)
+            store.finish_game(game_id, outcome=rules.outcome(state) or 0.0, ending=rules.ending(state) or "")
+
+
+class Page:
+    """A page that remembers its events."""
+
+    def __init__(self, house: House) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.visit = Visit(house, self.events.append)
+
+    async def ask(self, what: str, **fields: Any) -> dict[str, Any]:
+        return await self.visit.answer(json.dumps({"id": 7, "do": what, **fields}))
+
+    async def event(self, name: str) -> dict[str, Any]:
+        for _ in range(3000):
+            for event in self.events:
+                if event["event"] == name:
+                    self.events.remove(event)
+                    return event
+            await asyncio.sleep(0.01)
+        raise AssertionError(f"no {name} among {[event['event'] for event in self.events]}")
+
+
+def with_page(house: House, work: Callable[[Page], Awaitable[None]]) -> None:
+    async def all_of_it() -> None:
+        page = Page(house)
+        await work(page)
+        page.visit.close()
+
+    asyncio.run(all_of_it())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from web_for_tests import browser_program, serving
+from web_for_tests import browser_program, record_games, serving, untrained_run
 from zerosum.web.visit import House
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "web"
@@ -34,7 +34,9 @@ def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
     folder = tmp_path_factory.mktemp("own")
     text = (DOCS.parents[1] / "README.md").read_text(encoding="utf-8")
     (folder / "breakthrough.py").write_text(text.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
-    with serving(own_games=[f"{folder / 'breakthrough.py'}:Breakthrough"]) as served:
+    run = untrained_run(folder / "runs" / "tiny")
+    record_games(run)
+    with serving(runs=[run.parent], own_games=[f"{folder / 'breakthrough.py'}:Breakthrough"]) as served:
         yield served
 
 
@@ -82,7 +84,7 @@ def history(page: Any, number: int) -> list[str]:
 def picture(page: Any, name: str) -> None:
     """Keep a picture for the documentation where it is asked for; it must not be empty or large."""
     taken = page.screenshot()
-    assert 5_000 < len(taken) < 150_000, len(taken)
+    assert 5_000 < len(taken) < 150_000
     if os.environ.get("ZEROSUM_PICTURES"):
         DOCS.mkdir(exist_ok=True)
         (DOCS / f"{name}.png").write_bytes(taken)
@@ -218,7 +220,13 @@ def test_keyboard_alone(visit: Open) -> None:
     page.wait_for_function("() => document.querySelectorAll('.moves button').length === 0")
 
 
-@pytest.mark.parametrize("where", ["#/play?game=chess&side=0&vs=random", "#/learn", "#/games", "#/games?name=go9"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "#/play?game=chess&side=0&vs=random",
+        *("#/learn", "#/games", "#/games?name=go9", "#/analyse", "#/search", "#/runs"),
+    ],
+)
 def test_a_narrow_screen_needs_no_sideways_scrolling(visit: Open, where: str) -> None:
     page = visit(where, size=PHONE)
     page.locator("main > *").first.wait_for()
@@ -264,6 +272,85 @@ def test_the_lesson_by_its_own_controls(visit: Open) -> None:
     assert "PUCT" in page.locator(".words").inner_text() or "Mean backups" in page.locator(".words").inner_text()
 
 
+def test_a_pgn_is_analysed(visit: Open) -> None:
+    page = visit("#/analyse")
+    says(page, "player")
+    if not page.get_by_label("A game, a position or moves").is_visible():
+        page.get_by_text("Open a game").click()
+    page.get_by_label("A game, a position or moves").fill(
+        '[White "<b>Ann</b>"]\n[Black "Bob"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0'
+    )
+    page.get_by_role("button", name="Open", exact=True).click()
+    says(page, "<b>Ann</b> – Bob")
+    page.get_by_label("Simulations a position").select_option("50")
+    page.get_by_role("button", name="Review the game").click()
+    page.locator(".summary table").wait_for()
+    assert page.locator(".course path").count() == 2
+    page.get_by_role("button", name="Move 6: Nf6").click()
+    page.wait_for_function("() => document.querySelector('.comment').textContent.includes('Nf6')")
+    page.locator(".arrow.best").wait_for()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save PGN").click()
+    assert "Analysed by rollouts" in Path(saved.value.path()).read_text()
+    page.get_by_role("button", name="One move back").click()
+    page.locator('.moves [aria-current][aria-label="Move 5: Bc4"]').wait_for()
+    click(page, "d7", "d6")
+    page.wait_for_function("() => document.querySelector('.variation').textContent.includes('You try')")
+
+
+def test_an_sgf_is_uploaded_and_analysed(visit: Open, tmp_path: Path) -> None:
+    (tmp_path / "game.sgf").write_text("(;GM[1]SZ[9]PB[Bo];B[ee];W[cc];B[gg];W[])", encoding="utf-8")
+    (tmp_path / "nonsense.sgf").write_bytes(bytes(range(256)) * 4)
+    page = visit("#/analyse")
+    says(page, "player")
+    if not page.get_by_label("A file of games").is_visible():
+        page.get_by_text("Open a game").click()
+    page.get_by_label("A file of games").set_input_files(tmp_path / "nonsense.sgf")
+    page.locator("#toast.shown").wait_for()
+    page.get_by_label("A file of games").set_input_files(tmp_path / "game.sgf")
+    says(page, "Bo – ?")
+    assert history(page, 4) == ["E5", "C7", "G3", "pass"]
+    page.get_by_label("Show").select_option("ownership")
+    page.locator(".own-first, .own-second").first.wait_for()
+    page.get_by_label("Show").select_option("visits")
+    page.locator(".heat").first.wait_for()
+
+
+def test_a_search_is_stepped_and_rewound(visit: Open) -> None:
+    page = visit("#/search?game=tictactoe&moves=b2")
+    says(page, "nothing was searched yet")
+    page.get_by_role("button", name="Ten simulations").click()
+    says(page, "Simulation 10:")
+    before = page.locator(".growth").text_content()
+    page.get_by_role("button", name="Step", exact=True).click()
+    says(page, "Simulation 11:")
+    page.get_by_role("button", name="Go back to simulation 10", exact=True).click()
+    says(page, "Simulation 10:")
+    assert page.locator(".growth").text_content() == before
+    page.get_by_role("button", name="A hundred simulations").click()
+    says(page, "Simulation 110:")
+    page.get_by_role("button", name="After 100", exact=True).click()
+    page.locator(".moments li").nth(9).wait_for()
+    page.locator('[data-name="a1"]').click()
+    says(page, "nothing was searched yet")
+    assert "moves=b2+a1" in page.url
+
+
+def test_a_run_is_watched(visit: Open) -> None:
+    page = visit("#/runs")
+    page.get_by_text("Is it learning?").wait_for()
+    assert page.locator(".chart").count() == 6
+    page.get_by_role("button", name=re.compile("^Game 4")).click()
+    page.locator(".replay .board").wait_for()
+    page.get_by_role("button", name="One move on").click()
+    page.get_by_text("Move 2 of").wait_for()
+    page.get_by_role("link", name="Play it").click()
+    says(page, "Your move")
+    page.wait_for_url(re.compile("vs=tiny"))
+    page.locator("[data-cell].column").first.click()
+    history(page, 2)
+
+
 def test_pictures_of_the_documentation(visit: Open) -> None:
     page = visit("#/play?game=chess&side=0&vs=rollouts@400&moves=e2e4+e7e5+g1f3+b8c6+f1c4+g8f6")
     says(page, "Your move")
@@ -273,3 +360,10 @@ def test_pictures_of_the_documentation(visit: Open) -> None:
     page.get_by_role("button", name="Ten simulations").click()
     says(page, "Simulation 10")
     picture(page, "learn")
+    page = visit(
+        "#/analyse?game=chess&moves=e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7&ply=5", size={"width": 1000, "height": 700}
+    )
+    page.get_by_label("Simulations a position").select_option("50")
+    page.get_by_role("button", name="Review the game").click()
+    page.locator(".summary table").wait_for()
+    picture(page, "analyse")

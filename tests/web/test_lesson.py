@@ -196,7 +196,7 @@ def test_the_tree_is_the_textbooks(name: str, c: float, monkeypatch: pytest.Monk
     rules = Nine(scenario.values)
     game = adopt(rules)
 
-    def u(node: textbook.Node, action: int) -> float:
+    def u(node: textbook.Node, action: int, _c: object) -> float:
         visits = {known: node.children[known].visits if known in node.children else 0 for known in node.priors}
         return c * float(node.priors[action]) * math.sqrt(sum(visits.values())) / (1 + visits[action])
 
@@ -208,10 +208,9 @@ def test_the_tree_is_the_textbooks(name: str, c: float, monkeypatch: pytest.Monk
 
     paths: dict[int, str] = {}
     monkeypatch.setattr(textbook, "u", u)
-    monkeypatch.setattr(textbook, "UNVISITED_Q", 0.0)
     monkeypatch.setattr(textbook, "evaluate", evaluate)
     monkeypatch.setattr(
-        textbook, "q", lambda n, a: n.sign * k.value_sum / k.visits if (k := n.children.get(a)) and k.visits else 0.0
+        textbook, "q", lambda n, a, _: n.sign * k.value_sum / k.visits if (k := n.children.get(a)) and k.visits else 0.0
     )
     root = textbook.node_of(game, game.initial_state())
     paths[id(root)] = ""

@@ -6,17 +6,17 @@ import asyncio
 import json
 import logging
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from web_for_tests import untrained_run
+from web_for_tests import Page, untrained_run, with_page
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
-from zerosum.web.visit import HANDLERS, House, Visit
+from zerosum.web.visit import HANDLERS, House
 
 LIMITS = Limits(simulations=2000, seconds=5.0, plies=300)
 
@@ -31,35 +31,6 @@ def house(run: Path) -> Iterator[House]:
     made = House(Library([run], (), LIMITS), LIMITS, Searches(LIMITS), seed=1)
     yield made
     made.searches.close()
-
-
-class Page:
-    """A page that remembers its events."""
-
-    def __init__(self, house: House) -> None:
-        self.events: list[dict[str, Any]] = []
-        self.visit = Visit(house, self.events.append)
-
-    async def ask(self, what: str, **fields: Any) -> dict[str, Any]:
-        return await self.visit.answer(json.dumps({"id": 7, "do": what, **fields}))
-
-    async def event(self, name: str) -> dict[str, Any]:
-        for _ in range(3000):
-            for event in self.events:
-                if event["event"] == name:
-                    self.events.remove(event)
-                    return event
-            await asyncio.sleep(0.01)
-        raise AssertionError(f"no {name} among {[event['event'] for event in self.events]}")
-
-
-def with_page(house: House, work: Callable[[Page], Awaitable[None]]) -> None:
-    async def all_of_it() -> None:
-        page = Page(house)
-        await work(page)
-        page.visit.close()
-
-    asyncio.run(all_of_it())
 
 
 @pytest.mark.parametrize("player", ["rollouts@30", "alphabeta@2", "random", "tiny@20", "tiny step 2@20"])

@@ -13,9 +13,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, State
-from zerosum.search.textbook import Node, back_up, q, search, select, u, visit
+from zerosum.search.textbook import C_INIT, UNVISITED_Q, Node, back_up, q, search, select, u, visit
 
 
 @dataclass(frozen=True)
@@ -82,26 +84,37 @@ def explain(
     root = search(game, evaluator, state, num_simulations=0)
     for number in range(1, num_simulations + 1):
         path = select(game, root)
-        steps = tuple(_step(game, node, child, num_choices) for node, child in itertools.pairwise(path))
+        steps = tuple(step_of(game, node, child, num_choices) for node, child in itertools.pairwise(path))
         leaf = path[-1]
         value = visit(game, evaluator, leaf)
         back_up(path, value)
         yield Simulation(number, steps, is_over=not leaf.priors, value=root.sign * value)
 
 
-def _step(game: Rules, node: Node, child: Node, num_choices: int) -> Step:
+def step_of(
+    game: Rules,
+    node: Node,
+    child: Node,
+    num_choices: int,
+    *,
+    c_init: np.float32 = C_INIT,
+    unvisited_q: np.float32 = UNVISITED_Q,
+) -> Step:
+    """A node on the way to a child, before the simulation is backed up, with so many of its moves."""
+
+    def choice(action: int) -> Choice:
+        known = node.children.get(action)
+        return Choice(
+            move=game.action_text(node.state, action),
+            visits=known.visits if known else 0,
+            prior=float(node.priors[action]),
+            q=float(q(node, action, unvisited_q)),
+            u=float(u(node, action, c_init)),
+        )
+
+    def order(action: int) -> tuple[bool, float, int]:
+        return action != chosen, -float(q(node, action, unvisited_q) + u(node, action, c_init)), action
+
     chosen = next(action for action, known in node.children.items() if known is child)
-    order = sorted(node.priors, key=lambda action: (action != chosen, -q(node, action) - u(node, action), action))
-    choices = tuple(_choice(game, node, action) for action in order[:num_choices])
+    choices = tuple(map(choice, sorted(node.priors, key=order)[:num_choices]))
     return Step(node.visits, choices[0].move, choices)
-
-
-def _choice(game: Rules, node: Node, action: int) -> Choice:
-    child = node.children.get(action)
-    return Choice(
-        move=game.action_text(node.state, action),
-        visits=child.visits if child else 0,
-        prior=float(node.priors[action]),
-        q=float(q(node, action)),
-        u=float(u(node, action)),
-    )

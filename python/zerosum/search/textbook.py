@@ -22,7 +22,7 @@ from zerosum import _core
 from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, State
 
-C_INIT, C_BASE, C_FACTOR = 2.5, 19652.0, 2.0
+C_INIT, C_BASE, C_FACTOR = np.float32(2.5), 19652.0, 2.0
 """Constants of c(s). The paper's 1.25 and 1 are for values in [0, 1]."""
 UNVISITED_Q = np.float32(-1)
 """Q of a move without visits: a loss."""
@@ -70,28 +70,31 @@ def node_of(game: Rules, state: State) -> Node:
     return Node(state, sign=1 if game.player(state) == 0 else -1)
 
 
-def select(game: Rules, root: Node) -> list[Node]:
+def select(
+    game: Rules, root: Node, *, c_init: np.float32 = C_INIT, unvisited_q: np.float32 = UNVISITED_Q
+) -> list[Node]:
     """The path from the root along the moves that maximise Q + U, to a position not yet evaluated or over."""
     path = [root]
     while path[-1].priors:
         node = path[-1]
+        scores = {action: q(node, action, unvisited_q) + u(node, action, c_init) for action in node.priors}
         # Ties go to the higher prior, then to the lower action.
-        action = max(node.priors, key=lambda action: (q(node, action) + u(node, action), node.priors[action], -action))
+        action = max(node.priors, key=lambda action: (scores[action], node.priors[action], -action))
         if action not in node.children:
             node.children[action] = node_of(game, game.play(node.state, action))
         path.append(node.children[action])
     return path
 
 
-def q(node: Node, action: int) -> np.float32:
+def q(node: Node, action: int, unvisited_q: np.float32 = UNVISITED_Q) -> np.float32:
     """Q(s, a): the mean value of a move, for the player to move."""
     child = node.children.get(action)
-    return np.float32(node.sign * child.value_sum / child.visits) if child and child.visits else UNVISITED_Q
+    return np.float32(node.sign * child.value_sum / child.visits) if child and child.visits else unvisited_q
 
 
-def u(node: Node, action: int) -> np.float32:
+def u(node: Node, action: int, c_init: np.float32 = C_INIT) -> np.float32:
     """U(s, a) = c(s) * P(s, a) * sqrt(N(s)) / (1 + N(s, a)): large for moves that are likely and were tried seldom."""
-    c = np.float32(C_INIT + C_FACTOR * math.log((1 + node.visits + C_BASE) / C_BASE))
+    c = np.float32(float(c_init) + C_FACTOR * math.log((1 + node.visits + C_BASE) / C_BASE))
     visits = node.children[action].visits if action in node.children else 0
     return np.float32(c * np.sqrt(np.float32(node.visits)) * node.priors[action] / np.float32(1 + visits))
 

@@ -86,8 +86,8 @@ class Library:
             GameError: the name is unknown, or an option is out of range.
         """
         name = name.strip()
-        if name in self._own:
-            return self._own[name]
+        if len(name) <= LONGEST_NAME * 5 and (own_rules := self._own.get(_short(name))) is not None:
+            return own_rules
         for own, rules in self._own.items():
             if rules.spec.full_name == name or own.rpartition(":")[2] == name:
                 return rules

@@ -22,7 +22,6 @@ from typing import Any
 from zerosum._core import uniform
 from zerosum.analysis.query_fields import Fields, QueryError
 from zerosum.base.errors import GameError, SettingsError, ZerosumError, printable
-from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.player import AlphaBeta, Player, RandomPlay, network_name
 from zerosum.play.runs import network_at
 from zerosum.play.skill import (
@@ -34,20 +33,20 @@ from zerosum.play.skill import (
     skilled_search,
     temperature_of,
 )
-from zerosum.web import catalogue
-from zerosum.web.boards import draw, move_cells
+from zerosum.web import catalogue, growth_requests, run_requests, study_requests
+from zerosum.web.analyses import analysis_json
+from zerosum.web.growth import Growth
 from zerosum.web.lesson import DEFAULT_C, Lesson
 from zerosum.web.lesson_texts import lesson_texts
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
+from zerosum.web.study import Study
 from zerosum.web.table import Table
 
 LOG = logging.getLogger("zerosum.web")
 WATCH_SECONDS = 0.4
 """Pause between two moves of computers that play each other."""
-MOST_LINES = 5
-
 Handler = Callable[["Visit", Fields], Awaitable[Any]]
 Tell = Callable[[dict[str, Any]], None]
 
@@ -74,6 +73,9 @@ class Visit:
         self._shown: dict[str, Any] = {}
         self._strength: dict[str, Any] = {}
         self.lesson: Lesson | None = None
+        self.study: Study | None = None
+        self.study_shown: dict[str, bool] = {}
+        self.growth: Growth | None = None
 
     # ---- messages
 
@@ -353,34 +355,6 @@ class Visit:
         return {"opponents": found, "ratings": await asyncio.to_thread(_ratings, self.house.library, game)}
 
 
-def analysis_json(found: Analysis) -> dict[str, Any]:
-    """An analysis as pages take it: values are win rates of the player to move, lines have the cells of their move."""
-    total = max(found.num_visits, 1)
-    return {
-        "by": found.by,
-        "mover": found.player,
-        "rate": round(win_rate(found.value), 4),
-        "draw": None if found.root.draw is None else round(float(found.root.draw), 4),
-        "proven": found.proven,
-        "simulations": found.num_visits,
-        "seconds": round(found.seconds, 2),
-        "limit": found.limit,
-        "lines": [
-            {
-                "moves": list(line.moves[:12]),
-                "cells": move_cells(found.game, found.state, line.actions[0]),
-                "action": line.actions[0],
-                "rate": round(line.win_rate, 4),
-                "visits": line.visits,
-                "share": round(line.visits / total, 4),
-                "prior": round(line.prior, 4),
-                "proven": line.proven,
-            }
-            for line in found.lines[:MOST_LINES]
-        ],
-    }
-
-
 def _skill_for(player: object, rating: float) -> float:
     """The skill that a rating of the ladder asks for.
 
@@ -434,7 +408,8 @@ HANDLERS: dict[str, Handler] = {
     "games.list": Visit.games_list,
     "games.page": Visit.games_page,
     "games.opponents": Visit.games_opponents,
+    **study_requests.HANDLERS,
+    **growth_requests.HANDLERS,
+    **run_requests.HANDLERS,
 }
 """Every request that a page may make."""
-
-__all__ = ["HANDLERS", "House", "Visit", "analysis_json", "draw"]

@@ -5,7 +5,10 @@ import { connect, forgetListeners } from "./wire.js";
 
 const PAGES = {
   play: ["Play", () => import("./play.js")],
+  analyse: ["Analyse", () => import("./analyse.js")],
+  search: ["Watch a search", () => import("./search.js")],
   learn: ["How it thinks", () => import("./learn.js")],
+  runs: ["Runs", () => import("./runs.js")],
   games: ["Games", () => import("./games.js")],
 };
 

@@ -1,0 +1,261 @@
+"""A search that is watched: the textbook's (`search/textbook.py`) on any position, one simulation at a time.
+
+Each simulation is kept with what it changed, so that it can be taken back; evaluations are kept by their moves, so that
+stepping again gives the same tree.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from zerosum._core import dirichlet_noise, round_prior
+from zerosum.analysis.explanation import Step, step_of
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.games import State
+from zerosum.play.analysis import win_rate
+from zerosum.play.player import Player
+from zerosum.search.config import natural_noise_alpha
+from zerosum.search.textbook import NOISE_FRACTION, Node, back_up, evaluate, expand, node_of, q, select, u
+from zerosum.web.boards import draw, move_cells
+
+MOST_SIMULATIONS = 20_000
+MOMENTS = (100, 1_000, 10_000)
+WIDTHS = (6, 3, 2)
+"""Children that are drawn of the root, of each of those, and of theirs."""
+SHOWN_NODES = 10
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What selection goes by."""
+
+    c: float = 2.5
+    """c_init of the textbook, on values in [-1, 1]."""
+    unvisited_q: float = -1.0
+    """Q of a move without visits, "first-play urgency"."""
+    has_noise: bool = False
+    """Dirichlet noise at the root, a quarter, as in self-play."""
+
+
+@dataclass
+class Entry:
+    """One simulation and what takes it back."""
+
+    number: int
+    settings: Settings
+    steps: tuple[Step, ...]
+    value: float
+    """Backed up, for the player to move at the root."""
+    is_over: bool
+    path: list[Node] = field(repr=False)
+    actions: tuple[int, ...] = ()
+    sums: tuple[float, ...] = ()
+    """`value_sum` of the path's nodes before it."""
+    has_expanded: bool = False
+    has_made_leaf: bool = False
+
+    def json(self) -> dict[str, Any]:
+        """As a page takes it."""
+        return {
+            "number": self.number,
+            "c": self.settings.c,
+            "path": [step.chosen for step in self.steps],
+            "steps": [asdict(step) for step in self.steps],
+            "value": round(self.value, 4),
+            "over": self.is_over,
+            "expanded": self.has_expanded,
+        }
+
+
+class Growth:
+    """A tree that grows."""
+
+    def __init__(self, player: Player, state: State, settings: Settings | None = None, *, seed: int = 0) -> None:
+        """Evaluate the root, and nothing else yet.
+
+        Raises:
+            GameError: the game is over there.
+        """
+        self.player, self.game, self.state, self._seed = player, player.game, state, seed
+        if self.game.outcome(state) is not None:
+            raise GameError(f"the game is over ({self.game.ending(state)}), there is nothing to search.")
+        self._known: dict[tuple[int, ...], tuple[Any, float]] = {}
+        self.settings = settings or Settings()
+        self.entries: list[Entry] = []
+        self.moments: dict[int, list[dict[str, Any]]] = {}
+        self.root = self._new_root()
+
+    def change(self, settings: Settings) -> None:
+        """Use other settings from the next simulation on; noise begins a new tree."""
+        has_changed_noise = settings.has_noise != self.settings.has_noise
+        self.settings = settings
+        if has_changed_noise:
+            self.reset()
+
+    def reset(self) -> None:
+        """Begin anew; evaluations stay known."""
+        self.entries, self.moments = [], {}
+        self.root = self._new_root()
+
+    def step(self) -> Entry:
+        """One simulation: select, expand and evaluate, back up.
+
+        Raises:
+            SettingsError: there were as many as are allowed.
+        """
+        if len(self.entries) >= MOST_SIMULATIONS:
+            raise SettingsError(f"the tree has {MOST_SIMULATIONS:,} simulations: begin anew to go on.")
+        c, unvisited = np.float32(self.settings.c), np.float32(self.settings.unvisited_q)
+        path = select(self.game, self.root, c_init=c, unvisited_q=unvisited)
+        leaf = path[-1]
+        steps = tuple(
+            step_of(self.game, node, child, 4, c_init=c, unvisited_q=unvisited)
+            for node, child in itertools.pairwise(path)
+        )
+        actions = tuple(_action(node, child) for node, child in itertools.pairwise(path))
+        outcome = self.game.outcome(leaf.state)
+        is_new = leaf.visits == 0
+        if outcome is None:
+            priors, value = self._evaluated(actions, leaf)
+            expand(self.game, leaf, round_prior(priors))
+        else:
+            value = outcome
+        entry = Entry(
+            len(self.entries) + 1,
+            self.settings,
+            steps,
+            self.root.sign * value,
+            outcome is not None,
+            path,
+            actions,
+            tuple(node.value_sum for node in path),
+            outcome is None,
+            is_new,
+        )
+        back_up(path, value)
+        self.entries.append(entry)
+        if entry.number in MOMENTS:
+            self.moments[entry.number] = self.most_visited()
+        return entry
+
+    def rewind(self, number: int) -> None:
+        """Go back to the tree after so many simulations.
+
+        Raises:
+            SettingsError: there is no such simulation.
+        """
+        if not 0 <= number <= len(self.entries):
+            raise SettingsError(f"simulation {number} is out of range: 0 to {len(self.entries)}.")
+        while len(self.entries) > number:
+            entry = self.entries.pop()
+            for node, before in zip(entry.path, entry.sums, strict=True):
+                node.visits -= 1
+                node.value_sum = before
+            if entry.has_expanded:
+                entry.path[-1].priors = {}
+            if entry.has_made_leaf:
+                del entry.path[-2].children[entry.actions[-1]]
+            self.settings = entry.settings
+        self.moments = {moment: found for moment, found in self.moments.items() if moment <= number}
+
+    def most_visited(self) -> list[dict[str, Any]]:
+        """The ten most visited positions below the root, each with its board, as the paper's figure 4 shows them."""
+        found: list[tuple[Node, tuple[int, ...]]] = []
+        ahead: list[tuple[Node, tuple[int, ...]]] = [(self.root, ())]
+        while ahead:
+            node, path = ahead.pop()
+            for action, child in node.children.items():
+                found.append((child, (*path, action)))
+                ahead.append((child, (*path, action)))
+        found.sort(key=lambda one: (-one[0].visits, len(one[1]), one[1]))
+        shown = []
+        for node, path in found[:SHOWN_NODES]:
+            state, texts = self.state, []
+            before = (state, path[0])
+            for action in path:
+                texts.append(self.game.action_text(state, action))
+                before, state = (state, action), self.game.play(state, action)
+            shown.append(
+                {
+                    "moves": texts,
+                    "visits": node.visits,
+                    "rate": round(win_rate(self.root.sign * node.value_sum / node.visits), 4),
+                    "svg": draw(self.game, state, last=before)["svg"],
+                }
+            )
+        return shown
+
+    def view(self) -> dict[str, Any]:
+        """What a page shows: the tree, the newest simulations, the moves of the root."""
+        root = self.root
+        lit = tuple(self.entries[-1].actions) if self.entries else ()
+        best = max(root.children.items(), key=lambda one: (one[1].visits, root.priors[one[0]]), default=None)
+        total = max(len(self.entries), 1)
+        arrows = sorted(root.children.items(), key=lambda one: -one[1].visits)[:4]
+        return {
+            "game": self.game.spec.full_name,
+            "by": self.player.own_name,
+            "simulations": len(self.entries),
+            "settings": {"c": self.settings.c, "fpu": self.settings.unvisited_q, "noise": self.settings.has_noise},
+            "tree": self._tree(root, (), lit, WIDTHS),
+            "log": [entry.json() for entry in self.entries[-60:]],
+            "played": None if best is None else self.game.action_text(self.state, best[0]),
+            "arrows": [[move_cells(self.game, self.state, action), child.visits / total] for action, child in arrows],
+            "moments": sorted(self.moments),
+            "mover": self.game.player(self.state),
+        }
+
+    def _tree(self, node: Node, path: tuple[int, ...], lit: tuple[int, ...], widths: tuple[int, ...]) -> dict[str, Any]:
+        """A node with its most visited children; the path of the newest simulation is always among them."""
+        found: dict[str, Any] = {"N": node.visits, "lit": path == lit[: len(path)] and bool(lit or not path)}
+        if not widths or not node.priors:
+            found["children"] = []
+            return found
+        visited = sorted(node.priors, key=lambda action: (-_visits(node, action), -float(node.priors[action])))
+        shown = visited[: widths[0]]
+        if len(lit) > len(path) and path == lit[: len(path)] and lit[len(path)] not in shown:
+            shown[-1] = lit[len(path)]
+        c, unvisited = np.float32(self.settings.c), np.float32(self.settings.unvisited_q)
+        children = []
+        for action in shown:
+            child = node.children.get(action)
+            inside = self._tree(child, (*path, action), lit, widths[1:]) if child else {"N": 0, "children": []}
+            children.append(
+                inside
+                | {
+                    "move": self.game.action_text(node.state, action),
+                    "P": round(float(node.priors[action]), 4),
+                    "Q": round(float(q(node, action, unvisited)), 4),
+                    "U": round(float(u(node, action, c)), 4),
+                }
+            )
+        found["children"] = children
+        found["more"] = len(node.priors) - len(children)
+        return found
+
+    def _new_root(self) -> Node:
+        root = node_of(self.game, self.state)
+        priors, value = self._evaluated((), root)
+        if self.settings.has_noise:
+            noise = dirichlet_noise(self._seed, 0, 0, natural_noise_alpha(self.game), len(priors))
+            priors = (1 - NOISE_FRACTION) * priors + NOISE_FRACTION * noise
+        expand(self.game, root, priors)
+        back_up([root], value)
+        return root
+
+    def _evaluated(self, actions: tuple[int, ...], node: Node) -> tuple[Any, float]:
+        if actions not in self._known:
+            self._known[actions] = evaluate(self.game, self.player.evaluator, node)
+        return self._known[actions]
+
+
+def _visits(node: Node, action: int) -> int:
+    return node.children[action].visits if action in node.children else 0
+
+
+def _action(node: Node, child: Node) -> int:
+    return next(action for action, known in node.children.items() if known is child)

@@ -1,0 +1,136 @@
+"""Requests of the page that watches a search grow."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from zerosum.analysis.query_fields import Fields
+from zerosum.base.errors import SettingsError
+from zerosum.games import state_after
+from zerosum.web.boards import draw, place_moves
+from zerosum.web.growth import MOST_SIMULATIONS, Growth, Settings
+
+if TYPE_CHECKING:
+    from zerosum.web.visit import Visit
+
+SLICE_SECONDS = 0.2
+MOST_STEPS = 10_000
+"""Simulations that one request may ask for."""
+
+
+async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """A position and who evaluates; only the root is evaluated."""
+    library = visit.house.library
+    game = await asyncio.to_thread(library.game, fields.text("game") or "connect4")
+    moves = fields.text("moves")
+    if len(moves.split()) > visit.house.limits.plies:
+        raise SettingsError(f"the game has more than {visit.house.limits.plies:,} moves.")
+    state = state_after(game, moves, position=fields.text("start"))
+    player = await asyncio.to_thread(library.analyst, fields.text("vs"), game)
+    visit.stop("growth")
+    settings, seed = _settings(fields, Settings()), visit.house.seed
+    visit.growth = await visit.house.searches.call(lambda: Growth(player, state, settings, seed=seed))
+    board = draw(game, state)
+    legal = game.legal_actions(state)
+    return _view(visit) | {
+        "board": board,
+        "moves": [move.json() for move in place_moves(game, state, legal)],
+        "line": moves,
+        "link": {"game": game.spec.full_name, "moves": moves, "vs": fields.text("vs"), "start": fields.text("start")},
+    }
+
+
+async def growth_step(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Simulations; more than a few are made meanwhile, and told as events."""
+    growth, number = _growth(visit), fields.integer("number", 1, MOST_STEPS) or 1
+    visit.stop("growth")
+    if number <= 10:
+        await visit.house.searches.call(lambda: _steps(growth, number))
+        return _view(visit)
+    visit.begin("growth", lambda: _grow(visit, growth, number))
+    return _view(visit)
+
+
+async def growth_settings(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Other settings; the tree stays, unless noise comes or goes."""
+    growth = _growth(visit)
+    settings = _settings(fields, growth.settings)
+    await visit.house.searches.call(lambda: growth.change(settings))
+    return _view(visit)
+
+
+async def growth_rewind(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Back to a simulation."""
+    visit.stop("growth")
+    growth, number = _growth(visit), fields.integer("number", 0, MOST_SIMULATIONS) or 0
+    await visit.house.searches.call(lambda: growth.rewind(number))
+    return _view(visit)
+
+
+async def growth_reset(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """A new tree."""
+    visit.stop("growth")
+    await visit.house.searches.call(_growth(visit).reset)
+    return _view(visit)
+
+
+async def growth_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """End what goes on."""
+    visit.stop("growth")
+    return _view(visit)
+
+
+async def growth_moment(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """The most visited positions now, or as they were after so many simulations."""
+    growth, moment = _growth(visit), fields.integer("number", 0, MOST_SIMULATIONS) or 0
+    nodes = growth.moments.get(moment)
+    return {"nodes": nodes if nodes is not None else await visit.house.searches.call(growth.most_visited)}
+
+
+def _growth(visit: Visit) -> Growth:
+    if visit.growth is None:
+        raise SettingsError("there is no search to watch: open one first.")
+    return visit.growth
+
+
+def _settings(fields: Fields, before: Settings) -> Settings:
+    c, fpu = fields.number("c", 0.0, 100.0), fields.number("fpu", -1.0, 1.0)
+    return Settings(
+        before.c if c is None else c,
+        before.unvisited_q if fpu is None else fpu,
+        fields.flag("noise") if fields.has("noise") else before.has_noise,
+    )
+
+
+def _view(visit: Visit) -> dict[str, Any]:
+    return _growth(visit).view()
+
+
+def _steps(growth: Growth, number: int) -> int:
+    """At most so many simulations in a slice of time; how many there were."""
+    until = time.monotonic() + SLICE_SECONDS
+    done = 0
+    while done < number and time.monotonic() < until:
+        growth.step()
+        done += 1
+    return done
+
+
+async def _grow(visit: Visit, growth: Growth, number: int) -> None:
+    while number > 0 and visit.growth is growth:
+        asked = number
+        number -= await visit.house.searches.call(lambda asked=asked: _steps(growth, asked))  # type: ignore[misc]
+        visit.tell("growth", done=number == 0, **growth.view())
+
+
+HANDLERS = {
+    "growth.open": growth_open,
+    "growth.step": growth_step,
+    "growth.settings": growth_settings,
+    "growth.rewind": growth_rewind,
+    "growth.reset": growth_reset,
+    "growth.stop": growth_stop,
+    "growth.moment": growth_moment,
+}

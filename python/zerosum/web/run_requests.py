@@ -1,0 +1,57 @@
+"""Requests of the page that watches runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from zerosum.analysis.query_fields import Fields
+from zerosum.run.config import load_config
+from zerosum.web import runs
+
+if TYPE_CHECKING:
+    from zerosum.web.visit import Visit
+
+
+async def runs_list(visit: Visit, fields: Fields) -> list[dict[str, Any]]:
+    """All runs."""
+    return await asyncio.to_thread(lambda: runs.overview(visit.house.library.run_directories()))
+
+
+async def runs_curves(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """The figures of a run."""
+    label, library = fields.text("run"), visit.house.library
+    return await asyncio.to_thread(lambda: runs.curves(label, library.run_directory(label)))
+
+
+async def runs_games(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """The newest games of a run, and its openings over time."""
+    label, library = fields.text("run"), visit.house.library
+
+    def found() -> dict[str, Any]:
+        directory = library.run_directory(label)
+        game = library.game(load_config(directory / "config.toml").game)
+        return {"games": runs.newest_games(directory), "openings": runs.openings(game, directory)}
+
+    return await asyncio.to_thread(found)
+
+
+async def runs_game(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """A position of one of the newest games."""
+    label, library = fields.text("run"), visit.house.library
+    number, ply = fields.integer("number", 0, 1 << 50) or 0, fields.integer("ply", 0, 1 << 16) or 0
+
+    def found() -> dict[str, Any]:
+        directory = library.run_directory(label)
+        game = library.game(load_config(directory / "config.toml").game)
+        return runs.one_game(game, directory, number, ply)
+
+    return await asyncio.to_thread(found)
+
+
+HANDLERS = {
+    "runs.list": runs_list,
+    "runs.curves": runs_curves,
+    "runs.games": runs_games,
+    "runs.game": runs_game,
+}

@@ -1,0 +1,225 @@
+"""What a run's directory shows, to a page: curves, checkpoints, the newest games. It is read, and never written.
+
+A training may go on meanwhile: files are read as they are at that moment, and what is cut short is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zerosum.base.errors import DataError, SettingsError, ZerosumError, command_text
+from zerosum.base.files import require_own_files
+from zerosum.games import Rules, start_state
+from zerosum.network.checkpoint import list_checkpoints
+from zerosum.play.analysis import win_rate
+from zerosum.replay.journal import parse_journal
+from zerosum.replay.records import GameRecord, PlyFlag
+from zerosum.replay.shards import Manifest, read_manifest, read_shard
+from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
+from zerosum.run.metrics import MetricsRow, read_metrics
+from zerosum.run.mistakes import Mistakes, mean_rate
+from zerosum.run.strength import Strength, player_name
+from zerosum.web.boards import draw, move_cells
+
+MOST_POINTS = 300
+MOST_GAMES = 40
+MOST_JOURNAL_BYTES = 64 << 20
+OPENING_SHARDS = 8
+
+
+def overview(runs: dict[str, Path]) -> list[dict[str, Any]]:
+    """A line about each run."""
+    found = []
+    for label, directory in runs.items():
+        try:
+            config, rows = _read(directory)
+            last = rows[-1] if rows else None
+            found.append(
+                {
+                    "name": label,
+                    "game": config.game.rpartition("/")[2],
+                    "step": last.step if last else 0,
+                    "games": last.games if last else 0,
+                    "minutes": round(last.minutes, 1) if last else 0,
+                    "elo": last.elo if last else None,
+                    "live": (directory / "holder.json").exists(),
+                }
+            )
+        except ZerosumError as error:
+            found.append({"name": label, "trouble": str(error)})
+    return found
+
+
+def curves(label: str, directory: Path) -> dict[str, Any]:
+    """The figures of a run, thinned to what can be drawn, and what is said of it.
+
+    Raises:
+        DataError: the run is damaged.
+    """
+    config, rows = _read(directory)
+    strength, mistakes = Strength(directory, None, config), Mistakes(directory, None, config)
+    checkpoints = []
+    for path in list_checkpoints(directory / "checkpoints"):
+        step = int(path.stem.partition("-")[2])
+        rating, rates = strength.ratings.get(player_name(step)), mistakes.of_step(step)
+        minutes = next((row.minutes for row in rows if row.step >= step), rows[-1].minutes if rows else 0.0)
+        checkpoints.append(
+            {
+                "step": step,
+                "minutes": round(minutes, 2),
+                "elo": None if rating is None else round(rating.elo, 1),
+                "error": None if rating is None else round(rating.error, 1),
+                "mistakes": round(mean_rate(rates)[0], 4) if rates else None,
+            }
+        )
+    last = rows[-1] if rows else None
+    return {
+        "name": label,
+        "game": config.game.rpartition("/")[2],
+        "budget": budget_words(config.training),
+        "unit": minutes_word(config.training),
+        "rows": [asdict(row) for row in _thinned(rows)],
+        "checkpoints": checkpoints,
+        "verdict": strength.verdict(),
+        "left": _left(config, last),
+        "live": (directory / "holder.json").exists(),
+        "command": command_text("train", config.game, "--run", directory),
+    }
+
+
+def newest_games(directory: Path) -> list[dict[str, Any]]:
+    """The newest finished games, the newest first."""
+    return [
+        {
+            "id": record.game_id,
+            "plies": record.num_plies,
+            "outcome": record.outcome,
+            "ending": record.ending,
+            "opening": int(np.count_nonzero(record.plies["flags"] & PlyFlag.OPENING)),
+            "step": int(record.plies["checkpoint_step"].max()) if record.num_plies else 0,
+        }
+        for record in _newest(directory, MOST_GAMES)
+    ]
+
+
+def one_game(game: Rules, directory: Path, number: int, ply: int) -> dict[str, Any]:
+    """A position of a recorded game with what the search thought there.
+
+    Raises:
+        SettingsError: the game is not among the newest ones.
+    """
+    record = next((one for one in _newest(directory, MOST_GAMES) if one.game_id == number), None)
+    if record is None:
+        raise SettingsError(f"game {number} is not among the newest {MOST_GAMES} any more.")
+    state, states = start_state(game, record.start), []
+    actions = [int(action) for action in record.plies["action"]]
+    texts = []
+    for action in actions:
+        states.append(state)
+        texts.append(game.action_text(state, action))
+        state = game.play(state, action)
+    states.append(state)
+    ply = min(max(ply, 0), len(actions))
+    shown, thought = states[ply], None
+    if ply < len(actions):
+        of_ply = record.ply(ply)
+        order = np.argsort(-of_ply.target["probability"], kind="stable")[:5]
+        thought = {
+            "rate": round(win_rate(of_ply.search_value), 4),
+            "net": round(win_rate(of_ply.net_value), 4),
+            "simulations": of_ply.num_simulations,
+            "opening": bool(of_ply.flags & PlyFlag.OPENING),
+            "moves": [
+                {
+                    "move": game.action_text(shown, int(of_ply.target["action"][index])),
+                    "cells": move_cells(game, shown, int(of_ply.target["action"][index])),
+                    "share": round(float(of_ply.target["probability"][index]), 4),
+                    "visits": int(of_ply.target["visits"][index]),
+                }
+                for index in order
+            ],
+        }
+    values = [
+        round(win_rate(float(row["search_value"]) * (1 if row["player"] == 0 else -1)), 4) for row in record.plies
+    ]
+    last = (states[ply - 1], actions[ply - 1]) if ply else None
+    return {
+        "id": number,
+        "board": draw(game, shown, last=last),
+        "history": texts,
+        "ply": ply,
+        "mover": game.player(shown),
+        "thought": thought,
+        "values": values,
+        "outcome": record.outcome,
+        "ending": record.ending,
+        "start": record.start,
+    }
+
+
+def openings(game: Rules, directory: Path) -> list[dict[str, Any]]:
+    """The first moves of games that began without random moves, in shards from the run's beginning to its end."""
+    with contextlib.suppress(DataError, OSError):
+        shards = read_manifest(directory / "games").shards
+        chosen = sorted(
+            {round(index * (len(shards) - 1) / max(OPENING_SHARDS - 1, 1)) for index in range(OPENING_SHARDS)}
+        )
+        found = []
+        for index in chosen if shards else []:
+            counts: Counter[str] = Counter()
+            for record in read_shard(directory / "games" / str(shards[index].shard)):
+                if record.num_plies and not record.start and not record.plies["flags"][0] & PlyFlag.OPENING:
+                    counts[game.action_text(game.initial_state(), int(record.plies["action"][0]))] += 1
+            total = sum(counts.values())
+            if total:
+                shares = [[move, round(number / total, 4)] for move, number in counts.most_common(6)]
+                found.append({"games": shards[index].last_game_id, "shares": shares})
+        return found
+    return []
+
+
+def _read(directory: Path) -> tuple[RunConfig, list[MetricsRow]]:
+    require_own_files(directory)
+    return load_config(directory / "config.toml"), read_metrics(directory / "metrics.csv")
+
+
+def _thinned(rows: Sequence[MetricsRow]) -> list[MetricsRow]:
+    """At most `MOST_POINTS` rows, the last one among them."""
+    step = max(1, -(-len(rows) // MOST_POINTS))
+    return [*rows[:-1:step], rows[-1]] if rows else []
+
+
+def _left(config: RunConfig, last: MetricsRow | None) -> str:
+    """What is left of the budget, in words."""
+    if last is None:
+        return ""
+    if config.training.steps is not None:
+        return f"{max(config.training.steps - last.step, 0):,} steps are left"
+    return f"{max((config.training.minutes or 0.0) - last.minutes, 0):.1f} {minutes_word(config.training)} are left"
+
+
+def _newest(directory: Path, number: int) -> list[GameRecord]:
+    """The newest finished games that are whole."""
+    games = directory / "games"
+    try:
+        manifest: Manifest = read_manifest(games)
+    except DataError:
+        return []
+    found: list[GameRecord] = []
+    journal = games / manifest.journal
+    with contextlib.suppress(OSError):
+        if journal.stat().st_size <= MOST_JOURNAL_BYTES:
+            found = list(parse_journal(journal.read_bytes()).finished)
+    for seal in reversed(manifest.shards):
+        if len(found) >= number:
+            break
+        with contextlib.suppress(DataError, OSError):
+            found = [*read_shard(games / str(seal.shard)), *found]
+    return found[::-1][:number]

@@ -1,0 +1,86 @@
+// Runs: curves of one or several, newest games to click through, checkpoints to play.
+
+import { Board } from "./board.js";
+import { chart, course } from "./chart.js";
+import { choice, h, percent, toast } from "./dom.js";
+import { setAddress } from "./main.js";
+import { ask, whenOpen } from "./wire.js";
+
+const AXES = [["minutes", "minutes"], ["step", "learner steps"], ["games", "games"], ["evaluations", "evaluations"]];
+const POLL = 5000;
+
+export function show(main, fields) {
+  let runs = [], chosen = (fields.get("runs") ?? "").split(",").filter(Boolean), axis = fields.get("axis") ?? "minutes", timer = null, board = null, loaded = [];
+  const list = h("div", { className: "run-list" }), curves = h("div", { className: "curves" }), facts = h("div"), games = h("section", { className: "panel run-games" });
+  main.append(h("h1", {}, "Runs"), list, facts, curves, games);
+
+  async function refresh() {
+    clearTimeout(timer);
+    try {
+      runs = await ask("runs.list");
+      if (!chosen.length && runs.length) chosen = [runs.find((run) => !run.trouble)?.name].filter(Boolean);
+      loaded = (await Promise.all(chosen.map((run) => ask("runs.curves", { run }).catch((error) => { toast(error.message); return null; })))).filter(Boolean);
+      render();
+    } catch (error) { toast(error.message); }
+    if (runs.some((run) => run.live)) timer = setTimeout(refresh, POLL);
+  }
+
+  function render() {
+    if (!runs.length) return list.replaceChildren(h("p", {}, "There are no runs in the given directories. "), h("code", {}, "zerosum train connect4"), " begins one.");
+    setAddress("runs", { runs: chosen.join(","), axis });
+    list.replaceChildren(h("table", { className: "panel" }, h("thead", {}, h("tr", {}, ["", "run", "game", "steps", "games", "minutes", "Elo", ""].map((word) => h("th", { scope: "col" }, word)))), h("tbody", {}, runs.map((run) => h("tr", {},
+      h("td", {}, h("input", { type: "checkbox", checked: chosen.includes(run.name), disabled: Boolean(run.trouble), "aria-label": `Show ${run.name}`, onchange: (event) => { chosen = event.target.checked ? [...chosen, run.name] : chosen.filter((name) => name !== run.name); refresh().then(newest); } })),
+      h("th", { scope: "row" }, run.name), run.trouble ? h("td", { colSpan: 6, className: "bad" }, run.trouble) : [run.game, run.step?.toLocaleString(), run.games?.toLocaleString(), run.minutes, run.elo === null ? "–" : Math.round(run.elo)].map((cell) => h("td", {}, String(cell))),
+      h("td", {}, run.live ? h("span", { className: "live" }, "learning") : ""))))));
+    const rows = (field, extra) => loaded.map((run) => ({ name: run.name, points: run.rows.filter((row) => row[field] !== null).map((row) => [row[axis], row[field], ...(extra ? [row[extra]] : [])]) }));
+    const rated = loaded.map((run) => ({ name: run.name, points: run.checkpoints.filter((one) => one.elo !== null).map((one) => [axis === "minutes" ? one.minutes : axis === "step" ? one.step : at(run, one.step), one.elo, one.error]) }));
+    const name = AXES.find(([one]) => one === axis)[1];
+    curves.replaceChildren(
+      chart(rated, { title: "Elo (random play is 0)", x: name }),
+      chart(rows("mistakes"), { title: "Mistakes in solved positions", x: name, low: 0, format: (value) => percent(value, 1) }),
+      chart(rows("policy_loss"), { title: "Policy loss, nats", x: name }),
+      chart(rows("value_error"), { title: "Squared error of the value", x: name, low: 0 }),
+      chart(rows("evaluations_per_second"), { title: "Evaluations a second", x: name, low: 0 }),
+      chart(rows("positions"), { title: "Recorded positions", x: name, low: 0 }));
+    facts.replaceChildren(h("div", { className: "row" }, choice("Against", AXES, axis, (value) => { axis = value; render(); })),
+      ...loaded.map((run) => h("div", { className: "panel fact" }, h("h2", {}, run.name, " ", h("span", { className: "dim" }, run.game)),
+        h("p", {}, h("b", {}, "Is it learning? "), run.verdict), h("p", { className: "dim" }, `Budget ${run.budget}; ${run.left || "nothing is recorded yet"}. Begun, or gone on with, by `, h("code", {}, run.command)),
+        h("p", {}, h("a", { className: "button main", href: `#/play?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Play it"), " ",
+          h("a", { className: "button", href: `#/search?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Watch it search"), " ",
+          ...(run.checkpoints.length > 1 ? [h("span", { className: "dim" }, "or an earlier one: "), ...run.checkpoints.slice(-12).map((one) => h("a", { className: "step", href: `#/play?${new URLSearchParams({ game: run.game, vs: `${run.name} step ${one.step}` })}` }, String(one.step)))] : [])))));
+  }
+
+  const at = (run, step) => run.rows.find((row) => row.step >= step)?.[axis] ?? run.rows.at(-1)?.[axis] ?? 0;
+
+  async function newest() {
+    const run = chosen[0];
+    if (!run) return games.replaceChildren();
+    try {
+      const found = await ask("runs.games", { run });
+      games.replaceChildren(h("h2", {}, `Newest games of ${run}`),
+        found.games.length ? h("div", { className: "game-browser" },
+          h("ol", { className: "game-list" }, found.games.map((game) => h("li", {}, h("button", { type: "button", onclick: () => look(run, game.id, game.opening) }, `Game ${game.id}: `, h("b", {}, game.outcome > 0 ? "first won" : game.outcome < 0 ? "second won" : "drawn"), h("span", { className: "dim" }, ` ${game.plies} plies, ${game.ending}, step ${game.step}`))))),
+          h("div", { className: "replay" }, h("p", { className: "dim" }, "Choose a game to click through it."))) : h("p", { className: "dim" }, "No game is finished yet."),
+        found.openings.length ? h("div", {}, h("h3", {}, "First moves over time"), h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "up to game"), h("th", { scope: "col" }, "first moves of games that began without random ones"))), h("tbody", {}, found.openings.map((row) => h("tr", {}, h("td", {}, row.games.toLocaleString()), h("td", {}, row.shares.map(([move, share]) => `${move} ${percent(share)}`).join(", "))))))) : "");
+    } catch (error) { games.replaceChildren(h("p", { className: "dim" }, error.message)); }
+  }
+
+  async function look(run, number, ply) {
+    try {
+      const game = await ask("runs.game", { run, number, ply });
+      const place = games.querySelector(".replay");
+      board = new Board(() => {}, "Position of a recorded game");
+      const thought = game.thought;
+      const go = (to) => look(run, number, Math.min(Math.max(to, 0), game.history.length));
+      place.replaceChildren(board.whole,
+        h("div", { className: "row browse" }, [["«", "First position", 0], ["‹", "One move back", game.ply - 1], ["›", "One move on", game.ply + 1], ["»", "Last position", game.history.length]].map(([text, title, to]) => h("button", { type: "button", "aria-label": title, onclick: () => go(to) }, text))),
+        h("p", { role: "status" }, game.ply < game.history.length ? `Move ${game.ply + 1} of ${game.history.length}: ${game.history[game.ply]}. ` : `The end: ${game.ending}. `, thought && !thought.opening ? `The search gave the mover ${percent(thought.rate)} (the network alone ${percent(thought.net)}) after ${thought.simulations} simulations.` : thought ? "A random move of the opening, without a search." : ""),
+        thought?.moves.length ? h("p", { className: "dim" }, thought.moves.map((one) => `${one.move} ${percent(one.share)}`).join(", ")) : "",
+        course([...game.values.map((value) => [value, null]), [(1 + game.outcome) / 2, null]], [], game.ply, go));
+      board.show(game.board, [], { arrows: (thought?.moves ?? []).slice(0, 3).map((one, index) => [one.cells, one.share, index ? "other" : "best"]) });
+    } catch (error) { toast(error.message); }
+  }
+
+  whenOpen(() => refresh().then(newest));
+  return () => clearTimeout(timer);
+}

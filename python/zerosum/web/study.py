@@ -1,0 +1,261 @@
+"""A game that is analysed on a page: its moves, variations tried on the board, and what the review found.
+
+    study = Study.opened(library, text="1. e4 e5 2. Qh5 Ke7", game="chess")
+    study.goto(3)
+    study.view()
+
+A `Study` searches nothing by itself: `reviewed` has `zerosum.analysis.review` search each position, with an analyst
+whose searches take turns with those of other visitors.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from zerosum.analysis.analyst import Analyst
+from zerosum.analysis.review import Review, review
+from zerosum.analysis.review_record import annotated
+from zerosum.analysis.review_text import review_numbers
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.notation.game_files import GAMES, game_text, read_games
+from zerosum.notation.record import Move, Record
+from zerosum.play.analysis import Analysis
+from zerosum.play.driver import Task
+from zerosum.play.player import Player
+from zerosum.web.analyses import point
+from zerosum.web.boards import draw, move_cells, place_moves
+from zerosum.web.library import Library
+
+MOST_VARIATION = 200
+
+
+class Study:
+    """A game, the position that is looked at, and the review of the game if there is one."""
+
+    def __init__(self, game: Rules, record: Record, *, others: Sequence[str] = ()) -> None:
+        """Take a record without errors; `others` names the games of the same file."""
+        self.game, self.record, self.others = game, record, list(others)
+        self.states = [start_state(game, record.start)]
+        self.actions: list[int] = []
+        for number, move in enumerate(record.moves, start=1):
+            try:
+                action = parse_action(game, self.states[-1], move.text)
+            except GameError as error:
+                raise GameError(f"move {number}: {error}") from error
+            self.actions.append(action)
+            self.states.append(game.play(self.states[-1], action))
+        self.ply = 0
+        self.variation: list[int] = []
+        """Moves that were tried after `ply` moves of the game."""
+        self.review: Review | None = None
+
+    @classmethod
+    def opened(cls, library: Library, *, text: str = "", game: str = "", index: int = 0) -> Study:
+        """A study of what somebody pasted or uploaded.
+
+        Args:
+            library: Knows the games.
+            text: A file of games (PGN, SGF, KIF, CSA), a position, or moves; "" is the initial position.
+            game: Of a position or of moves; of a file it says itself.
+            index: Of the game in a file of several, from 0.
+
+        Raises:
+            GameError, DataError, SettingsError: the text is none of these, or too long.
+        """
+        text = text.strip()
+        try:
+            records = _records(text, library) if text else []
+        except DataError:
+            records = []
+        if not records:
+            return cls.of_moves(library, text=text, game=game)
+        if not 0 <= index < len(records):
+            raise SettingsError(f"game {index + 1} is out of range: the text has {len(records)}.")
+        record = records[index].sound_part()
+        if len(record.moves) > library.limits.plies:
+            raise SettingsError(f"the game has {len(record.moves):,} moves, allowed are {library.limits.plies:,}.")
+        return cls(library.game(record.game), record, others=[_title(one) for one in records])
+
+    @classmethod
+    def of_moves(cls, library: Library, *, text: str, game: str, start: str = "") -> Study:
+        """A study of moves, or of a position."""
+        if game:
+            rules = library.game(game)
+            if not start and text and _position(rules, text):
+                return cls(rules, Record(rules.spec.full_name, start=text))
+        else:
+            found = [name for name in library.game_names() if text and _position(library.game(name), text)]
+            if not found:
+                raise GameError(
+                    "this begins like no game record (PGN, SGF, KIF, CSA) and is no position: choose the game whose"
+                    " moves these are."
+                )
+            rules = library.game(found[0])
+            return cls(rules, Record(rules.spec.full_name, start=text))
+        words = [word for word in text.split() if not word.rstrip(".").isdigit() or rules.spec.num_actions < 100]
+        if len(words) > library.limits.plies:
+            raise SettingsError(f"these are {len(words):,} moves, allowed are {library.limits.plies:,}.")
+        return cls(rules, Record(rules.spec.full_name, tuple(map(Move, words)), start=start))
+
+    # ---- where we are
+
+    @property
+    def state(self) -> State:
+        """The position that is looked at."""
+        state = self.states[self.ply]
+        for action in self.variation:
+            state = self.game.play(state, action)
+        return state
+
+    @property
+    def path(self) -> list[int]:
+        """All actions that lead there."""
+        return [*self.actions[: self.ply], *self.variation]
+
+    def goto(self, ply: int) -> None:
+        """Look at the game's position after so many moves."""
+        self.ply, self.variation = min(max(ply, 0), len(self.actions)), []
+
+    def try_move(self, action: int) -> None:
+        """Go on by a move: the game's own, or one of a variation.
+
+        Raises:
+            GameError: it is illegal.
+        """
+        if action not in self.game.legal_actions(self.state, past_soft_endings=True):
+            raise GameError(f"action {action} is not legal here.")
+        if not self.variation and self.ply < len(self.actions) and self.actions[self.ply] == action:
+            self.ply += 1
+        elif len(self.variation) < MOST_VARIATION:
+            self.variation.append(action)
+
+    def back(self) -> None:
+        """One move back."""
+        if self.variation:
+            self.variation.pop()
+        else:
+            self.ply = max(self.ply - 1, 0)
+
+    # ---- what a page is shown
+
+    def view(self, *, flipped: bool = False, western: bool = False) -> dict[str, Any]:
+        """The position, the moves, and of the review what belongs to them."""
+        game, state, path = self.game, self.state, self.path
+        before = self.states[self.ply]
+        last = None
+        if self.variation:
+            for action in self.variation[:-1]:
+                before = game.play(before, action)
+            last = (before, self.variation[-1])
+        elif self.ply:
+            last = (self.states[self.ply - 1], self.actions[self.ply - 1])
+        legal = game.legal_actions(state)
+        names = [name or "?" for name in self.record.players]
+        return {
+            "game": game.spec.full_name,
+            "board": draw(game, state, last=last, flipped=flipped, western=western),
+            "moves": [move.json() for move in place_moves(game, state, legal)],
+            "mover": game.player(state),
+            "ply": self.ply,
+            "history": self._texts(self.states[0], self.actions),
+            "firsts": [game.player(one) for one in self.states[:-1]],
+            "variation": self._texts(self.states[self.ply], self.variation),
+            "depth": len(path),
+            "over": game.ending(state),
+            "position": game.position_text(state),
+            "players": names if any(self.record.players) else None,
+            "others": self.others,
+            "start": self.record.start,
+            "ownMoves": " ".join(game.action_text(one, a) for one, a in zip(self.states, self.actions, strict=False)),
+            "formats": [format for format, games in GAMES.items() if game.spec.name in games] + ["json"],
+            "warnings": list(self.record.warnings)[:5],
+        }
+
+    def review_view(self) -> dict[str, Any]:
+        """The review as a page takes it: a point a position, a line a move."""
+        found = self.review
+        assert found is not None
+        moves = []
+        for move, before, _ in found.steps:
+            best = before.report.lines[0] if before.report is not None and before.report.lines else None
+            moves.append(
+                {
+                    "mark": move.mark,
+                    "loss": round(move.loss, 4),
+                    "better": list(best.moves[:8]) if best is not None else [],
+                    "cells": move_cells(self.game, before.state, best.actions[0]) if best is not None else [],
+                }
+            )
+        return {
+            "points": [point(position.report, position.value) for position in found.positions],
+            "moves": moves,
+            "by": found.by,
+            "players": [{**found.num_marks(player), "loss": found.mean_loss(player)} for player in (0, 1)],
+        }
+
+    def export(self, format: str) -> str:
+        """The record with what the review found, in a file's format or as JSON.
+
+        Raises:
+            SettingsError: there is no review yet, or the format is none for the game.
+        """
+        if self.review is None:
+            raise SettingsError("the game is not reviewed yet: review it first.")
+        if format == "json":
+            return json.dumps(review_numbers(self.review), ensure_ascii=False) + "\n"
+        return game_text(annotated(self.review, format=format), format=format)
+
+    def reviewed(self, analyst: Analyst, task: Task, on_position: Callable[[int, int], None]) -> Review:
+        """Have each position searched; takes a while, and raises what `on_position` raises."""
+        return review(replace(self.record, game=self.game.spec.full_name), analyst, task, on_position=on_position)
+
+    def _texts(self, state: State, actions: Sequence[int]) -> list[str]:
+        notation, texts = "san" if "san" in self.game.notations else None, []
+        for action in actions:
+            texts.append(self.game.action_text(state, action, notation))
+            state = self.game.play(state, action)
+        return texts
+
+
+class TurnAnalyst(Analyst):
+    """An analyst whose searches are made by somebody else."""
+
+    def __init__(self, player: Player, search: Callable[[State], Analysis]) -> None:
+        """`search` answers for a position."""
+        self.player, self._search = player, search
+
+    def final(self, task: Task, *, start: State | None = None, moves: Sequence[int] = ()) -> Analysis:
+        """As in `Analyst`; the task's limits are the searcher's."""
+        game = self.player.game
+        state = game.initial_state() if start is None else start
+        for action in moves:
+            state = game.play(state, action)
+        return self._search(state)
+
+
+def _records(text: str, library: Library) -> list[Record]:
+    """The games of a text, at most as many as are allowed."""
+    found: list[Record] = []
+    for record in read_games(io.StringIO(text)):
+        if len(found) >= library.limits.games:
+            raise SettingsError(f"the text has more than {library.limits.games} games: split it.")
+        found.append(record)
+    return found
+
+
+def _title(record: Record) -> str:
+    names = " – ".join(name or "?" for name in record.players) if any(record.players) else record.game
+    return f"{names} {record.header('date')}".strip()[:120]
+
+
+def _position(game: Rules, text: str) -> bool:
+    try:
+        game.parse_position(text)
+    except GameError:
+        return False
+    return True

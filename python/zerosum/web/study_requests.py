@@ -1,0 +1,184 @@
+"""Requests of the page that analyses: open, walk, look at a position, review the game, export."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from zerosum.analysis.query_fields import Fields, QueryError
+from zerosum.base.errors import SettingsError
+from zerosum.games import State
+from zerosum.play.analysis import Analysis
+from zerosum.play.driver import Task
+from zerosum.play.player import Player
+from zerosum.web.analyses import analysis_json, heat, ownership, point
+from zerosum.web.study import Study, TurnAnalyst
+
+if TYPE_CHECKING:
+    from zerosum.web.visit import Visit
+
+DEFAULT_SIMULATIONS = 400
+"""Simulations of each position of a review."""
+LOOK_SECONDS = 10.0
+MOST_LINES = 5
+
+
+async def study_open(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Read what was pasted or uploaded, or take a game by its moves."""
+    library = visit.house.library
+    text, game, moves = fields.text("text"), fields.text("game"), fields.text("moves")
+    index, start = fields.integer("index", 0, 10_000) or 0, fields.text("start")
+    visit.stop("look", "review")
+
+    def opened() -> Study:
+        if moves or (start and not text):
+            return Study.of_moves(library, text=moves, game=game or "connect4", start=start)
+        return Study.opened(library, text=text, game=game, index=index)
+
+    visit.study = await asyncio.to_thread(opened)
+    visit.study.goto(fields.integer("ply", 0, visit.house.limits.plies) or 0)
+    return _view(visit)
+
+
+async def study_goto(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Look at a position of the game."""
+    _study(visit).goto(fields.integer("ply", 0, visit.house.limits.plies) or 0)
+    return _moved(visit)
+
+
+async def study_move(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Try a move."""
+    action = fields.integer("action", 0, 1 << 16)
+    if action is None:
+        raise QueryError("action", "Must be an integer")
+    _study(visit).try_move(action)
+    return _moved(visit)
+
+
+async def study_back(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """One move back."""
+    _study(visit).back()
+    return _moved(visit)
+
+
+async def study_view(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """The same position shown otherwise."""
+    for name in ("flipped", "western"):
+        if fields.has(name):
+            visit.study_shown[name] = fields.flag(name)
+    return _view(visit)
+
+
+async def study_look(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Search the position that is looked at, telling what is found meanwhile; `on` false ends it."""
+    study = _study(visit)
+    visit.stop("look")
+    if not fields.flag("on") or study.game.outcome(study.state) is not None:
+        return {"by": ""}
+    lines = fields.integer("lines", 1, MOST_LINES) or 3
+    player = await asyncio.to_thread(_analyst, visit, fields.text("vs"), study)
+    visit.begin("look", lambda: _look(visit, study, player, lines))
+    return {"by": player.own_name}
+
+
+async def study_review(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Search every position of the game; events tell the progress, the last one what was found."""
+    study, limits = _study(visit), visit.house.limits
+    simulations = fields.integer("simulations", 1, limits.simulations) or min(DEFAULT_SIMULATIONS, limits.simulations)
+    player = await asyncio.to_thread(_analyst, visit, fields.text("vs"), study)
+    visit.stop("look")
+    visit.begin("review", lambda: _review(visit, study, player, simulations))
+    return {"by": player.own_name, "positions": len(study.states)}
+
+
+async def study_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """End searches."""
+    visit.stop("look", "review")
+    return {}
+
+
+async def study_export(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """The text of a file with the game and what was found."""
+    study, format = _study(visit), fields.text("format") or "json"
+    if format not in study.view()["formats"]:
+        raise SettingsError(f"{study.game.spec.full_name} is exported as {' or '.join(study.view()['formats'])}.")
+    text = await asyncio.to_thread(study.export, format)
+    return {"name": f"{study.game.spec.name}-analysed.{format}", "text": text}
+
+
+def _study(visit: Visit) -> Study:
+    if visit.study is None:
+        raise SettingsError("there is no game to analyse: open one first.")
+    return visit.study
+
+
+def _view(visit: Visit) -> dict[str, Any]:
+    return _study(visit).view(**visit.study_shown)
+
+
+def _moved(visit: Visit) -> dict[str, Any]:
+    visit.stop("look")
+    return _view(visit)
+
+
+def _analyst(visit: Visit, word: str, study: Study) -> Player:
+    player = visit.house.library.analyst(word, study.game)
+    return player.judged_by(player.evaluator, replace(player.config, keep_draws=True))
+
+
+async def _look(visit: Visit, study: Study, player: Player, lines: int) -> None:
+    state, depth = study.state, len(study.path)
+
+    def tell(found: Analysis) -> None:
+        visit.tell("look", depth=depth, heat=heat(found), **analysis_json(found))
+
+    seconds = min(LOOK_SECONDS, visit.house.limits.seconds)
+    found = await visit.house.searches.search(player, state, seconds=seconds, num_lines=lines, on_report=tell)
+    tell(found)
+    if (owned := await visit.house.searches.call(lambda: ownership(study.game, state))) is not None:
+        visit.tell("owned", depth=depth, ownership=owned)
+
+
+async def _review(visit: Visit, study: Study, player: Player, simulations: int) -> None:
+    """The review in a thread; its searches are made here, in turns, and end with this task."""
+    loop, is_stopped = asyncio.get_running_loop(), False
+    points: list[Any] = []
+
+    def search(state: State) -> Analysis:
+        if is_stopped:
+            raise SettingsError("the review was stopped.")
+        asked = asyncio.run_coroutine_threadsafe(
+            visit.house.searches.search(player, state, simulations=simulations, num_lines=2), loop
+        )
+        pending.append(asked)
+        found = asked.result()
+        points.append(point(found, found.value if found.player == 0 else -found.value))
+        return found
+
+    def progress(done: int, total: int) -> None:
+        loop.call_soon_threadsafe(lambda: visit.tell("progress", done=done, of=total, points=points[-1:]))
+
+    pending: list[Any] = []
+    analyst = TurnAnalyst(player, search)
+    try:
+        found = await asyncio.to_thread(study.reviewed, analyst, Task(num_visits=simulations, num_lines=2), progress)
+    finally:
+        is_stopped = True
+        for asked in pending[-1:]:
+            asked.cancel()
+    study.review = found
+    visit.tell("reviewed", **study.review_view())
+
+
+HANDLERS = {
+    "study.open": study_open,
+    "study.goto": study_goto,
+    "study.move": study_move,
+    "study.back": study_back,
+    "study.view": study_view,
+    "study.look": study_look,
+    "study.review": study_review,
+    "study.stop": study_stop,
+    "study.export": study_export,
+}

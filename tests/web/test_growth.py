@@ -1,0 +1,100 @@
+"""A search that is watched: it is the textbook's, every step can be taken back, and what is shown adds up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.evaluators.evaluator import Evaluations
+from zerosum.games import make, state_after
+from zerosum.play.player import Player, rollouts
+from zerosum.search import SearchConfig, textbook
+from zerosum.web.growth import Growth, Settings
+
+
+class Steady:
+    """The same answer to the same position: a draw of numbers keyed by its planes."""
+
+    def evaluate(self, leaves: Any) -> Evaluations:
+        logits, values = [], []
+        for plane, first, last in zip(leaves.planes(), leaves.legal_offsets, leaves.legal_offsets[1:], strict=False):
+            draw = np.random.default_rng(int.from_bytes(plane.tobytes()[::7][:64], "little") % (1 << 60))
+            logits.append(draw.normal(size=last - first))
+            values.append(draw.uniform(-1, 1))
+        return Evaluations(leaves, np.concatenate(logits).astype(np.float32), np.array(values, np.float32))
+
+
+def steady(name: str) -> Player:
+    return Player(make(name), Steady(), SearchConfig(), name="steady")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "moves"), [("connect4", "4 4"), ("tictactoe", ""), ("chess", "e2e4 e7e5")])
+def test_it_is_the_textbooks_search(name: str, moves: str) -> None:
+    player = steady(name)
+    state = state_after(player.game, moves)
+    growth = Growth(player, state)
+    for _ in range(120):
+        growth.step()
+    root = textbook.search(player.game, player.evaluator, state, num_simulations=120)
+    assert {a: child.visits for a, child in growth.root.children.items()} == {
+        a: child.visits for a, child in root.children.items()
+    }
+    assert growth.root.value_sum == root.value_sum
+    best = player.game.action_text(state, max(root.children, key=lambda a: (root.children[a].visits, root.priors[a])))
+    assert growth.view()["played"] == best
+
+
+def test_every_step_can_be_taken_back() -> None:
+    player = rollouts(make("tictactoe"), 10, seed=0).player(make("tictactoe"))
+    growth = Growth(player, player.game.initial_state())
+    views = [growth.view()]
+    for number in range(110):
+        if number == 70:
+            growth.change(Settings(c=0.5, unvisited_q=0.0))
+        growth.step()
+        views.append(growth.view())
+    for number in (109, 100, 70, 69, 3, 0):
+        growth.rewind(number)
+        seen = growth.view()
+        assert seen["tree"]["N"] == number + 1
+        if number < 70:
+            assert seen == views[number]
+    for number in range(60):
+        growth.step()
+        assert growth.view() == views[number + 1], "evaluations are remembered, random ones too"
+
+
+def test_visits_and_sums_add_up() -> None:
+    player = steady("connect4")
+    growth = Growth(player, player.game.initial_state())
+    for _ in range(100):
+        entry = growth.step()
+        assert -1 <= entry.value <= 1 and entry.steps[0].visits == entry.number
+    tree = growth.view()["tree"]
+    assert tree["N"] == 101 and sum(child.visits for child in growth.root.children.values()) == 100
+    assert growth.view()["moments"] == [100] and len(growth.moments[100]) == 10
+    shown = growth.moments[100]
+    assert [one["visits"] for one in shown] == sorted((one["visits"] for one in shown), reverse=True)
+    assert all(0 <= one["rate"] <= 1 and one["svg"].startswith("<svg") for one in shown)
+    growth.rewind(99)
+    assert growth.view()["moments"] == []
+
+
+def test_noise_changes_the_roots_priors_alone() -> None:
+    player = steady("connect4")
+    growth = Growth(player, player.game.initial_state())
+    before = dict(growth.root.priors)
+    growth.change(Settings(has_noise=True))
+    after = growth.root.priors
+    assert before != after and sum(map(float, after.values())) == pytest.approx(1, abs=1e-5)
+
+
+def test_what_cannot_be_searched_is_refused() -> None:
+    player = steady("tictactoe")
+    with pytest.raises(GameError, match="over"):
+        Growth(player, state_after(player.game, "a1 b1 a2 b2 a3"))
+    with pytest.raises(SettingsError, match="0 to 0"):
+        Growth(player, player.game.initial_state()).rewind(1)

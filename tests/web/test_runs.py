@@ -1,0 +1,78 @@
+"""Runs as a page shows them: figures, games, and that nothing in a run's directory changes."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from web_for_tests import record_games, untrained_run
+from zerosum.base.errors import SettingsError
+from zerosum.games import make
+from zerosum.run.metrics import HEADER
+from zerosum.web import runs
+from zerosum.web.library import Library
+
+
+def files(directory: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    made = untrained_run(tmp_path / "runs" / "tiny")
+    record_games(made)
+    columns = HEADER.split(",")
+    rows = []
+    for number in range(1, 500):
+        values = dict.fromkeys(columns, "")
+        values |= {"minutes": f"{number / 10}", "step": str(number), "games": str(number), "positions": "9"}
+        values |= {"evaluations": "100", "evaluations_per_second": "5.5", "policy_loss": f"{2 - number / 500}"}
+        rows.append(",".join(values[column] for column in columns))
+    (made / "metrics.csv").write_text("\n".join([HEADER, *rows, "12,cut sh"]), encoding="utf-8")
+    return made
+
+
+def test_a_run_is_read_and_nothing_in_it_changes(run: Path) -> None:
+    before, game = files(run), make("connect4")
+    (line,) = runs.overview({"tiny": run})
+    assert line["step"] == 499 and line["game"] == "connect4" and not line["live"]
+    found = runs.curves("tiny", run)
+    assert 200 < len(found["rows"]) <= runs.MOST_POINTS + 1 and found["rows"][-1]["step"] == 499
+    assert [one["step"] for one in found["checkpoints"]] == [0, 2] and found["verdict"] and found["command"]
+    games = runs.newest_games(run)
+    assert [one["id"] for one in games] == [4, 3, 2, 1, 0]
+    assert sum(share for _, share in runs.openings(game, run)[0]["shares"]) == pytest.approx(1, abs=0.01)
+    for one in games:
+        for ply in (0, 3, one["plies"], one["plies"] + 5):
+            seen = runs.one_game(game, run, one["id"], ply)
+            assert len(seen["history"]) == one["plies"] == len(seen["values"])
+            assert (seen["thought"] is None) == (ply >= one["plies"])
+    thought = runs.one_game(game, run, 0, 0)["thought"]
+    assert thought["rate"] == 0.625 and thought["net"] == 0.25 and len(thought["moves"]) == 5
+    assert files(run) == before
+
+
+def test_what_is_damaged_or_missing_is_said(run: Path) -> None:
+    with pytest.raises(SettingsError, match="not among the newest"):
+        runs.one_game(make("connect4"), run, 99, 0)
+    (run / "config.toml").write_text("nonsense = [", encoding="utf-8")
+    (line,) = runs.overview({"tiny": run})
+    assert "trouble" in line
+    assert runs.newest_games(run.parent / "nowhere") == []
+
+
+def test_only_given_runs_can_be_named(run: Path, tmp_path: Path) -> None:
+    other = untrained_run(tmp_path / "secret")
+    library = Library([run.parent])
+    assert list(library.run_directories()) == ["tiny"]
+    for name in ("secret", str(other), "../secret", "runs/../secret", str(run), ""):
+        with pytest.raises(SettingsError, match="unknown run"):
+            library.run_directory(name)
+        with pytest.raises(SettingsError):
+            library.player(name or " ", make("connect4"))

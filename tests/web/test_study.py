@@ -1,0 +1,135 @@
+"""Analysis on a page without a page: what is read, walked, reviewed and exported."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web_for_tests import Page, with_page
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.notation import read_games
+from zerosum.web.library import Library
+from zerosum.web.limits import Limits
+from zerosum.web.searches import Searches
+from zerosum.web.study import Study
+from zerosum.web.visit import House
+
+LIMITS = Limits(simulations=500, seconds=1.0, plies=200, games=3)
+DATA = Path(__file__).resolve().parents[1] / "data"
+SCHOLAR = "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0"
+
+
+@pytest.fixture
+def house() -> Iterator[House]:
+    made = House(Library([], (), LIMITS), LIMITS, Searches(LIMITS), seed=1)
+    yield made
+    made.searches.close()
+
+
+def opened(text: str, **more: Any) -> Study:
+    return Study.opened(Library([], (), LIMITS), text=text, **more)
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "plies"),
+    [
+        (SCHOLAR, "chess", 7),
+        ('[White "<b>A</b>"]\n\n1. d4 *', "chess", 1),
+        ("(;GM[1]SZ[9]KM[5.5];B[ee];W[cc])", "go(size=9, komi=5.5)", 2),
+        ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "chess", 0),
+        ("lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1", "shogi", 0),
+        ("V2.2\nPI\n+\n+7776FU\n-3334FU\n", "shogi", 2),
+    ],
+)
+def test_texts_are_told_apart(text: str, game: str, plies: int) -> None:
+    study = opened(text)
+    assert (study.game.spec.full_name, len(study.actions)) == (game, plies)
+
+
+def test_moves_need_their_game() -> None:
+    assert opened("4 4 3", game="connect4").view()["history"] == ["4", "4", "3"]
+    with pytest.raises(GameError, match="choose the game"):
+        opened("4 4 3")
+    with pytest.raises(GameError, match="move 2"):
+        opened("4 9", game="connect4")
+    with pytest.raises(SettingsError, match="allowed are 200"):
+        opened("4 " * 300, game="connect4")
+
+
+def test_a_file_of_several_games() -> None:
+    text = (DATA / "games.pgn").read_text(encoding="utf-8", errors="replace")
+    with pytest.raises((SettingsError, GameError)):
+        opened((SCHOLAR + "\n\n") * 4)
+    two = opened(f"{SCHOLAR}\n\n1. d4 d5 *", index=1)
+    assert two.view()["history"] == ["d4", "d5"] and len(two.view()["others"]) == 2 and text
+    with pytest.raises(SettingsError, match="the text has 2"):
+        opened(f"{SCHOLAR}\n\n1. d4 d5 *", index=2)
+
+
+def test_a_variation_is_tried_and_left() -> None:
+    study = opened(SCHOLAR)
+    study.goto(1)
+    game = study.game
+    study.try_move(game.parse_action(study.state, "e5") or 0)
+    assert (study.ply, study.variation) == (2, []), "the game's own move goes on in the game"
+    study.try_move(game.parse_action(study.state, "Nf3") or 0)
+    assert study.view()["variation"] == ["Nf3"] and study.view()["depth"] == 3
+    study.back()
+    study.back()
+    assert (study.ply, study.variation) == (1, [])
+    with pytest.raises(GameError, match="not legal"):
+        study.try_move(60_000)
+
+
+def test_a_game_is_reviewed_and_exported(house: House) -> None:
+    async def work(page: Page) -> None:
+        await page.ask("study.open", text=SCHOLAR)
+        assert "review it first" in (await page.ask("study.export", format="pgn"))["error"]
+        assert (await page.ask("study.review", simulations=200))["result"]["positions"] == 8
+        found = await page.event("reviewed")
+        assert len(found["points"]) == 8 and found["points"][-1] == [1.0, 0.0]
+        losses = [move["loss"] for move in found["moves"]]
+        assert losses.index(max(losses)) == 5 and found["moves"][5]["mark"], "Nf6 allows mate"
+        assert {event["done"] for event in page.events if event["event"] == "progress"} == set(range(1, 9))
+        text = (await page.ask("study.export", format="pgn"))["result"]["text"]
+        (record,) = read_games(io.StringIO(text))
+        assert [move.nags for move in record.checked().moves][5] and len(record.moves) == 7
+        numbers = json.loads((await page.ask("study.export", format="json"))["result"]["text"])
+        assert numbers["positions"][6]["mark"] == found["moves"][5]["mark"]
+        assert "is exported as pgn or json" in (await page.ask("study.export", format="sgf"))["error"]
+
+    with_page(house, work)
+
+
+def test_a_review_ends_when_it_is_stopped(house: House) -> None:
+    async def work(page: Page) -> None:
+        await page.ask("study.open", game="go(size=19)", moves="D4 Q16 D16 Q4", vs="rollouts")
+        await page.ask("study.review", simulations=500)
+        while not house.searches.num_running:
+            await asyncio.sleep(0.01)
+        await page.ask("study.stop")
+        for _ in range(300):
+            if not house.searches.num_running:
+                break
+            await asyncio.sleep(0.01)
+        assert house.searches.num_running == 0
+
+    with_page(house, work)
+
+
+def test_a_look_has_lines_heat_and_territory(house: House) -> None:
+    async def work(page: Page) -> None:
+        await page.ask("study.open", game="go(size=5, komi=0.5)", moves="C3 pass")
+        await page.ask("study.look", on=True)
+        look = await page.event("look")
+        assert len(look["lines"]) == 3 and 0 <= look["rate"] <= 1 and look["depth"] == 0
+        assert 0.5 < sum(share for _, share in look["heat"]["policy"]) < 1.01
+        assert len((await page.event("owned"))["ownership"]) == 25
+
+    with_page(house, work)
