@@ -20,6 +20,7 @@ from runs_for_tests import train_a_little
 from zerosum._core import core_game_names
 from zerosum.cli import app
 from zerosum.games.rules import find_game
+from zerosum.run import settings_page
 from zerosum.run.config import load_preset
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -138,6 +139,12 @@ def parse(arguments: list[str]) -> None:
     command(arguments, standalone_mode=False)
     if "--preset" in arguments:
         load_preset(arguments[arguments.index("--preset") + 1], game=arguments[1])
+
+
+def test_the_page_of_settings_is_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: False)  # whose defaults are others
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert page == settings_page.page(), "write it anew: python -m zerosum.run.settings_page > docs/settings.md"
 
 
 def test_every_file_of_a_run_is_told(tmp_path: Path) -> None:

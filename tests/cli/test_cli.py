@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,6 +132,20 @@ def test_train(zero: Command, tmp_path: Path) -> None:
     assert answer.out.startswith(f"Learning tictactoe in {tmp_path / 'run'} for 2 learner steps, preset tictactoe.")
     assert "Done. To measure it: " in answer.out
     assert f"evaluate {tmp_path / 'run'}" in answer.out
+
+
+def test_a_dry_run_prints_what_would_be_and_starts_nothing(zero: Command, learned: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    for budget in (("--minutes", "5"), ("--steps", "7")):
+        answer = zero("train", "tictactoe", "--run", run, "--dry-run", *budget, "--set", "network.num_filters=8")
+        assert answer.status == 0 and not run.exists()
+        values = tomllib.loads(answer.out)
+        assert values["training"][budget[0].removeprefix("--")] == int(budget[1])
+        assert values["network"]["num_filters"] == 8 and values["game"] == "tictactoe"
+        assert re.search(r"# Estimate: .*learner steps", answer.out)
+    before = (learned / "config.toml").read_text()
+    assert tomllib.loads(zero("train", learned, "--dry-run", "--steps", "99").out)["training"]["steps"] == 99
+    assert (learned / "config.toml").read_text() == before
 
 
 def test_a_game_with_options_has_a_directory_of_its_own(

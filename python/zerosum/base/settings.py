@@ -7,6 +7,7 @@ documentation in `field(metadata={"help": ...})` through `setting()`. This file 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import tomllib
 import types
@@ -55,6 +56,35 @@ def check(config: Any, section: str) -> None:
             require_known(name, value, choices)
         if (low is not None and value < low) or (high is not None and value > high) or value != value:
             raise SettingsError(f"{name} is {value!r}, allowed is {_range_text(low, high)}.")
+
+
+@dataclasses.dataclass(frozen=True)
+class SettingText:
+    """A setting as a page shows it."""
+
+    name: str
+    type: str
+    """Its type in words, and the values that it allows."""
+    default: str
+    """As TOML has it, or "none"."""
+    help: str
+
+
+def describe(config_type: type) -> list[SettingText]:
+    """The settings of a config dataclass, in its order."""
+    hints = typing.get_type_hints(config_type)
+    texts = []
+    for field in dataclasses.fields(config_type):
+        allowed = field.metadata
+        words = _type_name(hints[field.name])
+        if allowed["choices"] is not None:
+            words = ", ".join(allowed["choices"])
+        elif allowed["low"] is not None or allowed["high"] is not None:
+            words = f"{words}, {_range_text(allowed['low'], allowed['high'])}"
+        value = list(field.default) if isinstance(field.default, tuple) else field.default
+        default = "none" if value is None else json.dumps(value)
+        texts.append(SettingText(field.name, words, default, allowed["help"]))
+    return texts
 
 
 def require_known(name: str, value: Any, known: tuple[str, ...]) -> None:

@@ -50,13 +50,23 @@ def train(
         typer.Option(min=1, help="Runs RUN-1, RUN-2, … with one seed after the other, to see what chance does."),
     ] = 1,
     set_: Overrides = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", metavar="", help="Print the settings and an estimate of what the budget buys; start nothing."
+        ),
+    ] = False,
 ) -> None:
-    """Learn a game from its rules alone, or from records; or go on with a run that stopped."""
+    """Learn a game from its rules alone, or from records; or go on with a run that stopped (name it instead)."""
     from zerosum.base.errors import command_text
     from zerosum.play.runs import runs_directory
     from zerosum.run.config import directory_name
+    from zerosum.run.dry_run import dry_run as print_plan
+    from zerosum.run.given_game import recorded_game
     from zerosum.run.training import train as train_run
 
+    if run is None and (Path(game) / "config.toml").is_file():
+        run, game = Path(game), recorded_game(Path(game))
     directory = run or runs_directory() / directory_name(game)
     overrides = [
         *(set_ or []),
@@ -64,8 +74,9 @@ def train(
         *(["training.deterministic=true"] if deterministic else []),
         *(["training.source=records"] if from_records else []),
     ]
-    if repeat == 1:
-        train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+    if repeat == 1 or dry_run:
+        start = print_plan if dry_run else train_run
+        start(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
         return
     runs = [directory.with_name(f"{directory.name}-{number}") for number in range(1, repeat + 1)]
     for number, path in enumerate(runs):

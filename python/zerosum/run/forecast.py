@@ -82,6 +82,17 @@ def forecast(
 ) -> Forecast:
     """Measure for some seconds, and say how long `config.training.steps`, which must be given, will take.
 
+    The arguments are those of `measure`.
+    """
+    assert config.training.steps is not None
+    return measure(config, game, checkpoint, evaluator, num_games=num_games)
+
+
+def measure(
+    config: RunConfig, game: Rules, checkpoint: Checkpoint, evaluator: Evaluator, *, num_games: int
+) -> Forecast:
+    """As `forecast`; a budget in minutes is measured as one of 1,000 steps.
+
     Args:
         config: The run's settings.
         game: The game.
@@ -89,10 +100,10 @@ def forecast(
         evaluator: Evaluates it.
         num_games: Games that a worker plays at a time.
     """
-    assert config.training.steps is not None
-    samples = float(config.training.steps) * config.learner.batch_size
+    steps = config.training.steps or 1000
+    samples = float(steps) * config.learner.batch_size
     return Forecast(
-        steps=config.training.steps,
+        steps=steps,
         evaluations=samples / config.learner.samples_per_position * evaluations_per_position(config),
         samples=samples,
         evaluations_per_second=_evaluations_per_second(config, game, evaluator, num_games),

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import GameError
-from zerosum.base.files import writing
+from zerosum.base.files import require_own_files, writing
 from zerosum.games import Game, Rules, adopt, check_game, make
 from zerosum.games.python_game import split_name
 from zerosum.games.rules import find_game, require_a_move
-from zerosum.games.source_files import OBJECT, class_text, keep, rules_files, source_of
-from zerosum.run.config import game_name
+from zerosum.games.source_files import OBJECT, class_text, keep, kept_name, rules_files, source_of
+from zerosum.run.config import game_name, load_config
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,21 @@ class GivenGame:
                 f"NOTE: {', '.join(changed)} changed since this run was trained: its games and networks are of the"
                 " older rules. If they are other rules, start a new run."
             )
+
+
+def recorded_game(run: Path) -> str:
+    """The name of the game that a run learns; that of the run's copy where the game's file has moved.
+
+    Raises:
+        GameError: the game was given as an object.
+        DataError, SettingsError: the run's settings cannot be read.
+    """
+    require_own_files(run)
+    name = load_config(run / "config.toml").game
+    if name.startswith(OBJECT):
+        raise GameError(f"{run} learns a game that was given as an object: go on in Python, zerosum.train(game, run).")
+    own, kept = split_name(name), kept_name(run, name)
+    return kept if own is not None and kept is not None and not Path(own[0]).is_file() else name
 
 
 def _own(game: Game[Any] | Rules) -> Game[Any] | None:

@@ -1,0 +1,78 @@
+"""What a training would do: its settings and an estimate, without starting anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zerosum.evaluators import make_evaluator
+from zerosum.games import Game, Rules, measure_game
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
+from zerosum.network.weights import num_parameters
+from zerosum.run.config import RunConfig, asked_settings, budget_words, dump_config
+from zerosum.run.forecast import Forecast, measure
+from zerosum.run.given_game import GivenGame
+from zerosum.run.run_directory import plan
+from zerosum.run.workers import DETERMINISTIC_GAMES, num_selfplay_workers, plays_in_processes
+
+
+def dry_run(
+    game: str | Game[Any] | Rules,
+    run: str | Path,
+    *,
+    preset: str = "",
+    minutes: float | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    overrides: Sequence[str] = (),
+    report: Callable[[str], None] = print,
+) -> RunConfig:
+    """Print the settings that `train` with these arguments would have, and how far its budget would go here.
+
+    Nothing is written. The estimate measures self-play and learning for a second each.
+
+    Raises:
+        ZerosumError: as `train`.
+    """
+    given = GivenGame.of(game)
+    asked = asked_settings(minutes=minutes, steps=steps, seed=seed, overrides=overrides, settings=settings)
+    config = plan(Path(run), given.rules, given.name, preset=preset, asked=asked)
+    report(dump_config(config))
+    report(f"# The run would be in {Path(run).absolute()}. Its budget is {budget_words(config.training)}.")
+    shape = NetworkShape.of(given.rules.spec)
+    report(f"# The network has {num_parameters(config.network, shape):,} parameters.")
+    if config.training.source == "selfplay":
+        report(f"# {estimate(config, given.rules)}")
+    return config
+
+
+def estimate(config: RunConfig, game: Rules) -> str:
+    """How far a budget goes here, in a sentence."""
+    info = CheckpointInfo.describe(game.spec, config.network, step=0)
+    checkpoint = Checkpoint(info, initial_weights(config.network, info.shape, seed=0))
+    num_games = config.selfplay.games_per_worker or DETERMINISTIC_GAMES
+    evaluator = make_evaluator(
+        checkpoint,
+        backend=config.training.backend,
+        device=config.training.device,
+        precision=config.training.precision,
+        num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
+        batch_size=num_games,
+    )
+    return _words(measure(config, game, checkpoint, evaluator, num_games=num_games), config, game)
+
+
+def _words(found: Forecast, config: RunConfig, game: Rules) -> str:
+    seconds = config.learning_seconds
+    if seconds is None or config.training.clock == "cpu":
+        return f"Estimate: {found}."
+    steps = seconds / (found.seconds / found.steps)
+    positions = steps * config.learner.batch_size / config.learner.samples_per_position
+    games = positions / (measure_game(game).plies * config.selfplay.full_search_share)
+    return (
+        f"Estimate: at {found.evaluations_per_second:,.0f} evaluations and {found.samples_per_second:,.0f} samples a"
+        f" second, as measured here now, about {steps:,.0f} learner steps, {positions:,.0f} positions and {games:,.0f}"
+        " games as long as random ones; more where the search needs fewer evaluations than simulations."
+    )

@@ -1,0 +1,92 @@
+"""The page of all settings, docs/settings.md: `python -m zerosum.run.settings_page > docs/settings.md` writes it.
+
+A test holds the page against the code.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any
+
+from zerosum._core import core_game_names
+from zerosum.base.settings import describe
+from zerosum.games import make
+from zerosum.run.config import DEFAULT_MINUTES, SECTIONS, default_settings, preset_names
+
+HEAD = """\
+# Settings
+
+Every setting of a run, as `config.toml` in its directory has them. This page is generated from the code.
+
+```console
+$ zerosum train connect4 --set search.num_simulations=64 --set learner.batch_size=256
+$ zerosum train connect4 --preset connect4 --dry-run
+```
+
+In Python: `zerosum.train("connect4", "runs/mine", settings={"search.num_simulations": 64})`. What is not asked for
+comes from the preset, if one is named, then from the [game's size](#defaults-by-game), then from the defaults here.
+`--dry-run` prints what a run would have, and starts nothing.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    return "\n".join([HEAD, *_sections(), *_by_game(), *_presets()]) + "\n"
+
+
+def _sections() -> Iterator[str]:
+    for section, config_type in SECTIONS.items():
+        yield f"## {section}\n"
+        yield "| setting | values | default | meaning |\n|---|---|---|---|"
+        for setting in describe(config_type):
+            yield f"| `{section}.{setting.name}` | {_cell(setting.type)} | {setting.default} | {_cell(setting.help)} |"
+        yield ""
+
+
+def _by_game() -> Iterator[str]:
+    """What `default_settings` has for each game, with the columns in which games differ."""
+    found = {name: _flat(default_settings(make(name), minutes=DEFAULT_MINUTES)) for name in core_game_names()}
+    names = [name for name in next(iter(found.values())) if len({str(values[name]) for values in found.values()}) > 1]
+    yield "## Defaults by game\n"
+    yield (
+        f"Without a preset these follow from the game's size, here for {DEFAULT_MINUTES:g} minutes on a CPU. A game of"
+        " one's own gets them in the same way: `--dry-run` prints them.\n"
+    )
+    yield f"| game | {' | '.join(f'`{name}`' for name in names)} |"
+    yield f"|---|{'---|' * len(names)}"
+    for game, values in found.items():
+        yield f"| {game} | {' | '.join(_number(values[name]) for name in names)} |"
+    yield ""
+
+
+def _presets() -> Iterator[str]:
+    yield "## Presets\n"
+    yield "`zerosum train GAME --preset NAME`; what a preset does not name is the game's default.\n"
+    for name in preset_names():
+        text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
+        values = tomllib.loads(text)
+        by_game = values.pop("games", {})
+        settings = ", ".join(f"`{key} = {_number(value)}`" for key, value in _flat(values).items())
+        yield f"- **{name}**: {settings}." + "".join(
+            f" For {game}: {', '.join(f'`{key} = {_number(value)}`' for key, value in _flat(own).items())}."
+            for game, own in by_game.items()
+        )
+
+
+def _flat(values: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return {f"{section}.{name}": value for section, entries in values.items() for name, value in entries.items()}
+
+
+def _number(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) and abs(value) < 1000 else str(value)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
