@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from zerosum.base.errors import GameError, SettingsError
+from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Game, Rules, State, make, state_after
 from zerosum.play.analysis import Analysis
 from zerosum.play.choice import Players
@@ -39,7 +41,7 @@ class Analyst:
     """
 
     def __init__(self, player: Player, *, report_seconds: float = REPORT_SECONDS) -> None:
-        self.player = player
+        self.player = player = _seeing_ends(player)
         self._said = SimpleQueue[Analysis | Exception]()
         self._engine = Engine(
             player,
@@ -86,6 +88,14 @@ class Analyst:
         return last
 
 
+def _seeing_ends(player: Player) -> Player:
+    """The player with exact bounds where random games evaluate: they alone would hardly see a mate."""
+    config = player.config
+    if config.exact_bounds or config.twofold_draw or not isinstance(player.evaluator, RolloutEvaluator):
+        return player
+    return player.judged_by(player.evaluator, replace(config, exact_bounds=True))
+
+
 def analyse(
     position: State | str = "",
     *,
@@ -100,9 +110,9 @@ def analyse(
 
     The search begins with the first report that is asked for, and ends when the caller stops iterating.
 
-    >>> *_, last = analyse("b2 a1", game="tictactoe", player="rollouts@2000", num_lines=2)
+    >>> *_, last = analyse("b2 a1", game="tictactoe", player="rollouts", num_simulations=50, num_lines=2)
     >>> (last.num_visits, last.limit, len(last.lines))
-    (2000, 'simulations', 2)
+    (50, 'simulations', 2)
 
     Args:
         position: A state, or the text of a position or of the moves that lead to it ("4 4 3").

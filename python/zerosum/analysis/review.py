@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 from zerosum.analysis.analyst import Analyst
 from zerosum.base.errors import SettingsError
+from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, State, start_state
 from zerosum.notation.record import Record
 from zerosum.play.analysis import Analysis, win_rate
@@ -146,10 +148,27 @@ def review(
         player = game.player(before.state)
         change = (after.win_rate - before.win_rate) * (1 if player == 0 else -1)
         text = game.action_text(before.state, action)
+        noise = _noise(analyst, before, after)
         is_best = before.report is not None and before.report.best_move == text
         loss = 0.0 if is_best else max(0.0, -change)
-        moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss)))
+        moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss) if loss > noise else ""))
     return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds)
+
+
+NOISE_DEVIATIONS = 2.0
+"""Standard errors of a difference of win rates within which random games tell no move from another."""
+
+
+def _noise(analyst: Analyst, *positions: ReviewedPosition) -> float:
+    """The loss of the win rate that chance alone may show: of random games; a network answers the same each time."""
+    if not isinstance(analyst.player.evaluator, RolloutEvaluator):
+        return 0.0
+    variances = [
+        position.win_rate * (1 - position.win_rate) / max(position.report.num_visits, 1)
+        for position in positions
+        if position.report is not None and position.report.proven is None
+    ]
+    return NOISE_DEVIATIONS * math.sqrt(sum(variances))
 
 
 def _play(game: Rules, start: State, record: Record) -> tuple[list[State], list[int]]:

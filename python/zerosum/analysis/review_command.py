@@ -22,6 +22,7 @@ from zerosum.analysis.review_text import review_numbers, review_text
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest, printable
 from zerosum.games import Rules, State, make, parse_action, start_state
 from zerosum.games.picture import describe_position
+from zerosum.games.rules import peoples_notation
 from zerosum.notation.game_files import GAMES, READ_SUFFIXES, read_games, write_games
 from zerosum.notation.record import Move, Record
 from zerosum.play.choice import Players
@@ -195,7 +196,9 @@ class ReviewCommand:
         report = Analyst(player).final(self.task, start=state)
         if self.format == TEXT:
             heading = "" if number is None else f"Game {number}\n"
-            return printable(f"{heading}{describe_position(rules, state)}\n\n{report}\n")
+            return printable(
+                f"{heading}{describe_position(rules, state)}\n\n{report.text(notation=peoples_notation(rules))}\n"
+            )
         numbered = {} if number is None else {"number": number}
         return _json_line({**numbered, "position": rules.position_text(state), **report.numbers()})
 

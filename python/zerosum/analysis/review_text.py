@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
+from zerosum.games import Rules, State
+from zerosum.games.rules import peoples_notation
+from zerosum.play.analysis import columns
 
 SIDES = ("first player", "second player")
 LINE_PLIES = 8
@@ -30,27 +33,53 @@ def _headline(review: Review, number: int) -> str:
 
 
 def _table(review: Review) -> Iterator[str]:
-    rows = [("ply", "move", "win rate", "lost", "")]
+    game, notation = review.game, peoples_notation(review.game)
+    rows = [("ply", "by", "move", "win rate", "lost", "")]
     start = review.positions[0]
-    rows.append(("", "", f"{start.win_rate:.1%}", "", ""))
+    rows.append(("", "", "", f"{start.win_rate:.1%}", "", ""))
     for ply, (move, before, after) in enumerate(review.steps, start=1):
         lost = f"{move.loss:.1%}" if move.mark else ""
-        rows.append((str(ply), move.text + move.mark, f"{after.win_rate:.1%}", lost, _better(move, before)))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    for ply_text, move_text, rate, lost, better in rows:
-        cells = [
-            f"{ply_text:>{widths[0]}}",
-            f"{move_text:<{widths[1]}}",
-            f"{rate:>{widths[2]}}",
-            f"{lost:>{widths[3]}}",
+        text = game.action_text(before.state, move.action, notation) + move.mark
+        rows.append(
+            (str(ply), mover(game, before.state), text, f"{after.win_rate:.1%}", lost, _better(review, move, before))
+        )
+    widths = [max(columns(row[column]) for row in rows) for column in range(5)]
+    for *cells, better in rows:
+        padded = [
+            text + _blanks(text, width) if column in (1, 2) else _blanks(text, width) + text
+            for column, (text, width) in enumerate(zip(cells, widths, strict=True))
         ]
-        yield "  ".join([*cells, better]).rstrip()
+        yield "  ".join([*padded, better]).rstrip()
 
 
-def _better(move: ReviewedMove, before: ReviewedPosition) -> str:
+def _blanks(text: str, width: int) -> str:
+    return " " * (width - columns(text))
+
+
+def mover(game: Rules, state: State) -> str:
+    """The player to move in the words of the game's board ("White"), or "first" and "second".
+
+    >>> from zerosum.games import make
+    >>> [mover(game, game.initial_state()) for game in map(make, ("chess", "shogi", "connect4"))]
+    ['White', 'Black', 'first']
+    """
+    picture = game.picture(state)
+    said = [caption.removesuffix(" to move") for caption in picture.captions] if picture is not None else []
+    named = [name for name, caption in zip(said, picture.captions if picture else [], strict=True) if name != caption]
+    return named[0] if named and len(named[0].split()) == 1 else SIDES[game.player(state)].split()[0]
+
+
+def _better(review: Review, move: ReviewedMove, before: ReviewedPosition) -> str:
     if not move.mark or before.report is None:
         return ""
-    return f"better: {' '.join(before.report.lines[0].moves[:LINE_PLIES])}"
+    return f"better: {_line(review, before)}"
+
+
+def _line(review: Review, position: ReviewedPosition) -> str:
+    """The beginning of a position's best line, as people write it."""
+    assert position.report is not None
+    line = position.report.lines[0]
+    return " ".join(line.texts(peoples_notation(review.game))[:LINE_PLIES])
 
 
 def _summary(review: Review) -> Iterator[str]:
@@ -63,7 +92,7 @@ def _summary(review: Review) -> Iterator[str]:
     if last.report is None:
         yield f"The game is over: {review.game.ending(last.state)}."
     else:
-        yield f"Best now: {' '.join(last.report.lines[0].moves[:LINE_PLIES])}"
+        yield f"Best now: {_line(review, last)}"
 
 
 def _counted(number: int, word: str) -> str:
