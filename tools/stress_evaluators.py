@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.evaluators import NetworkEvaluator, make_evaluator
+from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import make
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
@@ -86,7 +86,7 @@ class Swaps:
         self.num_evaluations = self.num_wrong = self.num_signals = 0
 
     def _made(self, checkpoint: Checkpoint) -> NetworkEvaluator:
-        return make_evaluator(checkpoint, backend=self._backend, device="cpu", num_threads=NUM_THREADS, batch_size=4)
+        return make_evaluator(checkpoint, EvaluatorConfig(self._backend, "cpu"), num_threads=NUM_THREADS, batch_size=4)
 
     def _answer(self, evaluator: NetworkEvaluator) -> NDArray[np.float32]:
         evaluations = evaluator.evaluate(self._leaves)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +34,13 @@ class LearnerConfig:
     `network/heads.py` has the loss of each head: a win/draw/loss head's is its cross-entropy.
     """
 
-    optimizer: str = setting("adamw", "'sgd' with momentum (the paper) or 'adamw'", choices=("sgd", "adamw"))
+    optimizer: Literal["sgd", "adamw"] = setting("adamw", "'sgd' with momentum (the paper) or 'adamw'")
     batch_size: int = setting(256, "positions a step (paper: 4096)", low=1, high=1 << 20)
     learning_rate: float = setting(2e-3, "the highest one (paper: 0.2 with SGD)", low=0.0, high=10.0)
-    schedule: str = setting(
+    schedule: Literal["cosine", "steps"] = setting(
         "cosine",
         "'cosine' falls from learning_rate to final_share of it over the budget; 'steps' divides it by 10 at each of"
         " schedule_steps (the paper)",
-        choices=("cosine", "steps"),
     )
     schedule_steps: tuple[int, ...] = setting(
         (100_000, 300_000, 500_000), "learner steps at which it falls (paper: these)"
@@ -63,12 +62,11 @@ class LearnerConfig:
     value_weight: float = setting(
         1.0, "weight of the value loss beside the policy loss (paper: 1)", low=0.0, high=100.0
     )
-    draw_target: str = setting(
+    draw_target: Literal["value", "outcome"] = setting(
         "value",
         "how many draws a win/draw/loss head learns: 'value', as many as the value target allows (0.4 is 40 % win and"
         " 60 % draw), or 'outcome', those that games ended in, because a search's value of 0 is an even fight's as well"
         " as a draw's (not measured)",
-        choices=("value", "outcome"),
     )
     moves_left_weight: float = setting(
         0.1,
@@ -103,8 +101,8 @@ class LearnerConfig:
         low=0,
         high=1 << 20,
     )
-    precision: str = setting(
-        "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 where the device has it", choices=("auto", "bf16", "f32")
+    precision: Literal["auto", "bf16", "f32"] = setting(
+        "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 where the device has it"
     )
 
     num_threads: int = setting(

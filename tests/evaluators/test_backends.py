@@ -10,7 +10,7 @@ import torch
 
 from networks_for_tests import SMALL, make_checkpoint, make_info
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import backends, device, make_evaluator
+from zerosum.evaluators import EvaluatorConfig, backends, device, make_evaluator
 from zerosum.evaluators.openvino import OpenVinoEvaluator
 from zerosum.evaluators.torch import TorchEvaluator
 
@@ -21,7 +21,7 @@ def test_the_machine_chooses_its_backend(monkeypatch):
     checkpoint = make_checkpoint(make_info(SMALL))
 
     def chosen(**choice):
-        return type(make_evaluator(checkpoint, batch_size=4, **choice))
+        return type(make_evaluator(checkpoint, EvaluatorConfig(**choice), batch_size=4))
 
     monkeypatch.setattr(device, "_has_gpu_driver", lambda: False)
     assert chosen() is OpenVinoEvaluator
@@ -41,15 +41,15 @@ def test_the_machine_chooses_its_backend(monkeypatch):
 def test_a_choice_that_cannot_be_is_named():
     checkpoint = make_checkpoint(make_info(SMALL))
     with pytest.raises(SettingsError, match="backend is 'openvin': did you mean 'openvino'"):
-        make_evaluator(checkpoint, backend="openvin", batch_size=4)
+        make_evaluator(checkpoint, EvaluatorConfig(backend="openvin"), batch_size=4)
     with pytest.raises(SettingsError, match="device is 'cuda', but the openvino backend"):
-        make_evaluator(checkpoint, backend="openvino", device="cuda", batch_size=4)
+        make_evaluator(checkpoint, EvaluatorConfig("openvino", "cuda"), batch_size=4)
     with pytest.raises(SettingsError, match="device is 'abacus', which torch cannot use here"):
-        make_evaluator(checkpoint, device="abacus", batch_size=4)
+        make_evaluator(checkpoint, EvaluatorConfig(device="abacus"), batch_size=4)
     with pytest.raises(SettingsError, match="openvino backend is 'f16': .* Known are auto, bf16, f32, int8"):
-        make_evaluator(checkpoint, device="cpu", precision="f16", batch_size=4)
+        make_evaluator(checkpoint, EvaluatorConfig(device="cpu", precision="f16"), batch_size=4)
     with pytest.raises(SettingsError, match="batch_size is 0, allowed is at least 1"):
-        make_evaluator(checkpoint, device="cpu", batch_size=0)
+        make_evaluator(checkpoint, EvaluatorConfig(device="cpu"), batch_size=0)
 
 
 def test_openvino_plays_without_torch(tmp_path):

@@ -20,7 +20,7 @@ from networks_for_tests import (
 )
 from zerosum.base.errors import SettingsError
 from zerosum.cli import app
-from zerosum.evaluators import make_evaluator
+from zerosum.evaluators import EvaluatorConfig, make_evaluator
 from zerosum.evaluators.onnx import OnnxEvaluator
 from zerosum.evaluators.onnx_graph import export
 from zerosum.network import save_checkpoint
@@ -84,7 +84,7 @@ def test_a_missing_library_is_named(tmp_path, monkeypatch):
 
     checkpoint = make_checkpoint(make_info(SMALL))
     with pytest.raises(SettingsError, match="precision of the onnx backend is 'bf16': known are auto, f32"):
-        make_evaluator(checkpoint, backend="onnx", device="cpu", precision="bf16", batch_size=1)
+        make_evaluator(checkpoint, EvaluatorConfig("onnx", "cpu", "bf16"), batch_size=1)
     monkeypatch.setattr(onnx_graph.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SettingsError, match="ONNX is not installed: 'pip install onnx onnxruntime'"):
         export(checkpoint, tmp_path / "net.onnx")

@@ -24,7 +24,7 @@ from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, RunningGame
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root, tree_mib
-from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask
+from zerosum.selfplay import SelfplayConfig, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.worker import SelfplayWorker, choose_action, opening_move, streak_after
 
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
@@ -502,7 +502,7 @@ def test_batches_stay_full_while_searches_end() -> None:
 
 
 def test_no_setting_is_forgotten() -> None:
-    """The number of workers and that of staggered games are arguments of `Selfplay` and its task."""
+    """The number of workers and that of staggered games are arguments of `SelfplayThreads` and its task."""
     tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
     tested |= {"opening_share", "opening_plies", "reuse_in_full_searches"}
     tested |= {"decided_value", "decided_plies", "decided_simulations", "decided_share"}
@@ -587,7 +587,7 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
             records[record.game_id] = record
             names.add(threading.current_thread().name)
 
-    selfplay = Selfplay(task, num_workers=2)
+    selfplay = SelfplayThreads(task, num_workers=2)
     for goal in (10, 30):
         selfplay.play(lambda goal=goal: len(records) >= goal, take)  # type: ignore[misc]
     log: Any = task.log
@@ -601,7 +601,7 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
 def test_games_are_played_out() -> None:
     """No game is left under way, none is begun, and play goes on as in a new process."""
     log, records = MemoryLog(), list[GameRecord]()
-    selfplay = Selfplay(new_task(log=log), num_workers=2)
+    selfplay = SelfplayThreads(new_task(log=log), num_workers=2)
     for goal in (5, 15):
         selfplay.play(lambda goal=goal: len(records) >= goal, records.append)  # type: ignore[misc]
         under_way = set(log.running)
@@ -620,7 +620,7 @@ def test_running_games_are_dealt_out() -> None:
     task = new_task(log=again, game_ids=itertools.count(1000), config=replace(CONFIG, games_per_worker=2))
     records: list[GameRecord] = []
     waited_for = {game.header.game_id for game in running}
-    selfplay = Selfplay(task, num_workers=2, running=running)
+    selfplay = SelfplayThreads(task, num_workers=2, running=running)
     selfplay.play(lambda: waited_for <= {record.game_id for record in list(records)}, records.append)
     assert len(records) == len({record.game_id for record in records}), "a game was dealt out twice"
 
@@ -640,7 +640,7 @@ class Failing(UniformEvaluator):
 @pytest.mark.parametrize("error", [RunError("the disk is full"), RuntimeError("out of memory"), KeyboardInterrupt()])
 def test_one_workers_error_stops_all_and_is_told(error: BaseException) -> None:
     before = threading.active_count()
-    selfplay = Selfplay(new_task(evaluator=Failing(error)), num_workers=2)
+    selfplay = SelfplayThreads(new_task(evaluator=Failing(error)), num_workers=2)
     with pytest.raises(type(error), match=str(error) or None):
         selfplay.play(lambda: False, lambda record: None)
     assert threading.active_count() == before
@@ -651,7 +651,7 @@ def test_an_error_of_who_takes_the_games_stops_all() -> None:
         raise RunError("no room for games")
 
     with pytest.raises(RunError, match="no room for games"):
-        Selfplay(new_task(), num_workers=2).play(lambda: False, take)
+        SelfplayThreads(new_task(), num_workers=2).play(lambda: False, take)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Frozen dataclasses as settings: checked, written as TOML, read back, changed by `section.name=value`.
 
 A setting lives with the code that obeys it: each module has a frozen `XConfig` whose fields carry a sentence of
-documentation in `field(metadata={"help": ...})` through `setting()`. This file knows no setting by name.
+documentation in `field(metadata={"help": ...})` through `setting()`. A `Literal` type lists the values of a word. This
+file knows no setting by name.
 """
 
 from __future__ import annotations
@@ -31,10 +32,9 @@ def setting(
     *,
     low: float | None = None,
     high: float | None = None,
-    choices: tuple[str, ...] | None = None,
 ) -> Any:
-    """A dataclass field with one sentence of help and the values it allows (`low` and `high` are inclusive)."""
-    return dataclasses.field(default=default, metadata={"help": help, "low": low, "high": high, "choices": choices})
+    """A dataclass field with one sentence of help and the range it allows; `low` and `high` are inclusive."""
+    return dataclasses.field(default=default, metadata={"help": help, "low": low, "high": high})
 
 
 def check(config: Any, section: str) -> None:
@@ -51,9 +51,9 @@ def check(config: Any, section: str) -> None:
             raise SettingsError(f"{name} is {value!r}, expected {_type_name(expected)}.")
         if value is None:
             continue
-        choices, low, high = allowed.get("choices"), allowed.get("low"), allowed.get("high")
-        if choices is not None:
-            require_known(name, value, choices)
+        low, high = allowed.get("low"), allowed.get("high")
+        if typing.get_origin(expected) is typing.Literal:
+            require_known(name, value, typing.get_args(expected))
         if (low is not None and value < low) or (high is not None and value > high) or value != value:
             raise SettingsError(f"{name} is {value!r}, allowed is {_range_text(low, high)}.")
 
@@ -160,7 +160,7 @@ def _parse(option: Any, text: str) -> Any:
             return option(text)
         except ValueError:
             return _UNPARSED
-    if option is str:
+    if option is str or typing.get_origin(option) is typing.Literal:
         return text
     if typing.get_origin(option) is tuple:
         inner = typing.get_args(option)[0]
@@ -191,6 +191,8 @@ def _is_of_type(value: Any, expected: Any) -> bool:
         return isinstance(value, tuple) and all(_is_of_type(item, inner) for item in value)
     if expected in (int, float) and isinstance(value, bool):
         return False
+    if typing.get_origin(expected) is typing.Literal:
+        return isinstance(value, str)
     if expected is float:
         return isinstance(value, int | float)
     return isinstance(value, expected)
@@ -201,6 +203,8 @@ def _type_name(expected: Any) -> str:
         return " or ".join(_type_name(option) for option in typing.get_args(expected))
     if typing.get_origin(expected) is tuple:
         return f"{_type_name(typing.get_args(expected)[0]).removeprefix('a ')}s separated by commas"
+    if typing.get_origin(expected) is typing.Literal:
+        return "a text"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", types.NoneType: "none"}
     return names.get(expected, str(expected))
 

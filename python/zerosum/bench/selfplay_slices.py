@@ -28,10 +28,9 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import Leaves
 from zerosum.replay.game_store import GameStore
 from zerosum.run.config import RunConfig, game_name, new_config
-from zerosum.run.workers import new_selfplay, num_selfplay_workers
+from zerosum.run.workers import new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.calibration import Rate
-from zerosum.selfplay.processes import SelfplayProcesses
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Playing:
             settings_hash=config.selfplay_hash,
         )
         self._selfplay = new_selfplay(task, next(self._checkpoints), config)
-        self._num_workers = num_selfplay_workers(config)
+        self._num_workers, self._in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
         self._num_games = config.selfplay.games_per_worker * self._num_workers
         self._must_wait, self._is_over = True, threading.Event()
         self._waiting = set[int]()
@@ -149,7 +148,7 @@ class Playing:
         yield
         self._waiting.clear()
         self._must_wait = True
-        if not isinstance(self._selfplay, SelfplayProcesses):
+        if not self._in_processes:
             while len(self._waiting) < self._num_workers:
                 self._wait(0.002)
             return
@@ -164,8 +163,7 @@ class Playing:
 
     def _cpu_s(self) -> float:
         """CPU-seconds of this process and of the workers, if they are others."""
-        workers = self._selfplay.cpu_s if isinstance(self._selfplay, SelfplayProcesses) else 0.0
-        return time.process_time() + workers
+        return time.process_time() + self._selfplay.cpu_s
 
 
 class _Timed:

@@ -6,7 +6,6 @@ from typing import Any
 
 from zerosum.base.settings import num_cores
 from zerosum.evaluators import NetworkEvaluator, make_evaluator
-from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
@@ -25,9 +24,7 @@ def untrained_evaluator(game: Rules, config: RunConfig, *, batch_size: int, seed
     """It, run as a run's self-play would run it."""
     return make_evaluator(
         untrained_checkpoint(game, config, seed=seed),
-        backend=config.training.backend,
-        device=config.training.device,
-        precision=config.training.precision,
+        config.training.evaluator,
         num_threads=num_selfplay_workers(config),
         batch_size=batch_size,
     )
@@ -46,7 +43,7 @@ def evaluator_alone(game: Rules, config: RunConfig) -> tuple[int, Work]:
 
 def on_gpu(config: RunConfig) -> bool:
     """Whether a run with these settings would evaluate on a GPU."""
-    return evaluates_on_gpu(config.training.backend, config.training.device)
+    return config.training.evaluator.on_gpu
 
 
 def network_settings(config: RunConfig) -> dict[str, Any]:

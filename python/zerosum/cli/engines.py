@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO, cast
 
 import typer
 
@@ -148,7 +148,7 @@ def gtp(
     memory: Annotated[int | None, typer.Option(help="Mebibytes for the search's tree.", show_default=False)] = None,
 ) -> None:
     """Play Go in a board program that speaks GTP 2 (Sabaki, GoGui, Lizzie, KGS), with KataGo's analysis commands."""
-    from zerosum.contest.time_manager import TimeConfig
+    from zerosum.contest.time_manager import Manager, TimeConfig
     from zerosum.protocols.gtp import run_gtp
     from zerosum.protocols.gtp_params import GtpConfig
 
@@ -159,5 +159,5 @@ def gtp(
         config=GtpConfig(
             simulations=simulations, seconds=seconds, resign_below=resign, ponder=ponder, memory_mib=memory
         ),
-        time_config=TimeConfig(manager=time_manager, overhead_s=overhead),
+        time_config=TimeConfig(manager=cast(Manager, time_manager), overhead_s=overhead),
     )

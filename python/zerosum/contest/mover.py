@@ -14,7 +14,7 @@ from typing import Protocol
 
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl, TimeLeft
-from zerosum.contest.time_manager import TimeConfig
+from zerosum.contest.time_manager import Manager, TimeConfig
 from zerosum.games import Rules
 
 MARGIN_S = 0.1
@@ -209,7 +209,7 @@ class Terms:
     """Nodes of each move; for our own search simulations, instead of the player's own number."""
     depth: int | None = None
     """Plies of each move, for a program."""
-    manager: str = TimeConfig().manager
+    manager: Manager = TimeConfig().manager
     """How our search uses its clock: `TimeConfig.manager`."""
     overhead_s: float = TimeConfig().overhead_s
     """Largest delay of its moves, as `TimeConfig.overhead_s`."""

@@ -15,6 +15,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -32,6 +33,8 @@ OVERTAKEN = "overtaken"
 ONLY_MOVE = "only move"
 """Limit: there is only one legal move."""
 
+Manager = Literal["adaptive", "paper"]
+"""The rules of time management; see `TimeConfig`."""
 LAGS_REMEMBERED = 8
 """Number of recent turns from which the lag is estimated."""
 
@@ -53,11 +56,10 @@ class TimeConfig:
     moves is unknown, this reserve is at most half of the time.
     """
 
-    manager: str = setting(
+    manager: Manager = setting(
         "adaptive",
         "'adaptive' (stops early if the best move is certain, extends if it is not), or 'paper' (1/20 of the remaining"
         " time)",
-        choices=("adaptive", "paper"),
     )
     overhead_s: float = setting(
         0.1,

@@ -6,6 +6,7 @@ library. Start with `Evaluator`.
 
 from zerosum.evaluators.answering import answer as answer
 from zerosum.evaluators.answering import answer_all as answer_all
+from zerosum.evaluators.backends import EvaluatorConfig as EvaluatorConfig
 from zerosum.evaluators.backends import make_evaluator as make_evaluator
 from zerosum.evaluators.evaluator import Evaluations as Evaluations
 from zerosum.evaluators.evaluator import Evaluator as Evaluator
@@ -16,6 +17,7 @@ from zerosum.evaluators.evaluator import UniformEvaluator as UniformEvaluator
 __all__ = [
     "Evaluations",
     "Evaluator",
+    "EvaluatorConfig",
     "NetworkEvaluator",
     "RolloutEvaluator",
     "UniformEvaluator",

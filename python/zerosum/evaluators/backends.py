@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
@@ -13,24 +15,34 @@ from zerosum.evaluators.openvino import OpenVinoEvaluator
 from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.network import Checkpoint
 
-BACKENDS = ("auto", "openvino", "torch", "onnx")
-PRECISIONS = ("auto", "f32", "bf16", "f16", "int8")
+Backend = Literal["auto", "openvino", "torch", "onnx"]
+BACKENDS: tuple[str, ...] = get_args(Backend)
+Precision = Literal["auto", "f32", "bf16", "f16", "int8"]
 """Precisions of a network's arithmetic; each backend refuses those that it does not have."""
 
 
-def evaluates_on_gpu(backend: str, device: str) -> bool:
-    """Whether the evaluator of these two runs on a GPU."""
-    return backend in ("auto", "torch") and uses_gpu(device)
+@dataclass(frozen=True)
+class EvaluatorConfig:
+    """The library, the device and the precision of a network's evaluations; "auto" is the machine's best."""
+
+    backend: str = "auto"
+    """One of `BACKENDS`."""
+    device: str = "auto"
+    """"auto", "cpu", "mps", "cuda" (all GPUs) or some of them, "cuda:0,cuda:1"."""
+    precision: str = "auto"
+    """One of `Precision`."""
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the evaluator runs on a GPU."""
+        return self.backend in ("auto", "torch") and uses_gpu(self.device)
+
+
+AUTO = EvaluatorConfig()
 
 
 def make_evaluator(
-    checkpoint: Checkpoint,
-    *,
-    backend: str = "auto",
-    device: str = "auto",
-    precision: str = "auto",
-    num_threads: int = 1,
-    batch_size: int,
+    checkpoint: Checkpoint, config: EvaluatorConfig = AUTO, *, num_threads: int = 1, batch_size: int
 ) -> NetworkEvaluator:
     """The evaluator that suits the machine: torch if it finds a GPU, else OpenVINO if installed, else torch on the CPU.
 
@@ -40,8 +52,9 @@ def make_evaluator(
     Raises:
         SettingsError: unknown backend or precision, or a backend, device or precision that cannot be used.
     """
+    backend, device, precision = config.backend, config.device, config.precision
     require_known("backend", backend, BACKENDS)
-    require_known("precision", precision, PRECISIONS)
+    require_known("precision", precision, get_args(Precision))
     if backend == "auto":
         backend = "torch" if uses_gpu(device) or importlib.util.find_spec("openvino") is None else "openvino"
     if backend == "torch":

@@ -6,6 +6,7 @@ The heads are in `heads.py`, the layers in `layers.py`, their weights in `weight
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from zerosum._core import GameSpec
 from zerosum.base.settings import check, setting
@@ -20,21 +21,19 @@ class NetworkConfig:
         5, "Residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads.", low=0, high=200
     )
     num_filters: int = setting(64, "Filters of the stem and of every block.", low=1, high=1024)
-    policy_head: str = setting(
+    policy_head: Literal["dense", "planes"] = setting(
         "dense",
         "How logits come from squares: 'dense', a linear layer, for any game, or 'planes', a convolution, for games"
         " whose actions are planes of squares (paper: dense for Go, planes for chess and shogi).",
-        choices=("dense", "planes"),
     )
     policy_filters: int = setting(
         32, "Filters of the policy head's convolution (paper: 2 in Go, 256 in chess and shogi).", low=1, high=1024
     )
     value_filters: int = setting(8, "Filters of the value head's 1x1 convolution.", low=1, high=1024)
     value_hidden: int = setting(64, "Units of the value head's hidden layer.", low=1, high=4096)
-    value_head: str = setting(
+    value_head: Literal["scalar", "wdl"] = setting(
         "wdl",
         "What the value head says: 'scalar', the expected result (paper), or 'wdl', how likely win, draw and loss are.",
-        choices=("scalar", "wdl"),
     )
     moves_left_head: bool = setting(
         False,

@@ -23,8 +23,7 @@ from zerosum.base.errors import DataError, GameError, SettingsError, nearest, pr
 from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.mover import Program, Terms
-from zerosum.evaluators import Evaluator, RolloutEvaluator, make_evaluator
-from zerosum.evaluators.backends import evaluates_on_gpu
+from zerosum.evaluators import Evaluator, EvaluatorConfig, RolloutEvaluator, make_evaluator
 from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
 from zerosum.games.python_game import Game, split_name
@@ -389,9 +388,7 @@ def load_player(
     info = checkpoint.info
     game = game or learned_game(path, info)
     rules, search = make(game), _search_of(run, num_simulations)
-    num_batches, by_time = (
-        (2, LEAVES_A_BATCH_ON_GPU) if evaluates_on_gpu(backend, "auto") else (num_cores(), batch_size)
-    )
+    num_batches, by_time = (2, LEAVES_A_BATCH_ON_GPU) if EvaluatorConfig(backend).on_gpu else (num_cores(), batch_size)
     evaluator = _evaluator_of(
         checkpoint,
         rules,
@@ -545,7 +542,7 @@ def _evaluator_of(
     checkpoint: Checkpoint, game: Rules, *, backend: str, batch_size: int, num_threads: int = 1
 ) -> Evaluator:
     require_encoder(checkpoint.info, game.spec)
-    return make_evaluator(checkpoint, backend=backend, batch_size=batch_size, num_threads=num_threads)
+    return make_evaluator(checkpoint, EvaluatorConfig(backend), batch_size=batch_size, num_threads=num_threads)
 
 
 def _search_of(run: dict[str, Any], num_simulations: int | None) -> SearchConfig:

@@ -12,12 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from zerosum.base.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.base.settings import parse_value
 from zerosum.contest.centipawns import coefficient_of
-from zerosum.contest.time_manager import TimeConfig
+from zerosum.contest.time_manager import Manager, TimeConfig
 from zerosum.evaluators.backends import BACKENDS
 from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
@@ -227,7 +227,7 @@ class EngineSetup(ABC):
         overhead_s = self.number("Move Overhead") / 1000
         return replace(
             self._time,
-            manager=self.value("TimeManager"),
+            manager=cast(Manager, self.value("TimeManager")),
             overhead_s=min(overhead_s, EXACT_OVERHEAD_S) if is_exact else overhead_s,
             stop_early=self._time.stop_early and not is_exact,
         )

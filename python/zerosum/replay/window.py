@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,11 +68,10 @@ class ReplayConfig:
         True,
         "Learn from a random image of each sample, where the game has symmetries (AlphaGo Zero; AlphaZero: false).",
     )
-    policy_target: str = setting(
+    policy_target: Literal["recorded", "move"] = setting(
         "recorded",
         "What records teach: 'recorded', the shares of moves where a record has them, or 'move', the move that was"
         " played.",
-        choices=("recorded", "move"),
     )
     dev_share: float = setting(
         0.05, "Share of the games of records that is held out, and measured at each checkpoint.", low=0.0, high=0.45

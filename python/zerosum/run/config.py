@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from zerosum.base.settings import (
     setting,
     to_mapping,
 )
-from zerosum.evaluators.backends import BACKENDS, PRECISIONS
+from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.evaluators.device import uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.games.python_game import split_name
@@ -66,16 +66,14 @@ class TrainingConfig:
         None, "budget: minutes of training, resumed ones counted together", low=0.01, high=1e7
     )
     steps: int | None = setting(None, "budget: learner steps, instead of minutes", low=1, high=1 << 40)
-    source: str = setting(
+    source: Literal["selfplay", "records", "games"] = setting(
         "selfplay",
         "what is learned from: 'selfplay'; 'records', games that were imported or generated; 'games', those that the"
         " run has played so far, without playing more",
-        choices=("selfplay", "records", "games"),
     )
-    clock: str = setting(
+    clock: Literal["wall", "cpu"] = setting(
         "wall",
         "how minutes are counted: 'wall', or 'cpu', CPU-minutes of all processes, which compare on a busy machine",
-        choices=("wall", "cpu"),
     )
     seed: int = setting(0, "keys every random draw of the run", low=0, high=(1 << 63) - 1)
     deterministic: bool = setting(
@@ -92,17 +90,21 @@ class TrainingConfig:
     steps_per_phase: int = setting(
         64, "learner steps after which self-play gets the new network, which costs a compilation", low=1
     )
-    backend: str = setting("auto", "what evaluates the network", choices=BACKENDS)
+    backend: Backend = setting("auto", "what evaluates the network")
     device: str = setting(
         "auto",
         "where: 'auto', 'cpu', 'mps', 'cuda' (all GPUs), or some of them, 'cuda:0,cuda:1'; the learner takes the first",
     )
-    precision: str = setting(
+    precision: Precision = setting(
         "auto",
         "what self-play's and the matches' network computes in: 'f32', 'bf16', 'f16' (torch) or 'int8' (openvino; what"
         " it gains and costs is in benches/RESULTS.md)",
-        choices=PRECISIONS,
     )
+
+    @property
+    def evaluator(self) -> EvaluatorConfig:
+        """How self-play and rating games evaluate the network."""
+        return EvaluatorConfig(self.backend, self.device, self.precision)
 
     def __post_init__(self) -> None:
         check(self, "training")

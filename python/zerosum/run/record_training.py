@@ -88,9 +88,7 @@ class RecordTraining:
         self._file = HeldOutFile(directory, report=report)
         self._evaluator = make_evaluator(
             checkpoint,
-            backend=config.training.backend,
-            device=config.training.device,
-            precision=config.training.precision,
+            config.training.evaluator,
             batch_size=BATCH_SIZE,
         )
         self._started = self._clock()

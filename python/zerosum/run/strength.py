@@ -339,20 +339,13 @@ class Strength:
 
     def _load(self, step: int) -> Contestant | None:
         """The checkpoint of this step; None, and a sentence, if it cannot be read."""
-        training = self._config.training
         try:
             checkpoint = load_checkpoint(checkpoint_path(self._directory / "checkpoints", step))
         except DataError as error:
             if self._report is not None:
                 self._report(f"{error} It plays no rating games.")
             return None
-        evaluator = make_evaluator(
-            checkpoint,
-            backend=training.backend,
-            device=training.device,
-            precision=training.precision,
-            batch_size=GAMES_AT_ONCE,
-        )
+        evaluator = make_evaluator(checkpoint, self._config.training.evaluator, batch_size=GAMES_AT_ONCE)
         return SearchContestant(player_name(step), evaluator, self._search())
 
     def _rate_untrained(self, most_evaluations: float, until_s: float) -> None:

@@ -57,8 +57,7 @@ from zerosum.run.record_training import RecordTraining
 from zerosum.run.run_directory import hold, plan, write_config
 from zerosum.run.strength import EARLY_SHARE, Strength
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
-from zerosum.selfplay import Selfplay, SelfplayTask
-from zerosum.selfplay.processes import SelfplayProcesses
+from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.worker import num_trees
 
 REPORT_SECONDS = 10.0
@@ -218,9 +217,7 @@ class Training:
         num_games, why = choose_games(directory, game, checkpoint, config, report=report)
         self._evaluator = make_evaluator(
             checkpoint,
-            backend=config.training.backend,
-            device=config.training.device,
-            precision=config.training.precision,
+            config.training.evaluator,
             num_threads=1 if in_processes else num_workers,
             batch_size=num_games,
         )
@@ -240,8 +237,6 @@ class Training:
             network_step=lambda: self._network_step,
         )
         self._selfplay = new_selfplay(task, checkpoint, config, running=running.values(), report=report)
-        if isinstance(processes := self._selfplay, SelfplayProcesses):
-            self._workers_cpu_s = lambda: processes.cpu_s
         if num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
@@ -323,7 +318,6 @@ class Training:
             self._selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._window.add)
             self._learn()
             if self._is_due_to_save():
-                assert isinstance(self._selfplay, Selfplay), "one worker is a thread"
                 self._selfplay.play_out(self._stop.is_set, self._window.add)
                 if not self._stop.is_set():
                     self._rate(is_last=self._progress() >= 1)
@@ -423,8 +417,7 @@ class Training:
             return
         self._evaluator.update(checkpoint, planes_BCHW=planes_BCHW)
         self._network_step = self._learner.step_number
-        if isinstance(self._selfplay, SelfplayProcesses):
-            self._selfplay.update(checkpoint)
+        self._selfplay.update(checkpoint)
 
     def _checkpoint(self) -> Checkpoint:
         """The network as it is now, and what it was made of."""

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from zerosum.base.settings import num_cores
-from zerosum.evaluators.backends import evaluates_on_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint
 from zerosum.replay.records import RunningGame
 from zerosum.run.config import RunConfig
-from zerosum.selfplay import Selfplay, SelfplayTask
+from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.calibration import Calibration, calibrate
 from zerosum.selfplay.processes import SelfplayProcesses
 from zerosum.selfplay.worker import num_trees
@@ -56,9 +55,7 @@ def choose_games(
         config.search,
         config.selfplay,
         num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
-        backend=config.training.backend,
-        device=config.training.device,
-        precision=config.training.precision,
+        evaluator=config.training.evaluator,
         report=report,
     )
     size = most_games(config, game, calibration)
@@ -82,8 +79,7 @@ def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
             positions = (training.steps or 0) * learner.batch_size / learner.samples_per_position
             return positions / (plies * selfplay.full_search_share)
         # On a CPU the rate is that of a core.
-        on_gpu = evaluates_on_gpu(training.backend, training.device)
-        num_cores = 1 if on_gpu or training.clock == "cpu" else num_workers
+        num_cores = 1 if training.evaluator.on_gpu or training.clock == "cpu" else num_workers
         return 60 * training.minutes * num_cores * evaluations_per_second / (plies * evaluations_per_ply(config))
 
     slowest = calibration.rates[min(calibration.rates)]
@@ -109,22 +105,20 @@ def new_selfplay(
     *,
     running: Iterable[RunningGame] = (),
     report: Callable[[str], None] = print,
-) -> Selfplay | SelfplayProcesses:
+) -> Selfplay:
     """The workers of a run, threads or processes; games under way are dealt out among them.
 
     `report` gets a sentence for a process that is replaced.
     """
-    num_workers, training = num_selfplay_workers(config), config.training
+    num_workers = num_selfplay_workers(config)
     if not plays_in_processes(config, task.game):
-        return Selfplay(task, num_workers=num_workers, running=running)
+        return SelfplayThreads(task, num_workers=num_workers, running=running)
     return SelfplayProcesses(
         task,
         checkpoint,
         game=config.game,
         num_workers=num_workers,
         running=running,
-        backend=training.backend,
-        device=training.device,
-        precision=training.precision,
+        evaluator=config.training.evaluator,
         report=report,
     )

@@ -7,6 +7,7 @@ It never calls a network. The algorithm is in Rust; `textbook.py` is the paper's
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from zerosum._core import LEAST_TREE_KIB, Root, Search
 from zerosum.base.errors import SettingsError
@@ -34,11 +35,10 @@ class SearchConfig:
     )
     c_base: float = setting(19652.0, "visits after which c(s) grows (paper: 19652)", low=1.0, high=1e9)
     c_factor: float = setting(2.0, "how fast c(s) grows (paper: 1 on values in [0, 1], here 2)", low=0.0, high=100.0)
-    unvisited_value: str = setting(
+    unvisited_value: Literal["loss", "zero", "parent"] = setting(
         "parent",
         "Q of an unvisited move: 'loss' (-1, the paper's pseudocode), 'zero' (AlphaGo Zero's text) or 'parent' (the"
         " position's own Q less unvisited_reduction * sqrt(sum of the visited moves' priors))",
-        choices=("loss", "zero", "parent"),
     )
     unvisited_reduction: float = setting(0.2, "see unvisited_value (Leela Chess Zero calls it FPU)", low=0.0, high=2.0)
     root_noise_fraction: float = setting(0.25, "share of Dirichlet noise at the root (paper: 0.25)", low=0.0, high=1.0)
@@ -62,10 +62,9 @@ class SearchConfig:
         low=0.0,
         high=2.0,
     )
-    root_selection: str = setting(
+    root_selection: Literal["puct", "gumbel"] = setting(
         "puct",
         "how the root chooses: 'puct' as elsewhere, or 'gumbel', sequential halving (Danihelka et al., ICLR 2022)",
-        choices=("puct", "gumbel"),
     )
     gumbel_actions: int = setting(
         16, "moves that a Gumbel root considers (the paper's m: 16)", low=2, high=(1 << 16) - 1
@@ -84,11 +83,10 @@ class SearchConfig:
         "whether sigma takes q rescaled to [0, 1], the root's worst move to 0 and its best to 1 (mctx: true), or in"
         " [-1, 1] as it is",
     )
-    policy_target: str = setting(
+    policy_target: Literal["visits", "completed-q"] = setting(
         "visits",
         "what the policy learns: the shares of the 'visits', or 'completed-q', softmax(logit + sigma(q)) (Danihelka et"
         " al., ICLR 2022)",
-        choices=("visits", "completed-q"),
     )
     forced_playouts: float = setting(
         0.0,
@@ -97,11 +95,10 @@ class SearchConfig:
         low=0.0,
         high=100.0,
     )
-    move_choice: str = setting(
+    move_choice: Literal["visits", "lcb"] = setting(
         "visits",
         "the move to play after a search by PUCT: the most visited, or 'lcb', the best lower confidence bound of Q"
         " (Leela Zero; KataGo; no gain in 300 games of Connect Four)",
-        choices=("visits", "lcb"),
     )
     lcb_deviations: float = setting(
         5.0, "see move_choice: how many deviations of the mean Q is lowered (KataGo: 5)", low=0.0, high=100.0

@@ -15,13 +15,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
 from zerosum.base.files import replace_durably, writing
 from zerosum.base.settings import num_cores
-from zerosum.evaluators import Evaluator, make_evaluator
-from zerosum.evaluators.backends import evaluates_on_gpu
+from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
+from zerosum.evaluators.backends import AUTO
 from zerosum.games import Rules
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
@@ -48,11 +48,9 @@ class Setup:
     num_cores: int
     num_threads: int
     backend: str
-    """As asked for."""
     device: str
-    """As asked for."""
     precision: str = "auto"
-    """As asked for."""
+    """The fields of the evaluator's `EvaluatorConfig`, as asked for."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +93,7 @@ def calibrate(
     config: SelfplayConfig,
     *,
     num_threads: int,
-    backend: str = "auto",
-    device: str = "auto",
-    precision: str = "auto",
+    evaluator: EvaluatorConfig = AUTO,
     report: Callable[[str], None],
 ) -> Calibration:
     """The calibration in the file `path` if it holds for this machine, or a new one, which is written there.
@@ -109,16 +105,14 @@ def calibrate(
         search: How each move is searched.
         config: How games are played.
         num_threads: Threads of this process that play at a time: one, where workers are processes.
-        backend: As `make_evaluator` takes it.
-        device: As `make_evaluator` takes it.
-        precision: As `make_evaluator` takes it.
+        evaluator: How the network is evaluated.
         report: Gets a sentence if the file is damaged.
 
     Raises:
         RunError: the file cannot be written.
         SettingsError: a backend, device or precision that cannot be used.
     """
-    setup = Setup(socket.gethostname(), num_cores(), num_threads, backend, device, precision)
+    setup = Setup(socket.gethostname(), num_cores(), num_threads, *astuple(evaluator))
     try:
         known = _read(path)
     except FileNotFoundError:
@@ -130,13 +124,10 @@ def calibrate(
         return known
 
     def new_work(size: int) -> Work:
-        evaluator = make_evaluator(
-            checkpoint, backend=backend, device=device, precision=precision, num_threads=num_threads, batch_size=size
-        )
-        return playing(game, search, config, evaluator, num_games=size, num_threads=num_threads)
+        network = make_evaluator(checkpoint, evaluator, num_threads=num_threads, batch_size=size)
+        return playing(game, search, config, network, num_games=size, num_threads=num_threads)
 
-    on_gpu = evaluates_on_gpu(backend, device)
-    measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads, on_gpu=on_gpu))
+    measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads, on_gpu=evaluator.on_gpu))
     with writing(path.parent):
         replace_durably(path, json.dumps(asdict(measured), indent=2))
     return measured

@@ -26,6 +26,8 @@ from dataclasses import replace
 from zerosum.base import errors
 from zerosum.base.errors import RunError, ZerosumError
 from zerosum.base.files import write_all
+from zerosum.evaluators import EvaluatorConfig
+from zerosum.evaluators.backends import AUTO
 from zerosum.network import Checkpoint
 from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import EndEntry, Entry, PlyEntry, game_entries, read_entries
@@ -54,9 +56,7 @@ class SelfplayProcesses:
         game: str,
         num_workers: int,
         running: Iterable[RunningGame] = (),
-        backend: str = "auto",
-        device: str = "auto",
-        precision: str = "auto",
+        evaluator: EvaluatorConfig = AUTO,
         report: Callable[[str], None] = print,
     ) -> None:
         """Games under way are dealt out among the workers; they search with the network of `checkpoint` at first.
@@ -73,9 +73,7 @@ class SelfplayProcesses:
                 search=task.search,
                 selfplay=task.config,
                 network=checkpoint.info.network,
-                backend=backend,
-                device=device,
-                precision=precision,
+                evaluator=evaluator,
                 seed=task.seed,
                 settings_hash=task.settings_hash,
                 num_staggered=task.num_staggered,
@@ -109,8 +107,12 @@ class SelfplayProcesses:
         with self._lock:
             return [*self._replaced, *self._workers]
 
+    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Not supported: only a deterministic run, whose one worker is a thread, plays its games out."""
+        raise NotImplementedError
+
     def update(self, checkpoint: Checkpoint) -> None:
-        """Let the workers go over to the network of `checkpoint`, each as soon as it has made it ready."""
+        """Send the network of `checkpoint` to the workers; each uses it as soon as it is compiled."""
         with self._lock:
             self._weights = pack_weights(checkpoint)
             for worker in self._workers:

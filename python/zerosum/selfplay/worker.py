@@ -24,6 +24,7 @@ from zerosum.base.settings import check, setting
 from zerosum.evaluators import Evaluator, answer
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
+from zerosum.network import Checkpoint
 from zerosum.replay.records import (
     NO_TARGET,
     GameHeader,
@@ -220,6 +221,21 @@ def num_trees(games_per_worker: int) -> int:
     return games_per_worker + games_per_worker // 16
 
 
+@dataclass
+class _GameInFlight:
+    """A game at a worker's tree, and the search of its next move."""
+
+    header: GameHeader
+    num_opening_plies: int
+    """Random moves at the beginning."""
+    streak: int = 0
+    """Consecutive plies in which one side was winning (`streak_after`)."""
+    is_full: bool = True
+    """Whether the running search is a full one."""
+    network_step: int = 0
+    """The learner's step of the network when the search began."""
+
+
 class SelfplayWorker:
     """Plays `config.games_per_worker` games at a time, and some to spare. For one thread at a time."""
 
@@ -235,16 +251,12 @@ class SelfplayWorker:
         memory_mib = max(task.search.memory_mib, math.ceil(tree_mib(task.game, task.search) * self._num_trees))
         search = replace(task.search, memory_mib=min(memory_mib, MOST_MEMORY_MIB))
         self._search = new_search(task.game, search, num_trees=self._num_trees)
-        self._headers: list[GameHeader] = []
-        self._steps = [0] * self._num_trees
+        self._games: list[_GameInFlight] = []
         self._cached_step = -1
-        self._is_full = [True] * self._num_trees
-        self._num_opening_plies = [0] * self._num_trees
-        self._streaks = [0] * self._num_trees
         self._ended: list[GameRecord] = []
         self._num_playing, self._is_closing = self._num_trees, False
         for tree in range(self._num_trees):
-            self._headers.append(self._next_game(tree))
+            self._games.append(self._next_game(tree))
             self._begin(tree)
 
     def play_batch(self) -> list[GameRecord]:
@@ -283,60 +295,58 @@ class SelfplayWorker:
 
     def _begin(self, tree: int) -> None:
         """Begin the search of a tree's next move."""
-        task, header, ply = self._task, self._headers[tree], self._search.state(tree).plies
-        is_full = self._is_full_search(tree, ply)
-        fast = task.config.decided_simulations if self._is_cut_short(tree, ply) else task.config.fast_simulations
-        has_noise = is_full and task.search.has_root_noise
-        self._is_full[tree], self._steps[tree] = is_full, task.network_step()
+        task, game, ply = self._task, self._games[tree], self._search.state(tree).plies
+        game.is_full, game.network_step = self._is_full_search(game, ply), task.network_step()
+        fast = task.config.decided_simulations if self._is_cut_short(game, ply) else task.config.fast_simulations
+        has_noise = game.is_full and task.search.has_root_noise
         self._search.begin(
             tree,
-            task.search.num_simulations if is_full else fast,
-            noise=(task.seed, header.game_id, ply) if has_noise else None,
+            task.search.num_simulations if game.is_full else fast,
+            noise=(task.seed, game.header.game_id, ply) if has_noise else None,
         )
 
-    def _is_full_search(self, tree: int, ply: int) -> bool:
-        """Whether this ply of a tree's game is searched in full: known before the ply is reached."""
+    def _is_full_search(self, game: _GameInFlight, ply: int) -> bool:
+        """Whether this ply of a game is searched in full: known before the ply is reached."""
         share = self._task.config.full_search_share
-        # A position that chance led to is new: it is always learned from.
-        if 0 < ply == self._num_opening_plies[tree]:
+        # The position after the random moves is new: it is always learned from.
+        if 0 < ply == game.num_opening_plies:
             return True
-        if self._is_cut_short(tree, ply):
+        if self._is_cut_short(game, ply):
             return False
-        return share == 1.0 or uniform(self._task.seed, self._headers[tree].game_id, ply, "full search") < share
+        return share == 1.0 or uniform(self._task.seed, game.header.game_id, ply, "full search") < share
 
-    def _is_cut_short(self, tree: int, ply: int) -> bool:
-        """Whether this ply gets few simulations because the game is decided: known once the ply before is searched."""
+    def _is_cut_short(self, game: _GameInFlight, ply: int) -> bool:
+        """Whether this ply gets few simulations because the game is decided: known after the previous search."""
         config = self._task.config
-        if abs(self._streaks[tree]) < config.decided_plies:
+        if abs(game.streak) < config.decided_plies:
             return False
-        return uniform(self._task.seed, self._headers[tree].game_id, ply, "decided") >= config.decided_share
+        return uniform(self._task.seed, game.header.game_id, ply, "decided") >= config.decided_share
 
     def _move(self, tree: int) -> None:
         """Play and record the move that a finished search decides; start another game if this one is over."""
-        task, header = self._task, self._headers[tree]
-        game, ply = task.game, self._search.state(tree).plies
-        root = self._search.root(tree)
-        action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=header.game_id, ply=ply)
-        task.log.add_ply(header.game_id, self._record(tree, root, action, is_sampled=is_sampled))
-        self._streaks[tree] = streak_after(self._streaks[tree], root.value, root.player, task.config.decided_value)
+        task, game, ply = self._task, self._games[tree], self._search.state(tree).plies
+        root, game_id = self._search.root(tree), game.header.game_id
+        action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=game_id, ply=ply)
+        task.log.add_ply(game_id, self._record(game, root, action, is_sampled=is_sampled))
+        game.streak = streak_after(game.streak, root.value, root.player, task.config.decided_value)
         keep = task.search.reuse_tree and (
-            task.config.reuse_in_full_searches or not self._is_full_search(tree, ply + 1)
+            task.config.reuse_in_full_searches or not self._is_full_search(game, ply + 1)
         )
         self._search.advance(tree, action, keep=keep)
         self.counts.plies += 1
         self.counts.short_searches += root.limit == "memory"
         self.counts.simulations += root.num_simulations - root.num_reused
         state = self._search.state(tree)
-        if game.outcome(state) is not None:
-            self._finish(header, state)
+        if task.game.outcome(state) is not None:
+            self._finish(game.header, state)
             if self._is_closing:
                 self._num_playing -= 1
                 return
-            self._headers[tree] = self._next_game(tree)
+            self._games[tree] = self._next_game(tree)
         self._begin(tree)
 
-    def _record(self, tree: int, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
-        is_full = self._is_full[tree]
+    def _record(self, game: _GameInFlight, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
+        is_full = game.is_full
         if is_full:
             # In 16 bits the least shares of a softmax vanish.
             target = root.policy_target().astype(np.float16)
@@ -350,7 +360,7 @@ class SelfplayWorker:
         return PlyRecord(
             action=action,
             player=root.player,
-            checkpoint_step=self._steps[tree],
+            checkpoint_step=game.network_step,
             search_value=root.value,
             net_value=root.net_value,
             num_simulations=root.num_simulations,
@@ -364,9 +374,9 @@ class SelfplayWorker:
         self._ended.append(self._task.log.finish_game(header.game_id, outcome=outcome, ending=ending))
         self.counts.games += 1
 
-    def _next_game(self, tree: int) -> GameHeader:
-        """Put a game at a tree's root: one that was under way, or a new one."""
-        game = self._task.game
+    def _next_game(self, tree: int) -> _GameInFlight:
+        """Put a game at a tree's root: one that was in flight before, or a new one."""
+        game, decided_value = self._task.game, self._task.config.decided_value
         while self._waiting:
             running = self._waiting.pop(0)
             state = start_state(game, running.header.start)
@@ -374,21 +384,18 @@ class SelfplayWorker:
                 state = game.play(state, ply.action)
             if game.outcome(state) is None:
                 self._search.reset(tree, state)
-                self._num_opening_plies[tree] = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
-                self._streaks[tree] = 0
+                streak = 0
                 for ply in running.plies:
-                    self._streaks[tree] = streak_after(
-                        self._streaks[tree], ply.search_value, ply.player, self._task.config.decided_value
-                    )
-                return running.header
+                    streak = streak_after(streak, ply.search_value, ply.player, decided_value)
+                num_opening_plies = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
+                return _GameInFlight(running.header, num_opening_plies, streak)
             # The process ended between the last ply and the game's end.
             self._finish(running.header, state)
         header = self._task.new_header()
         self._task.log.start_game(header)
         state = self._play_opening(header)
         self._search.reset(tree, state)
-        self._num_opening_plies[tree], self._streaks[tree] = state.plies, 0
-        return header
+        return _GameInFlight(header, num_opening_plies=state.plies)
 
     def _play_opening(self, header: GameHeader) -> State:
         """The position in which a new game's first search begins, after its random moves, if it has any."""
@@ -467,19 +474,54 @@ def streak_after(streak: int, value: float, player: int, decided_value: float | 
     return streak + winner if streak * winner > 0 else winner
 
 
-class Selfplay:
+class Selfplay(Protocol):
+    """The workers of a run: `SelfplayThreads` or `zerosum.selfplay.processes.SelfplayProcesses`."""
+
+    @property
+    def counts(self) -> SelfplayCounts:
+        """The work of all workers so far."""
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU-seconds of workers in other processes so far."""
+
+    def play(
+        self,
+        is_enough: Callable[[], bool],
+        take: Callable[[GameRecord], None],
+        *,
+        is_paused: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Play until `is_enough`; `take` gets each finished game. While `is_paused` the workers wait without a core."""
+
+    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
+        """Play the games in flight to their ends and begin no others until `play`."""
+
+    def update(self, checkpoint: Checkpoint) -> None:
+        """Give workers in other processes the weights of `checkpoint`; threads share this process's evaluator."""
+
+
+class SelfplayThreads:
     """All workers of a run, a thread each."""
 
     def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
         """Games under way are dealt out among the workers, once they play."""
         self._task, self._num_workers, self._running = task, num_workers, list(running)
         self._workers: list[SelfplayWorker] = []
-        self._counted = SelfplayCounts()  # by workers that are no more
+        self._counted = SelfplayCounts()  # of workers that have ended
 
     @property
     def counts(self) -> SelfplayCounts:
-        """What all workers have done so far."""
+        """The work of all workers so far."""
         return sum((worker.counts for worker in self._workers), self._counted)
+
+    @property
+    def cpu_s(self) -> float:
+        """0, since all workers are threads of this process."""
+        return 0.0
+
+    def update(self, checkpoint: Checkpoint) -> None:
+        """Do nothing: the workers share the evaluator of this process."""
 
     def play(
         self,

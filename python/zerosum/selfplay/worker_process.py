@@ -28,7 +28,7 @@ from zerosum.base import errors
 from zerosum.base.errors import ZerosumError
 from zerosum.base.files import write_all
 from zerosum.base.settings import from_mapping
-from zerosum.evaluators import NetworkEvaluator, make_evaluator
+from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
 from zerosum.replay import GameHeader, GameRecord, PlyRecord
@@ -89,12 +89,7 @@ class WorkerTask:
     search: SearchConfig
     selfplay: SelfplayConfig
     network: NetworkConfig
-    backend: str
-    """As `zerosum.evaluators.make_evaluator` takes it."""
-    device: str
-    """As `zerosum.evaluators.make_evaluator` takes it."""
-    precision: str
-    """As `zerosum.evaluators.make_evaluator` takes it."""
+    evaluator: EvaluatorConfig
     seed: int
     """The run's."""
     settings_hash: str
@@ -112,7 +107,12 @@ class WorkerTask:
     def from_json(text: bytes) -> WorkerTask:
         """What `to_json` made."""
         values: dict[str, Any] = json.loads(text)
-        sections = {"search": SearchConfig, "selfplay": SelfplayConfig, "network": NetworkConfig}
+        sections = {
+            "search": SearchConfig,
+            "selfplay": SelfplayConfig,
+            "network": NetworkConfig,
+            "evaluator": EvaluatorConfig,
+        }
         for section, config_type in sections.items():
             values[section] = from_mapping(config_type, values[section], section)
         return WorkerTask(**values)
@@ -231,9 +231,7 @@ def _play(commands: _Commands, answers: int) -> None:
     task, game, running, checkpoint = commands.begin()
     num_games = task.selfplay.games_per_worker
     assert num_games is not None, "the run has measured it"
-    evaluator = make_evaluator(
-        checkpoint, backend=task.backend, device=task.device, precision=task.precision, batch_size=num_games
-    )
+    evaluator = make_evaluator(checkpoint, task.evaluator, batch_size=num_games)
     threading.Thread(target=commands.obey, args=(task, game, evaluator), name="commands", daemon=True).start()
     log = _PipeLog(running)
     selfplay = SelfplayTask(
