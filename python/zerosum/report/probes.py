@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import Leaves
-from zerosum.evaluators import NetworkEvaluator, make_evaluator
+from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, start_state
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import require_encoder
@@ -59,9 +59,7 @@ def probe(run: RunData, game: Rules, records: Sequence[GameRecord]) -> list[Prob
         checkpoint = load_checkpoint(paths[number])
         require_encoder(checkpoint.info, game.spec)
         if evaluator is None:
-            evaluator = make_evaluator(
-                checkpoint, backend=run.config.training.backend, device="auto", precision="auto", batch_size=BATCH_SIZE
-            )
+            evaluator = make_evaluator(checkpoint, EvaluatorConfig(run.config.training.backend), batch_size=BATCH_SIZE)
         else:
             evaluator.update(checkpoint)
         answers = evaluator.evaluate(start)
@@ -145,9 +143,7 @@ def thoughts(run: RunData, game: Rules) -> list[tuple[int, Analysis]]:
     path: Path = run.checkpoints[-1]
     checkpoint = load_checkpoint(path)
     require_encoder(checkpoint.info, game.spec)
-    evaluator = make_evaluator(
-        checkpoint, backend=run.config.training.backend, device="auto", precision="auto", batch_size=16
-    )
+    evaluator = make_evaluator(checkpoint, EvaluatorConfig(run.config.training.backend), batch_size=16)
     search = replace(run.config.search, root_noise_fraction=0.0, leaves_in_flight=1)
     player = Player(game, evaluator, search, name=f"step {checkpoint.info.step}")
     return [(number, player.analyse("", num_simulations=number)) for number in THOUGHTS]

@@ -55,9 +55,7 @@ def estimate(config: RunConfig, game: Rules) -> str:
     num_games = config.selfplay.games_per_worker or DETERMINISTIC_GAMES
     evaluator = make_evaluator(
         checkpoint,
-        backend=config.training.backend,
-        device=config.training.device,
-        precision=config.training.precision,
+        config.training.evaluator,
         num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
         batch_size=num_games,
     )
