@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -142,6 +142,23 @@ def test_rollouts_judge_by_exact_results_and_mark_nothing_within_their_noise() -
     assert re.search(r"\n +100.0%\n +1  White  Ra8# +100.0%\n", text), "a mate in one is a win"
     few = Told().run("", game="connect4", moves="4 4 3 5 1 2 7 7 6 1")
     assert "?" not in few and "first player: 0 inaccuracies, 0 mistakes, 0 blunders" in few
+
+
+def test_what_was_reviewed_survives_ctrl_c(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    final, calls = Analyst.final, iter(range(100))
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+        return final(*args, **options)
+
+    monkeypatch.setattr(Analyst, "final", interrupted)
+    path = tmp_path / "games.pgn"
+    path.write_text("1. e4 e5 2. Nf3 Nc6 *\n\n1. d4 d5 *\n", encoding="utf-8")
+    told = Told(format="pgn")
+    (record,) = read_games(io.StringIO(told.run(str(path))), format="pgn")
+    assert told.command.is_interrupted and [move.text for move in record.moves] == ["e2e4", "e7e5"]
+    assert "The review was interrupted after this move." in " ".join(record.moves[-1].comments)
 
 
 def test_a_review_as_json() -> None:

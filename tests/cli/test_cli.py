@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import typer
@@ -21,6 +24,7 @@ from zerosum._core import core_game_names
 from zerosum.arena import play_match
 from zerosum.base.errors import GameError, command_text
 from zerosum.cli import app
+from zerosum.cli.progress import Progress
 from zerosum.games import make, perft, state_after
 from zerosum.games.picture import svg
 from zerosum.network.checkpoint import list_checkpoints
@@ -45,6 +49,8 @@ COMMANDS = (
         "evaluate",
         "info",
         "export",
+        "report",
+        "compare",
         "analyse",
         "explain",
         "web",
@@ -177,6 +183,47 @@ def test_train_deterministically(zero: Command, tmp_path: Path) -> None:
     answer = zero(*command, "--steps", "3")
     assert (answer.status, answer.err) == (0, "")
     assert "for 3 learner steps, deterministic." in answer.out
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_says_how_much_time_is_left() -> None:
+    stream, clock = Terminal(), iter([0.0, 10.0, 10.1, 20.0, 30.0, 40.0])
+    with Progress("game", stream=stream, clock=lambda: next(clock)) as progress:
+        progress.tell(1, 4)
+        progress.tell(2, 4)  # too soon after the first
+        progress.tell(2, 4)
+        progress.tell(1, 2, of_what="file 2, ")
+    lines = [line for line in stream.getvalue().split("\r\x1b[K") if line]
+    assert lines == ["game 1 of 4, 30 s left", "game 2 of 4, 20 s left", "file 2, game 1 of 2, 10 s left"]
+    assert stream.getvalue().endswith("\r\x1b[K")
+    quiet = io.StringIO()
+    with Progress("game", stream=quiet) as progress:
+        progress.tell(1, 4)
+    assert not quiet.getvalue()
+
+
+def test_ctrl_c_before_a_game_has_ended_is_a_sentence(zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("zerosum.arena.match.Match.play_batch", interrupt)
+    for line in (
+        "match tictactoe random random",
+        "match tictactoe random random --json",
+        "tournament tictactoe random rollouts@2 alphabeta",
+    ):
+        assert zero(*line.split()) == Answer(130, "", "Interrupted before a game has ended.\n")
+
+
+def test_ctrl_c_while_the_commands_are_loaded_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    program = f"import sys, zerosum; sys.path.insert(0, {str(tmp_path)!r}); import zerosum.cli"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert answer.returncode and answer.stderr == "zerosum: interrupted before anything began.\n"
 
 
 def test_info(zero: Command, learned: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from zerosum.analysis.analyst import Analyst
 from zerosum.base.errors import SettingsError
@@ -96,6 +96,8 @@ class Review:
     by: str
     """The name of the analysing player."""
     thresholds: Thresholds
+    is_interrupted: bool = False
+    """Whether Ctrl-C ended it; `record` then has the moves that were reviewed."""
 
     @property
     def steps(self) -> list[tuple[ReviewedMove, ReviewedPosition, ReviewedPosition]]:
@@ -123,6 +125,8 @@ def review(
 ) -> Review:
     """Search every position of a game in order, keeping the search tree from one to the next.
 
+    Ctrl-C ends a review early: it then has the moves that were searched by then (`Review.is_interrupted`).
+
     A move's loss is the mover's win rate before the move minus the win rate after it.
 
     Args:
@@ -139,9 +143,16 @@ def review(
     game, start = analyst.player.game, start_state(analyst.player.game, record.checked().start)
     states, actions = _play(game, start, record)
     positions = []
-    for ply, state in enumerate(states):
-        positions.append(_look(analyst, task, start, actions[:ply], state, is_last=ply == len(actions)))
-        on_position(ply + 1, len(states))
+    is_interrupted = False
+    try:
+        for ply, state in enumerate(states):
+            positions.append(_look(analyst, task, start, actions[:ply], state, is_last=ply == len(actions)))
+            on_position(ply + 1, len(states))
+    except KeyboardInterrupt:
+        if len(positions) < 2:  # not a move was reviewed
+            raise
+        is_interrupted, actions = True, actions[: len(positions) - 1]
+        record = _cut(record, len(actions))
     moves = []
     for ply, action in enumerate(actions):
         before, after = positions[ply : ply + 2]
@@ -152,7 +163,14 @@ def review(
         is_best = before.report is not None and before.report.best_move == text
         loss = 0.0 if is_best else max(0.0, -change)
         moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss) if loss > noise else ""))
-    return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds)
+    return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds, is_interrupted)
+
+
+def _cut(record: Record, num_moves: int) -> Record:
+    """A record's first moves, with a comment after the last one."""
+    last = record.moves[num_moves - 1]
+    said = replace(last, comments=(*last.comments, "The review was interrupted after this move."))
+    return replace(record, moves=(*record.moves[: num_moves - 1], said), result=None, ending="")
 
 
 NOISE_DEVIATIONS = 2.0

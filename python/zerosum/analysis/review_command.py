@@ -54,10 +54,12 @@ class ReviewCommand:
     """Whether to analyse only the position after the last move of each game."""
     write: Callable[[str], None] = print
     complain: Callable[[str], None] = _complain
-    progress: Callable[[str], None] = lambda _: None
-    """Called with a sentence about the progress."""
+    progress: Callable[[int, int, str], None] = lambda _done, _all, _game: None
+    """Called with the finished positions of a game, all of its positions, and "game N, "."""
     num_refused: int = field(default=0, init=False)
     """Number of games that could not be analysed completely."""
+    is_interrupted: bool = field(default=False, init=False)
+    """Whether Ctrl-C ended it: what was reviewed by then is written."""
     _rules: dict[str, Rules] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -146,6 +148,8 @@ class ReviewCommand:
             else:
                 self.num_refused += bool(record.errors)
                 yield number, done
+            if self.is_interrupted:
+                return
 
     def _sound(self, number: int, record: Record) -> Record:
         """The readable part of a record, with a comment where it stops."""
@@ -169,9 +173,9 @@ class ReviewCommand:
             Analyst(self.players.of(rules)),
             self.task,
             thresholds=self.thresholds,
-            on_position=lambda done, of: self.progress(f"game {number}, position {done} of {of}"),
+            on_position=lambda done, of: self.progress(done, of, f"game {number}, "),
         )
-        self.progress("")
+        self.is_interrupted = found.is_interrupted
         return found
 
     def _format_of(self, record: Record) -> str:

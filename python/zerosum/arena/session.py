@@ -110,6 +110,8 @@ class SessionResult:
     @property
     def how_to_go_on(self) -> str:
         """The message after an interrupt."""
+        if not any(result.games for result in self.results):
+            return "Interrupted before a game has ended."
         if self.file is None:
             return "Interrupted. These games are not kept: with --out FILE a match can be continued."
         return f"Interrupted. The games are in {self.file}: the same command continues the match."

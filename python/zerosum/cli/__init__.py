@@ -5,10 +5,11 @@ quick. `application.py` has the application, `words.py` what several commands ta
 stand in `--help` in the order of the imports here.
 """
 
+from zerosum.cli import interrupts as interrupts  # isort: skip
 from zerosum.cli.application import app as app
 from zerosum.cli.application import main as main
 
-from zerosum.cli import training, records, engines, matches, runs, reports, analysis, web, rules, benches  # isort: skip
+from zerosum.cli import training, engines, matches, records, runs, reports, analysis, web, rules, benches  # isort: skip
 
 __all__ = [
     "analysis",

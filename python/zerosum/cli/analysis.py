@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -10,6 +9,7 @@ import typer
 
 from zerosum.base.errors import SettingsError
 from zerosum.cli.application import app
+from zerosum.cli.progress import Progress
 from zerosum.cli.words import WHO_HELP, Json, PlayerGame, Position, refuse, say
 
 
@@ -88,16 +88,26 @@ def analyse(
     if simulations is None and seconds is None:
         simulations = players.num_simulations
     num_simulations, seconds = limits(simulations, seconds)
-    command = ReviewCommand(
-        players,
-        Task(num_visits=num_simulations, seconds=seconds, num_lines=lines),
-        format=format,
-        output=output,
-        thresholds=Thresholds(inaccuracy / 100, mistake / 100, blunder / 100),
-        last=last,
-        progress=_progress,
-    )
-    command.run(what, game=game, position=position, moves=moves)
+    with Progress("position") as progress:
+
+        def write(text: str) -> None:
+            progress.clear()
+            print(text)
+
+        command = ReviewCommand(
+            players,
+            Task(num_visits=num_simulations, seconds=seconds, num_lines=lines),
+            format=format,
+            output=output,
+            thresholds=Thresholds(inaccuracy / 100, mistake / 100, blunder / 100),
+            last=last,
+            write=write,
+            progress=lambda done, of, game: progress.tell(done, of, of_what=game),
+        )
+        command.run(what, game=game, position=position, moves=moves)
+    if command.is_interrupted:
+        say("Interrupted: what was reviewed until then is written.")
+        raise typer.Exit(130)
     if command.num_refused:
         raise typer.Exit(2)
 
@@ -135,8 +145,3 @@ def explain(
 
 def _require_game(who: str) -> NoReturn:
     raise SettingsError(f"{who!r} plays any game: name the one to play, such as --game connect4.")
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -188,7 +188,8 @@ def match(
         out=out,
         log=log,
     )
-    print(score_json(played.result) if json else printable(str(played.result)))
+    if _has_games(played):
+        print(score_json(played.result) if json else printable(str(played.result)))
     _leave(played)
 
 
@@ -220,6 +221,11 @@ def _play(
     return play_session(plan_match(rules, entries, settings, say=say), file=out, log=log, say=say)
 
 
+def _has_games(played: SessionResult) -> bool:
+    """Whether a game has ended, without which there is no score."""
+    return any(result.games for result in played.results)
+
+
 def _leave(played: SessionResult) -> None:
     if played.is_interrupted:
         say(played.how_to_go_on)
@@ -232,6 +238,8 @@ def _play_suite(words: SuiteWords, out: Path | None, log: Path | None, json: boo
     from zerosum.run.report import score_json
 
     for result in play_suite(words, directory=out, log=log, say=say):
+        if not _has_games(result.played):
+            _leave(result.played)
         print(
             score_json(result.played.result, match=result.match.title, paper=result.match.result)
             if json
@@ -289,7 +297,8 @@ def tournament(
     if len(entries) < 3:
         raise SettingsError(f"a tournament has three players or more, and here are {len(entries)}: `match` takes two.")
     played = _play(game, entries, settings, openings=(openings, opening_plies, shuffle), draw=draw, out=out, log=log)
-    print(dumps(played.standings.numbers()) if json else printable(str(played.standings)))
+    if _has_games(played):
+        print(dumps(played.standings.numbers()) if json else printable(str(played.standings)))
     _leave(played)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from zerosum.cli.application import app
+from zerosum.cli.progress import Progress
 from zerosum.cli.words import GameArgument, Json, Position, seed_option
 
 
@@ -60,8 +61,11 @@ def perft(
     from zerosum.games.perft import perft_lines
 
     rules = make(game)
-    for line in perft_lines(rules, state_after(rules, "", position=position), depth, divided=divide):
-        print(line.json() if json else line)
+    with Progress("first move") as progress:
+        state = state_after(rules, "", position=position)
+        for line in perft_lines(rules, state, depth, divided=divide, on_move=progress.tell):
+            progress.clear()
+            print(line.json() if json else line)
 
 
 @app.command(name="check-game", epilog="Example: `zerosum check-game mygame.py:MyGame`")
@@ -80,7 +84,8 @@ def check_game(
     from zerosum.run.config import new_config
 
     found = find_game(game)
-    report = check(found, num_games=games, seed=seed)
+    with Progress("random game") as progress:
+        report = check(found, num_games=games, seed=seed, on_game=progress.tell)
     rules = found if isinstance(found, Rules) else adopt(found)
     for line in report_lines(game, report):
         print(line)

@@ -9,6 +9,7 @@ import typer
 
 from zerosum.base.errors import SettingsError
 from zerosum.cli.application import app
+from zerosum.cli.progress import Progress
 from zerosum.cli.words import WHO_HELP, Json, PlayerGame, RunArgument, Simulations, require_pairs_option, seed_option
 
 
@@ -31,16 +32,23 @@ def evaluate(
     from zerosum.run.report import evaluate as evaluate_run
     from zerosum.run.report import silent
 
-    evaluate_run(
-        require_run(run),
-        game=game,
-        num_games=games,
-        num_positions=positions,
-        num_simulations=simulations,
-        seed=seed,
-        write=silent if json else print,
-        write_json=print if json else silent,
-    )
+    with Progress("game") as progress:
+
+        def write(line: str) -> None:
+            progress.clear()
+            print(line)
+
+        evaluate_run(
+            require_run(run),
+            game=game,
+            num_games=games,
+            num_positions=positions,
+            num_simulations=simulations,
+            seed=seed,
+            write=silent if json else write,
+            write_json=write if json else silent,
+            on_game=progress.tell,
+        )
 
 
 @app.command(epilog="Example: `zerosum info runs/connect4`")

@@ -19,7 +19,12 @@ __all__ = ["check_game"]
 
 
 def check_game(
-    game: Game[Any] | Rules, *, num_games: int = 100, seed: int = 0, seconds_per_call: float = 10.0
+    game: Game[Any] | Rules,
+    *,
+    num_games: int = 100,
+    seed: int = 0,
+    seconds_per_call: float = 10.0,
+    on_game: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> GameReport:
     """Play random games and hold every rule of the `Game` protocol; of a game of the core also its notations.
 
@@ -31,15 +36,16 @@ def check_game(
         num_games: Games to play.
         seed: Keys the random moves.
         seconds_per_call: The most CPU-seconds that one call of a user's method may take.
+        on_game: Told how many games are done, and of how many.
 
     Raises:
         GameError: a rule is broken, or a call takes too long; the message has the rule, the value and the position.
     """
     if isinstance(game, Rules):
-        return _Check(game, game).run(num_games, seed)
+        return _Check(game, game).run(num_games, seed, on_game)
     adopt(game)  # refuses what is no game, by the name of its class
     with Timed(game, seconds_per_call=seconds_per_call) as timed:
-        report = _Check(timed, adopt(timed)).run(num_games, seed)
+        report = _Check(timed, adopt(timed)).run(num_games, seed, on_game)
     means = {name: 1e6 * timed.seconds[name] / calls for name, calls in timed.calls.items() if calls}
     return replace(report, microseconds=means)
 
@@ -56,7 +62,7 @@ class _Check:
         self.last_movers: dict[tuple[int, bool], int] = {}  # decided games by (who moved last, the first player won)
         self.num_positions = self.longest = self.num_capped = self.moves_twice = 0
 
-    def run(self, num_games: int, seed: int) -> GameReport:
+    def run(self, num_games: int, seed: int, on_game: Callable[[int, int], None]) -> GameReport:
         rules = self.rules
         require_a_move(rules)
         # Which moves are read back must not change which games are played.
@@ -65,6 +71,7 @@ class _Check:
             moves = self._play(generator, reader)
             if rules.spec.symmetries and rules.num_starts == 1:
                 _check_symmetry(rules, moves, rules.spec.symmetries[number % len(rules.spec.symmetries)])
+            on_game(number + 1, num_games)
         return GameReport(
             num_games=num_games,
             num_positions=self.num_positions,

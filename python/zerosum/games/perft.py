@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 
@@ -122,11 +122,23 @@ def divide(game: Rules, state: State, depth: int) -> Iterator[tuple[int, int]]:
         yield action, game.perft(game.play(state, action), depth - 1)
 
 
-def perft_lines(game: Rules, state: State, depth: int, *, divided: bool) -> Iterator[PerftLine]:
-    """The number of lines of `depth` plies, at the end; with `divided`, those that begin with each move before it."""
+def perft_lines(
+    game: Rules,
+    state: State,
+    depth: int,
+    *,
+    divided: bool,
+    on_move: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Iterator[PerftLine]:
+    """The number of lines of `depth` plies, at the end; with `divided`, those that begin with each move before it.
+
+    `on_move` is told how many first moves are done, and of how many.
+    """
+    num_moves = len(game.legal_actions(state))
     name, position, total = game.spec.full_name, game.position_text(state), 0
-    for action, count in divide(game, state, depth) if depth else ():
+    for done, (action, count) in enumerate(divide(game, state, depth) if depth else (), start=1):
         total += count
+        on_move(done, num_moves)
         if divided:
             yield PerftLine(name, position, depth, game.action_text(state, action), count)
     yield PerftLine(name, position, depth, None, total if depth else 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -32,6 +33,9 @@ from zerosum.run.strength import Strength, player_name
 Write = Callable[[str], None]
 
 GAMES_AT_ONCE = 64
+
+EVALUATION_MATCHES = 5
+"""Of the player against three opponents, and two of the opponents among themselves."""
 
 OTHERS = ("minimax", "untrained", "a third", "its best")
 MISTAKES_OF_OTHERS = {
@@ -69,6 +73,7 @@ def evaluate(
     seed: int = 0,
     write: Write = print,
     write_json: Write = silent,
+    on_game: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Evaluation:
     """Measure a run's newest checkpoint: against fixed opponents, and in solved positions where the game has them.
 
@@ -84,6 +89,7 @@ def evaluate(
         seed: Keys games and the choice of positions.
         write: Gets the words.
         write_json: Gets each figure, as JSON.
+        on_game: Told how many games are done, and of how many.
 
     Raises:
         DataError: there is no whole checkpoint.
@@ -92,7 +98,7 @@ def evaluate(
     require_pairs("num_games", num_games)
     player = load_player(run, num_simulations=num_simulations, game=game or None, batch_size=GAMES_AT_ONCE)
     write(f"{run}: {player.config.num_simulations} simulations a move.")
-    matches = _play_matches(player, num_games, seed, write, write_json) if num_games else []
+    matches = _play_matches(player, num_games, seed, write, write_json, on_game) if num_games else []
     mistakes = _count_mistakes(player, num_positions, seed, write, write_json) if num_positions else []
     if matches:
         write("")
@@ -101,12 +107,29 @@ def evaluate(
     return Evaluation(matches, mistakes)
 
 
-def _play_matches(player: Player, num_games: int, seed: int, write: Write, write_json: Write) -> list[MatchResult]:
+def _play_matches(
+    player: Player,
+    num_games: int,
+    seed: int,
+    write: Write,
+    write_json: Write,
+    on_game: Callable[[int, int], None],
+) -> list[MatchResult]:
     simulations = player.config.num_simulations
     contestant = SearchContestant(f"{player.name}@{simulations}", player.evaluator, player.config)
 
+    done = itertools.count(1)
+
     def meet(first: Contestant, second: Contestant) -> MatchResult:
-        return play_match(player.game, first, second, num_games=num_games, opening_plies=0, seed=seed)
+        return play_match(
+            player.game,
+            first,
+            second,
+            num_games=num_games,
+            opening_plies=0,
+            seed=seed,
+            on_game=lambda _: on_game(next(done), EVALUATION_MATCHES * num_games),
+        )
 
     def anchor(count: int) -> Contestant:
         return rollouts(player.game, count, seed=seed)

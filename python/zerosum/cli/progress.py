@@ -1,0 +1,65 @@
+"""How far a command is, and how much time is left: a line on standard error, where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TextIO
+
+REPORT_S = 0.2
+"""Seconds between two texts."""
+
+
+class Progress:
+    """A line that is written over; it is gone when the work ends.
+
+    >>> with Progress("game") as progress:
+    ...     progress.tell(1, 100)  # nothing is shown where the output is no terminal
+    """
+
+    def __init__(self, unit: str, *, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """`unit` is what is counted: "game"."""
+        self._unit, self._stream, self._clock = unit, stream or sys.stderr, clock
+        self._started = self._told = clock()
+        self._done, self._is_shown = 0, False
+
+    def tell(self, done: int, of: int, *, of_what: str = "") -> None:
+        """Say that `done` of `of` are done."""
+        now = self._clock()
+        if done < self._done:  # the next of several pieces of work
+            self._started = self._told
+        self._done = done
+        if not self._stream.isatty() or (now - self._told < REPORT_S and self._is_shown):
+            return
+        self._told, self._is_shown = now, True
+        left = (now - self._started) * (of - done) / done if done else None
+        words = f"{of_what}{self._unit} {done:,} of {of:,}" + ("" if left is None else f", {time_left(left)} left")
+        print(f"\r\x1b[K{words}", end="", file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        """Leave an empty line to what is printed next."""
+        if self._is_shown:
+            print("\r\x1b[K", end="", file=self._stream, flush=True)
+            self._is_shown = False
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> None:
+        self.clear()
+
+
+def time_left(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> time_left(4.2), time_left(200), time_left(7300)
+    ('4 s', '3 min', '2 h 2 min')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
