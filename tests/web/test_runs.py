@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from web_for_tests import record_games, untrained_run
-from zerosum.base.errors import SettingsError
+from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import make
 from zerosum.run.metrics import HEADER
 from zerosum.web import runs
 from zerosum.web.library import Library
+from zerosum.web.trainings import Trainings
 
 
 def files(directory: Path) -> dict[str, str]:
@@ -76,3 +81,50 @@ def test_only_given_runs_can_be_named(run: Path, tmp_path: Path) -> None:
             library.run_directory(name)
         with pytest.raises(SettingsError):
             library.player(name or " ", make("connect4"))
+
+
+PROGRAM = """
+import json, os, pathlib, sys, time
+arguments = sys.argv[1:]
+run = pathlib.Path(arguments[arguments.index("--run") + 1])
+run.mkdir(exist_ok=True)
+(run / "holder.json").write_text(json.dumps({"pid": os.getpid(), "host": "here", "since": "now"}))
+(run / "words.json").write_text(json.dumps(arguments))
+try:
+    time.sleep(60)
+finally:
+    (run / "holder.json").unlink()
+"""
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if is_so():
+            return
+        time.sleep(0.05)
+    raise AssertionError("nothing happened")
+
+
+def test_trainings_are_begun_and_stopped_where_that_is_allowed(run: Path) -> None:
+    library = Library([run.parent])
+    with pytest.raises(SettingsError, match="--train"):
+        Trainings(library).start("new", "connect4", 1)
+    trainings = Trainings(library, is_allowed=True, program=(sys.executable, "-c", PROGRAM))
+    for name in ("../x", "", "a b", "/tmp/x", "x" * 50, "-rf"):
+        with pytest.raises(SettingsError, match="letters, digits"):
+            trainings.start(name, "connect4", 1)
+    with pytest.raises(GameError, match="unknown game"):
+        trainings.start("new", "path.py:Game", 1)
+    command = trainings.start("new", "connect4", 1.5)
+    new = run.parent / "new"
+    assert command.endswith(f"train connect4 --run {new} --minutes 1.5")
+    wait_for((new / "words.json").exists)
+    assert json.loads((new / "words.json").read_text()) == ["train", "connect4", "--run", str(new), "--minutes", "1.5"]
+    assert trainings.is_running(new)
+    (new / "config.toml").write_text((run / "config.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(SettingsError, match="already"):
+        trainings.start("new", "connect4", 1)
+    trainings.stop("new")
+    wait_for(lambda: not trainings.is_running(new))
+    with pytest.raises(SettingsError, match="not learning"):
+        trainings.stop("new")

@@ -6,11 +6,13 @@ import io
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from games_for_tests import DoubleMove
 from zerosum._core import core_game_names
 from zerosum.base.errors import GameError, SettingsError
-from zerosum.games import Rules, make, parse_action, state_after
+from zerosum.games import Rules, adopt, make, parse_action, state_after
 from zerosum.notation import read_games
 from zerosum.web.boards import draw, place_moves
 from zerosum.web.table import Table, side_names
@@ -88,6 +90,21 @@ def test_a_game_of_ones_own_has_a_board(tmp_path: Path) -> None:
     later = game.play(game.initial_state(), game.legal_actions(game.initial_state())[0])
     assert draw(game, later)["svg"].count("url(#zerosum-second)") == 10, "seen from the other side, too"
     assert all(isinstance(source, int) and len(targets) == 1 for source, targets, _ in placed(game).values())
+
+
+def test_men_and_stones_in_a_board_of_text_are_drawn() -> None:
+    class Men(DoubleMove):
+        board_shape = (2, 2)
+
+        def draw(self, state: object) -> str:
+            return "♔ .\nX ♞\n"
+
+        def planes(self, state: object) -> np.ndarray:
+            return np.zeros((len(self.plane_names), 2, 2), np.float32)
+
+    game = adopt(Men())
+    svg = draw(game, game.initial_state())["svg"]
+    assert 'href="#zerosum-first-k"' in svg and 'href="#zerosum-second-n"' in svg and "url(#zerosum-first)" in svg
 
 
 def new_table(name: str = "connect4", **more: object) -> Table:

@@ -56,6 +56,20 @@ def test_two_computers_play_to_the_end(house: House, monkeypatch: pytest.MonkeyP
     with_page(house, work)
 
 
+def test_two_different_computers_are_pitted_against_each_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.web.visit.WATCH_SECONDS", 0.0)
+
+    async def work(page: Page) -> None:
+        opened = await page.ask("play.open", game="tictactoe", side="none", vs="rollouts@300", vs2="random")
+        assert opened["result"]["computers"] == ("rollouts@300", "random")
+        while not (view := await page.event("table"))["over"]:
+            pass
+        assert view["link"]["vs2"] == "random" and "rollouts@300" in view["says"]
+        assert "unknown player" in (await page.ask("play.open", game="nim", side="none", vs="random", vs2="x"))["error"]
+
+    with_page(house, work)
+
+
 def test_a_rating_needs_a_measurement(house: House) -> None:
     async def work(page: Page) -> None:
         answer = await page.ask("play.open", game="nim", side="0", vs="rollouts", rating=500)

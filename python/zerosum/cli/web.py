@@ -31,6 +31,9 @@ def web(
         str, typer.Option(help="Address to listen at. Any other than this computer's own demands a token.")
     ] = "127.0.0.1",
     open_: Annotated[bool, typer.Option("--open", metavar="", help="Open the page in the browser.")] = False,
+    train: Annotated[
+        bool, typer.Option("--train", metavar="", help="Let the page start, go on with and stop trainings.")
+    ] = False,
     simulations: Annotated[int, typer.Option(min=1, max=1 << 24, help="Most simulations of a search.")] = 100_000,
     seconds: Annotated[float, typer.Option(min=0.1, max=86400, help="Most seconds of a search.")] = 60.0,
     memory: Annotated[int, typer.Option(min=1, max=1 << 20, help="Most mebibytes of a search's tree.")] = 128,
@@ -59,5 +62,5 @@ def web(
     for name in own_games:
         say(f"{name} is a program that is run now: run those alone that you trust.")
     limits = Limits(simulations=simulations, seconds=seconds, memory_mib=memory, visitors=visitors)
-    house = new_house(Library(paths, own_games, limits))
+    house = new_house(Library(paths, own_games, limits), may_train=train)
     serve(house, host=host, port=port, opens_browser=open_, say=lambda text: print(text, file=sys.stdout, flush=True))

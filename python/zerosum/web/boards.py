@@ -19,6 +19,10 @@ from zerosum.games.picture import Geometry, picture_svg, text_svg
 
 EMPTY = frozenset(".-_·+ ")
 """Signs of an empty cell in a board of text."""
+MEN_OF = {sign: int(index >= 6) for index, sign in enumerate("♔♕♖♗♘♙♚♛♜♝♞♟")}
+"""Whose a man of chess in a board of text is."""
+STONES = {"X": 0, "O": 1, "x": 0, "o": 1, "●": 0, "○": 1}
+"""Whose a stone is where no plane says it."""
 WALKED_PLIES = 12
 """Plies of a game in which it is found out whose a sign is."""
 MEN = {"k": "king", "q": "queen", "r": "rook", "b": "bishop", "n": "knight", "p": "pawn"}
@@ -218,8 +222,9 @@ def _board_in_text(game: Rules, state: State) -> Drawing | None:
     cells: list[tuple[int, str, str] | None] = []
     for _, signs in rows:
         for sign in signs:
-            owner = owners.get(sign)
-            cells.append(None if sign in EMPTY else (owner or 0, sign, "" if owner is not None else sign))
+            owner = owners.get(sign, STONES.get(sign))
+            glyph = sign if owner is None or sign in MEN_OF else ""
+            cells.append(None if sign in EMPTY else (MEN_OF.get(sign, owner or 0), sign, glyph))
     labels = columns or ["abcdefghijklmnopqrstuvwxyz"[column % 26] for column in range(width)]
     return Drawing("squares", cells, labels, [label for label, _ in rows])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zerosum.analysis.query_fields import Fields
 from zerosum.run.config import load_config
 from zerosum.web import runs
+from zerosum.web.trainings import MOST_MINUTES, Trainings
 
 if TYPE_CHECKING:
     from zerosum.web.visit import Visit
@@ -49,9 +50,34 @@ async def runs_game(visit: Visit, fields: Fields) -> dict[str, Any]:
     return await asyncio.to_thread(found)
 
 
+async def runs_train(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Begin a run, or go on with one."""
+    trainings, minutes = _trainings(visit), fields.number("minutes", 0.01, MOST_MINUTES) or 10.0
+    name, game = fields.text("run"), fields.text("game") or "connect4"
+    return {"command": await asyncio.to_thread(trainings.start, name, game, minutes)}
+
+
+async def runs_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Stop a training."""
+    return {"command": await asyncio.to_thread(_trainings(visit).stop, fields.text("run"))}
+
+
+async def runs_may_train(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Whether trainings may be started here."""
+    trainings = visit.house.trainings
+    return {"allowed": trainings is not None and trainings.is_allowed}
+
+
+def _trainings(visit: Visit) -> Trainings:
+    return visit.house.trainings or Trainings(visit.house.library)
+
+
 HANDLERS = {
     "runs.list": runs_list,
     "runs.curves": runs_curves,
     "runs.games": runs_games,
     "runs.game": runs_game,
+    "runs.train": runs_train,
+    "runs.stop": runs_stop,
+    "runs.may_train": runs_may_train,
 }

@@ -29,7 +29,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from zerosum.base.errors import SettingsError
+from zerosum.web.library import Library
 from zerosum.web.searches import Searches
+from zerosum.web.trainings import Trainings
 from zerosum.web.visit import House, Visit
 
 COOKIE = "zerosum_token"
@@ -268,6 +270,8 @@ def serve(
         listener.close()
 
 
-def new_house(house_of: Any) -> House:
-    """A house of a library, with searches of its own."""
-    return House(house_of, house_of.limits, Searches(house_of.limits), seed=secrets.randbits(31))
+def new_house(library: Library, *, may_train: bool = False) -> House:
+    """A house of a library, with searches of its own; `may_train` lets the page start trainings."""
+    limits = library.limits
+    trainings = Trainings(library, is_allowed=may_train)
+    return House(library, limits, Searches(limits), seed=secrets.randbits(31), trainings=trainings)

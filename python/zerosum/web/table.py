@@ -28,7 +28,7 @@ OWNERSHIP_GAMES = 64
 
 
 class Table:
-    """One game. Who is a person plays from the page, who is not is `computer`."""
+    """One game. Who is a person plays from the page, the other sides are computers'."""
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class Table:
         *,
         people: frozenset[int],
         computer: str = "",
+        second_computer: str = "",
         start: str = "",
         moves: Sequence[str] = (),
         control: str = "",
@@ -50,6 +51,7 @@ class Table:
             game: The rules.
             people: Sides of people: 0 (first), 1 (second), both or none.
             computer: Words of the player that has the other sides.
+            second_computer: Words of the second player, where two different computers play.
             start: The position before the first move as people write it; "" is the initial one.
             moves: Moves that were made, as the game writes them.
             control: A time control of `TimeControl.parse`; "" is no clock.
@@ -65,6 +67,8 @@ class Table:
         if len(moves) > most_plies:
             raise SettingsError(f"the game has {len(moves):,} moves, allowed are {most_plies:,}.")
         self.game, self.people, self.computer, self.control = game, people, computer, control
+        self.computers = (computer, second_computer or computer)
+        """Words of the computer that has each side, if no person has it."""
         self._most_plies, self._now = most_plies, now
         self.start = start
         self._control = TimeControl.parse(control) if control else TimeControl()
@@ -200,6 +204,7 @@ class Table:
             "mover": self.mover,
             "people": sorted(self.people),
             "computer": self.computer,
+            "computers": self.computers,
             "over": self.is_over,
             "says": self.sentence(),
             "position": game.position_text(state),
@@ -228,7 +233,8 @@ class Table:
         if outcome is None:
             who = self._side_name(self.mover)
             if len(self.people) == 1:
-                return f"Your move ({who})." if self.mover in self.people else f"{self.computer} is to move ({who})."
+                is_person = self.mover in self.people
+                return f"Your move ({who})." if is_person else f"{self.computers[self.mover]} is to move ({who})."
             return f"{who.capitalize()} to move."
         if outcome == 0:
             verdict = "A draw"
@@ -236,7 +242,9 @@ class Table:
             winner = 0 if outcome > 0 else 1
             verdict = f"{self._side_name(winner).capitalize()} wins"
             if len(self.people) == 1:
-                verdict = "You win" if winner in self.people else f"{self.computer} wins"
+                verdict = "You win" if winner in self.people else f"{self.computers[winner]} wins"
+            elif not self.people:
+                verdict = f"{self.computers[winner]} ({self._side_name(winner)}) wins"
             if abs(outcome) != 1:
                 verdict += f" by {abs(outcome):g}"
         ending = self.ending()
@@ -261,6 +269,8 @@ class Table:
             found["start"] = self.start
         if self.computer:
             found["vs"] = self.computer
+        if self.computers[1] != self.computer:
+            found["vs2"] = self.computers[1]
         if self.resigned is not None:
             found["resigned"] = self.resigned
         if self.control and self.clock is not None:
@@ -278,7 +288,7 @@ class Table:
     def record(self) -> Record:
         """The game as a record."""
         outcome = self.outcome
-        names = ["a person" if side in self.people else self.computer for side in (0, 1)]
+        names = ["a person" if side in self.people else self.computers[side] for side in (0, 1)]
         ending = ""
         if self.resigned is not None:
             ending = "resignation"

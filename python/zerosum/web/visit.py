@@ -43,6 +43,7 @@ from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
 from zerosum.web.table import Table
+from zerosum.web.trainings import Trainings
 
 LOG = logging.getLogger("zerosum.web")
 WATCH_SECONDS = 0.4
@@ -60,6 +61,8 @@ class House:
     searches: Searches
     seed: int = 0
     """Keys the moves of random players."""
+    trainings: Trainings | None = None
+    """None where the page may not start any."""
 
 
 class Visit:
@@ -150,10 +153,13 @@ class Visit:
         seconds = fields.number("seconds", 0.05, limits.seconds)
         rating = fields.number("rating", -1000, 5000)
         word = fields.text("vs") or self.house.library.usual_opponent(game)
+        second = fields.text("vs2") if not people else ""
         if len(people) < 2:  # loads a network now, not at the first move
             player = await asyncio.to_thread(self.house.library.player, word, game)
             if rating is not None:
                 _skill_for(player, rating)
+        if second:
+            await asyncio.to_thread(self.house.library.player, second, game)
         left = fields.get("left", [])
         if not isinstance(left, list) or not all(isinstance(one, int | float) and 0 <= one < 1e9 for one in left):
             raise QueryError("left", "Must be an array of seconds")
@@ -161,6 +167,7 @@ class Visit:
             game,
             people=frozenset(people),
             computer="" if len(people) == 2 else word,
+            second_computer=second,
             start=fields.text("start"),
             moves=fields.text("moves").split(),
             control=fields.text("clock"),
@@ -272,7 +279,7 @@ class Visit:
     async def _chosen(self, table: Table) -> tuple[int, dict[str, Any] | None]:
         """The computer's move, and what it thought."""
         house, game, state = self.house, table.game, table.state
-        player = await asyncio.to_thread(house.library.player, table.computer, game)
+        player = await asyncio.to_thread(house.library.player, table.computers[table.mover], game)
         draw_ = uniform(house.seed, id(table) % (1 << 31), len(table.actions), "web")
         if isinstance(player, RandomPlay):
             legal = game.legal_actions(state)

@@ -28,7 +28,7 @@ export function show(main, fields) {
     h("p", { className: "lead" }, "A network guesses, a search checks the guess. Here is a tree of nine positions that you can step through by hand."),
     scenarios, tells,
     h("div", { className: "learn" },
-      h("section", { className: "panel drawing" }, tree,
+      h("section", { className: "panel drawing" }, h("div", { className: "scroll" }, tree),
         h("div", { className: "row controls" },
           button("Phase", "Show the next phase", () => nextPhase(), "main"), button("Step", "One simulation", () => steps(1)), button("×10", "Ten simulations", () => steps(10)), button("×100", "A hundred simulations", () => steps(100)), running,
           button("Back", "Back by one simulation", () => rewind(view.steps - 1)), button("Reset", "Clear the tree", () => act("lesson.reset"))),

@@ -7,7 +7,7 @@ import { ask, on, whenOpen } from "./wire.js";
 
 const STRENGTHS = [["10", "10 simulations"], ["50", "50 simulations"], ["200", "200 simulations"], ["800", "800 simulations"], ["3200", "3200 simulations"], ["1s", "1 second"], ["5s", "5 seconds"], ["15s", "15 seconds"], ["rating", "a rating …"]];
 const DEPTHS = [1, 2, 3, 4, 5, 6].map((depth) => [String(depth), `${depth} plies`]);
-const CLOCKS = [["", "No clock"], ["60", "1 minute"], ["180+2", "3 minutes + 2 s"], ["300+3", "5 minutes + 3 s"], ["600", "10 minutes"], ["900+10", "15 minutes + 10 s"], ["300+3x30", "5 minutes, 3 × 30 s byoyomi"], ["st=10", "10 seconds a move"]];
+const CLOCKS = [["", "No clock"], ["60", "1 minute"], ["180+2", "3 minutes + 2 s"], ["300+3", "5 minutes + 3 s"], ["600", "10 minutes"], ["900+10", "15 minutes + 10 s"], ["300+3x30", "5 minutes, 3 × 30 s byoyomi"], ["st=10", "10 seconds a move"], ["other", "another …"]];
 
 export function show(main, fields) {
   let view = null, plies = null, hint = null, timer = null, games = [];
@@ -120,7 +120,7 @@ export function show(main, fields) {
     const draw = () => {
       const below = view.board.flipped ? 1 : 0;
       [below, 1 - below].forEach((player, place) => {
-        const names = view.people.length === 1 ? (view.people.includes(player) ? "You" : view.computer) : view.people.length ? ["First player", "Second player"][player] : view.computer;
+        const names = view.people.length === 1 ? (view.people.includes(player) ? "You" : view.computers[player]) : view.people.length ? ["First player", "Second player"][player] : view.computers[player];
         let time = "";
         if (view.clock) {
           let left = view.clock.left[player];
@@ -176,6 +176,10 @@ export function show(main, fields) {
     if (!games.length) games = await ask("games.list");
     let opponents = [], ratings = {};
     const form = h("form", { method: "dialog" });
+    let second = "";
+    const control = h("input", { type: "text", value: "", placeholder: "40/5400+30, 600+5x30 …", "aria-label": "Time control", spellcheck: false });
+    const controlPlace = h("label", { className: "field", hidden: true }, h("span", {}, "Time control, in seconds"), control);
+    const secondPlace = h("div", { hidden: wanted.side !== "none" });
     const strengthPlace = h("div"), opponentPlace = h("div"), problem = h("p", { className: "problem", role: "alert" });
     let [name, number] = (wanted.vs ?? "").split("@");
     if (number) wanted.strength = number;
@@ -192,6 +196,7 @@ export function show(main, fields) {
       }
       if (!opponents.some((one) => one.name === name)) name = opponents[0].name;
       opponentPlace.replaceChildren(choice("Opponent", opponents.map((one) => [one.name, one.name]), name, (value) => { name = value; strengths(); }));
+      secondPlace.replaceChildren(choice("Second computer", [["", "the same"], ...opponents.map((one) => [one.name, one.name])], second, (value) => { second = value; }));
       strengths();
     }
     const rating = h("input", { type: "number", value: wanted.rating ?? 800, "aria-label": "Rating", min: -500, max: 4000, step: 50 });
@@ -215,20 +220,28 @@ export function show(main, fields) {
         h("label", { className: "field" }, h("span", {}, "Start position"), start),
         h("label", { className: "check" }, western, " Western letters on shogi pieces")),
       opponentPlace, strengthPlace,
-      choice("You play", [["0", "first"], ["1", "second"], ["both", "both sides"], ["none", "watch two computers"]], wanted.side, (value) => { wanted.side = value; }),
-      choice("Clock", CLOCKS, wanted.clock ?? "", (value) => { wanted.clock = value; }),
+      choice("You play", [["0", "first"], ["1", "second"], ["both", "both sides"], ["none", "watch two computers"]], wanted.side, (value) => { wanted.side = value; secondPlace.hidden = value !== "none"; }),
+      secondPlace,
+      choice("Clock", CLOCKS, CLOCKS.some(([name]) => name === wanted.clock) ? wanted.clock : "", (value) => { wanted.clock = value; controlPlace.hidden = value !== "other"; }),
+      controlPlace,
       problem,
       h("div", { className: "row" },
         h("button", { className: "main", type: "submit", value: "play" }, "Play"),
         view ? h("button", { type: "button", onclick: () => setup.close() }, "Cancel") : null));
     form.onsubmit = async (event) => {
       event.preventDefault();
-      const kind = opponents.find((one) => one.name === name)?.kind;
-      const message = { game: wanted.game, side: wanted.side, clock: wanted.clock, start: start.value.trim(), western: western.checked, vs: name };
-      if (kind === "depth") message.vs += `@${wanted.strength}`;
-      else if (kind !== "random" && wanted.strength === "rating") message.rating = Number(rating.value);
-      else if (kind !== "random" && wanted.strength.endsWith("s")) message.seconds = parseFloat(wanted.strength);
-      else if (kind !== "random") message.vs += `@${wanted.strength}`;
+      const kindOf = (who) => opponents.find((one) => one.name === who)?.kind;
+      const word = (who) => {
+        if (kindOf(who) === "random") return who;
+        if (kindOf(who) === "depth") return `${who}@${kindOf(name) === "depth" ? wanted.strength : 3}`;
+        return /^\d{2,}$/.test(wanted.strength) ? `${who}@${wanted.strength}` : who;
+      };
+      const message = { game: wanted.game, side: wanted.side, clock: wanted.clock === "other" ? control.value.trim() : wanted.clock ?? "", start: start.value.trim(), western: western.checked, vs: word(name) };
+      if (wanted.side === "none" && second) message.vs2 = word(second);
+      if (kindOf(name) === "network" || kindOf(name) === "search") {
+        if (wanted.strength === "rating") message.rating = Number(rating.value);
+        else if (wanted.strength.endsWith("s")) message.seconds = parseFloat(wanted.strength);
+      }
       try {
         const answer = await ask("play.open", message);
         setup.close();

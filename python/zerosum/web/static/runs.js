@@ -12,7 +12,28 @@ const POLL = 5000;
 export function show(main, fields) {
   let runs = [], chosen = (fields.get("runs") ?? "").split(",").filter(Boolean), axis = fields.get("axis") ?? "minutes", timer = null, board = null, loaded = [];
   const list = h("div", { className: "run-list" }), curves = h("div", { className: "curves" }), facts = h("div"), games = h("section", { className: "panel run-games" });
-  main.append(h("h1", {}, "Runs"), list, facts, curves, games);
+  let mayTrain = false;
+  const starter = h("div");
+  main.append(h("h1", {}, "Runs"), list, starter, facts, curves, games);
+
+  async function train(what, fields_) {
+    try {
+      const { command } = await ask(what, fields_);
+      toast(command);
+      setTimeout(refresh, 1500);
+    } catch (error) { toast(error.message); }
+  }
+
+  async function offerTraining() {
+    ({ allowed: mayTrain } = await ask("runs.may_train"));
+    if (!mayTrain) return;
+    const known = await ask("games.list");
+    let game = "connect4";
+    const name = h("input", { type: "text", value: "", placeholder: "name of the run", "aria-label": "Name of the run", spellcheck: false }), minutes = h("input", { type: "number", value: 10, min: 1, "aria-label": "Minutes" });
+    starter.replaceChildren(h("details", { className: "panel" }, h("summary", {}, "Begin a training"), choice("Game to learn", known.filter((one) => !one.own).map((one) => [one.name, one.name]), game, (value) => { game = value; }),
+      h("div", { className: "row inputs" }, name, minutes, h("button", { type: "button", className: "main", onclick: () => train("runs.train", { run: name.value.trim(), game, minutes: Number(minutes.value) }) }, "Begin")),
+      h("p", { className: "dim" }, "The command line is shown when it has begun; the training goes on when this page is closed.")));
+  }
 
   async function refresh() {
     clearTimeout(timer);
@@ -22,7 +43,7 @@ export function show(main, fields) {
       loaded = (await Promise.all(chosen.map((run) => ask("runs.curves", { run }).catch((error) => { toast(error.message); return null; })))).filter(Boolean);
       render();
     } catch (error) { toast(error.message); }
-    if (runs.some((run) => run.live)) timer = setTimeout(refresh, POLL);
+    if (runs.some((run) => run.live) || mayTrain) timer = setTimeout(refresh, POLL);
   }
 
   function render() {
@@ -45,6 +66,7 @@ export function show(main, fields) {
     facts.replaceChildren(h("div", { className: "row" }, choice("Against", AXES, axis, (value) => { axis = value; render(); })),
       ...loaded.map((run) => h("div", { className: "panel fact" }, h("h2", {}, run.name, " ", h("span", { className: "dim" }, run.game)),
         h("p", {}, h("b", {}, "Is it learning? "), run.verdict), h("p", { className: "dim" }, `Budget ${run.budget}; ${run.left || "nothing is recorded yet"}. Begun, or gone on with, by `, h("code", {}, run.command)),
+        mayTrain ? h("p", {}, run.live ? h("button", { type: "button", onclick: () => train("runs.stop", { run: run.name }) }, "Stop learning") : h("button", { type: "button", onclick: () => train("runs.train", { run: run.name, minutes: Math.round((run.rows.at(-1)?.minutes ?? 0) + 10) }) }, "Learn for 10 more minutes")) : "",
         h("p", {}, h("a", { className: "button main", href: `#/play?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Play it"), " ",
           h("a", { className: "button", href: `#/search?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Watch it search"), " ",
           ...(run.checkpoints.length > 1 ? [h("span", { className: "dim" }, "or an earlier one: "), ...run.checkpoints.slice(-12).map((one) => h("a", { className: "step", href: `#/play?${new URLSearchParams({ game: run.game, vs: `${run.name} step ${one.step}` })}` }, String(one.step)))] : [])))));
@@ -81,6 +103,6 @@ export function show(main, fields) {
     } catch (error) { toast(error.message); }
   }
 
-  whenOpen(() => refresh().then(newest));
+  whenOpen(() => offerTraining().then(refresh).then(newest));
   return () => clearTimeout(timer);
 }

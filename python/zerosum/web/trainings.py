@@ -1,0 +1,122 @@
+"""Trainings that the page starts, goes on with and stops: the commands that a person would type, and shown as such.
+
+A training is a process of its own, which outlives this program: it is stopped as Ctrl-C stops it. Nothing is started
+unless the command line allowed it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zerosum.base.errors import SettingsError, command_text
+from zerosum.run.config import load_config
+from zerosum.web.library import Library
+
+PROGRAM = (sys.executable, "-m", "zerosum")
+MOST_MINUTES = 10_000.0
+MOST_TRAININGS = 2
+"""Trainings of this page that run at a time."""
+
+
+@dataclass
+class Trainings:
+    """The processes that this page began."""
+
+    library: Library
+    is_allowed: bool = False
+    program: Sequence[str] = PROGRAM
+    _running: dict[Path, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def start(self, name: str, game: str, minutes: float) -> str:
+        """Begin a run in the first directory of runs that was given, or go on with one; the command as text.
+
+        Raises:
+            SettingsError: it is not allowed, the name is none, or too many are running.
+            GameError: the game is unknown.
+        """
+        self._require_allowed()
+        if not 0 < minutes <= MOST_MINUTES:
+            raise SettingsError(f"minutes is {minutes:g}, allowed is more than 0 and at most {MOST_MINUTES:g}.")
+        known = self.library.run_directories()
+        if name in known:
+            directory, words = known[name], (self._game_of(known[name]),)
+        else:
+            directory, words = self._new_directory(name), (self.library.game(game).spec.full_name,)
+            if self.library.game(game).is_python:
+                raise SettingsError("a run of a game of your own is begun on the command line: `zerosum train`.")
+        if self.is_running(directory):
+            raise SettingsError(f"{name} is learning already.")
+        if sum(process.poll() is None for process in self._running.values()) >= MOST_TRAININGS:
+            raise SettingsError(f"{MOST_TRAININGS} trainings are running, which is the limit: stop one.")
+        arguments = ("train", *words, "--run", str(directory), "--minutes", f"{minutes:g}")
+        self._running[directory] = subprocess.Popen(
+            [*self.program, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        return command_text(*arguments)
+
+    def stop(self, name: str) -> str:
+        """Stop the training of a run, as Ctrl-C does: its games and network are kept.
+
+        Raises:
+            SettingsError: it is not allowed, or nothing is learning there.
+        """
+        self._require_allowed()
+        directory = self.library.run_directory(name)
+        process = self._running.get(directory)
+        number = process.pid if process is not None and process.poll() is None else _holder(directory)
+        if number is None:
+            raise SettingsError(f"{name} is not learning.")
+        try:
+            os.kill(number, signal.SIGINT)
+        except OSError as error:
+            raise SettingsError(f"{name} cannot be stopped from here: {error.strerror}.") from None
+        return f"kill -INT {number}"
+
+    def is_running(self, directory: Path) -> bool:
+        """Whether a training that this page began is running there, or another one holds the run."""
+        process = self._running.get(directory)
+        return (process is not None and process.poll() is None) or _holder(directory) is not None
+
+    def _require_allowed(self) -> None:
+        if not self.is_allowed:
+            raise SettingsError("trainings are not started from this page: begin it with `zerosum web --train`.")
+
+    def _new_directory(self, name: str) -> Path:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}", name):
+            raise SettingsError("a run's name has letters, digits, - and _, at most 41.")
+        folder = next(
+            (path for path in self.library.runs if path.is_dir() and not (path / "config.toml").exists()), None
+        )
+        if folder is None:
+            raise SettingsError("there is no directory for new runs: name one, as in `zerosum web runs --train`.")
+        if (folder / name).exists():
+            raise SettingsError(f"{name} is there already and is no run: choose another name.")
+        return folder / name
+
+    def _game_of(self, directory: Path) -> str:
+        return load_config(directory / "config.toml").game
+
+
+def _holder(directory: Path) -> int | None:
+    """The process on this computer that holds a run; None without one."""
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        number = int(json.loads((directory / "holder.json").read_text(encoding="utf-8"))["pid"])
+        os.kill(number, 0)
+        # Numbers of processes are used again: only a training of ours is meant.
+        command = Path(f"/proc/{number}/cmdline")
+        if not command.exists() or b"train" in command.read_bytes():
+            return number
+    return None
