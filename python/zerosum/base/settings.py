@@ -60,13 +60,13 @@ def check(config: Any, section: str) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class SettingText:
-    """A setting as a page shows it."""
+    """The documentation of a setting."""
 
     name: str
     type: str
-    """Its type in words, and the values that it allows."""
+    """The type in words, and the allowed values."""
     default: str
-    """As TOML has it, or "none"."""
+    """The default in TOML's notation, or "none"."""
     help: str
 
 
@@ -76,10 +76,9 @@ def describe(config_type: type) -> list[SettingText]:
     texts = []
     for field in dataclasses.fields(config_type):
         allowed = field.metadata
-        words = _type_name(hints[field.name])
-        if allowed["choices"] is not None:
-            words = ", ".join(allowed["choices"])
-        elif allowed["low"] is not None or allowed["high"] is not None:
+        hint = hints[field.name]
+        words = ", ".join(typing.get_args(hint)) if typing.get_origin(hint) is typing.Literal else _type_name(hint)
+        if allowed["low"] is not None or allowed["high"] is not None:
             words = f"{words}, {_range_text(allowed['low'], allowed['high'])}"
         value = list(field.default) if isinstance(field.default, tuple) else field.default
         default = "none" if value is None else json.dumps(value)
