@@ -148,6 +148,11 @@ EVERY_ARCHITECTURE = {
     "heads that only train": make_info(dataclasses.replace(MOVES_LEFT, reply_head=True, ownership_head=True)),
     "larger": make_info(NetworkConfig(num_blocks=4, num_filters=32)),
     "planes": make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
+    "bare heads": make_info(
+        dataclasses.replace(SMALL, policy_head="planes", policy_kernel=1, policy_out_norm=True, value_hidden=0),
+        board_shape=(5, 6),
+        num_actions=93,
+    ),
     "planes and a pass": make_info(
         dataclasses.replace(SMALL, policy_head="planes"), board_shape=(9, 9), num_actions=82
     ),

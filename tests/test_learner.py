@@ -381,6 +381,35 @@ def test_learning_rates_of_the_warmup() -> None:
         assert rates == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0, 1.0])
 
 
+def test_a_constant_learning_rate_stays() -> None:
+    config = LearnerConfig(learning_rate=0.5, warmup_steps=0, schedule="constant", final_share=0.1)
+    assert [learning_rate(config, step=step, progress=step / 4) for step in range(5)] == [0.5] * 5
+
+
+def test_a_long_gradient_is_shortened_with_adams_decay_in_it() -> None:
+    """SGD without momentum moves by the gradient, so the way of a step is the rate times its length."""
+    moved = {}
+    for clip_norm in (None, 0.25, 100.0):
+        config = replace(PLAIN, optimizer="sgd", momentum=0.0, weight_decay=0.0, clip_norm=clip_norm)
+        learner = new_learner(config)
+        before = [parameter.detach().clone() for parameter in learner._network.parameters()]
+        learner.step(BATCH, progress=0.0)
+        parts = [(a - b).flatten() for a, b in zip(before, learner._network.parameters(), strict=True)]
+        moved[clip_norm] = float(torch.cat(parts).detach().norm()) / config.learning_rate
+    assert moved[0.25] == pytest.approx(0.25, rel=1e-3) and moved[100.0] == moved[None] > 0.25
+    decays = []
+    for decay in (0.0, 3.0):
+        learner = new_learner(replace(PLAIN, optimizer="adam", weight_decay=decay))
+        parameters = list(learner._network.parameters())
+        for parameter in parameters:
+            parameter.grad = torch.zeros_like(parameter)
+        learner._limit_gradient()
+        decays.append([parameter.grad for parameter in parameters])
+    for none, some, parameter in zip(*decays, parameters, strict=True):
+        assert none is not None and some is not None and not none.any()
+        assert torch.equal(some, 3.0 * parameter.detach())
+
+
 # ---- settings
 
 # Who draws the batches obeys these two: `zerosum.run.training`.
@@ -388,6 +417,11 @@ OBEYED_BY_THE_RUN = {"batch_size", "samples_per_position"}
 ABOUT_SPEED = {"num_threads"}
 SETTINGS = [
     ({}, {"optimizer": "sgd"}),
+    ({"optimizer": "sgd"}, {"optimizer": "adam"}),
+    ({}, {"optimizer": "adam", "weight_decay": 0.0}),
+    ({"optimizer": "adam"}, {"weight_decay": 0.1}),
+    ({"optimizer": "sgd"}, {"clip_norm": 0.01}),
+    ({"final_share": 0.5}, {"schedule": "constant"}),
     ({}, {"learning_rate": 0.02}),
     ({"schedule_steps": (1,)}, {"schedule": "steps"}),
     ({"schedule": "steps"}, {"schedule_steps": (1,)}),

@@ -34,13 +34,13 @@ class LearnerConfig:
     `network/heads.py` has the loss of each head: a win/draw/loss head's is its cross-entropy.
     """
 
-    optimizer: Literal["sgd", "adamw"] = setting("adamw", "'sgd' with momentum (the paper) or 'adamw'")
+    optimizer: Literal["sgd", "adam", "adamw"] = setting("adamw", "'sgd' with momentum (the paper), 'adam' or 'adamw'")
     batch_size: int = setting(256, "positions a step (paper: 4096)", low=1, high=1 << 20)
     learning_rate: float = setting(2e-3, "the highest one (paper: 0.2 with SGD)", low=0.0, high=10.0)
-    schedule: Literal["cosine", "steps"] = setting(
+    schedule: Literal["cosine", "steps", "constant"] = setting(
         "cosine",
         "'cosine' falls from learning_rate to final_share of it over the budget; 'steps' divides it by 10 at each of"
-        " schedule_steps (the paper)",
+        " schedule_steps (the paper); 'constant' stays",
     )
     schedule_steps: tuple[int, ...] = setting(
         (100_000, 300_000, 500_000), "learner steps at which it falls (paper: these)"
@@ -54,10 +54,13 @@ class LearnerConfig:
     momentum: float = setting(0.9, "of SGD (paper: 0.9)", low=0.0, high=0.999)
     weight_decay: float = setting(
         1e-4,
-        "L2 of all weights for SGD, as in the paper (1e-4); decoupled, and of kernels but not of biases and norms, for"
-        " AdamW",
+        "L2 of all weights for SGD, as in the paper (1e-4), and for Adam; decoupled, and of kernels but not of biases"
+        " and norms, for AdamW",
         low=0.0,
-        high=1.0,
+        high=1000.0,
+    )
+    clip_norm: float | None = setting(
+        None, "longest gradient of all weights together, Adam's L2 included; a longer one is shortened to it", low=1e-9
     )
     value_weight: float = setting(
         1.0, "weight of the value loss beside the policy loss (paper: 1)", low=0.0, high=100.0
@@ -134,7 +137,9 @@ def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float
     [1.0, 0.5, 0.0]
     """
     warmup = min(1.0, max((step + 1) / (config.warmup_steps + 1), progress / LONGEST_WARMUP))
-    if config.schedule == "steps":
+    if config.schedule == "constant":
+        share = 1.0
+    elif config.schedule == "steps":
         share = 0.1 ** sum(step >= fall for fall in config.schedule_steps)
     else:
         share = config.final_share + (1 - config.final_share) * 0.5 * (1 + math.cos(math.pi * min(progress, 1.0)))
@@ -207,6 +212,7 @@ class Learner:
         loss_B = torch.stack([self._weight(head) * losses[head.name] for head in self._heads]).sum(dim=0)
         self._optimizer.zero_grad(set_to_none=True)
         loss_B.mean().backward()  # type: ignore[no-untyped-call]
+        self._limit_gradient()
         self._optimizer.step()
         self.step_number += 1
         self._add_to_average()
@@ -217,6 +223,19 @@ class Learner:
             # One tensor, because each copy from a GPU waits for it.
             means = torch.stack([measure_B.mean() for measure_B in measures.values()]).tolist()
         return StepReport(learning_rate=rate, measures=dict(zip(measures, means, strict=True)))
+
+    def _limit_gradient(self) -> None:
+        """Add Adam's L2 to the gradient, and shorten it, as the settings ask."""
+        import torch
+
+        parameters, config = list(self._network.parameters()), self.config
+        if config.optimizer == "adam" and config.weight_decay:
+            with torch.no_grad():
+                for parameter in parameters:
+                    if parameter.grad is not None:
+                        parameter.grad.add_(parameter, alpha=config.weight_decay)
+        if config.clip_norm is not None:
+            torch.nn.utils.clip_grad_norm_(parameters, config.clip_norm)
 
     def _weight(self, head: Head) -> float:
         return float(getattr(self.config, head.loss_weight)) if head.loss_weight else 1.0
@@ -282,6 +301,8 @@ class Learner:
         parameters, config = list(self._network.parameters()), self.config
         if config.optimizer == "sgd":
             return torch.optim.SGD(parameters, lr=0.0, momentum=config.momentum, weight_decay=config.weight_decay)
+        if config.optimizer == "adam":
+            return torch.optim.Adam(parameters, lr=0.0)
         # A bias or a norm's scale has one dimension; its size says nothing of how complicated the function is.
         groups = [
             {"params": [tensor for tensor in parameters if tensor.ndim > 1], "weight_decay": config.weight_decay},

@@ -17,6 +17,7 @@ SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
 PLANES_SHAPE = dataclasses.replace(SHAPE, num_actions=2 * 20 + 3)  # two planes of squares and three actions beyond
 PLANES = dataclasses.replace(SMALL, policy_head="planes")
+BARE = dataclasses.replace(PLANES, policy_kernel=1, policy_out_norm=True, value_hidden=0)
 MOVES_LEFT = dataclasses.replace(SMALL, moves_left_head=True)
 
 
@@ -68,25 +69,32 @@ def numpy_forward(config, weights, planes):
     x = relu(conv_norm(planes, "stem"))
     for block in range(config.num_blocks):
         x = relu(x + conv_norm(relu(conv_norm(x, f"blocks.{block}.first")), f"blocks.{block}.second"))
+
+    def hidden(x, name):
+        return relu(linear(x, f"{name}_hidden")) if config.value_hidden else x
+
     others = [
-        linear(relu(linear(relu(conv_norm(x, f"{name}_conv")), f"{name}_hidden")), f"{name}_out")
+        linear(hidden(relu(conv_norm(x, f"{name}_conv")), name), f"{name}_out")
         for name in ("value", "moves_left")[: 1 + config.moves_left_head]
     ]
     policy = relu(conv_norm(x, "policy_conv"))
     if config.policy_head == "dense":
         return [linear(policy, "policy_out"), *others]
+    rest = linear(policy.mean(axis=(2, 3)), "policy_rest")
+    if config.policy_out_norm:
+        return [np.hstack([conv_norm(policy, "policy_out").reshape(len(policy), -1), rest]), *others]
     kernel, shift = weights["policy_out.weight"][:, :, 0, 0], weights["policy_out.bias"]
     logits = [  # action = plane * squares + square
         [kernel[plane] @ position[:, row, column] + shift[plane] for plane, row, column in np.ndindex(2, 4, 5)]
         for position in policy
     ]
-    return [np.hstack([logits, linear(policy.mean(axis=(2, 3)), "policy_rest")]), *others]
+    return [np.hstack([logits, rest]), *others]
 
 
 @pytest.mark.parametrize("moves_left_head", [False, True])
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("num_blocks", [0, 2])
-@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
+@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (BARE, PLANES_SHAPE)])
 def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, small, shape, moves_left_head):
     config = dataclasses.replace(small, value_head=value_head, num_blocks=num_blocks, moves_left_head=moves_left_head)
     weights, planes = lived_in_weights(config, shape), random_planes(shape, 9)
@@ -145,6 +153,8 @@ def test_every_setting_changes_the_network():
         "num_filters": 7,
         "policy_head": "planes",
         "policy_filters": 4,
+        "policy_kernel": 1,
+        "policy_out_norm": True,
         "value_filters": 3,
         "value_hidden": 6,
         "value_head": "scalar",
@@ -154,8 +164,9 @@ def test_every_setting_changes_the_network():
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)}
     for name, value in changes.items():
-        config = dataclasses.replace(SMALL, **{name: value})
-        assert weight_shapes(config, PLANES_SHAPE) != weight_shapes(SMALL, PLANES_SHAPE), name
+        base = PLANES if name in ("policy_kernel", "policy_out_norm") else SMALL
+        config = dataclasses.replace(base, **{name: value})
+        assert weight_shapes(config, PLANES_SHAPE) != weight_shapes(base, PLANES_SHAPE), name
 
 
 @pytest.mark.parametrize(
@@ -224,7 +235,7 @@ def test_making_a_tower_draws_nothing_from_torchs_global_generator():
 
 
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
-@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
+@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (BARE, PLANES_SHAPE)])
 def test_a_new_network_has_no_opinion(value_head, small, shape):
     config = dataclasses.replace(small, value_head=value_head, moves_left_head=True)
     output = forward(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from zerosum._core import GameSpec
+from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.network.heads import MOVES_LEFT, OWNERSHIP, POLICY, REPLY, Head, value_head
 
@@ -29,8 +30,14 @@ class NetworkConfig:
     policy_filters: int = setting(
         32, "Filters of the policy head's convolution (paper: 2 in Go, 256 in chess and shogi).", low=1, high=1024
     )
+    policy_kernel: int = setting(
+        3, "Side of the kernels of that convolution where the head is 'planes', 1 or 3 (paper: 3).", low=1, high=3
+    )
+    policy_out_norm: bool = setting(
+        False, "Whether the last layer of a 'planes' head is normalised and has no bias (paper: false)."
+    )
     value_filters: int = setting(8, "Filters of the value head's 1x1 convolution.", low=1, high=1024)
-    value_hidden: int = setting(64, "Units of the value head's hidden layer.", low=1, high=4096)
+    value_hidden: int = setting(64, "Units of the value head's hidden layer; 0 is no such layer.", low=0, high=4096)
     value_head: Literal["scalar", "wdl"] = setting(
         "wdl",
         "What the value head says: 'scalar', the expected result (paper), or 'wdl', how likely win, draw and loss are.",
@@ -55,6 +62,8 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         """Raises SettingsError when a field is out of range."""
         check(self, "network")
+        if self.policy_kernel == 2:
+            raise SettingsError("network.policy_kernel is 2, expected 1 or 3: a kernel has a middle.")
 
     @property
     def heads(self) -> tuple[Head, ...]:

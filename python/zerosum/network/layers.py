@@ -15,6 +15,7 @@ heads. One with a logit for each action is built in one of two ways:
     planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
              first K * H * W actions (the paper's for chess and shogi); the actions beyond, such as a pass, come from
              the mean over all squares by the linear layer policy_rest. Nothing in it depends on the board's size.
+             By settings policy_conv is 1x1, and policy_out has a norm instead of a bias.
 
 `Layers` is what a library has to offer: PyTorch in `residual_tower.py`, OpenVINO and ONNX through `graph.py`; in
 `weights.py` it only notes which weights there are.
@@ -89,7 +90,9 @@ def _logits(layers: Layers[NodeT], x: NodeT, head: Head, config: NetworkConfig, 
 
 def _numbers(layers: Layers[NodeT], x: NodeT, name: str, width: int, config: NetworkConfig) -> NodeT:
     y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.value_filters, 1))
-    y = layers.relu(layers.linear(layers.flatten(y), f"{name}_hidden", config.value_hidden))
+    y = layers.flatten(y)
+    if config.value_hidden:
+        y = layers.relu(layers.linear(y, f"{name}_hidden", config.value_hidden))
     return layers.linear(y, f"{name}_out", width)
 
 
@@ -102,8 +105,12 @@ def _each_action(layers: Layers[NodeT], x: NodeT, name: str, config: NetworkConf
             f"network.policy_head is 'planes', but the game has {shape.num_actions} actions and"
             f" {shape.height * shape.width} squares: set it to 'dense'."
         )
-    y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.policy_filters, 3))
-    points = layers.flatten(layers.conv(y, f"{name}_out", shape.num_policy_planes))
+    y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.policy_filters, config.policy_kernel))
+    points = layers.flatten(
+        layers.conv_norm(y, f"{name}_out", shape.num_policy_planes, 1)
+        if config.policy_out_norm
+        else layers.conv(y, f"{name}_out", shape.num_policy_planes)
+    )
     if not shape.num_rest_actions:
         return points
     return layers.join(points, layers.linear(layers.mean_of_squares(y), f"{name}_rest", shape.num_rest_actions))

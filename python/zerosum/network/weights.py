@@ -76,14 +76,16 @@ def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) ->
     - Convolutions and hidden layers: normal, standard deviation sqrt(2 / inputs), bias 0 (He et al. 2015,
       arXiv 1502.01852, eq. 10).
     - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
-      1706.02677, section 5.1). The other norms: scale 1. All: shift 0.
+      1706.02677, section 5.1). A norm that ends a head: scale 0. The other norms: scale 1. All: shift 0.
     - The last layer of each head, `*_out` and `*_rest`: 0 (as the classification layer in Fixup, Zhang et
       al. 2019, arXiv 1901.09321), so a new network has no opinion: every action equally likely, every value 0.
     """
     random = np.random.default_rng(seed)
 
     def begin(name: str, weight_shape: tuple[int, ...]) -> NDArray[np.float32]:
-        if name.endswith(("second.norm.weight", "bias", "running_mean", "_out.weight", "_rest.weight")):
+        if name.endswith(
+            ("second.norm.weight", "_out.norm.weight", "bias", "running_mean", "_out.weight", "_rest.weight")
+        ):
             return np.zeros(weight_shape, np.float32)
         if name.endswith(("norm.weight", "running_var")):
             return np.ones(weight_shape, np.float32)
