@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -105,6 +106,7 @@ def wait_for(is_so: Callable[[], bool]) -> None:
     raise AssertionError("nothing happened")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signal that interrupts another process")
 def test_trainings_are_begun_and_stopped_where_that_is_allowed(run: Path) -> None:
     library = Library([run.parent])
     with pytest.raises(SettingsError, match="--train"):

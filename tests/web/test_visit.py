@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+import zerosum
 from web_for_tests import Page, untrained_run, with_page
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
 from zerosum.web.visit import HANDLERS, House
 
+PACKAGE = Path(zerosum.__file__).parent
 LIMITS = Limits(simulations=2000, seconds=5.0, plies=300)
 
 
@@ -76,6 +78,24 @@ def test_a_rating_needs_a_measurement(house: House) -> None:
         assert "nobody has measured" in answer["error"]
         answer = await page.ask("play.open", game="nim", side="0", vs="random", rating=500)
         assert "a rating is for networks" in answer["error"]
+
+    with_page(house, work)
+
+
+def test_a_rating_of_the_ladder_is_played(house: House) -> None:
+    """Every game for which the package has measured levels of rollouts."""
+
+    async def work(page: Page) -> None:
+        measured = sorted(path.stem for path in (PACKAGE / "data" / "levels").glob("*.json"))
+        for name in measured:
+            ratings = (await page.ask("games.opponents", game=name))["result"]["ratings"]
+            if "rollouts" not in ratings:
+                continue
+            opened = await page.ask("play.open", game=name, side="1", vs="rollouts", rating=ratings["rollouts"][0] + 50)
+            assert opened["result"]["strength"] == {"rating": ratings["rollouts"][0] + 50}
+            assert len((await page.event("table"))["history"]) == 1
+            return
+        raise AssertionError(f"none of {measured} has ratings of rollouts")
 
     with_page(house, work)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,10 +14,10 @@ from zerosum.cli.words import say
 @app.command(epilog="Example: `zerosum web runs/connect4`")
 def web(
     runs: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             metavar="[RUN]...",
-            help="Runs, directories of runs, and checkpoints that the page may use; `runs` if not given.",
+            help="Runs, directories of runs, and checkpoints that the page may use; all runs if not given.",
             show_default=False,
         ),
     ] = None,
@@ -50,14 +49,13 @@ def web(
         raise SettingsError(
             f"the web pages need the package {error.name}, which is not installed: pip install 'zerosum[web]'."
         ) from None
+    from zerosum.play.runs import require_run, runs_directory
     from zerosum.web.library import Library, own_game_of
     from zerosum.web.limits import Limits
     from zerosum.web.server import new_house, serve
 
-    paths = runs or ([Path("runs")] if Path("runs").is_dir() else [])
-    for path in paths:
-        if not path.exists():
-            raise SettingsError(f"{path} is not there: name a run, a directory of runs or a checkpoint's JSON.")
+    usual = runs_directory()
+    paths = [require_run(word) for word in runs] if runs else [usual] if usual.is_dir() else []
     own_games = list(dict.fromkeys([*(game or []), *(name for path in paths if (name := own_game_of(path)))]))
     for name in own_games:
         say(f"{name} is a program that is run now: run those alone that you trust.")

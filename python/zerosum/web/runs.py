@@ -6,6 +6,7 @@ A training may go on meanwhile: files are read as they are at that moment, and w
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -174,7 +175,7 @@ def openings(game: Rules, directory: Path) -> list[dict[str, Any]]:
         found = []
         for index in chosen if shards else []:
             counts: Counter[str] = Counter()
-            for record in read_shard(directory / "games" / str(shards[index].shard)):
+            for record in _shard(directory / "games" / str(shards[index].shard)):
                 if record.num_plies and not record.start and not record.plies["flags"][0] & PlyFlag.OPENING:
                     counts[game.action_text(game.initial_state(), int(record.plies["action"][0]))] += 1
             total = sum(counts.values())
@@ -205,6 +206,12 @@ def _left(config: RunConfig, last: MetricsRow | None) -> str:
     return f"{max((config.training.minutes or 0.0) - last.minutes, 0):.1f} {minutes_word(config.training)} are left"
 
 
+@functools.lru_cache(maxsize=4)
+def _shard(path: Path) -> list[GameRecord]:
+    """The games of a sealed shard, whose name says its content: it never changes."""
+    return read_shard(path)
+
+
 def _newest(directory: Path, number: int) -> list[GameRecord]:
     """The newest finished games that are whole."""
     games = directory / "games"
@@ -221,5 +228,5 @@ def _newest(directory: Path, number: int) -> list[GameRecord]:
         if len(found) >= number:
             break
         with contextlib.suppress(DataError, OSError):
-            found = [*read_shard(games / str(seal.shard)), *found]
+            found = [*_shard(games / str(seal.shard)), *found]
     return found[::-1][:number]

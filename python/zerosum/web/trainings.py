@@ -111,7 +111,9 @@ class Trainings:
 
 
 def _holder(directory: Path) -> int | None:
-    """The process on this computer that holds a run; None without one."""
+    """The process on this computer that holds a run; None without one, or where asking would end it (Windows)."""
+    if os.name == "nt":
+        return None
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         number = int(json.loads((directory / "holder.json").read_text(encoding="utf-8"))["pid"])
         os.kill(number, 0)
