@@ -120,7 +120,7 @@ def test_it_is_measured_once_a_machine_and_anew_where_damaged(tmp_path: Path, mo
     for damage, expected in (("{", {16: 4.0}), ('{"setup": {}, "rates": {"16": 0}}', {16: 5.0})):
         path.write_text(damage)
         assert measured(num_threads=1) == measured(num_threads=1) == expected
-    assert said == [f"{path} is damaged, and what it said is measured anew."] * 2
+    assert said == [f"{path} is damaged, and is measured again."] * 2
 
 
 def test_a_run_measures_unless_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

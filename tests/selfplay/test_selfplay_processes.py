@@ -190,7 +190,7 @@ def test_a_worker_that_dies_is_named_with_its_last_words(game: str, capfd: pytes
     death = "if state[0] == 7:\n    print('farewell', flush=True)\n    os._exit(3)"
     said = broken(write_game(directory, death))
     assert said.startswith("RunError: self-play's process ")
-    assert " of 2 ended with exit status 3. What was played is saved: " in said
+    assert " of 2 ended with exit status 3. The games are saved: " in said
     assert said.endswith("Its last words:\n  farewell")
     assert "farewell" in capfd.readouterr().err, "what a game prints is not lost"
 
@@ -220,7 +220,7 @@ if state[0] == 7 and not os.listdir({folder!r}):
     open(os.path.join({folder!r}, {marker}), "w").close()
     {end}
 """
-SILENT = "did not answer for 600 seconds (it was stopped, or a method of the game hangs): another one takes its place"
+SILENT = "did not answer for 600 seconds (it was stopped, or a method of the game hangs): another one replaces it"
 PID = "str(os.getpid())"
 ENDS = {
     "stops": (PID, "os.kill(os.getpid(), 19)", SILENT),
@@ -229,7 +229,7 @@ ENDS = {
     "is ended": (
         "'ended'",
         "os.kill(os.getpid(), 15)",
-        "was ended by SIGTERM: another one takes its place and goes on with its games.",
+        "was ended by SIGTERM: another one replaces it and continues its games.",
     ),
 }
 
@@ -265,7 +265,7 @@ def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker
 def test_workers_that_are_ended_again_and_again_end_the_run(game: str) -> None:
     directory, said = Path(game.rpartition(":")[0]).parent, list[str]()
     name = write_game(directory, "if 'zerosum.selfplay.worker_process' in sys.orig_argv:\n    os.kill(os.getpid(), 15)")
-    with pytest.raises(RunError, match=r"self-play's process . of 2 was ended by SIGTERM. What was played is saved"):
+    with pytest.raises(RunError, match=r"self-play's process . of 2 was ended by SIGTERM. The games are saved"):
         new_selfplay(name, MemoryLog(), report=said.append).play(lambda: False, lambda _: None)
     assert processes.MOST_REPLACEMENTS <= len(said) <= 2 * processes.MOST_REPLACEMENTS
 

@@ -1,9 +1,9 @@
-"""How many games a self-play worker plays at a time: the fewest that keep the evaluator busy, quickly measured.
+"""The number of games that a self-play worker plays at a time: the fewest that keep the evaluator busy, by measurement.
 
-A batch has one position of each game that a worker plays, so games at a time are the batch size. Small batches are
-evaluated slowly, and each batch costs the search something; beyond some size nothing is gained, while every game takes
-longer and learning hears of it later. So the smallest size is taken that is within 5 % of the best one's rate. The
-answer is kept in the run's directory, `calibration.json`, for the machine that it was measured on.
+A batch has one position of each of a worker's games, so the number of games is the batch size. Small batches are
+evaluated slowly, and each batch has a fixed cost in the search; beyond some size there is no gain, while every game
+takes longer and reaches the learner later. The smallest size within 5 % of the best rate is chosen. The result is
+kept in the run's directory, `calibration.json`, for the machine that it was measured on.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, Sel
 BATCH_SIZES = (16, 32, 64, 128, 256)
 GPU_BATCH_SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
 Work = Callable[[int], int]
-"""What a thread does once; it is given the thread's number and answers how much it did."""
+"""One unit of a thread's work; takes the thread's number and returns how much was done."""
 
 NEARLY = 0.95
-"""The share of the best rate that is as good."""
+"""The share of the best rate that counts as equally good."""
 
 _SLICE_S, _NUM_ROUNDS = 0.04, 5
 _MOST_S, _MOST_S_ON_GPU = 1.5, 20.0  # then no other round begins; no larger size is tried after half of it
@@ -42,7 +42,7 @@ _MOST_S, _MOST_S_ON_GPU = 1.5, 20.0  # then no other round begins; no larger siz
 
 @dataclass(frozen=True)
 class Setup:
-    """What a calibration holds for."""
+    """The machine and the settings that a calibration is valid for."""
 
     host: str
     num_cores: int
@@ -55,15 +55,15 @@ class Setup:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured."""
+    """The measured rates of a setup."""
 
     setup: Setup
     rates: dict[int, float]
-    """By batch size, as `measure_rates` has them."""
+    """Evaluations per second by batch size (`measure_rates`)."""
 
     @property
     def batch_size(self) -> int:
-        """The smallest with nearly the best rate."""
+        """The smallest batch size with nearly the best rate."""
         return smallest_full(self.rates)
 
     def __str__(self) -> str:
@@ -72,12 +72,12 @@ class Calibration:
 
 
 def batch_sizes(*, on_gpu: bool) -> tuple[int, ...]:
-    """Those that are tried, ascending."""
+    """The batch sizes that are tried, ascending."""
     return GPU_BATCH_SIZES if on_gpu else BATCH_SIZES
 
 
 def smallest_full(rates: Mapping[int, float]) -> int:
-    """Of rates by batch size, the smallest size with nearly the best rate.
+    """The smallest batch size with nearly the best rate.
 
     >>> smallest_full({16: 100.0, 32: 150.0, 64: 190.0, 128: 200.0})
     64
@@ -96,21 +96,21 @@ def calibrate(
     evaluator: EvaluatorConfig = AUTO,
     report: Callable[[str], None],
 ) -> Calibration:
-    """The calibration in the file `path` if it holds for this machine, or a new one, which is written there.
+    """The calibration in the file `path` if it is valid here, or a new one, which is written there.
 
     Args:
-        path: The file; it need not be there.
+        path: The file; it need not exist.
         game: The game that is played.
         checkpoint: The network.
         search: How each move is searched.
         config: How games are played.
-        num_threads: Threads of this process that play at a time: one, where workers are processes.
+        num_threads: Threads of this process that play at a time; one if workers are processes.
         evaluator: How the network is evaluated.
-        report: Gets a sentence if the file is damaged.
+        report: Receives a message if the file is damaged.
 
     Raises:
         RunError: the file cannot be written.
-        SettingsError: a backend, device or precision that cannot be used.
+        SettingsError: the backend, device or precision cannot be used.
     """
     setup = Setup(socket.gethostname(), num_cores(), num_threads, *astuple(evaluator))
     try:
@@ -118,7 +118,7 @@ def calibrate(
     except FileNotFoundError:
         known = None
     except (ValueError, TypeError, KeyError):
-        report(f"{path} is damaged, and what it said is measured anew.")
+        report(f"{path} is damaged, and is measured again.")
         known = None
     if known is not None and known.setup == setup:
         return known
@@ -142,14 +142,14 @@ def _read(path: Path) -> Calibration:
 
 
 def measure_rates(new_work: Callable[[int], Work], *, num_threads: int, on_gpu: bool = False) -> dict[int, float]:
-    """Evaluations a second by batch size, all threads busy: the median of short slices that alternate.
+    """Evaluations per second by batch size with all threads busy: the median of short alternating slices.
 
-    Of all threads together on a GPU, else a CPU-second: whatever else runs on the machine does not disturb that much.
-    For a network so slow that it would take longer than a second or two, or twenty on a GPU, which gets ready for each
-    size, the larger ones are left out.
+    The rate is per second on a GPU, else per CPU-second, which other programs disturb less. For a network so slow that
+    measuring would take longer than a second or two (twenty on a GPU, which prepares for each size), larger sizes are
+    left out.
 
     Args:
-        new_work: For a batch size, work for `Busy` that answers how many positions it evaluated.
+        new_work: Returns, for a batch size, work for `Busy` that counts evaluated positions.
         num_threads: Threads that work at a time.
         on_gpu: Whether a GPU evaluates.
     """
@@ -160,7 +160,7 @@ def measure_rates(new_work: Callable[[int], Work], *, num_threads: int, on_gpu: 
             if work and time.perf_counter() - started > most_s / 2:
                 break
             work[size] = new_work(size)
-            busy.rate(work[size], seconds=0)  # the first evaluation of a thread makes what it needs
+            busy.rate(work[size], seconds=0)  # a thread's first evaluation allocates its buffers
         slices: dict[int, list[float]] = {size: [] for size in work}
         for number in range(_NUM_ROUNDS):
             if number and time.perf_counter() - started > most_s:
@@ -173,15 +173,15 @@ def measure_rates(new_work: Callable[[int], Work], *, num_threads: int, on_gpu: 
 
 @dataclass(frozen=True)
 class Rate:
-    """How much several threads got done together."""
+    """The rate of several threads together."""
 
     per_second: float
     per_cpu_second: float
-    """A second of any thread of the process."""
+    """The rate per CPU-second of the process."""
 
 
 class Busy:
-    """Threads that work at the same time, as self-play's do; they stay the same from one measurement to the next."""
+    """Threads that work at the same time, like self-play's, and are reused for all measurements."""
 
     def __init__(self, num_threads: int) -> None:
         self._num_threads = num_threads
@@ -194,7 +194,7 @@ class Busy:
         self._pool.shutdown()
 
     def rate(self, work: Work, *, seconds: float) -> Rate:
-        """How much all threads get done; each does its work once or more."""
+        """The rate of all threads; each does its work at least once."""
         start, cpu_started = threading.Barrier(self._num_threads), time.process_time()
 
         def loop(thread: int) -> tuple[int, float]:
@@ -213,10 +213,9 @@ class Busy:
 def playing(
     game: Rules, search: SearchConfig, config: SelfplayConfig, evaluator: Evaluator, *, num_games: int, num_threads: int
 ) -> Work:
-    """Work for `Busy`: one batch of self-play of so many games, each thread its own, which nobody keeps.
+    """Work for `Busy`: one batch of self-play with `num_games` games per thread, which are not kept.
 
-    Nothing is remembered of the network's answers, so that all work is the same. Answers how many positions were
-    evaluated.
+    The evaluation cache is off, so that all work is the same. Returns the number of positions evaluated.
     """
     task = SelfplayTask(
         game=game,
@@ -238,7 +237,7 @@ def playing(
 
 
 def evaluating(evaluator: Evaluator, leaves: Leaves) -> Work:
-    """Work for `Busy`: evaluate the same positions, and answer how many they are."""
+    """Work for `Busy`: evaluate the same positions and return their number."""
 
     def work(_: int) -> int:
         evaluator.evaluate(leaves)

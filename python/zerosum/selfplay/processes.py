@@ -1,12 +1,12 @@
-"""Self-play by worker processes, for games written in Python: their rules share one interpreter lock in a process.
+"""Self-play by worker processes, for games written in Python, whose rules share one interpreter lock in a process.
 
     zerosum train ──┬── python -m zerosum.selfplay.worker_process    a worker with its own evaluator, on one core
       (this side)   └── python -m zerosum.selfplay.worker_process    …
 
-This side alone writes games. A worker that keeps silent (it was stopped, or a method of the game hangs) or that is
-ended by SIGTERM is named and replaced, and its games go on. No process is forked and none runs the user's program: a
-script that trains at its top level is not run once more. `zerosum.selfplay.worker_process` is the other side, and says
-how the two talk.
+Only this side writes games. A worker that does not answer (it was stopped, or a method of the game hangs) or that
+SIGTERM ends is reported and replaced, and its games continue. No process is forked and none runs the user's program, so
+a script that trains at its top level does not run again. `zerosum.selfplay.worker_process` is the other side and
+describes the protocol.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask
 from zerosum.selfplay.worker_process import COUNTS, GRACE_S, Kind, WorkerTask, frame_of, pack_weights, read_frame
 
 LAST_WORDS = 20
-"""Lines of a worker's standard error that are told when it dies."""
+"""Lines of a worker's standard error that are quoted when it dies."""
 SILENCE_S = 300.0
-"""A worker that has said nothing for so long, and for so many times as long as before, is replaced."""
+"""A worker is replaced after this silence, if it is also `SILENCE_FACTOR` times as long as any earlier one."""
 SILENCE_FACTOR = 10.0
 MOST_REPLACEMENTS = 2
-"""Of a worker, one after the other without a batch played in between: more would not help."""
+"""Largest number of consecutive replacements of a worker without a batch played in between."""
 
 
 class SelfplayProcesses:
-    """All workers of a run, a process each. As `zerosum.selfplay.Selfplay`, but `play` is for once."""
+    """All workers of a run, a process each. See `zerosum.selfplay.Selfplay`; `play` may be called only once."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class SelfplayProcesses:
         evaluator: EvaluatorConfig = AUTO,
         report: Callable[[str], None] = print,
     ) -> None:
-        """Games under way are dealt out among the workers; they search with the network of `checkpoint` at first.
+        """Games in flight are distributed among the workers, which begin with the network of `checkpoint`.
 
         `game` is how a worker finds the game, as `zerosum.games.make` takes it, with an absolute path. Of `task` the
         evaluator and the network's step stay unused: each worker makes its own evaluator, as backend, device and
@@ -82,7 +82,7 @@ class SelfplayProcesses:
             )
             for number in range(num_workers)
         ]
-        # By worker and game_id. Each worker's are touched by the thread that follows it alone.
+        # By worker and game_id. Only the thread that follows a worker touches its games.
         self._running: list[dict[int, RunningGame]] = [{} for _ in range(num_workers)]
         for place, game_of_log in enumerate(running):
             copy = RunningGame(header=game_of_log.header, plies=list(game_of_log.plies))
@@ -95,7 +95,7 @@ class SelfplayProcesses:
 
     @property
     def counts(self) -> SelfplayCounts:
-        """What all workers have done so far."""
+        """The work of all workers so far."""
         return sum((worker.counts for worker in self._all_workers()), SelfplayCounts())
 
     @property
@@ -130,8 +130,9 @@ class SelfplayProcesses:
         While `is_paused` the workers wait, without using a core.
 
         Raises:
-            Whatever went wrong first: an error of the game as if it had been played here, `RunError` for a process that
-            died. All have ended then. KeyboardInterrupt ends them, too.
+            The first error: one of the game as if it had been played here, or `RunError` for a process that died. All
+            have
+            ended then. KeyboardInterrupt ends them, too.
         """
         failures: list[BaseException] = []
         is_over, is_stopping = threading.Event(), threading.Event()
@@ -147,7 +148,7 @@ class SelfplayProcesses:
                     # A scheduler's SIGTERM reaches this process, too, which is stopping then.
                     if not worker.is_replaceable() or num_idle > MOST_REPLACEMENTS or is_stopping.wait(0.5):
                         break
-                    self._report(f"{worker.how_it_ended()}: another one takes its place and goes on with its games.")
+                    self._report(f"{worker.how_it_ended()}: another one replaces it and continues its games.")
                     worker = self._replace(number)
                 if not is_stopping.is_set():
                     raise worker.death()
@@ -185,7 +186,7 @@ class SelfplayProcesses:
 
     def _start(self) -> None:
         with self._lock:
-            assert not self._workers, "play is for once"
+            assert not self._workers, "play may be called only once"
             for number in range(len(self._tasks)):
                 self._workers.append(self._begun(number))
 
@@ -201,7 +202,7 @@ class SelfplayProcesses:
         return worker
 
     def _replace(self, number: int) -> _Process:
-        """Let another process go on with the games of one that has ended, and with its numbers of games."""
+        """Start another process that continues the games and game numbers of one that has ended."""
         with self._lock:
             self._replaced.append(self._workers[number])
             self._workers[number] = worker = self._begun(number)
@@ -216,13 +217,13 @@ class SelfplayProcesses:
                 worker.send(Kind.PAUSE if is_paused else Kind.RESUME)
 
     def _watch(self, seconds: float) -> None:
-        """Tell the workers how long they were waited for; one that is silent for too long is ended."""
+        """Count the silence of each worker; one that is silent for too long is ended."""
         with self._lock:
             for worker in self._workers:
                 worker.wait_for(0.0 if self._is_paused else seconds)
 
     def _take_in(self, number: int, entry: Entry, take: Callable[[GameRecord], None]) -> None:
-        """What the log of the worker of this number was told."""
+        """Process an entry of a worker's log."""
         running = self._running[number]
         if isinstance(entry, GameHeader):
             self._log.start_game(entry)
@@ -246,10 +247,10 @@ class _Process:
         self._name = name
         self._last_words: deque[str] = deque(maxlen=LAST_WORDS)
         self.is_silent = False
-        """It said nothing for so long that it was ended."""
+        """Whether it was ended because it did not answer."""
         self._num_answers = self._num_answers_seen = 0
         self._silent_s = self._longest_s = 0.0
-        self._frames: deque[tuple[Kind, bytes]] = deque()  # to be sent
+        self._frames: deque[tuple[Kind, bytes]] = deque()  # waiting to be sent
         self._is_told_to_end = False
         self._has_frames = threading.Condition()  # guards the two
         # The worker finds modules where this process does, and not first in the directory it was started from.
@@ -263,7 +264,7 @@ class _Process:
         threading.Thread(target=self._talk, name="selfplay's commands", daemon=True).start()
 
     def send(self, kind: Kind, payload: bytes = b"") -> None:
-        """Send a frame, sooner or later: a pipe is full where nobody reads. Weights replace those not sent yet."""
+        """Queue a frame, since a pipe may be full. New weights replace queued ones."""
         with self._has_frames:
             places = [place for place, (other, _) in enumerate(self._frames) if kind == other == Kind.WEIGHTS]
             if places:
@@ -273,7 +274,7 @@ class _Process:
             self._has_frames.notify()
 
     def _talk(self) -> None:
-        """Send what there is to send, then end the worker's input. To a worker that is dead nothing is sent."""
+        """Send all queued frames, then close the worker's input. A dead worker gets nothing."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError), self._process.stdin:
             while True:
@@ -285,11 +286,11 @@ class _Process:
                 write_all(self._process.stdin.fileno(), frame_of(kind, payload))
 
     def wait_for(self, seconds: float) -> None:
-        """Count how long it has been waited for since it last said something; kill it where that is too long."""
+        """Count the time since its last answer; kill it if that is too long."""
         if self.is_silent:
             return
         if self._num_answers != self._num_answers_seen:
-            # The first answer comes after imports, which says nothing of batches.
+            # The first answer includes imports, so it does not measure a batch.
             is_batch = self._num_answers_seen > 0
             self._longest_s = max(self._longest_s, self._silent_s) if is_batch else 0.0
             self._num_answers_seen, self._silent_s = self._num_answers, 0.0
@@ -299,11 +300,11 @@ class _Process:
             self._process.kill()
 
     def is_replaceable(self) -> bool:
-        """Whether it has ended without a fault that another one would have, too."""
+        """Whether it ended without a fault that another process would repeat."""
         return self.is_silent or self._process.wait() == -signal.SIGTERM
 
     def follow(self, take_in: Callable[[Entry], None]) -> None:
-        """Take in what it plays until it ends. Raises the `ZerosumError` that it failed with."""
+        """Process its entries until it ends. Raises the `ZerosumError` that it failed with."""
         assert self._process.stdout is not None
         with self._process.stdout as answers:
             while (frame := read_frame(answers)) is not None:
@@ -319,7 +320,7 @@ class _Process:
                 self._num_answers += 1
 
     def how_it_ended(self) -> str:
-        """Without being told to, in words without an end."""
+        """The reason for its unexpected end, without a full stop."""
         status = self._process.wait()
         self._listener.join()
         if self.is_silent:
@@ -332,10 +333,10 @@ class _Process:
         return f"self-play's process {self._name} {how}"
 
     def death(self) -> RunError:
-        """What there is to say of a worker that ended without being told to, and that no other replaces."""
+        """The error of a worker that ended unexpectedly and is not replaced."""
         words = "".join(f"\n  {line}" for line in self._last_words)
         return RunError(
-            f"{self.how_it_ended()}. What was played is saved: mend the reason and go on, or play with fewer processes"
+            f"{self.how_it_ended()}. The games are saved: remove the cause and continue, or use fewer processes"
             " (selfplay.num_workers) or fewer games at a time (selfplay.games_per_worker)."
             + (f" Its last words:{words}" if words else "")
         )
@@ -347,7 +348,7 @@ class _Process:
             self._has_frames.notify()
 
     def wait(self) -> None:
-        """Until it has ended, which a game that hangs does not do by itself."""
+        """Wait until it has ended; kill it if a game hangs."""
         try:
             self._process.wait(GRACE_S)
         except subprocess.TimeoutExpired:

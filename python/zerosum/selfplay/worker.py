@@ -1,8 +1,8 @@
-"""Self-play: games of the network against itself, many at a time, each ply journalled as it is played.
+"""Self-play: games of the network against itself, many at a time, each ply written to a log as it is played.
 
-A worker is one thread with its own trees: it gathers one leaf a game into a batch, has it evaluated, backs the answers
+A worker is one thread with its own trees: it gathers one leaf per game into a batch, evaluates it, backs the answers
 up, and plays a move wherever a search has ended. With one leaf of a game in flight each search is exactly the
-sequential algorithm. This file knows neither disks (a `GameLog` is told) nor training (it hands finished records on).
+sequential algorithm. This file knows neither disks (a `GameLog` receives the plies) nor training.
 """
 
 from __future__ import annotations
@@ -64,20 +64,20 @@ class SelfplayConfig:
     )
     temperature_plies: int = setting(
         30,
-        "after this many plies the best move is played (paper's pseudocode: 30; its text: all moves)",
+        "number of plies after which the best move is played (paper's pseudocode: 30; its text: all moves)",
         low=0,
         high=65535,
     )
 
     opening_share: float = setting(
         0.0,
-        "share of games that begin with random moves, so that the network learns positions which it would not play into"
+        "share of games that begin with random moves, for positions that the network would not reach by itself"
         " (as KataGo, arXiv 1902.10565, and Go-Exploit, arXiv 2302.12359, vary the start; the paper: 0)",
         low=0.0,
         high=1.0,
     )
     opening_plies: int = setting(
-        8, "how many random moves: from 1 to so many, each number as likely", low=1, high=65535
+        8, "largest number of random moves; each number from 1 is equally likely", low=1, high=65535
     )
 
     full_search_share: float = setting(
@@ -87,7 +87,7 @@ class SelfplayConfig:
         low=0.01,
         high=1.0,
     )
-    fast_simulations: int = setting(16, "simulations of the other moves", low=1, high=1 << 24)
+    fast_simulations: int = setting(16, "simulations of moves not searched in full", low=1, high=1 << 24)
     decided_value: float | None = setting(
         None,
         "a game is decided while the root values of the last decided_plies plies were at least this far from a draw,"
@@ -120,16 +120,16 @@ class SelfplayConfig:
 
 
 class GameLog(Protocol):
-    """Where games are written as they are played: `zerosum.replay.game_store.GameStore`, safe from several threads."""
+    """The log of games as they are played, safe from several threads: `zerosum.replay.game_store.GameStore`."""
 
     def start_game(self, header: GameHeader) -> None:
-        """A game begins."""
+        """Begin a game."""
 
     def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        """A move was made."""
+        """Add a ply to a game."""
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
-        """A game is over; answers its record, which counts from now on."""
+        """End a game and return its record, which counts from now on."""
         ...
 
 
@@ -137,26 +137,26 @@ class MemoryLog:
     """A `GameLog` without a disk, which keeps games only while they are played."""
 
     def __init__(self, running: dict[int, RunningGame] | None = None) -> None:
-        """Games under way, if there are any, by number."""
+        """A log with games in flight, by number."""
         self._running = {} if running is None else running
 
     def start_game(self, header: GameHeader) -> None:
-        """A game begins."""
+        """Begin a game."""
         self._running[header.game_id] = RunningGame(header=header)
 
     def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        """A move was made."""
+        """Add a ply to a game."""
         self._running[game_id].plies.append(ply)
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
-        """A game is over; answers its record."""
+        """End a game and return its record."""
         game = self._running.pop(game_id)
         return GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
 
 
 @dataclass(frozen=True)
 class SelfplayTask:
-    """What all workers of a run share."""
+    """The settings and objects that all workers of a run share."""
 
     game: Rules
     search: SearchConfig
@@ -166,7 +166,7 @@ class SelfplayTask:
     seed: int
     settings_hash: str
     game_ids: Iterator[int] = field(default_factory=itertools.count)
-    """Numbers of games to come; a counter is safe from several threads."""
+    """Numbers of future games; a counter is safe from several threads."""
     num_staggered: int = 0
     """Games with lower numbers begin at any stage of a game, by random moves: `SelfplayConfig.stagger_starts`."""
     network_step: Callable[[], int] = lambda: 0
@@ -188,18 +188,18 @@ class SelfplayTask:
 
 @dataclass
 class SelfplayCounts:
-    """What a worker has done so far."""
+    """The work of a worker so far."""
 
     evaluations: int = 0
-    """Positions that the evaluator was asked about."""
+    """Positions evaluated."""
     simulations: int = 0
     plies: int = 0
     games: int = 0
     short_searches: int = 0
-    """Searches that ended before their simulations were done, because their trees held no more."""
+    """Searches that ended early because their trees were full."""
 
     def __add__(self, other: SelfplayCounts) -> SelfplayCounts:
-        """Both together."""
+        """The sum of both."""
         return SelfplayCounts(
             self.evaluations + other.evaluations,
             self.simulations + other.simulations,
@@ -214,9 +214,9 @@ _PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
 
 
 def num_trees(games_per_worker: int) -> int:
-    """The games that a worker has under way: some to spare.
+    """Number of games that a worker has in flight: some more than its batch has rows.
 
-    A search that ends without a question leaves a row of the batch to one of those.
+    A search that ends without an evaluation leaves its row of the batch to a spare game.
     """
     return games_per_worker + games_per_worker // 16
 
@@ -240,14 +240,14 @@ class SelfplayWorker:
     """Plays `config.games_per_worker` games at a time, and some to spare. For one thread at a time."""
 
     def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
-        """Games under way go on first; they may be more than are played at a time."""
+        """Games in flight continue first; they may be more than are played at a time."""
         self.counts = SelfplayCounts()
         self._task = task
         self._waiting = list(running)
         assert task.config.games_per_worker is not None, "the run has measured it"
         self._batch_size = task.config.games_per_worker
         self._num_trees = num_trees(self._batch_size)
-        # So many games as calibration finds right need more than one position, if each is to have its simulations.
+        # The trees of many games need more memory than one search, if each is to have its simulations.
         memory_mib = max(task.search.memory_mib, math.ceil(tree_mib(task.game, task.search) * self._num_trees))
         search = replace(task.search, memory_mib=min(memory_mib, MOST_MEMORY_MIB))
         self._search = new_search(task.game, search, num_trees=self._num_trees)
@@ -260,9 +260,9 @@ class SelfplayWorker:
             self._begin(tree)
 
     def play_batch(self) -> list[GameRecord]:
-        """One batch of evaluations and the moves that it decides. Answers the games that ended."""
+        """Evaluate one batch and play the moves that it decides. Returns the games that ended."""
         if self._task.search.cache_positions and self._cached_step != (step := self._task.network_step()):
-            # What the search remembers was said by another network.
+            # The cached evaluations are another network's.
             self._search.clear_cache()
             self._cached_step = step
         self.counts.evaluations += answer(self._search, self._task.evaluator, self._batch_size)
@@ -278,7 +278,7 @@ class SelfplayWorker:
         *,
         is_paused: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Play batches until told that it is enough, waiting while told to; `take` gets each finished game."""
+        """Play batches until `is_enough`, waiting while `is_paused`; `take` gets each finished game."""
         while not is_enough():
             if is_paused():
                 time.sleep(0.01)
@@ -287,7 +287,7 @@ class SelfplayWorker:
                 take(record)
 
     def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
-        """Play the games under way to their ends and begin no others: this worker's last act."""
+        """Play the games in flight to their ends and begin no others; the worker has then ended."""
         self._is_closing = True
         while self._num_playing and not is_enough():
             for record in self.play_batch():
@@ -348,7 +348,7 @@ class SelfplayWorker:
     def _record(self, game: _GameInFlight, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
         is_full = game.is_full
         if is_full:
-            # In 16 bits the least shares of a softmax vanish.
+            # In 16 bits the smallest shares of a softmax vanish.
             target = root.policy_target().astype(np.float16)
             kept = np.flatnonzero(target)
             recorded = policy_target(root.actions[kept], target[kept], root.visits[kept])
@@ -398,7 +398,7 @@ class SelfplayWorker:
         return _GameInFlight(header, num_opening_plies=state.plies)
 
     def _play_opening(self, header: GameHeader) -> State:
-        """The position in which a new game's first search begins, after its random moves, if it has any."""
+        """The position of a new game's first search, after its random moves, if it has any."""
         task, game, config = self._task, self._task.game, self._task.config
         state, num_plies = start_state(game, header.start), 0
         if header.game_id < task.num_staggered:
@@ -416,7 +416,7 @@ class SelfplayWorker:
 
 
 def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int) -> tuple[int, State] | None:
-    """A move drawn with equal chances among those that do not end the game, and where it leads; None if all do."""
+    """A move drawn uniformly among those that do not end the game, and the state after it; None if all do."""
     actions = game.legal_actions(state)
     for attempt in range(len(actions)):
         drawn = int(uniform(seed, game_id, ply, f"opening {attempt}") * (len(actions) - attempt))
@@ -429,7 +429,7 @@ def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int
 
 @functools.cache  # more of them than of all other plies may be recorded
 def opening_record(action: int, player: int) -> PlyRecord:
-    """The record of a random move that opens a game: nothing was searched, nothing is to be learned."""
+    """The record of a random opening move, without a search and without a target."""
     return PlyRecord(
         action=action,
         player=player,
@@ -443,17 +443,17 @@ def opening_record(action: int, player: int) -> PlyRecord:
 
 
 def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
-    """The move to play, and whether it was drawn at random rather than the best one taken.
+    """The move to play, and whether it was drawn at random.
 
     Drawn from `Root.move_policy`, the shares of the visits or a Gumbel root's improved policy, which has no proven loss
     while another move exists, to the power of 1 / temperature. A Gumbel root with noise has drawn its move already: the
     best one.
     """
     best = root.best_action
-    assert best is not None, "a game that goes on has a move"
+    assert best is not None, "a running game has a move"
     if config.temperature == 0 or ply >= config.temperature_plies or root.has_gumbel_noise:
         return best, False
-    # Plain lists: for the few moves of a position they are quicker than arrays.
+    # Plain lists are faster than arrays for the few moves of a position.
     weights = root.move_policy().tolist()
     if config.temperature != 1.0:
         largest = max(weights)
@@ -464,7 +464,7 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
 
 
 def streak_after(streak: int, value: float, player: int, decided_value: float | None) -> int:
-    """For how many plies in a row, this one included, one side has been winning: above 0 player 0, below 0 player 1.
+    """Consecutive plies, this one included, in which one side was winning: above 0 for player 0, below 0 for player 1.
 
     `value` is the search's, in [-1, 1], for `player`; a side wins where it is at least `decided_value` for that side.
     """
@@ -505,7 +505,7 @@ class SelfplayThreads:
     """All workers of a run, a thread each."""
 
     def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
-        """Games under way are dealt out among the workers, once they play."""
+        """Games in flight are distributed among the workers when they begin to play."""
         self._task, self._num_workers, self._running = task, num_workers, list(running)
         self._workers: list[SelfplayWorker] = []
         self._counted = SelfplayCounts()  # of workers that have ended
@@ -535,7 +535,7 @@ class SelfplayThreads:
         While `is_paused` the workers wait, without using a core.
 
         Raises:
-            Whatever went wrong first in a worker, once all have stopped. KeyboardInterrupt stops them, too.
+            The first error of a worker, once all have stopped. KeyboardInterrupt stops them, too.
         """
         if not self._workers:
             games, self._running = self._running, []
@@ -566,9 +566,9 @@ class SelfplayThreads:
             raise failures[0]
 
     def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
-        """Play the games under way to their ends, one worker after the other, and begin no others until `play`.
+        """Play the games in flight to their ends, one worker after the other, and begin no others until `play`.
 
-        Then nothing of self-play is left but its games: what `play` does next is what it does in a new process.
+        Self-play then has no state except its games: `play` continues as in a new process.
         """
         for worker in self._workers:
             worker.play_out(is_enough, take)

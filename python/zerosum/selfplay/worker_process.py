@@ -1,8 +1,9 @@
 """One self-play worker as a process of its own, for games written in Python.
 
-Such games share one interpreter lock in a process. `zerosum.selfplay.processes` starts one process a worker, and alone
-writes games: a worker's log is the pipe to its parent. Both directions of a pipe carry frames, `payload length u32 |
-kind u8 | payload`, little-endian; `Kind` lists them.
+Such games share one interpreter lock in a process. `zerosum.selfplay.processes` starts one process per worker and is
+the
+only one to write games: a worker's log is the pipe to its parent. Both directions of a pipe carry frames,
+`payload length u32 | kind u8 | payload`, little-endian; `Kind` lists them.
 
 A worker whose input ends finishes its batch and ends: so it does when the parent is told to stop, and when it is
 killed. What a user's game prints goes to standard error, which the parent passes on.
@@ -38,7 +39,7 @@ from zerosum.search import SearchConfig
 from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 
 GRACE_S = 10.0
-"""How long a worker that was told to end may take for its batch."""
+"""Longest time that a worker may take for its last batch after its input has ended."""
 
 COUNTS = struct.Struct("<QQQQQd")
 """The fields of `SelfplayCounts`, and CPU-seconds: what PLAYED begins with."""
@@ -47,7 +48,7 @@ _STEP = struct.Struct("<Q")
 
 
 class Kind(enum.IntEnum):
-    """What a frame says. A worker is first sent TASK, GAMES and WEIGHTS, once each and in this order."""
+    """The kind of a frame. A worker first receives TASK, GAMES and WEIGHTS, once each and in this order."""
 
     TASK = 1
     """To a worker: a `WorkerTask` as JSON."""
@@ -71,7 +72,7 @@ def frame_of(kind: Kind, payload: bytes = b"") -> bytes:
 
 
 def read_frame(file: IO[bytes]) -> tuple[Kind, bytes] | None:
-    """The next frame; None where the other side has ended, in the middle of a frame or between two."""
+    """The next frame; None if the other side has ended, even within a frame."""
     head = file.read(_FRAME.size)
     if len(head) < _FRAME.size:
         return None
@@ -82,22 +83,22 @@ def read_frame(file: IO[bytes]) -> tuple[Kind, bytes] | None:
 
 @dataclass(frozen=True)
 class WorkerTask:
-    """What a worker process is told first."""
+    """The task of a worker process."""
 
     game: str
-    """As `zerosum.games.make` takes it, with an absolute path."""
+    """The game's name as `zerosum.games.make` takes it, with an absolute path."""
     search: SearchConfig
     selfplay: SelfplayConfig
     network: NetworkConfig
     evaluator: EvaluatorConfig
     seed: int
-    """The run's."""
+    """The run's seed."""
     settings_hash: str
     num_staggered: int
-    """As `GameHeader` has it."""
+    """See `SelfplayTask.num_staggered`."""
     first_game_id: int
     game_id_step: int
-    """Its games are numbered first_game_id, first_game_id + game_id_step, ...: each process has its own numbers."""
+    """The worker's games have the numbers first_game_id, first_game_id + game_id_step, and so on."""
 
     def to_json(self) -> bytes:
         """The payload of TASK."""
@@ -105,7 +106,7 @@ class WorkerTask:
 
     @staticmethod
     def from_json(text: bytes) -> WorkerTask:
-        """What `to_json` made."""
+        """The inverse of `to_json`."""
         values: dict[str, Any] = json.loads(text)
         sections = {
             "search": SearchConfig,
@@ -151,7 +152,7 @@ class _PipeLog(MemoryLog):
 
 
 class _Commands:
-    """What the parent says, obeyed by a thread of its own while the worker plays."""
+    """The parent's commands, obeyed by a thread of its own while the worker plays."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.is_over = False
@@ -175,7 +176,7 @@ class _Commands:
         return task, game, running, checkpoint
 
     def obey(self, task: WorkerTask, game: Rules, evaluator: NetworkEvaluator) -> None:
-        """Until the parent ends, and then see to it that this process does."""
+        """Obey until the parent ends, then make sure that this process ends."""
         try:
             while (frame := read_frame(self._file)) is not None:
                 kind, payload = frame
@@ -211,7 +212,7 @@ class _Commands:
 
 
 def main() -> None:
-    """The worker process: plays what standard input says, and tells it on standard output."""
+    """Run a worker process: commands on standard input, entries of games on standard output."""
     # Ctrl-C reaches every process of a group. The parent ends this one; SIGTERM does, too, and the parent sees it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The pipes get numbers of their own: a game may print, and it may read.
@@ -255,7 +256,7 @@ def _play(commands: _Commands, answers: int) -> None:
 
 
 def _public_class(error: ZerosumError) -> str:
-    """The name of the nearest class of `zerosum.base.errors` that an error is."""
+    """The name of an error's nearest public class in `zerosum.base.errors`."""
     return next(base.__name__ for base in type(error).__mro__ if base.__module__ == errors.__name__)
 
 
