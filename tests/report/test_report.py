@@ -103,6 +103,7 @@ def test_a_run_has_a_page_with_all_parts(runs: list[Path], tmp_path: Path) -> No
         "What the network of a knows by itself",
         "What more thought changes",
         "10,000",
+        "learner.learning_rate",
     ):
         assert words in html.unescape(text), words
     assert text.count('<img class=chart src="data:image/svg+xml;base64,') >= 6

@@ -20,7 +20,7 @@ from zerosum.report.drawings import Picture
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
 from zerosum.report.probes import probe, thoughts
-from zerosum.report.run_data import RunData, differing_settings, families, read_run
+from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.run.config import budget_words
 from zerosum.run.held_out import HeldOut
 from zerosum.run.report import MISTAKES_OF_OTHERS
@@ -162,7 +162,9 @@ class Page:
             if self._has_probes:
                 yield from self._about_network(number, run)
         yield "<h2>Settings</h2>"
-        yield f"<p class=soft>All settings of each run stand in its config.toml. {_text(_network_words(runs[0]))}</p>"
+        rows = [[name, *values] for name, values in all_settings(runs)]
+        table = _table(["setting", *(run.name for run in runs)], rows)
+        yield f"<details><summary>All {len(rows)} settings, as in config.toml</summary>{table}</details>"
 
     def _differences(self) -> Iterator[str]:
         found = differing_settings(self._runs)
@@ -178,7 +180,7 @@ class Page:
             if lines:
                 yield f"<h3>Games held out, {_text(run.name)}</h3>"
                 yield _table(
-                    ["", *(f"{line.split}, step {line.step:,}" for line in lines), "no knowledge"],
+                    ["", *(f"{line.split}, step {line.step:,}" for line in lines), f"no knowledge, {lines[-1].split}"],
                     [[name, *(of(line)[0] for line in lines), of(lines[-1])[1]] for name, of in _HELD_OUT_ROWS],
                     numbers=True,
                 )

@@ -171,12 +171,17 @@ def families(runs: Sequence[RunData]) -> list[list[RunData]]:
 
 def differing_settings(runs: Sequence[RunData]) -> list[tuple[str, list[str]]]:
     """Settings that are not the same in all runs: the name, and the value in each."""
+    return [(name, values) for name, values in all_settings(runs) if len(set(values)) > 1]
+
+
+def all_settings(runs: Sequence[RunData]) -> list[tuple[str, list[str]]]:
+    """Every setting: the name, and the value in each run."""
     found = [("game", [run.config.game for run in runs]), ("preset", [run.config.preset or "none" for run in runs])]
     for section in SECTIONS:
         mappings = [to_mapping(getattr(run.config, section)) for run in runs]
         names = dict.fromkeys(name for mapping in mappings for name in mapping)
         found += [(f"{section}.{name}", [_shown(mapping.get(name)) for mapping in mappings]) for name in names]
-    return [(name, values) for name, values in found if len(set(values)) > 1]
+    return found
 
 
 def _shown(value: object) -> str:
