@@ -108,7 +108,8 @@ def test_the_mean_is_over_sets() -> None:
 def test_a_set_that_nobody_published_anything_of_has_a_row() -> None:
     known = MistakeRate("begin-hard", 0.1, 0.02, positions=100, num_simulations=600, evaluations=1)
     unknown = replace(known, set="corners")
-    table = mistake_table([unknown])
+    table = mistake_table([unknown], game="connect4")
     assert "corners" in table and "AlphaZero.jl" not in table
-    table = mistake_table([known, unknown])
+    assert "AlphaZero.jl" not in mistake_table([known], game="chess"), "another game with a set of this name"
+    table = mistake_table([known, unknown], game="connect4")
     assert "23.5%" in table and table.splitlines()[-1].endswith("10.0% ± 2.0%")

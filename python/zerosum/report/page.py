@@ -23,7 +23,7 @@ from zerosum.report.probes import probe, thoughts
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.run.config import budget_words
 from zerosum.run.held_out import HeldOut
-from zerosum.run.report import MISTAKES_OF_OTHERS
+from zerosum.run.solved import published_mistakes
 from zerosum.run.strength import player_name
 
 MOST_RUNS = 12
@@ -186,7 +186,10 @@ class Page:
                 )
             if rates := run.mistakes.of_step(run.mistakes.rates[-1].step) if run.mistakes.rates else []:
                 yield f"<h3>Solved positions, {_text(run.name)}, step {run.mistakes.rates[-1].step:,}</h3>"
-                rows = [[rate.set, f"{rate.positions:,}", str(rate), _best_of_others(rate.set)] for rate in rates]
+                rows = [
+                    [rate.set, f"{rate.positions:,}", str(rate), _best_of_others(run.config.game, rate.set)]
+                    for rate in rates
+                ]
                 yield _table(["set", "positions", "mistakes", "AlphaZero.jl, its best"], rows, numbers=True)
 
     def _about_games(self, number: int, run: RunData) -> Iterator[str]:
@@ -233,9 +236,10 @@ class Page:
             yield _table(["simulations", "moves by visits", "value", "best line"], rows)
 
 
-def _best_of_others(name: str) -> str:
-    """What AlphaZero.jl's best network errs in a set as hard; "" if nobody published it."""
-    return f"{MISTAKES_OF_OTHERS[name][-1]:.1f} %" if name in MISTAKES_OF_OTHERS else ""
+def _best_of_others(game: str, name: str) -> str:
+    """The mistakes of the best published player in an equally hard set; "" if none are published."""
+    published = published_mistakes(game)
+    return f"{published.sets[name][-1]:.1f} %" if published is not None and name in published.sets else ""
 
 
 def _imported_games(run: RunData) -> list[GameRecord]:

@@ -27,7 +27,7 @@ from zerosum.run.config import RunConfig, budget_words, load_config, minutes_wor
 from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
-from zerosum.run.solved import MistakeRate, mistake_rates, solved_sets, wilson_error
+from zerosum.run.solved import MistakeRate, mistake_rates, published_mistakes, solved_sets, wilson_error
 from zerosum.run.strength import Strength, player_name
 
 Write = Callable[[str], None]
@@ -36,18 +36,6 @@ GAMES_AT_ONCE = 64
 
 EVALUATION_MATCHES = 5
 """Of the player against three opponents, and two of the opponents among themselves."""
-
-OTHERS = ("minimax", "untrained", "a third", "its best")
-MISTAKES_OF_OTHERS = {
-    "end-easy": (1.4, 1.0, 0.0, 0.0),
-    "middle-easy": (0.7, 1.3, 0.1, 0.0),
-    "begin-easy": (1.7, 3.7, 0.0, 0.0),
-    "middle-medium": (9.2, 11.0, 3.8, 1.7),
-    "begin-medium": (7.3, 12.0, 2.9, 1.5),
-    "begin-hard": (23.5, 36.0, 11.0, 6.3),
-}
-"""In %, in Connect Four, as AlphaZero.jl published them: of a depth-5 minimax, and of its network at 600 simulations a
-move before training, after a third of it and at its best, on Pascal Pons' sets. Ours are drawn to be as hard."""
 
 
 @dataclass(frozen=True)
@@ -160,27 +148,24 @@ def _count_mistakes(
     rates = mistake_rates(player, sets, max_positions=num_positions, seed=seed, num_threads=num_cores())
     for rate in rates:
         write_json(_figure_json("mistake_rate", player=player.name, **asdict(rate)))
-    write(mistake_table(rates))
+    write(mistake_table(rates, game=player.game.spec.full_name))
     return rates
 
 
-def mistake_table(rates: Iterable[MistakeRate]) -> str:
-    """How often a player erred in each set of solved positions, beside what others published of sets by these names."""
-    rates = list(rates)
-    lines, others = ["Mistakes in solved positions, which are moves that give away a win or a draw"], ""
-    if any(rate.set in MISTAKES_OF_OTHERS for rate in rates):
-        lines = [
-            lines[0] + "; beside them those of others",
-            "on Pascal Pons' sets, which are as hard: a depth-5 minimax, and AlphaZero.jl (600 simulations a move)",
-            "untrained, after a third of its 15 to 30 GPU-hours, and at its best.",
-        ]
-        others = "".join(f"{other:>11}" for other in OTHERS)
+def mistake_table(rates: Iterable[MistakeRate], *, game: str) -> str:
+    """The share of mistakes in each set of solved positions, beside published ones of the game (by its full name)."""
+    rates, published = list(rates), published_mistakes(game)
+    title, columns = "Mistakes in solved positions, which are moves that give away a win or a draw", ""
+    if published is not None and any(rate.set in published.sets for rate in rates):
+        title += f"; beside them those of others{published.explanation}"
+        columns = "".join(f"{column:>11}" for column in published.columns)
     else:
-        lines[0] += "."
-    lines.append(f"  {'set':<14} {'positions':>9}  {'mistakes':<15}{others}".rstrip())
+        title += "."
+    lines = [title, f"  {'set':<14} {'positions':>9}  {'mistakes':<15}{columns}".rstrip()]
     for rate in rates:
-        published = "".join(f"{percent:>10.1f}%" for percent in MISTAKES_OF_OTHERS.get(rate.set, ()))
-        lines.append(f"  {rate.set:<14} {rate.positions:>9}  {rate!s:<15}{published}".rstrip())
+        percents = published.sets.get(rate.set, ()) if published is not None else ()
+        others = "".join(f"{percent:>10.1f}%" for percent in percents)
+        lines.append(f"  {rate.set:<14} {rate.positions:>9}  {rate!s:<15}{others}".rstrip())
     return "\n".join(lines)
 
 
@@ -319,7 +304,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         for rate in rates:
             write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
     if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
-        say(mistake_table(rates))
+        say(mistake_table(rates, game=config.game))
     say(
         f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
         f" `{train_text(config, run, **larger_budget(config, rows))}` goes on."

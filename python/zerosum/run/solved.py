@@ -10,6 +10,7 @@ import csv
 import math
 import random
 import time
+import tomllib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -78,6 +79,27 @@ class MistakeRate:
 
     def __str__(self) -> str:
         return f"{self.value:.1%} ± {self.error:.1%}"
+
+
+@dataclass(frozen=True)
+class PublishedMistakes:
+    """Shares of mistakes in a game's solved positions that others have published."""
+
+    columns: tuple[str, ...]
+    """Names of the players."""
+    explanation: str
+    """Lines about the positions and the players, after a newline."""
+    sets: dict[str, tuple[float, ...]]
+    """Per cent of each player, by set."""
+
+
+def published_mistakes(game: str) -> PublishedMistakes | None:
+    """The published mistakes of a game, by its full name; None if there are none."""
+    text = resources.files("zerosum").joinpath("data", "published-mistakes.toml").read_text(encoding="utf-8")
+    if (values := tomllib.loads(text).get(game)) is None:
+        return None
+    sets = {name: tuple(percents) for name, percents in values["sets"].items()}
+    return PublishedMistakes(tuple(values["columns"]), f"\n{values['explanation']}", sets)
 
 
 def solved_games() -> list[str]:
