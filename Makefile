@@ -1,12 +1,12 @@
 # Wraps tasks.py, which does the same on Windows: `python tasks.py demo`, `python tasks.py test`.
 PYTHON ?= python3
 
-.PHONY: help demo test setup oracles
+.PHONY: help demo test setup oracles wheel
 help:
 	@$(CHECK_PYTHON)
 	@$(PYTHON) tasks.py --help
 
-demo test setup oracles:
+demo test setup oracles wheel:
 	@$(CHECK_PYTHON)
 	@$(PYTHON) tasks.py $@
 

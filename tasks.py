@@ -44,7 +44,7 @@ LINKERS = {
 
 def main() -> None:
     """Run the task that the command line names."""
-    tasks = {"demo": demo, "test": test, "setup": setup, "oracles": oracles}
+    tasks = {"demo": demo, "test": test, "setup": setup, "oracles": oracles, "wheel": wheel}
     about = " ".join(f"{name}: {task.__doc__}" for name, task in tasks.items())
     parser = argparse.ArgumentParser(description=f"Set up zerosum in .venv and use it. {about}")
     parser.add_argument("task", choices=tasks)
@@ -122,6 +122,45 @@ def oracles() -> None:
     setup()
     say("Installing other people's rules into .venv")
     install("oracles")
+
+
+def wheel() -> None:
+    """Build a wheel into dist, which installs without Rust, and try it in an environment of its own."""
+    setup()
+    say("Building the wheel")
+    with tempfile.TemporaryDirectory() as directory:
+        built = Path(directory, "built")
+        # On Linux the tag says which systems it runs on, the oldest that its symbols allow.
+        if run([PYTHON, "-m", "maturin", "build", "--release", "--locked", "--out", built]):
+            sys.exit("The wheel could not be built: the reason is above.")
+        (found,) = built.glob("*.whl")
+        try_wheel(found, Path(directory, "clean"))
+        (ROOT / "dist").mkdir(exist_ok=True)
+        shutil.copy(found, ROOT / "dist")
+    print(f"\ndist/{found.name}: `pip install dist/{found.name}` needs Python 3.11 or newer and no Rust.")
+
+
+def try_wheel(path: Path, clean: Path) -> None:
+    """Install a wheel into an environment without Rust, and run it there; its dependencies are those of `.venv`."""
+    say(f"Installing {path.name} into an environment of its own")
+    if run([sys.executable, "-m", "venv", clean]):
+        sys.exit("The Python environment could not be made: the reason is above.")
+    folder = BIN.name
+    python = clean / folder / PYTHON.name
+    if run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", path]):
+        sys.exit("The wheel does not install: the reason is above.")
+    packages, own = (next(place.rglob("site-packages")) for place in (clean, VENV))
+    # Behind the wheel's own packages, so that the package is the wheel's.
+    (packages / "dependencies.pth").write_text(f"{own}\n")
+    environment = {"PATH": str(clean / folder), "HOME": str(clean)}
+    program = "import zerosum, sys; assert sys.prefix in zerosum.__file__, zerosum.__file__; zerosum.make('chess')"
+    commands: list[list[str | Path]] = [
+        [python, "-I", "-c", program],
+        [clean / folder / "zerosum", "perft", "connect4", "5"],
+    ]
+    for command in commands:
+        if subprocess.run(command, cwd=clean, env=environment, check=False).returncode:
+            sys.exit(f"The installed wheel does not run: {shlex.join(map(str, command))}")
 
 
 def check_python() -> None:

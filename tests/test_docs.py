@@ -1,8 +1,10 @@
 """What the docs show works: Python blocks run, shell commands parse, links lead somewhere, doctests hold."""
 
+import ast
 import doctest
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import re
 import shlex
@@ -16,12 +18,13 @@ import pytest
 import typer
 
 import zerosum
-from runs_for_tests import train_a_little
+from runs_for_tests import SETTINGS, train_a_little
 from zerosum._core import core_game_names
 from zerosum.cli import app
 from zerosum.games.rules import find_game
 from zerosum.run import settings_page
 from zerosum.run.config import load_preset
+from zerosum.run.training import train
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
@@ -42,10 +45,17 @@ def blocks(page: Path) -> Iterator[tuple[str, int, str]]:
 
 @each_page
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each page's blocks run in order as one module, in an empty directory; for the README it has a run."""
+    """Each page's blocks run in order as one module, in an empty directory; the README's training is a short one."""
     monkeypatch.chdir(tmp_path)
     if page.name == "README.md":
-        train_a_little("connect4", "runs/demo")
+
+        def train_briefly(*args: Any, **options: Any) -> None:
+            given = inspect.signature(train).bind(*args, **options).arguments
+            train(
+                given["game"], given["run"], overrides=[*SETTINGS, "strength.solved_positions=0"], report=lambda _: None
+            )
+
+        monkeypatch.setattr(zerosum, "train", train_briefly, raising=False)
     module = ModuleType(f"page_{page.stem}")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for info, line, code in blocks(page):
@@ -139,6 +149,26 @@ def parse(arguments: list[str]) -> None:
     command(arguments, standalone_mode=False)
     if "--preset" in arguments:
         load_preset(arguments[arguments.index("--preset") + 1], game=arguments[1])
+
+
+def test_what_the_docs_teach_is_public_and_documented() -> None:
+    """The table of docs/in-python.md names what the pages import, and each has a docstring."""
+    taught: dict[str, set[str]] = {}
+    for page in PAGES:
+        for info, _, code in blocks(page):
+            for node in ast.walk(ast.parse(code)) if info == "python" else ():
+                if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("zerosum"):
+                    taught.setdefault(node.module, set()).update(alias.name for alias in node.names)
+    table = (ROOT / "docs" / "in-python.md").read_text(encoding="utf-8").partition("## What is public")[2]
+    rows = {
+        row[1]: set(re.findall(r"`(\w+)`", row[2]))
+        for row in re.finditer(r"(?m)^\| `(zerosum\.[\w.]+)` \| (.*) \|$", table)
+    }
+    assert rows == taught, "the table under 'What is public' has what the pages import"
+    for module, names in {**rows, "zerosum": set(zerosum.__all__) - {"__version__"}}.items():
+        for name in names:
+            found = getattr(importlib.import_module(module), name)
+            assert not (callable(found) or isinstance(found, type)) or found.__doc__, f"{module}.{name}"
 
 
 def test_the_page_of_settings_is_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from zerosum.play.analysis import Analysis as AnalysisReport
     from zerosum.play.player import Player as Player
     from zerosum.play.player import load_player as load
+    from zerosum.report.curves import curves as curves
     from zerosum.run.training import train as train
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "__version__",
     "analyse",
     "check_game",
+    "curves",
     "load",
     "make",
     "parse_action",
@@ -62,6 +64,7 @@ _LAZY = {
     "AnalysisReport": ("zerosum.play.analysis", "Analysis"),
     "Player": ("zerosum.play.player", "Player"),
     "analyse": ("zerosum.analysis.analyst", "analyse"),
+    "curves": ("zerosum.report.curves", "curves"),
     "load": ("zerosum.play.player", "load_player"),
     "train": ("zerosum.run.training", "train"),
 }

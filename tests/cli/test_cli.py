@@ -13,6 +13,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
+from xml.etree import ElementTree
 
 import pytest
 import typer
@@ -50,6 +51,7 @@ COMMANDS = (
         "info",
         "export",
         "report",
+        "plot",
         "compare",
         "analyse",
         "explain",
@@ -663,3 +665,29 @@ def test_a_seed_has_bounds(zero: Command, line: str) -> None:
     assert "is too large: a seed is below 2**63" in " ".join(
         zero(*line.split(), "--seed", str(1 << 63)).err.replace("│", " ").split()
     )
+
+
+# Pictures
+
+
+def test_curves_are_drawn_beside_their_labels(zero: Command, learned: Path, tmp_path: Path) -> None:
+    for suffix, head in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")):
+        path = tmp_path / f"curves{suffix}"
+        assert zero("plot", learned, learned, "--out", path) == Answer(0, f"{path} has the curves.\n", "")
+        assert path.read_bytes().startswith(head)
+    text = (tmp_path / "curves.svg").read_text()
+    assert "random play" in text and zerosum.curves(learned)._repr_svg_().startswith("<?xml")
+    assert "name a file that ends in .svg, .png, .pdf" in zero("plot", learned, "--out", tmp_path / "x.gif").err
+    assert "is not there" in zero("plot", tmp_path / "nobody").err
+
+
+def test_notebooks_show_states_and_analyses() -> None:
+    for name, moves in (("connect4", "4 4 3"), ("chess", "e4")):
+        game = make(name)
+        state = state_after(game, moves)
+        *_, analysis = zerosum.analyse(state, game=game, player="rollouts@20")
+        assert ElementTree.fromstring(analysis._repr_svg_()).tag == "{http://www.w3.org/2000/svg}svg"
+        assert "for the player to move" in analysis._repr_svg_()
+        assert isinstance(analysis.best_action, int) and isinstance(analysis.value, float)
+        assert type(analysis.visits[0]) is int and type(analysis.values[0]) is float
+        assert json.dumps([analysis.visits, analysis.priors, analysis.actions, analysis.best_move])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import require_pairs_option, say, seed_option
+from zerosum.cli.words import WHO_HELP, require_pairs_option, say, seed_option
 
 Runs = Annotated[list[Path], typer.Argument(help="Run directories.", show_default=False)]
 
@@ -28,6 +28,19 @@ def report(
     for finding in write_page(runs, out, has_probes=not quick, say=say):
         print(printable(finding.text))
     print(f"{out} has the page: open it in a browser.")
+
+
+@app.command(epilog="Example: `zerosum plot runs/one runs/two --out curves.png`")
+def plot(
+    runs: Annotated[list[str], typer.Argument(help=f"One or more. {WHO_HELP}", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write: SVG, PNG or PDF.")] = Path("curves.svg"),
+) -> None:
+    """Draw the learning curves of runs: strength, losses, and mistakes in solved positions."""
+    from zerosum.play.runs import require_run
+    from zerosum.report.curves import curves
+
+    curves(*map(require_run, runs)).save(out)
+    print(f"{out} has the curves.")
 
 
 @app.command(epilog="Example: `zerosum compare runs/one runs/two --games 100 --out compare.html`")

@@ -27,7 +27,8 @@ from importlib import resources
 from typing import Any
 
 from zerosum._core import Picture
-from zerosum.games.rules import Rules, State
+from zerosum.games.python_game import Game
+from zerosum.games.rules import Rules, State, make, restored_game
 
 __all__ = ["Geometry", "describe_position", "picture_svg", "svg", "text_svg"]
 
@@ -69,6 +70,22 @@ def svg(game: Rules, state: State, *, western: bool = False) -> str:
     if picture is None:
         return text_svg(game.draw(state), title=title)
     return picture_svg(picture, title=title, western=western)
+
+
+def state_svg(source: str | Game[Any], state: State) -> str:
+    """A state as the text of an SVG file, by the game's name or the object that it was made of."""
+    return svg(restored_game(source) if isinstance(source, str) else make(source), state)
+
+
+def stacked(drawings: Sequence[str], *, title: str) -> str:
+    """SVG drawings of this file, one under the other, as one."""
+    sizes = [re.search(r'width="([\d.]+)" height="([\d.]+)"', drawing) for drawing in drawings]
+    body, top = [], 0.0
+    for drawing, size in zip(drawings, sizes, strict=True):
+        assert size is not None
+        body.append(drawing.replace("<svg ", f'<svg y="{top:g}" ', 1).rstrip("\n"))
+        top += float(size[2])
+    return _document(max(float(size[1]) for size in sizes if size), top, title, body)
 
 
 def describe_position(game: Rules, state: State) -> str:

@@ -82,7 +82,7 @@ def restore_state(source: str | Game[Any], start: int | str | None, moves: Seque
     Raises:
         GameError: the game has changed, so that there is no such start or move.
     """
-    game = _restored_game(source) if isinstance(source, str) else make(source)
+    game = restored_game(source) if isinstance(source, str) else make(source)
     if start is None:
         state = game.initial_state()
     else:
@@ -91,7 +91,8 @@ def restore_state(source: str | Game[Any], start: int | str | None, moves: Seque
 
 
 @functools.lru_cache(maxsize=32)
-def _restored_game(source: str) -> Rules:
+def restored_game(source: str) -> Rules:
+    """The game of a state, by its name."""
     return make(source)
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from zerosum._core import Root
 from zerosum.games import Rules, State
+from zerosum.games.picture import stacked, svg, text_svg
+from zerosum.games.rules import peoples_notation
 
 LCB_DEVIATIONS = 5.0
 """Standard errors between the win rate and `lower_win_rate`, as in KataGo's `lcb`."""
@@ -208,6 +210,12 @@ class Analysis:
         lines.append(f"best line: {' '.join(best)}")
         lines.append(f"for the player to move: {self.verdict()}, after {self.num_visits} simulations")
         return "\n".join(lines)
+
+    def _repr_svg_(self) -> str:
+        """The board, and under it the table: what notebooks show."""
+        title = self.game.spec.full_name
+        text = text_svg(self.table(notation=peoples_notation(self.game)), title=title)
+        return stacked([svg(self.game, self.state), text], title=title)
 
     def verdict(self) -> str:
         """The value in words, for the player to move: the exact result, or the win rate."""

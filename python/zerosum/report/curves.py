@@ -1,0 +1,88 @@
+"""The learning curves of runs as one picture: for a notebook, or as a file.
+
+zerosum.curves("runs/connect4")
+zerosum.curves("runs/one", "runs/two").save("curves.png")
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.report.drawings import draw_curves, figure
+from zerosum.report.run_data import RunData, read_run
+
+SUFFIXES = (".svg", ".png", ".pdf")
+MARK = "minutes"
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Strength, losses and, where the game has solved positions, mistakes, over the time of training."""
+
+    runs: tuple[RunData, ...]
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture as SVG, PNG or PDF, by the ending of the file's name.
+
+        Raises:
+            SettingsError: the name ends otherwise, or matplotlib is not installed.
+            DataError: the file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in SUFFIXES:
+            raise SettingsError(f"{path} is to hold curves: name a file that ends in {', '.join(SUFFIXES)}.")
+        content = self.bytes(path.suffix.lower().removeprefix("."))
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+    def bytes(self, format: str) -> bytes:
+        """The picture in a format of matplotlib's, "svg" or another."""
+        from matplotlib import rc_context
+
+        has_mistakes = any(run.mistakes.rates for run in self.runs)
+        drawn, (strength, losses, *more) = figure(2 + has_mistakes, height=3.4)
+        draw_curves(strength, self.runs, lambda run: run.elo, mark=MARK)
+        anchors = {"random play": 0.0} | {
+            name: rating.elo for name, rating in self.runs[0].strength.ratings.items() if name.startswith("rollouts")
+        }
+        for name, elo in anchors.items():
+            strength.axhline(elo, color="#888888", linewidth=0.8, linestyle=":")
+            # Beside the axes, where no curve is.
+            place = strength.get_yaxis_transform()
+            strength.annotate(name, (1.01, elo), xycoords=place, va="center", fontsize=7, annotation_clip=False)
+        draw_curves(losses, self.runs, lambda run: run.metric("policy_loss"), mark=MARK)
+        draw_curves(losses, self.runs, lambda run: run.metric("policy_entropy"), mark=MARK, linestyle="--")
+        losses.set(title="policy: loss, and the least possible (dashed)", ylabel="nats")
+        strength.set(title="Elo, with 95 % intervals", ylabel="Elo")
+        for axes in more:
+            draw_curves(axes, self.runs, lambda run: run.mistake_rates, mark=MARK)
+            axes.set(title="mistakes in solved positions", ylabel="share", ylim=(0, None))
+        for axes in (strength, losses, *more):
+            axes.set(xlabel=self.runs[0].unit)
+        if len(self.runs) > 1:
+            drawn.legend(*strength.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7)
+        buffer = io.BytesIO()
+        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "zerosum", "font.size": 9}):
+            metadata = {"Date": None, "Creator": None} if format == "svg" else None
+            drawn.savefig(buffer, format=format, dpi=120, metadata=metadata)
+        return buffer.getvalue()
+
+    def _repr_svg_(self) -> str:
+        return self.bytes("svg").decode()
+
+
+def curves(*runs: str | Path) -> Curves:
+    """The learning curves of one run or more.
+
+    Raises:
+        SettingsError: no run is named.
+        DataError: a run is not there or damaged.
+    """
+    if not runs:
+        raise SettingsError("no run is named: name a run directory.")
+    return Curves(tuple(read_run(Path(run)) for run in runs))
