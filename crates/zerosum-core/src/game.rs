@@ -1,21 +1,21 @@
-//! What the search and everything above it knows about a game: the [`Game`] trait and the values that cross it.
+//! The interface of a game: the [`Game`] trait, and the values in its methods.
 //!
-//! Perspective is a type: [`ValueForFirst`] is absolute, [`ValueForMover`] belongs to a position's player to move, and
-//! only [`ValueForFirst::for_mover`] and [`ValueForMover::for_first`] turn one into the other.
+//! Perspective is a type: [`ValueForFirst`] is absolute, [`ValueForMover`] belongs to the player to move at a position.
+//! Only [`ValueForFirst::for_mover`] and [`ValueForMover::for_first`] convert one into the other.
 
 use std::borrow::Cow;
 
-use crate::games::options::{Chosen, OptionSpec};
+use crate::games::options::{OptionSpec, OptionValues};
 use crate::picture::Picture;
-use crate::random::Draws;
+use crate::random::RandomStream;
 
 /// An action's index in `0..num_actions`; the same number is the network's policy output.
 pub type Action = u16;
 
-/// One of the two sides. A side may move several times in a row: who moves is asked, never counted.
+/// One of the two sides. A side may move several times in a row, so the player to move is not a function of the ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Player {
-    /// The side that moves in the initial state (player 0), or would, had it no handicap stones there already.
+    /// The side that moves first (player 0), or that has the handicap stones.
     First,
     /// The other side (player 1).
     Second,
@@ -71,36 +71,36 @@ impl ValueForMover {
     }
 }
 
-/// How a game ended.
+/// The end of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The result in [−1, 1].
     pub result: ValueForFirst,
-    /// In the words of the game's federation, such as "four in a row".
+    /// The ending in the words of the game's federation, such as "four in a row".
     pub ending: Cow<'static, str>,
     /// False if no legal move is left (mate, a full board). True if the rules stop a game that could go on (repetition,
-    /// fifty moves, two passes, the ply cap): people's records run on past such an end, and they stay legal.
+    /// fifty moves, two passes, the ply cap). People's records go on past such an end, so moves past it are legal.
     pub is_soft: bool,
 }
 
 impl Outcome {
-    /// `winner` wins by `ending`, and no legal move is left.
+    /// A win of `winner` by `ending`, without a legal move.
     pub fn win(winner: Player, ending: &'static str) -> Self {
         Self { result: ValueForFirst(winner.sign()), ending: ending.into(), is_soft: false }
     }
 
-    /// A draw by `ending`, and no legal move is left.
+    /// A draw by `ending`, without a legal move.
     pub fn draw(ending: &'static str) -> Self {
         Self { result: ValueForFirst(0.0), ending: ending.into(), is_soft: false }
     }
 
-    /// The same, but the game could go on.
+    /// The same outcome of a game that could go on.
     pub fn softly(self) -> Self {
         Self { is_soft: true, ..self }
     }
 }
 
-/// What a plane can hold.
+/// The kind of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaneKind {
     /// A zero or a one for each square.
@@ -112,9 +112,9 @@ pub enum PlaneKind {
 /// One input plane of a game's encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaneSpec {
-    /// What the plane means, seen from the player to move.
+    /// The meaning of the plane, seen from the player to move.
     pub name: String,
-    /// What it can hold.
+    /// The kind of the plane.
     pub kind: PlaneKind,
 }
 
@@ -130,11 +130,11 @@ impl PlaneSpec {
     }
 }
 
-/// What the program is told about a game besides its rules.
+/// The description of a game besides its rules.
 #[derive(Clone, Debug)]
 pub struct GameSpec {
     name: String,
-    options: Chosen,
+    options: OptionValues,
     version: u32,
     num_actions: usize,
     board_shape: (usize, usize),
@@ -145,7 +145,7 @@ pub struct GameSpec {
 }
 
 impl GameSpec {
-    /// A game's description; `planes` in channel order, `version` raised whenever rules, actions or planes change.
+    /// A game's description. `planes` are in channel order; `version` rises whenever rules, actions or planes change.
     ///
     /// # Errors
     /// A sentence, if a size is zero or wider than the tree's 16-bit actions.
@@ -171,7 +171,7 @@ impl GameSpec {
         }
         Ok(Self {
             name: name.to_owned(),
-            options: Chosen::default(),
+            options: OptionValues::default(),
             version,
             num_actions,
             board_shape,
@@ -182,9 +182,9 @@ impl GameSpec {
         })
     }
 
-    /// The same for a game whose actions are planes of squares: action = plane · squares + square, in the orientation of
-    /// [`Game::encode`]. Actions beyond the last whole plane (a pass) have no square. A network may then answer by a
-    /// convolution.
+    /// The same for a game whose actions are planes of squares: action = plane · squares + square, in the orientation
+    /// of [`Game::encode`]. Actions beyond the last whole plane (a pass) have no square. The policy head of a network
+    /// can then be a convolution.
     pub fn with_action_planes(mut self) -> Self {
         self.has_action_planes = true;
         self
@@ -195,17 +195,17 @@ impl GameSpec {
         self.has_action_planes
     }
 
-    /// The same with its options as [`crate::games::Options::canonical`] gives them.
-    pub fn with_options(mut self, options: Chosen) -> Self {
+    /// The same with its options, from [`crate::games::options::Options::canonical`].
+    pub fn with_options(mut self, options: OptionValues) -> Self {
         self.options = options;
         self
     }
 
-    /// The same with symmetries: permutations of the actions, the identity left out, such that a game with its actions
-    /// permuted is the same game seen otherwise. Action `a` of a game is action `permutation[a]` of its image.
+    /// The same with symmetries: permutations of the actions, without the identity, that map games to games with the
+    /// same outcome. Action `a` of a game is action `permutation[a]` of its image.
     ///
     /// # Errors
-    /// A sentence, if one is no permutation of all actions.
+    /// A sentence, if one is not a permutation of all actions.
     pub fn with_symmetries(mut self, symmetries: Vec<Vec<Action>>) -> Result<Self, String> {
         for (index, permutation) in symmetries.iter().enumerate() {
             let mut sorted = permutation.clone();
@@ -229,7 +229,7 @@ impl GameSpec {
         &self.name
     }
 
-    /// The options that are not the default's, such as `size=9, komi=5.5`; "" if there are none.
+    /// The options with other values than their defaults, such as `size=9, komi=5.5`; "" if there are none.
     pub fn options(&self) -> &str {
         &self.options.text
     }
@@ -264,7 +264,7 @@ impl GameSpec {
         &self.planes
     }
 
-    /// A game that is not over after this many plies ends by [`Game::outcome_at_cap`].
+    /// The ply cap: a game that is not over after this many plies ends by [`Game::outcome_at_cap`].
     pub fn max_plies(&self) -> u32 {
         self.max_plies
     }
@@ -274,7 +274,7 @@ impl GameSpec {
         self.board_shape.0 * self.board_shape.1
     }
 
-    /// How many planes are of this kind.
+    /// Number of planes of this kind.
     pub fn num_planes(&self, kind: PlaneKind) -> usize {
         self.planes.iter().filter(|plane| plane.kind == kind).count()
     }
@@ -284,15 +284,15 @@ impl GameSpec {
         self.num_squares().div_ceil(8)
     }
 
-    /// True if a game with either description can play on from states of the other: the same game and version, board and
-    /// numbering of actions. Options that change none of these (komi, the ply cap, the planes' history) may differ.
+    /// True if each of two games can go on from states of the other: name, version, board and numbering of actions are
+    /// equal. Options that change none of these (komi, the ply cap, the history in the planes) may differ.
     pub fn shares_states_with(&self, other: &Self) -> bool {
         let size = |spec: &Self| (spec.version, spec.num_actions, spec.board_shape);
         size(self) == size(other) && self.name == other.name
     }
 
-    /// Names the encoding: equal for two games if and only if one's network can read the other's planes and actions.
-    /// Options that change neither (komi) leave it as it is.
+    /// The name of the encoding: equal for two games if and only if they can share a network. Options that change
+    /// neither planes nor actions (komi) do not change it.
     pub fn encoder_id(&self) -> String {
         let planes: Vec<_> = self.planes.iter().map(|plane| (&plane.name, plane.kind)).collect();
         let text = format!("{}\n{}\n{}\n{:?}\n{planes:?}", self.name, self.version, self.num_actions, self.board_shape);
@@ -300,7 +300,7 @@ impl GameSpec {
     }
 }
 
-/// Where [`Game::encode`] writes one position's planes, one call a plane, in channel order.
+/// The memory into which [`Game::encode`] writes the planes of one position, one call for each plane, in channel order.
 #[derive(Debug)]
 pub struct Planes<'a> {
     bits: &'a mut [u8],
@@ -309,7 +309,7 @@ pub struct Planes<'a> {
 }
 
 impl<'a> Planes<'a> {
-    /// `bits` holds whole planes of `bytes_per_plane` zeroed bytes; `constants` one number a constant plane.
+    /// `bits` has whole planes of `bytes_per_plane` zeroed bytes, `constants` one number for each constant plane.
     pub fn new(bits: &'a mut [u8], constants: &'a mut [f32], bytes_per_plane: usize) -> Self {
         Self { bits, constants, bytes_per_plane }
     }
@@ -330,7 +330,7 @@ impl<'a> Planes<'a> {
         self.bits = rest;
     }
 
-    /// The next bit plane, for boards of any size: word i holds the squares from 64 i on.
+    /// The next bit plane, for boards of any size: word i has the squares from 64 i on.
     #[inline]
     pub fn words(&mut self, words: &[u64]) {
         let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
@@ -362,34 +362,34 @@ impl<'a> Planes<'a> {
     }
 }
 
-/// What the documentation says of a game, a paragraph each. With the planes, the typical number of legal moves and the ply
-/// cap this is all that the program is told about it; material is for opponents that learn nothing.
+/// The documentation of a game, a paragraph in each field: all domain knowledge of the program besides the planes, the
+/// typical number of legal moves and the ply cap. Material is for opponents that learn nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// The board and the pieces.
     pub board: String,
-    /// The rules, and where they come from; every choice that federations differ in.
+    /// The rules and their source, with every choice in which federations differ.
     pub rules: String,
-    /// How positions become planes: orientation, history, scale of the counts.
+    /// The planes: orientation, history, scale of the counts.
     pub planes: String,
-    /// How actions are numbered, and how they are written.
+    /// The numbering of actions and how people write them.
     pub actions: String,
-    /// What [`Game::material`] counts; empty where it is always 0.
+    /// The count behind [`Game::material`]; empty if it is always 0.
     pub material: String,
 }
 
-/// The rules of one game with its options. States are values: a copy is a position that can be played on.
+/// The rules of one game with its options. States are values: a copy of a state can be played on.
 ///
-/// What must hold, for every reachable state `s` (the contract tests and `zerosum check-game` hold it):
+/// The contract, for every reachable state `s` (tested by `tests/games.rs` and `zerosum check-game`):
 /// - `legal_actions(s)` is ascending and below `num_actions`;
-/// - it is empty if and only if `outcome(s)` is some that is not soft;
+/// - `legal_actions(s)` is empty if and only if `outcome(s)` is an outcome that is not soft;
 /// - `outcome(s).result` is in [−1, 1];
 /// - `encode(s)` writes every plane of the spec once, seen from `player(s)`;
 /// - `action_text(s, ·)` is different for different legal actions, and `parse_action` reads it back;
-/// - `parse_position(position_text(s))` is `s` but for the moves that led there, where a game writes positions;
+/// - `parse_position(position_text(s))` is `s` without its moves, if the game writes positions;
 /// - equal sequences of actions lead to equal states.
 pub trait Game: Send + Sync + 'static {
-    /// A position with the history that the rules need.
+    /// A position with the history that rules and planes need.
     type State: Clone + PartialEq + Send + Sync + 'static;
 
     /// The game's description.
@@ -398,14 +398,14 @@ pub trait Game: Send + Sync + 'static {
     /// The position before the first move.
     fn initial_state(&self) -> Self::State;
 
-    /// Who is to move. Unspecified once the game is over.
+    /// The player to move; unspecified once the game is over.
     fn player(&self, state: &Self::State) -> Player;
 
-    /// Appends the legal actions, ascending. Not called where the game is over for want of them.
+    /// Appends the legal actions, ascending. Not called if the game is over without a legal move.
     fn legal_actions(&self, state: &Self::State, actions: &mut Vec<Action>);
 
-    /// True if an action, whatever its number, is one of those that [`Position::legal_actions`] has past soft endings. A game
-    /// that can tell without all the others does: each move of a recorded game is asked for before it is played again.
+    /// True if an action of any number is legal, also past a soft ending. A game overrides this if it can tell without
+    /// generating all legal actions: each move of a recorded game is checked before it is replayed.
     fn is_legal(&self, state: &Self::State, action: Action) -> bool {
         if self.outcome(state).is_some_and(|outcome| !outcome.is_soft) {
             return false;
@@ -428,74 +428,76 @@ pub trait Game: Send + Sync + 'static {
     fn action_text(&self, state: &Self::State, action: Action) -> String;
 
     /// The board as text, several lines.
-    fn draw(&self, state: &Self::State) -> String {
+    fn board_text(&self, state: &Self::State) -> String {
         self.picture(state).map_or_else(String::new, |picture| picture.to_string())
     }
 
-    /// The board as an artist needs it; `None` where there is only [`Self::draw`]. One of the two is written for each game.
+    /// The board for a drawing program; `None` if there is only [`Self::board_text`]. Each game overrides one of the
+    /// two.
     fn picture(&self, _state: &Self::State) -> Option<Picture> {
         None
     }
 
-    /// What the documentation says.
+    /// The documentation.
     fn description(&self) -> Description;
 
-    /// The same position for play that nobody comes back to (random games). A game that remembers what it worked out about
-    /// positions need not do so here.
+    /// The same position for random games, which are not searched again. A game that caches its answers need not cache
+    /// them here.
     fn scratch(&self, state: &Self::State) -> Self::State {
         state.clone()
     }
 
-    /// How a game that reaches `max_plies` ends: a draw, unless the game scores its last position.
+    /// The outcome at the ply cap: a draw, unless the game scores its last position.
     fn outcome_at_cap(&self, _state: &Self::State) -> Outcome {
         Outcome::draw("ply cap")
     }
 
-    /// The first player's margin in points if the game ended here; `None` if the game knows no points.
+    /// The first player's margin in points if the game ended here; `None` if the game has no points.
     fn score(&self, _state: &Self::State) -> Option<f32> {
         None
     }
 
-    /// For each square of the board, in [−1, 1], how much more often the first player than the second owned it at the ends of
-    /// random games from here, which keep what the game knows as safe (eyes); `None` if squares have no owners.
-    fn ownership(&self, _state: &Self::State, _num_games: u32, _draws: &mut Draws) -> Option<Vec<f32>> {
+    /// For each square, in [−1, 1], the share of random games from here in which the first player owns it at the end,
+    /// less the second player's share. Random games keep what is safe by the rules (eyes). `None` if squares have no
+    /// owners.
+    fn ownership(&self, _state: &Self::State, _num_games: u32, _random: &mut RandomStream) -> Option<Vec<f32>> {
         None
     }
 
-    /// For each square of the board, in the order of [`Self::encode`] for a position with `seen_by` to move: 1 if that side
-    /// owns it where the game ends here, −1 if the other side does, 0 if neither; `None` if squares have no owners.
+    /// For each square, in the order of [`Self::encode`] for a position with `seen_by` to move: 1 if that side owns it when the
+    /// game ends here, −1 if the other side does, 0 if neither; `None` if squares have no owners.
     fn owners(&self, _state: &Self::State, _seen_by: Player) -> Option<Vec<i8>> {
         None
     }
 
-    /// A plain count of what each side has (pieces by customary values, discs, area): the first player's less the second's.
-    /// By default the score, and 0 where there is none. Only an alpha-beta player asks for it, no network learns from it.
+    /// The material (pieces by customary values, discs, area) of the first player less the second player's. The default
+    /// is the score, or 0 without one. It is for alpha-beta players; no network learns from it.
     fn material(&self, state: &Self::State) -> f32 {
         self.score(state).unwrap_or(0.0)
     }
 
-    /// How often the position occurred before in the same game, by the rule's key, counted as far as the rule needs it; 0
-    /// where no position comes again, or nobody counts.
+    /// Number of earlier occurrences of the position in its game, counted as far as the rules need it; 0 if the rules
+    /// do not count.
     fn num_repetitions(&self, _state: &Self::State) -> u32 {
         0
     }
 
-    /// How many positions a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.
+    /// Number of positions that a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.
     fn num_starts(&self) -> u32 {
         1
     }
 
-    /// The position with this number, below [`Self::num_starts`], that a game may begin with.
+    /// The start with this number, which is below [`Self::num_starts`].
     fn start(&self, _number: u32) -> Self::State {
         self.initial_state()
     }
 
-    /// A position as people write it (FEN, SFEN, rows of stones); `None` if the game has no such notation.
+    /// A position as text (FEN, SFEN, rows of stones); `None` if the game has no notation for positions.
     fn position_text(&self, _state: &Self::State) -> Option<String> {
         None
     }
 
-    /// Names of notations of positions, besides that of [`Self::position_text`], that [`Self::position_text_in`] knows.
+    /// Names of notations for [`Self::position_text_in`], besides that of [`Self::position_text`].
     fn position_notations(&self) -> &'static [&'static str] {
         &[]
     }
@@ -505,7 +507,7 @@ pub trait Game: Send + Sync + 'static {
         self.position_text(state)
     }
 
-    /// The position that people write like this. Moves that led there are not known; the game says what their planes hold.
+    /// The position of a text. Its earlier moves are unknown; the game defines the planes of earlier positions.
     ///
     /// # Errors
     /// A sentence: which token is wrong, and what was expected.
@@ -513,7 +515,7 @@ pub trait Game: Send + Sync + 'static {
         Err(format!("{} has no notation for positions: give the moves from the start", self.spec().name()))
     }
 
-    /// Names of notations of actions, besides that of [`Self::action_text`], that [`Self::action_text_in`] knows.
+    /// Names of notations for [`Self::action_text_in`], besides that of [`Self::action_text`].
     fn notations(&self) -> &'static [&'static str] {
         &[]
     }
@@ -523,13 +525,14 @@ pub trait Game: Send + Sync + 'static {
         self.action_text(state, action)
     }
 
-    /// The one of the legal actions that a text means, in any of the game's notations; `None` if there is not just one.
+    /// The legal action that a text means in any of the game's notations; `None` if no action or more than one is
+    /// written so.
     fn parse_action(&self, state: &Self::State, legal: &[Action], text: &str) -> Option<Action> {
         find_action(legal, text, |action| self.action_text(state, action))
     }
 }
 
-/// The one of the actions whose text is this or, failing that, differs from it by nothing but upper and lower case.
+/// The action of a text or, if there is none, the only action of the text in other upper and lower case.
 pub fn find_action(actions: &[Action], text: &str, write: impl Fn(Action) -> String) -> Option<Action> {
     let text = text.trim();
     actions.iter().copied().find(|action| write(*action) == text).or_else(|| {
@@ -538,7 +541,7 @@ pub fn find_action(actions: &[Action], text: &str, write: impl Fn(Action) -> Str
     })
 }
 
-/// A state and the number of plies that led to it, which the ply cap needs.
+/// A state and its number of plies, for the ply cap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Position<S> {
     /// The game's own state.
@@ -560,15 +563,15 @@ impl<S> Position<S> {
         self.plies += 1;
     }
 
-    /// The outcome by the rules, which come first, or by the ply cap.
+    /// The outcome by the rules or, if there is none, by the ply cap.
     #[inline]
     pub fn outcome<G: Game<State = S>>(&self, game: &G) -> Option<Outcome> {
         game.outcome(&self.state)
             .or_else(|| (self.plies >= game.spec().max_plies()).then(|| game.outcome_at_cap(&self.state).softly()))
     }
 
-    /// The legal actions, ascending: none if the game is over. `past_soft_endings` asks for those that are left where the
-    /// rules stop a game that could go on.
+    /// The legal actions, ascending; empty if the game is over. `past_soft_endings` adds the actions at the end of a
+    /// game that could go on.
     pub fn legal_actions<G: Game<State = S>>(&self, game: &G, past_soft_endings: bool) -> Vec<Action> {
         let mut actions = Vec::new();
         let goes_on = if past_soft_endings { self.has_move(game) } else { self.outcome(game).is_none() };
@@ -578,7 +581,7 @@ impl<S> Position<S> {
         actions
     }
 
-    /// True if a legal move is left, be it past a soft ending.
+    /// True if there is a legal move, also past a soft ending.
     pub fn has_move<G: Game<State = S>>(&self, game: &G) -> bool {
         game.outcome(&self.state).is_none_or(|outcome| outcome.is_soft)
     }

@@ -1,12 +1,21 @@
 //! Positions on their way to an evaluator: packed planes and legal actions, in flat buffers.
 
-use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Player, Position, ValueForFirst, ValueForMover};
-use crate::lines::Pulse;
-use crate::pool::{LEAVES_A_PART, Pool};
-use crate::random::Draws;
+use std::ops::Deref;
 
-/// B positions as an evaluator takes them. Immutable once it has left the search.
+use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Player, Position, ValueForFirst, ValueForMover};
+use crate::interrupt::InterruptCheck;
+use crate::pool::{LEAVES_A_PART, Pool};
+use crate::random::RandomStream;
+
+/// B positions as an evaluator takes them. Immutable once they have left the search. All but the positions themselves are
+/// [`LeafArrays`].
 pub struct Leaves<G: Game> {
+    arrays: LeafArrays,
+    positions: Vec<Position<G::State>>,
+}
+
+/// The planes and legal actions of B positions.
+pub struct LeafArrays {
     ticket: u64,
     trees: Vec<u32>,
     players: Vec<Player>,
@@ -14,16 +23,25 @@ pub struct Leaves<G: Game> {
     constant_planes: Vec<f32>,
     legal_actions: Vec<Action>,
     legal_offsets: Vec<i64>,
-    positions: Vec<Position<G::State>>,
     budget_spent: bool,
     num_bit_planes: usize,
     num_constant_planes: usize,
+    bytes_per_plane: usize,
+}
+
+impl<G: Game> Deref for Leaves<G> {
+    type Target = LeafArrays;
+
+    #[inline]
+    fn deref(&self) -> &LeafArrays {
+        &self.arrays
+    }
 }
 
 impl<G: Game> Leaves<G> {
-    /// No positions yet. The `ticket` is what a search knows them by.
+    /// An empty batch. A search finds it again by its `ticket`.
     pub fn new(spec: &GameSpec, ticket: u64) -> Self {
-        Self {
+        let arrays = LeafArrays {
             ticket,
             trees: Vec::new(),
             players: Vec::new(),
@@ -31,49 +49,46 @@ impl<G: Game> Leaves<G> {
             constant_planes: Vec::new(),
             legal_actions: Vec::new(),
             legal_offsets: vec![0],
-            positions: Vec::new(),
             budget_spent: false,
             num_bit_planes: spec.num_planes(PlaneKind::Bits),
             num_constant_planes: spec.num_planes(PlaneKind::Constant),
-        }
+            bytes_per_plane: spec.bytes_per_plane(),
+        };
+        Self { arrays, positions: Vec::new() }
     }
 
-    /// No positions any more, in the memory that is there.
+    /// Empties the batch and keeps its memory.
     pub fn clear(&mut self, ticket: u64) {
-        self.ticket = ticket;
-        self.trees.clear();
-        self.players.clear();
-        self.packed_planes.clear();
-        self.constant_planes.clear();
-        self.legal_actions.clear();
-        self.legal_offsets.truncate(1);
-        self.positions.clear();
-        self.budget_spent = false;
+        self.arrays.ticket = ticket;
+        self.arrays.budget_spent = false;
+        self.truncate(0);
     }
 
-    /// Encodes one more position.
+    /// Adds a position and encodes it.
     pub fn push(&mut self, game: &G, tree: u32, position: Position<G::State>) {
         self.add(game, tree, position);
         self.complete(game, None);
     }
 
-    /// Takes one more position, of which nobody can ask anything before [`Self::complete`].
+    /// Adds a position, whose planes and legal actions are missing until [`Self::complete`].
     pub(crate) fn add(&mut self, game: &G, tree: u32, position: Position<G::State>) {
-        self.players.push(game.player(&position.state));
-        self.trees.push(tree);
+        self.arrays.players.push(game.player(&position.state));
+        self.arrays.trees.push(tree);
         self.positions.push(position);
     }
 
-    /// Encodes the positions that were added, and asks for their legal actions: past a soft ending for those that are left; where
-    /// there are none, no search asks.
+    /// Encodes the positions that were added, and writes their legal actions. At a soft ending these are the actions that lead
+    /// past it; no search asks about an ending without a legal action.
     pub(crate) fn complete(&mut self, game: &G, pool: Option<&Pool>) {
-        let done = self.legal_offsets.len() - 1;
-        let num_bytes = self.num_bit_planes * game.spec().bytes_per_plane();
-        self.packed_planes.resize(self.len() * num_bytes, 0);
-        self.constant_planes.resize(self.len() * self.num_constant_planes, 0.0);
-        let (positions, actions, offsets) = (&self.positions[done..], &mut self.legal_actions, &mut self.legal_offsets);
-        let bits = &mut self.packed_planes[done * num_bytes..];
-        let constants = &mut self.constant_planes[done * self.num_constant_planes..];
+        let arrays = &mut self.arrays;
+        let first = arrays.legal_offsets.len() - 1;
+        let num_bytes = arrays.num_bit_planes * arrays.bytes_per_plane;
+        arrays.packed_planes.resize(arrays.trees.len() * num_bytes, 0);
+        arrays.constant_planes.resize(arrays.trees.len() * arrays.num_constant_planes, 0.0);
+        let (actions, offsets) = (&mut arrays.legal_actions, &mut arrays.legal_offsets);
+        let positions = &self.positions[first..];
+        let bits = &mut arrays.packed_planes[first * num_bytes..];
+        let constants = &mut arrays.constant_planes[first * arrays.num_constant_planes..];
         match pool {
             Some(pool) if positions.len() > LEAVES_A_PART => {
                 let mut parts = Part { positions, bits, constants }.split();
@@ -93,135 +108,32 @@ impl<G: Game> Leaves<G> {
         }
     }
 
-    /// Takes those of the positions from `first` on back that are named, in their order.
-    pub(crate) fn remove(&mut self, game: &G, first: usize, is_removed: &[bool]) {
-        let num_bytes = self.num_bit_planes * game.spec().bytes_per_plane();
+    /// Removes positions, and keeps the others in their order. `is_removed` has a flag for each position from `first` on.
+    pub(crate) fn remove(&mut self, first: usize, is_removed: &[bool]) {
         let mut kept = first;
         for leaf in (first..self.len()).filter(|leaf| !is_removed[leaf - first]) {
-            let legal = self.legal_range(leaf);
-            let start = self.legal_offsets[kept] as usize;
-            self.legal_offsets[kept + 1] = (start + legal.len()) as i64;
-            self.legal_actions.copy_within(legal, start);
-            self.packed_planes.copy_within(leaf * num_bytes..(leaf + 1) * num_bytes, kept * num_bytes);
-            let width = self.num_constant_planes;
-            self.constant_planes.copy_within(leaf * width..(leaf + 1) * width, kept * width);
-            self.trees[kept] = self.trees[leaf];
-            self.players[kept] = self.players[leaf];
+            self.arrays.move_leaf(leaf, kept);
             self.positions.swap(kept, leaf);
             kept += 1;
         }
-        self.trees.truncate(kept);
-        self.players.truncate(kept);
-        self.positions.truncate(kept);
-        self.packed_planes.truncate(kept * num_bytes);
-        self.constant_planes.truncate(kept * self.num_constant_planes);
-        self.legal_offsets.truncate(kept + 1);
-        self.legal_actions.truncate(self.legal_offsets[kept] as usize);
+        self.truncate(kept);
     }
 
-    /// What an evaluator is asked about a position, as words: planes and legal actions.
-    pub(crate) fn words(&self, leaf: usize) -> impl Iterator<Item = u64> {
-        let bytes = self.packed_planes.len() / self.len();
-        let bits = self.packed_planes[leaf * bytes..(leaf + 1) * bytes].chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        });
-        let constants = &self.constant_planes[leaf * self.num_constant_planes..(leaf + 1) * self.num_constant_planes];
-        let constants = constants.iter().map(|constant| u64::from(constant.to_bits()));
-        let actions = &self.legal_actions[self.legal_range(leaf)];
-        let packed =
-            actions.chunks(4).map(|chunk| chunk.iter().fold(0, |word, action| word << 16 | u64::from(*action)));
-        bits.chain(constants).chain(packed).chain(std::iter::once(actions.len() as u64))
+    fn truncate(&mut self, num_leaves: usize) {
+        self.arrays.truncate(num_leaves);
+        self.positions.truncate(num_leaves);
     }
 
-    /// How many positions.
-    pub fn len(&self) -> usize {
-        self.trees.len()
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.trees.is_empty()
-    }
-
-    /// There would have been more, had the search not spent its budget of simulations that ask nothing.
-    pub fn budget_spent(&self) -> bool {
-        self.budget_spent
-    }
-
-    /// See [`Self::budget_spent`].
+    /// Notes that a search stopped because its budget was spent.
     pub fn spend_budget(&mut self) {
-        self.budget_spent = true;
+        self.arrays.budget_spent = true;
     }
 
-    /// What the search that asked knows these leaves by.
-    pub fn ticket(&self) -> u64 {
-        self.ticket
-    }
-
-    /// For each leaf, which tree asked.
-    pub fn trees(&self) -> &[u32] {
-        &self.trees
-    }
-
-    /// For each leaf, who is to move.
-    pub fn players(&self) -> &[Player] {
-        &self.players
-    }
-
-    /// `[B, bit planes, bytes a plane]`.
-    pub fn packed_planes(&self) -> &[u8] {
-        &self.packed_planes
-    }
-
-    /// `[B, constant planes]`.
-    pub fn constant_planes(&self) -> &[f32] {
-        &self.constant_planes
-    }
-
-    /// The legal actions of all leaves, one leaf after the other, each ascending.
-    pub fn legal_actions(&self) -> &[Action] {
-        &self.legal_actions
-    }
-
-    /// `[B + 1]` offsets into [`Self::legal_actions`].
-    pub fn legal_offsets(&self) -> &[i64] {
-        &self.legal_offsets
-    }
-
-    /// The range of one leaf's legal actions.
-    pub fn legal_range(&self, leaf: usize) -> std::ops::Range<usize> {
-        self.legal_offsets[leaf] as usize..self.legal_offsets[leaf + 1] as usize
-    }
-
-    /// Expands the planes into the first B rows of `out`, `[B, C, H, W]`, channels in the order of the spec.
-    pub fn write_planes(&self, spec: &GameSpec, out: &mut [f32]) {
-        let (squares, bytes_per_plane) = (spec.num_squares(), spec.bytes_per_plane());
-        let mut bit_planes = self.packed_planes.chunks_exact(bytes_per_plane);
-        let mut constants = self.constant_planes.iter();
-        for row in out.chunks_exact_mut(squares * spec.planes().len()).take(self.len()) {
-            for (plane, plane_spec) in row.chunks_exact_mut(squares).zip(spec.planes()) {
-                match plane_spec.kind {
-                    PlaneKind::Bits => {
-                        let bits = bit_planes.next().expect("a bit plane for each in the spec");
-                        for (byte, eight) in bits.iter().zip(plane.chunks_mut(8)) {
-                            for (bit, square) in eight.iter_mut().enumerate() {
-                                *square = f32::from(byte >> bit & 1);
-                            }
-                        }
-                    }
-                    PlaneKind::Constant => plane.fill(*constants.next().expect("a number for each in the spec")),
-                }
-            }
-        }
-    }
-
-    /// `[B, squares]`, for each leaf who owns each square after the moves `actions[offsets[leaf]..offsets[leaf + 1]]`, as
-    /// [`Game::owners`] tells its player to move; `None` if squares have no owners.
+    /// `[B, squares]`, the owner of each square, as [`Game::owners`] has it for the leaf's player to move, after the moves
+    /// `actions[offsets[leaf]..offsets[leaf + 1]]`; `None` if squares have no owners.
     ///
     /// # Errors
-    /// If there are not as many runs of moves as leaves, or a move is illegal.
+    /// If the offsets do not fit the leaves and actions, or a move is illegal.
     pub fn owners_after(&self, game: &G, actions: &[Action], offsets: &[i64]) -> Result<Option<Vec<i8>>, String> {
         if offsets.len() != self.len() + 1 {
             return Err(format!(
@@ -250,35 +162,175 @@ impl<G: Game> Leaves<G> {
         Ok(Some(owners))
     }
 
-    /// For each leaf, the mean result for its player to move of `num_rollouts` uniformly random games. `pulse` is called now
-    /// and then, and may unwind.
-    pub fn rollout_values(&self, game: &G, num_rollouts: u32, seed: u64, pulse: &dyn Fn()) -> Vec<f32> {
+    /// For each leaf, the mean result for its player to move of `num_rollouts` uniformly random games. `check_interrupt` is
+    /// called now and then; it may unwind.
+    pub fn rollout_values(&self, game: &G, num_rollouts: u32, seed: u64, check_interrupt: &dyn Fn()) -> Vec<f32> {
         let mut actions = Vec::new();
-        let mut pulse = Pulse::new(pulse);
+        let mut interrupt = InterruptCheck::new(check_interrupt);
         self.positions
             .iter()
             .enumerate()
             .map(|(leaf, position)| {
-                let mut draws = Draws::new(seed, leaf as u64, 0, "rollout");
+                let mut random = RandomStream::new(seed, leaf as u64, 0, "rollout");
                 let start = || Position { state: game.scratch(&position.state), plies: position.plies };
-                let sum: f32 =
-                    (0..num_rollouts).map(|_| rollout(game, start(), &mut draws, &mut actions, &mut pulse).0).sum();
-                let ValueForMover(value) =
-                    ValueForFirst(sum / num_rollouts.max(1) as f32).for_mover(self.players[leaf]);
+                let results =
+                    (0..num_rollouts).map(|_| rollout(game, start(), &mut random, &mut actions, &mut interrupt).0);
+                let mean = ValueForFirst(results.sum::<f32>() / num_rollouts.max(1) as f32);
+                let ValueForMover(value) = mean.for_mover(self.players[leaf]);
                 value
             })
             .collect()
     }
 }
 
-/// Some positions of a batch, and where their planes go.
+impl LeafArrays {
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
+    /// True if the search stopped because its budget of simulations without a question was spent.
+    pub fn budget_spent(&self) -> bool {
+        self.budget_spent
+    }
+
+    /// The key of these leaves in the search that asked.
+    pub fn ticket(&self) -> u64 {
+        self.ticket
+    }
+
+    /// For each leaf, the tree that asked.
+    pub fn trees(&self) -> &[u32] {
+        &self.trees
+    }
+
+    /// For each leaf, the player to move.
+    pub fn players(&self) -> &[Player] {
+        &self.players
+    }
+
+    /// `[B, bit planes, bytes a plane]`, flat.
+    pub fn packed_planes(&self) -> &[u8] {
+        &self.packed_planes
+    }
+
+    /// Shape of [`Self::packed_planes`].
+    pub fn packed_shape(&self) -> [usize; 3] {
+        [self.len(), self.num_bit_planes, self.bytes_per_plane]
+    }
+
+    /// `[B, constant planes]`, flat.
+    pub fn constant_planes(&self) -> &[f32] {
+        &self.constant_planes
+    }
+
+    /// Shape of [`Self::constant_planes`].
+    pub fn constant_shape(&self) -> [usize; 2] {
+        [self.len(), self.num_constant_planes]
+    }
+
+    /// The legal actions of all leaves, one leaf after the other, each ascending.
+    pub fn legal_actions(&self) -> &[Action] {
+        &self.legal_actions
+    }
+
+    /// `[B + 1]` offsets into [`Self::legal_actions`].
+    pub fn legal_offsets(&self) -> &[i64] {
+        &self.legal_offsets
+    }
+
+    /// The range of one leaf's legal actions.
+    pub fn legal_range(&self, leaf: usize) -> std::ops::Range<usize> {
+        self.legal_offsets[leaf] as usize..self.legal_offsets[leaf + 1] as usize
+    }
+
+    /// The planes and legal actions of a leaf as words, for a hash.
+    pub(crate) fn words(&self, leaf: usize) -> impl Iterator<Item = u64> {
+        let bytes = self.num_bit_planes * self.bytes_per_plane;
+        let bits = self.packed_planes[leaf * bytes..(leaf + 1) * bytes].chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        });
+        let constants = &self.constant_planes[leaf * self.num_constant_planes..(leaf + 1) * self.num_constant_planes];
+        let constants = constants.iter().map(|constant| u64::from(constant.to_bits()));
+        let actions = &self.legal_actions[self.legal_range(leaf)];
+        let packed =
+            actions.chunks(4).map(|chunk| chunk.iter().fold(0, |word, action| word << 16 | u64::from(*action)));
+        bits.chain(constants).chain(packed).chain(std::iter::once(actions.len() as u64))
+    }
+
+    /// Expands the planes into the first B rows of `out`, `[B, C, H, W]`, channels in the order of the spec.
+    pub fn write_planes(&self, spec: &GameSpec, out: &mut [f32]) {
+        let squares = spec.num_squares();
+        let mut bit_planes = self.packed_planes.chunks_exact(self.bytes_per_plane);
+        let mut constants = self.constant_planes.iter();
+        for row in out.chunks_exact_mut(squares * spec.planes().len()).take(self.len()) {
+            for (plane, plane_spec) in row.chunks_exact_mut(squares).zip(spec.planes()) {
+                match plane_spec.kind {
+                    PlaneKind::Bits => {
+                        let bits = bit_planes.next().expect("a bit plane for each in the spec");
+                        for (byte, eight) in bits.iter().zip(plane.chunks_mut(8)) {
+                            for (bit, square) in eight.iter_mut().enumerate() {
+                                *square = f32::from(byte >> bit & 1);
+                            }
+                        }
+                    }
+                    PlaneKind::Constant => plane.fill(*constants.next().expect("a number for each in the spec")),
+                }
+            }
+        }
+    }
+
+    /// Moves a leaf to an index that is not above its own.
+    fn move_leaf(&mut self, from: usize, to: usize) {
+        let legal = self.legal_range(from);
+        let start = self.legal_offsets[to] as usize;
+        self.legal_offsets[to + 1] = (start + legal.len()) as i64;
+        self.legal_actions.copy_within(legal, start);
+        let (bytes, width) = (self.num_bit_planes * self.bytes_per_plane, self.num_constant_planes);
+        self.packed_planes.copy_within(from * bytes..(from + 1) * bytes, to * bytes);
+        self.constant_planes.copy_within(from * width..(from + 1) * width, to * width);
+        self.trees[to] = self.trees[from];
+        self.players[to] = self.players[from];
+    }
+
+    fn truncate(&mut self, num_leaves: usize) {
+        self.trees.truncate(num_leaves);
+        self.players.truncate(num_leaves);
+        self.packed_planes.truncate(num_leaves * self.num_bit_planes * self.bytes_per_plane);
+        self.constant_planes.truncate(num_leaves * self.num_constant_planes);
+        self.legal_offsets.truncate(num_leaves + 1);
+        self.legal_actions.truncate(self.legal_offsets[num_leaves] as usize);
+    }
+}
+
+/// Memory for the bit planes (zeroed) and the constant planes of one position.
+pub fn plane_buffers(spec: &GameSpec) -> (Vec<u8>, Vec<f32>) {
+    let num_bytes = spec.num_planes(PlaneKind::Bits) * spec.bytes_per_plane();
+    (vec![0; num_bytes], vec![0.0; spec.num_planes(PlaneKind::Constant)])
+}
+
+/// The packed bit planes and the constant planes of one position.
+pub fn encoded<G: Game>(game: &G, state: &G::State) -> (Vec<u8>, Vec<f32>) {
+    let (mut bits, mut constants) = plane_buffers(game.spec());
+    game.encode(state, &mut Planes::new(&mut bits, &mut constants, game.spec().bytes_per_plane()));
+    (bits, constants)
+}
+
+/// Some positions of a batch, and the memory for their planes.
 struct Part<'a, S> {
     positions: &'a [Position<S>],
     bits: &'a mut [u8],
     constants: &'a mut [f32],
 }
 
-/// The legal actions of a part, and where those of each position end.
+/// The legal actions of a part, and the offset at which those of each position end.
 #[derive(Default)]
 struct Legal {
     actions: Vec<Action>,
@@ -325,9 +377,9 @@ impl<S> Part<'_, S> {
 fn rollout<G: Game>(
     game: &G,
     mut position: Position<G::State>,
-    draws: &mut Draws,
+    random: &mut RandomStream,
     actions: &mut Vec<Action>,
-    pulse: &mut Pulse<'_>,
+    interrupt: &mut InterruptCheck<'_>,
 ) -> ValueForFirst {
     loop {
         if let Some(outcome) = position.outcome(game) {
@@ -335,7 +387,7 @@ fn rollout<G: Game>(
         }
         actions.clear();
         game.legal_actions(&position.state, actions);
-        position.play(game, actions[draws.below(actions.len())]);
-        pulse.count();
+        position.play(game, actions[random.below(actions.len())]);
+        interrupt.count();
     }
 }

@@ -1,13 +1,13 @@
 //! Rules, encodings and tree search for two-player, zero-sum, perfect-information board games.
 //!
-//! This crate knows no network, no files and no Python. A game keeps the [`Game`] trait (start with
-//! [`games::tictactoe`]); [`Search`] walks trees of any game, hands out the positions it wants evaluated as [`Leaves`]
-//! and takes [`search::Evaluations`] back. [`erased`] hides the game's type for callers that learn it at run time.
+//! This crate is independent of networks, files and Python. A game implements the [`Game`] trait (start with
+//! [`games::tictactoe`]). [`Search`] walks trees of any game, returns the positions to evaluate as [`Leaves`] and takes
+//! [`search::Evaluations`]. [`erased`] hides the game's type for callers that learn it at run time.
 //!
 //! ```
-//! use zerosum_core::{Search, SearchConfig, games::TicTacToe, search::{Evaluations, Noise, SETTLED_NODES}};
+//! use zerosum_core::{Search, SearchConfig, games::{CoreGame, tictactoe::TicTacToe}, search::{Evaluations, Noise, SETTLED_NODES}};
 //!
-//! let mut search = Search::new(TicTacToe::default().into(), SearchConfig::default(), 1)?;
+//! let mut search = Search::new(TicTacToe::standard().into(), SearchConfig::default(), 1)?;
 //! search.begin(0, 100, Noise::None)?;
 //! while search.finished().is_empty() {
 //!     let leaves = search.gather(1, SETTLED_NODES);
@@ -24,8 +24,9 @@ pub mod alpha_beta;
 pub mod erased;
 pub mod game;
 pub mod games;
+mod interrupt;
 pub mod leaves;
-pub mod lines;
+pub mod perft;
 pub mod picture;
 mod pool;
 pub mod random;

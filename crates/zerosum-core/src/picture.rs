@@ -1,10 +1,10 @@
-//! A board as an artist needs it, and as text: one description for the terminal, for SVG and for a web page.
+//! A board for a drawing program, and as text: one description for the terminal, for SVG and for a web page.
 
 use std::fmt;
 
 use crate::game::Player;
 
-/// What the cells of a board are.
+/// The kind of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
     /// Squares, in two shades (chess).
@@ -29,14 +29,14 @@ impl Grid {
     }
 }
 
-/// What stands on a cell.
+/// A piece on a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Whose it is.
+    /// The owner.
     pub owner: Player,
-    /// In the terminal: one or two ASCII characters.
+    /// The text in the terminal: one or two ASCII characters.
     pub text: String,
-    /// In a drawing: a character such as ♞, or "" for a stone.
+    /// The character in a drawing, such as ♞; "" for a stone.
     pub glyph: String,
 }
 
@@ -47,20 +47,20 @@ impl Piece {
     }
 }
 
-/// A position to be drawn.
+/// A position for a drawing program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// What the cells are.
+    /// The kind of cells.
     pub grid: Grid,
-    /// Row by row from the top left, `row_labels.len() * column_labels.len()` of them.
+    /// The cells, row by row from the top left: `row_labels.len() * column_labels.len()` of them.
     pub cells: Vec<Option<Piece>>,
-    /// Of the columns, from the left.
+    /// Column labels from the left.
     pub column_labels: Vec<String>,
-    /// Of the rows, from the top; empty texts where people do not number them.
+    /// Row labels from the top; empty texts if people do not number the rows.
     pub row_labels: Vec<String>,
-    /// Cells of the last move, to be marked; may be empty.
+    /// Cells of the last move; may be empty.
     pub last_move: Vec<usize>,
-    /// What is said below the board, a line each: pieces in hand, who is to move where that is not plain.
+    /// Lines of text below the board: pieces in hand, the player to move if the board does not show it.
     pub captions: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl Picture {
         Self { grid, cells, column_labels, row_labels, last_move: Vec::new(), captions: Vec::new() }
     }
 
-    /// The same with who is to move below the board, for games in which the stones do not say.
+    /// The same with the player to move below the board, for games in which the stones do not show it.
     pub fn with_mover(mut self, mover: Player) -> Self {
         self.captions.push(format!("{} to move", ["X", "O"][mover.index()]));
         self

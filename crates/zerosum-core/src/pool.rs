@@ -1,22 +1,23 @@
-//! Threads that share the work on one batch. What comes out does not depend on how many there are.
+//! Threads that share the work on one batch. Results do not depend on the number of threads.
 
 use std::sync::{Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Threads that help the one that asks them. They sleep in between.
+/// Threads that help the calling thread. They sleep between calls.
 pub struct Pool {
     helpers: ThreadPool,
 }
 
-/// What a thread takes at a time, in leaves: large enough that taking it costs nothing, small enough that all end together.
+/// Number of leaves that a thread takes at a time: large enough that taking them costs nothing, small enough that all
+/// threads end together.
 pub const LEAVES_A_PART: usize = 8;
 
 impl Pool {
     /// A pool of `num_threads` threads, the calling one included; `None` if it is the only one.
     ///
     /// # Errors
-    /// If the system has no thread left.
+    /// If the system cannot start the threads.
     pub fn new(num_threads: usize) -> Result<Option<Self>, String> {
         if num_threads <= 1 {
             return Ok(None);
@@ -27,7 +28,7 @@ impl Pool {
         Ok(Some(Self { helpers }))
     }
 
-    /// Works on all parts, each of them once, and comes back when the last is done.
+    /// Works on each part once, and returns when the last is done.
     pub fn share<T: Send>(&self, parts: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
         let parts = Mutex::new(parts);
         let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();

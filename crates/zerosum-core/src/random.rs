@@ -1,18 +1,19 @@
-//! Counter-based random numbers: every draw is a pure function of (run seed, game, ply, purpose) and its place in line.
+//! Counter-based random numbers: every number is a pure function of (run seed, game, ply, purpose) and its index in the
+//! stream.
 //!
-//! So a resumed or re-ordered run draws what it would have drawn, and no generator's state has to be stored.
+//! A resumed or re-ordered run draws the same numbers, and no generator state has to be stored.
 
-/// 2^64 over the golden ratio, odd: `SplitMix64`'s step.
+/// The step of `SplitMix64`: 2^64 divided by the golden ratio, made odd.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A stream of random numbers keyed by what it is for.
+/// A stream of random numbers with a key.
 #[derive(Clone, Debug)]
-pub struct Draws {
+pub struct RandomStream {
     key: u64,
     counter: u64,
 }
 
-impl Draws {
+impl RandomStream {
     /// The stream for `purpose` at `ply` of game number `game` of the run with this seed.
     pub fn new(seed: u64, game: u64, ply: u64, purpose: &str) -> Self {
         let key =
@@ -75,10 +76,10 @@ impl Draws {
     }
 }
 
-/// The Gumbel noise of a root: its own stream of (seed, game, ply).
+/// The Gumbel noise of a root, from a stream keyed (seed, game, ply).
 pub fn gumbel_noise(seed: u64, game: u64, ply: u64, size: usize) -> Vec<f32> {
-    let draws = &mut Draws::new(seed, game, ply, "gumbel");
-    (0..size).map(|_| draws.gumbel() as f32).collect()
+    let random = &mut RandomStream::new(seed, game, ply, "gumbel");
+    (0..size).map(|_| random.gumbel() as f32).collect()
 }
 
 /// The finaliser of `SplitMix64`: a bijection of 64-bit words in which every input bit reaches every output bit.
@@ -100,13 +101,13 @@ mod tests {
 
     #[test]
     fn each_part_of_the_key_gives_another_stream() {
-        let base = Draws::new(1, 2, 3, "move").bits();
+        let base = RandomStream::new(1, 2, 3, "move").bits();
         for other in [
-            Draws::new(0, 2, 3, "move"),
-            Draws::new(1, 3, 3, "move"),
-            Draws::new(1, 2, 2, "move"),
-            Draws::new(1, 2, 3, "noise"),
-            Draws::new(2, 1, 3, "move"),
+            RandomStream::new(0, 2, 3, "move"),
+            RandomStream::new(1, 3, 3, "move"),
+            RandomStream::new(1, 2, 2, "move"),
+            RandomStream::new(1, 2, 3, "noise"),
+            RandomStream::new(2, 1, 3, "move"),
         ] {
             assert_ne!(base, other.clone().bits());
         }
@@ -114,8 +115,8 @@ mod tests {
 
     #[test]
     fn uniform_has_the_right_moments() {
-        let mut draws = Draws::new(7, 0, 0, "test");
-        let numbers: Vec<f64> = (0..100_000).map(|_| draws.uniform()).collect();
+        let mut random = RandomStream::new(7, 0, 0, "test");
+        let numbers: Vec<f64> = (0..100_000).map(|_| random.uniform()).collect();
         let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
         let square = numbers.iter().map(|u| u * u).sum::<f64>() / numbers.len() as f64;
         assert!((mean - 0.5).abs() < 0.004, "{mean}");
@@ -137,7 +138,7 @@ mod tests {
         for alpha in [0.03_f64, 0.3, 1.4, 5.0] {
             let n = 7.0;
             let firsts: Vec<f64> = (0..20_000)
-                .map(|game| f64::from(Draws::new(3, game, 0, "noise").dirichlet(alpha, n as usize)[2]))
+                .map(|game| f64::from(RandomStream::new(3, game, 0, "noise").dirichlet(alpha, n as usize)[2]))
                 .collect();
             let mean = firsts.iter().sum::<f64>() / firsts.len() as f64;
             let variance = firsts.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / firsts.len() as f64;

@@ -1,4 +1,4 @@
-//! Shredder-FEN. Everything else of chess is in `tests/games/test_chess.py`.
+//! Shredder-FEN. All other tests of chess are in `tests/games/test_chess.py`.
 
 use zerosum_core::game::Game;
 use zerosum_core::games::chess::{Chess, Variant};

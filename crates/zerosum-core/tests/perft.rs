@@ -1,4 +1,4 @@
-//! Lines of play of every game, held against the tables that come with the Python package.
+//! Perft of every game, compared with the tables of the Python package.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use zerosum_core::games;
 
-/// Where the tables are, one a game: `name | position, empty for the initial one | counts by depth`.
+/// The folder of the tables, one for each game: `name | position, empty for the initial one | counts by depth`.
 const TABLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/zerosum/data/perft");
 
-/// Lines beyond this many are counted by `zerosum bench rules`, not here.
+/// Largest number of lines that is counted here; `zerosum bench rules --perft` counts all.
 fn most_lines(game: &str) -> u64 {
     if ["connect4", "othello"].contains(&game) { 6_000_000 } else { 1_500_000 }
 }
@@ -23,15 +23,15 @@ fn every_game_counts_its_lines_of_play() {
         assert!(counts_lines(&name, &path) >= 2, "{name}");
         held.insert(spec_name(&name));
     }
-    assert_eq!(held, games::NAMES.map(spec_name).into(), "each game of the core has a table");
+    assert_eq!(held, games::names().map(spec_name).collect(), "each game of the core has a table");
 }
 
-/// A game's name, whatever else leads to it.
+/// A game's name without abbreviations.
 fn spec_name(name: &str) -> String {
     games::by_name(name).expect("no options").expect("a name of the core").spec().name().to_owned()
 }
 
-/// Holds a game against its table. Answers how many counts there were to hold.
+/// Compares a game with its table. Returns the number of counts.
 fn counts_lines(name: &str, path: &Path) -> usize {
     let game = games::by_name(name).expect("no options").expect("a name of the core");
     let mut num_counts = 0;
@@ -42,7 +42,7 @@ fn counts_lines(name: &str, path: &Path) -> usize {
         let counts = counts.split(' ').map(|count| count.parse::<u64>().expect(line));
         for (depth, count) in (1..).zip(counts).filter(|(_, count)| *count <= most_lines(name)) {
             assert_eq!(
-                game.perft(&state, depth, &|| ()).expect("its own state"),
+                game.position(&state).expect("its own state").perft(depth, &|| ()),
                 count,
                 "{name}, {label}, depth {depth}"
             );

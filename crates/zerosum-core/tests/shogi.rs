@@ -1,27 +1,32 @@
-//! Shogi: repetition at both ends of a perpetual check, and what malformed text gets. All else is held against
-//! rsshogi, cshogi and a slow twin, in `tests/games/test_shogi.py`.
+//! Shogi: repetition at both ends of a perpetual check, and malformed text. All other rules are compared with rsshogi,
+//! cshogi and a slow twin in `tests/games/test_shogi.py`.
 
-use zerosum_core::erased::{AnyGame, AnyState};
-use zerosum_core::games::{self, Shogi};
-use zerosum_core::random::Draws;
+use zerosum_core::erased::{AnyGame, AnyPosition, AnyState};
+use zerosum_core::games::shogi::Shogi;
+use zerosum_core::games::{self, CoreGame};
+use zerosum_core::random::RandomStream;
 use zerosum_core::{Game, Player};
 
 fn shogi() -> std::sync::Arc<dyn AnyGame> {
     games::by_name("shogi").expect("no options").expect("a name of the core")
 }
 
-fn play(game: &dyn AnyGame, state: &AnyState, text: &str) -> AnyState {
-    let action = game.parse_action(state, text).expect("its own state").unwrap_or_else(|| panic!("{text} is illegal"));
-    game.play(state, action).expect("a legal action")
+fn at<'a>(game: &'a dyn AnyGame, state: &'a AnyState) -> Box<dyn AnyPosition + 'a> {
+    game.position(state).expect("its own state")
 }
 
-/// How and after how many plies a game ends that is played by these moves; the result is for Black.
+fn play(game: &dyn AnyGame, state: &AnyState, text: &str) -> AnyState {
+    let action = at(game, state).parse_action(text).unwrap_or_else(|| panic!("{text} is illegal"));
+    at(game, state).play(action).expect("a legal action")
+}
+
+/// The ending, the result for Black and the number of plies of a game with these moves.
 fn end_of(position: &str, moves: &str) -> Option<(String, f32, u32)> {
     let game = shogi();
     let mut state = game.parse_position(position).expect(position);
     for text in moves.split_whitespace() {
         state = play(&*game, &state, text);
-        if let Some(outcome) = game.outcome(&state).expect("its own state") {
+        if let Some(outcome) = at(&*game, &state).outcome() {
             assert!(outcome.is_soft);
             return Some((outcome.ending.into(), outcome.result.0, state.plies()));
         }
@@ -42,15 +47,15 @@ fn the_fourth_occurrence_ends_the_game() {
 fn who_checks_perpetually_loses() {
     let rook = "3k5/9/9/9/9/9/9/4R4/8K b - 1";
     let checks = "5h6h 6a5a 6h5h 5a6a ";
-    // The checker to move: the repeated position is the one before its check.
+    // The checker is to move: the repeated position is the one before its check.
     assert_eq!(end_of(rook, &checks.repeat(3)), Some(("perpetual check".into(), -1.0, 12)));
-    // One quiet cycle among them, and the first of the four occurrences lies before it.
+    // One cycle is quiet, and the first of the four occurrences is before it.
     let quiet = format!("5h4h 6a7a 4h5h 7a6a {}", checks.repeat(2));
     assert_eq!(end_of(rook, &quiet), Some(("fourfold repetition".into(), 0.0, 12)));
-    // The victim to move: in check in the repeated position.
+    // The victim is to move, in check in the repeated position.
     let checked = "3k5/9/9/9/9/9/9/3R5/8K w - 1";
     assert_eq!(end_of(checked, &"6a5a 6h5h 5a6a 5h6h ".repeat(3)), Some(("perpetual check".into(), -1.0, 12)));
-    // White checks, in the same places seen from the other side.
+    // White checks, on the same squares in its own view.
     let white = "k8/4r4/9/9/9/9/9/9/5K3 w - 1";
     assert_eq!(end_of(white, &"5b4b 4i5i 4b5b 5i4i ".repeat(3)), Some(("perpetual check".into(), 1.0, 12)));
 }
@@ -60,13 +65,13 @@ fn a_pawn_may_not_be_dropped_to_mate() {
     let game = shogi();
     let position = "2p3+N1+S/3sPr+P1+P/s2g+PG1+P+L/ls3p2b/2r1gnp2/L1g4k1/1+pP+p+nL2+b/3P2+p2/K1+p2+p1+n1 w P2p 268";
     let state = game.parse_position(position).expect(position);
-    assert_eq!(game.legal_actions(&state, false).expect("its own state").len(), 108);
-    assert_eq!(game.parse_action(&state, "P*9h").expect("its own state"), None);
+    assert_eq!(at(&*game, &state).legal_actions(false).len(), 108);
+    assert_eq!(at(&*game, &state).parse_action("P*9h"), None);
 }
 
 #[test]
 fn a_king_that_has_entered_is_declared() {
-    // Ten pieces beside the king in the camp, of 5 + 5 + 8 points, and so many pawns in hand.
+    // There are ten pieces besides the king in the last three rows, of 5 + 5 + 8 points, and some pawns in hand.
     let outcome = |options: &str, pawns: u32, side: &str| {
         let game = games::by_name(&format!("shogi({options})")).expect("options").expect("a name of the core");
         let position = match side {
@@ -74,7 +79,7 @@ fn a_king_that_has_entered_is_declared() {
             _ => format!("K8/9/9/9/9/9/8+p/5+p+p+p+p/3+p+p+p+b+rk w {pawns}p 1"),
         };
         let state = game.parse_position(&position).expect(&position);
-        game.outcome(&state).expect("its own state").map(|outcome| outcome.result.0)
+        at(&*game, &state).outcome().map(|outcome| outcome.result.0)
     };
     for (pawns, black, white, csa24) in [
         (6, None, None, Some(0.0)),
@@ -85,7 +90,7 @@ fn a_king_that_has_entered_is_declared() {
         assert_eq!(outcome("", pawns, "b"), black, "{pawns}");
         assert_eq!(outcome("", pawns, "w"), white, "{pawns}");
         assert_eq!(outcome("entering_king=csa24", pawns, "b"), csa24, "{pawns}");
-        // USI's: a draw is declared by who wants it, and who rather wins may play on.
+        // In USI a player declares a draw only by choice, and may play on to win.
         assert_eq!(outcome("entering_king=csa24-wins", pawns, "b"), None, "{pawns}");
         assert_eq!(outcome("entering_king=none", pawns, "b"), None);
     }
@@ -95,7 +100,7 @@ fn a_king_that_has_entered_is_declared() {
         for (hand, result) in [("RB2G", Some(1.0)), ("RBG", None)] {
             let state = game.parse_position(&format!("4K4/PPPPPPPPP/1BR6/9/9/9/9/9/8k b {hand} 1")).expect(hand);
             let expected = result.or_else(|| (options == "csa24").then_some(0.0));
-            let found = game.outcome(&state).expect("its own state").map(|outcome| outcome.result.0);
+            let found = at(&*game, &state).outcome().map(|outcome| outcome.result.0);
             assert_eq!(found, expected, "31 points win by {options}, 30 do not");
         }
     }
@@ -116,21 +121,21 @@ fn notations_are_read_as_people_write_them() {
             let next = play(&*game, &state, text);
             assert_eq!(next.plies(), state.plies() + 1);
         }
-        let action = game.parse_action(&state, texts[0]).expect("its own state").expect("a legal move");
-        assert_eq!(game.action_text_in(&state, action, "kif").expect("a notation"), written);
+        let action = at(&*game, &state).parse_action(texts[0]).expect("a legal move");
+        assert_eq!(at(&*game, &state).action_text(action, Some("kif")).expect("a notation"), written);
         let wrong_side = if state.plies().is_multiple_of(2) {
             ["-7776FU", "△７六歩(77)"]
         } else {
             ["+3334FU", "▲３四歩(33)"]
         };
-        assert!(wrong_side.iter().all(|text| game.parse_action(&state, text).expect("its own state").is_none()));
+        assert!(wrong_side.iter().all(|text| at(&*game, &state).parse_action(text).is_none()));
         state = play(&*game, &state, texts[0]);
     }
 }
 
 #[test]
 fn malformed_positions_are_named() {
-    let game = Shogi::default();
+    let game = Shogi::standard();
     for (text, sentence) in [
         ("", "\"\" has 0 fields, expected pieces, side to move, hands and the move's number, or startpos"),
         ("9/9/9/9/9/9/9/9 b - 1", "\"9/9/9/9/9/9/9/9\" has 8 rows, expected 9, separated by /"),
@@ -190,13 +195,13 @@ fn mutated_text_errs_and_never_panics() {
     ];
     let texts =
         ["7g7f", "P*5e", "8h2b+", "+7776FU", "-0055KA", "７六歩(77)", "同　角成(88)", "５五歩打", "２二銀不成(31)"];
-    let mut draws = Draws::new(1, 0, 0, "mutations");
+    let mut random = RandomStream::new(1, 0, 0, "mutations");
     let mut mutated = |text: &str| {
         let mut symbols: Vec<char> = text.chars().collect();
-        for _ in 0..=draws.below(3) {
-            let place = draws.below(symbols.len() + 1);
-            let symbol = letters[draws.below(letters.len())];
-            match draws.below(3) {
+        for _ in 0..=random.below(3) {
+            let place = random.below(symbols.len() + 1);
+            let symbol = letters[random.below(letters.len())];
+            match random.below(3) {
                 0 => symbols.insert(place, symbol),
                 1 if place < symbols.len() => symbols[place] = symbol,
                 _ if place < symbols.len() => drop(symbols.remove(place)),
@@ -208,17 +213,17 @@ fn mutated_text_errs_and_never_panics() {
     let mut num_errors = 0;
     for round in 0..30_000 {
         match game.parse_position(&mutated(positions[round % positions.len()])) {
-            Ok(state) => drop(game.legal_actions(&state, true).expect("its own state")),
+            Ok(state) => drop(at(&*game, &state).legal_actions(true)),
             Err(error) => num_errors += usize::from(!error.0.is_empty()),
         }
     }
     assert!(num_errors > 10_000, "{num_errors}");
     let start = game.parse_position(positions[1]).expect("a position");
-    let first = game.legal_actions(&start, false).expect("its own state")[0];
-    let state = game.play(&start, first).expect("a legal action");
-    let legal = game.legal_actions(&state, true).expect("its own state");
+    let first = at(&*game, &start).legal_actions(false)[0];
+    let state = at(&*game, &start).play(first).expect("a legal action");
+    let legal = at(&*game, &state).legal_actions(true);
     for round in 0..3_000 {
-        let read = game.parse_action(&state, &mutated(texts[round % texts.len()])).expect("its own state");
+        let read = at(&*game, &state).parse_action(&mutated(texts[round % texts.len()]));
         assert!(read.is_none_or(|action| legal.contains(&action)));
     }
 }

@@ -1,8 +1,8 @@
-//! Errors on their way to Python, those of a user's game among them.
+//! Errors on their way to Python.
 //!
-//! The core's `Game` methods cannot fail. A Python game's can, so its error unwinds through the core (`raise`) and is caught
-//! at the binding's edge (`catch`), where it becomes the Python exception that it was. The search that it went through is
-//! left in an unknown state and refuses further calls. Any other panic is a fault of ours: it goes on, and PyO3 makes it a
+//! The methods of the core's `Game` cannot fail, those of a Python game can. An error of a Python game unwinds through the
+//! core (`raise`) and becomes a Python exception again at the edge of the binding (`catch`). The search that it went through
+//! is left in an unknown state and refuses further calls. Any other panic is a defect of the core; PyO3 turns it into a
 //! `PanicException`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,12 +14,12 @@ use zerosum_core::SearchError;
 
 struct GameFailure(PyErr);
 
-/// Sends a Python error up through the core. Without the panic hook, so nothing is printed.
+/// Unwinds through the core with a Python error. The panic hook is not called, so nothing is printed.
 pub fn raise(error: PyErr) -> ! {
     resume_unwind(Box::new(GameFailure(error)))
 }
 
-/// Runs what may call a user's game, which may `raise`.
+/// Runs a function that may call a user's game, and returns the error that the game raised.
 pub fn catch<T>(function: impl FnOnce() -> T) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(function)).map_err(|payload| match payload.downcast::<GameFailure>() {
         Ok(failure) => failure.0,
@@ -27,9 +27,9 @@ pub fn catch<T>(function: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
-/// Ends a long call where Ctrl-C was pressed: for what the core calls now and then.
+/// Unwinds through the core if Ctrl-C was pressed. The core calls it now and then during long calls.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's path has one lifetime, not any")]
-pub fn heed_signals() {
+pub fn check_signals() {
     Python::attach(|py| py.check_signals()).unwrap_or_else(|error| raise(error));
 }
 
@@ -44,7 +44,7 @@ pub fn game_error(py: Python<'_>, message: String) -> PyErr {
     }
 }
 
-/// A misuse of a search or state.
-pub fn misuse(error: SearchError) -> PyErr {
+/// A ValueError with the message of the core.
+pub fn value_error(error: SearchError) -> PyErr {
     PyValueError::new_err(error.0)
 }

@@ -1,143 +1,23 @@
-//! `Game`, `GameSpec`, `PlaneSpec` and `State`.
+//! `Game`, and the results of its methods.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
 use zerosum_core::alpha_beta;
-use zerosum_core::erased::{AnyGame, AnyState, Erased};
+use zerosum_core::erased::{AnyGame, AnyPosition, AnyState, Erased};
 use zerosum_core::game::{self, Action, PlaneKind};
 use zerosum_core::games;
-use zerosum_core::random::Draws;
+use zerosum_core::random::RandomStream;
 
-use crate::failure::{catch, game_error, heed_signals, misuse};
+use crate::failure::{catch, check_signals, game_error, value_error};
 use crate::leaves::{Leaves, expand};
 use crate::python_game::PythonGame;
+use crate::spec::{Description, GameSpec};
+use crate::state::{GameSource, LineOfPlay, Start, State};
 
-/// Plies of the lines that perft counts: each is a call inside another one, and a stack ends.
+/// Largest depth of perft: each ply is a nested call, and the stack is finite.
 const MAX_PERFT_DEPTH: u32 = 255;
-
-/// One input plane of a game's encoding.
-#[pyclass(frozen, module = "zerosum._core")]
-pub struct PlaneSpec {
-    #[pyo3(get)]
-    name: String,
-    /// True if the plane holds one number everywhere; else it holds zeros and ones.
-    #[pyo3(get)]
-    is_constant: bool,
-}
-
-/// One option that a game has.
-#[pyclass(frozen, get_all, module = "zerosum._core")]
-pub struct OptionSpec {
-    name: &'static str,
-    /// The value if none is given.
-    default: String,
-    /// The allowed values, in words.
-    expected: String,
-}
-
-/// A game's description besides its rules. Two games with equal `encoder_id` share networks.
-#[pyclass(frozen, module = "zerosum._core")]
-pub struct GameSpec {
-    spec: game::GameSpec,
-}
-
-#[pymethods]
-impl GameSpec {
-    /// The name without options.
-    #[getter]
-    fn name(&self) -> &str {
-        self.spec.name()
-    }
-    /// Options with other values than their defaults, `size=9, komi=5.5`; "" if there are none.
-    #[getter]
-    fn options(&self) -> &str {
-        self.spec.options()
-    }
-    /// All options that the game has.
-    #[getter]
-    fn known_options(&self) -> Vec<OptionSpec> {
-        let spec = |option: &games::options::OptionSpec| OptionSpec {
-            name: option.name,
-            default: option.default.clone(),
-            expected: option.expected.clone(),
-        };
-        self.spec.known_options().iter().map(spec).collect()
-    }
-    /// Name and options as commands take them: `go(size=9, komi=5.5)`.
-    #[getter]
-    fn full_name(&self) -> String {
-        self.spec.full_name()
-    }
-    /// Raised whenever the rules, the action indices or the planes change.
-    #[getter]
-    fn version(&self) -> u32 {
-        self.spec.version()
-    }
-    #[getter]
-    fn num_actions(&self) -> usize {
-        self.spec.num_actions()
-    }
-    /// (height, width) of every plane.
-    #[getter]
-    fn board_shape(&self) -> (usize, usize) {
-        self.spec.board_shape()
-    }
-    /// The input planes in channel order.
-    #[getter]
-    fn planes(&self) -> Vec<PlaneSpec> {
-        let plane = |plane: &game::PlaneSpec| PlaneSpec {
-            name: plane.name.clone(),
-            is_constant: plane.kind == PlaneKind::Constant,
-        };
-        self.spec.planes().iter().map(plane).collect()
-    }
-    /// Plies after which a game ends: a draw, or the result that the rules give its last position.
-    #[getter]
-    fn max_plies(&self) -> u32 {
-        self.spec.max_plies()
-    }
-    /// Permutations of the actions, the identity left out: with its actions permuted, a game is the same game.
-    ///
-    /// Action `a` of a game is action `permutation[a]` of its image.
-    #[getter]
-    fn symmetries(&self) -> Vec<Vec<Action>> {
-        self.spec.symmetries().to_vec()
-    }
-    /// True if actions are planes of squares, plane * H * W + square as planes are oriented, and a few beyond.
-    ///
-    /// A network may then answer by a convolution (`network.policy_head` = "planes").
-    #[getter]
-    fn has_action_planes(&self) -> bool {
-        self.spec.has_action_planes()
-    }
-    /// Names the encoding: game, version, plane list, board shape and number of actions, hashed.
-    #[getter]
-    fn encoder_id(&self) -> String {
-        self.spec.encoder_id()
-    }
-    fn __repr__(&self) -> String {
-        format!("GameSpec({})", self.spec.encoder_id())
-    }
-}
-
-/// The documentation of a game, a paragraph in each attribute.
-#[pyclass(frozen, get_all, module = "zerosum._core")]
-pub struct Description {
-    /// The board and the pieces.
-    board: String,
-    /// The rules, with every choice in which federations differ.
-    rules: String,
-    /// The planes: orientation, history, scale of the counts.
-    planes: String,
-    /// The numbering of actions and how people write them.
-    actions: String,
-    /// The count behind `Game.material`; "" if it is always 0.
-    material: String,
-}
 
 /// A position for a drawing program.
 #[pyclass(frozen, get_all, module = "zerosum._core")]
@@ -174,90 +54,6 @@ pub struct AlphaBeta {
     num_nodes: u64,
 }
 
-/// What makes a game again: the name of one of the core or of a file, or a user's object.
-pub enum Source {
-    Name(String),
-    Object(Py<PyAny>),
-}
-
-impl Source {
-    fn to_python(&self, py: Python<'_>) -> Py<PyAny> {
-        match self {
-            Self::Name(name) => PyString::new(py, name).into_any().unbind(),
-            Self::Object(object) => object.clone_ref(py),
-        }
-    }
-}
-
-/// What a line of play begins with: one of the game's starts by its number, or a position that was read.
-#[derive(Clone)]
-enum Start {
-    Number(i64),
-    Text(Arc<str>),
-}
-
-/// How a position came about: `None` is the initial state.
-#[derive(Clone)]
-pub struct Line {
-    source: Arc<Source>,
-    start: Option<Start>,
-    moves: Arc<[Action]>,
-}
-
-impl Line {
-    pub fn then(&self, action: Action) -> Self {
-        Self { moves: self.moves.iter().copied().chain([action]).collect(), ..self.clone() }
-    }
-}
-
-/// An immutable position with the history its rules need. Made by `Game.initial_state` and `Game.play`.
-///
-/// Games of the same name, version, board and numbering of actions share their states: options such as komi may differ.
-/// Any other game, and a search of one, refuses the state with a ValueError that names both.
-///
-/// States are equal if their games have the same name, options and encoding, and their positions, plies and whatever
-/// history rules and planes need are equal; states of a Python game compare as the user's states do. Equal states have
-/// equal hashes. A pickle holds the game, the start and the moves.
-#[pyclass(frozen, from_py_object, module = "zerosum._core")]
-#[derive(Clone)]
-pub struct State {
-    pub inner: AnyState,
-    pub line: Line,
-}
-
-#[pymethods]
-impl State {
-    /// Moves made since the initial state.
-    #[getter]
-    fn plies(&self) -> u32 {
-        self.inner.plies()
-    }
-
-    fn __eq__(&self, other: &Self) -> PyResult<bool> {
-        catch(|| self.inner == other.inner)
-    }
-
-    fn __hash__(&self) -> PyResult<u64> {
-        catch(|| {
-            let mut hasher = DefaultHasher::new();
-            self.inner.hash(&mut hasher);
-            hasher.finish()
-        })
-    }
-
-    /// The game, the start and the moves: a game's history is part of its states.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let start = match &self.line.start {
-            None => py.None(),
-            Some(Start::Number(number)) => number.into_pyobject(py)?.into_any().unbind(),
-            Some(Start::Text(text)) => PyString::new(py, text).into_any().unbind(),
-        };
-        let moves = self.line.moves.to_vec().into_pyobject(py)?;
-        let arguments = (self.line.source.to_python(py), start, moves).into_pyobject(py)?;
-        Ok((py.import("zerosum.games.rules")?.getattr("restore_state")?, arguments))
-    }
-}
-
 /// The rules of one game. A user's Python game, adopted by `adopt`, is seen through the same methods.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct Game {
@@ -265,25 +61,40 @@ pub struct Game {
     /// True if the rules are Python: then only one thread at a time can search.
     #[pyo3(get)]
     pub is_python: bool,
-    source: Arc<Source>,
+    source: Arc<GameSource>,
 }
 
 impl Game {
-    pub fn initial_line(&self) -> Line {
+    pub fn initial_line(&self) -> LineOfPlay {
         self.line(None)
     }
 
-    fn line(&self, start: Option<Start>) -> Line {
-        Line { source: Arc::clone(&self.source), start, moves: Arc::default() }
+    fn line(&self, start: Option<Start>) -> LineOfPlay {
+        LineOfPlay::new(&self.source, start)
     }
 
-    /// Runs a long call, without the interpreter lock where the rules are Rust.
+    /// Calls the rules at a state.
+    fn at<T>(&self, state: &State, call: impl FnOnce(&dyn AnyPosition) -> T) -> PyResult<T> {
+        catch(|| self.inner.position(&state.inner).map(|position| call(&*position)))?.map_err(value_error)
+    }
+
+    /// Calls the rules at a state for long, without the interpreter lock if the rules are Rust.
+    fn run_at<T: Send>(
+        &self,
+        py: Python<'_>,
+        state: &State,
+        call: impl FnOnce(&dyn AnyPosition) -> T + Send,
+    ) -> PyResult<T> {
+        self.run(py, || self.inner.position(&state.inner).map(|position| call(&*position)))?.map_err(value_error)
+    }
+
+    /// Runs a long call, without the interpreter lock if the rules are Rust.
     pub fn run<T: Send>(&self, py: Python<'_>, function: impl FnOnce() -> T + Send) -> PyResult<T> {
         if self.is_python { catch(function) } else { py.detach(|| catch(function)) }
     }
 }
 
-/// A number from Python as an action: one that does not fit its 16 bits is no action of any game.
+/// A number from Python as an action. A number that does not fit 16 bits is not an action of any game.
 pub fn action_index(py: Python<'_>, action: i64, spec: &game::GameSpec) -> PyResult<Action> {
     Action::try_from(action).map_err(|_| {
         let last = spec.num_actions() - 1;
@@ -297,10 +108,11 @@ impl Game {
     fn new(py: Python<'_>, name: &str) -> PyResult<Self> {
         let inner = games::by_name(name)
             .and_then(|game| {
-                game.ok_or_else(|| format!("unknown game {name:?}, the core has {}", games::NAMES.join(", ")))
+                let known = games::names().collect::<Vec<_>>().join(", ");
+                game.ok_or_else(|| format!("unknown game {name:?}, the core has {known}"))
             })
             .map_err(|message| game_error(py, message))?;
-        let source = Arc::new(Source::Name(inner.spec().full_name()));
+        let source = Arc::new(GameSource::Name(inner.spec().full_name()));
         Ok(Self { inner, is_python: false, source })
     }
 
@@ -331,7 +143,7 @@ impl Game {
             .map(|spec| if has_action_planes { spec.with_action_planes() } else { spec })
             .map_err(|message| game_error(py, message))?;
         let python_game = PythonGame::new(game, spec)?;
-        let source = source.map_or_else(|| Source::Object(game.clone().unbind()), Source::Name);
+        let source = source.map_or_else(|| GameSource::Object(game.clone().unbind()), GameSource::Name);
         Ok(Self { inner: Arc::new(Erased::new(python_game)), is_python: true, source: Arc::new(source) })
     }
 
@@ -350,7 +162,7 @@ impl Game {
 
     /// The player to move: 0 (first) or 1 (second).
     fn player(&self, state: &State) -> PyResult<usize> {
-        Ok(catch(|| self.inner.player(&state.inner))?.map_err(misuse)?.index())
+        Ok(self.at(state, |position| position.player())?.index())
     }
 
     /// Number of positions that a game may begin with (960 in Chess960); the initial state is one of them.
@@ -380,10 +192,7 @@ impl Game {
     /// `notation` is one of `position_notations`; None is the game's own. Raises GameError if it is unknown.
     #[pyo3(signature = (state, notation = None))]
     fn position_text(&self, py: Python<'_>, state: &State, notation: Option<&str>) -> PyResult<Option<String>> {
-        let text = catch(|| match notation {
-            None => self.inner.position_text(&state.inner),
-            Some(notation) => self.inner.position_text_in(&state.inner, notation),
-        })?;
+        let text = self.at(state, |position| position.position_text(notation))?;
         text.map_err(|error| game_error(py, error.0))
     }
 
@@ -395,7 +204,7 @@ impl Game {
 
     /// Number of earlier occurrences of the position in its game, counted as far as the rules need it.
     fn num_repetitions(&self, state: &State) -> PyResult<u32> {
-        catch(|| self.inner.num_repetitions(&state.inner))?.map_err(misuse)
+        self.at(state, |position| position.num_repetitions())
     }
 
     /// Legal actions, ascending; empty if and only if the game is over.
@@ -403,30 +212,30 @@ impl Game {
     /// `past_soft_endings` adds the moves that are left when the rules stop a game that could go on.
     #[pyo3(signature = (state, *, past_soft_endings = false))]
     fn legal_actions(&self, state: &State, past_soft_endings: bool) -> PyResult<Vec<Action>> {
-        catch(|| self.inner.legal_actions(&state.inner, past_soft_endings))?.map_err(misuse)
+        self.at(state, |position| position.legal_actions(past_soft_endings))
     }
 
     /// The position after `action`, also past a soft ending. Raises GameError if the action is illegal.
     fn play(&self, py: Python<'_>, state: &State, action: i64) -> PyResult<State> {
         let action = action_index(py, action, self.inner.spec())?;
-        let next = catch(|| self.inner.play(&state.inner, action))?;
+        let next = self.at(state, |position| position.play(action))?;
         let inner = next.map_err(|error| game_error(py, error.0))?;
         Ok(State { inner, line: state.line.then(action) })
     }
 
     /// The first player's result in [-1, 1], or None while the game goes on.
     fn outcome(&self, state: &State) -> PyResult<Option<f32>> {
-        Ok(catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?.map(|outcome| outcome.result.0))
+        Ok(self.at(state, |position| position.outcome())?.map(|outcome| outcome.result.0))
     }
 
     /// The ending in the words of the game's federation ("four in a row"), or None while the game goes on.
     fn ending(&self, state: &State) -> PyResult<Option<String>> {
-        Ok(catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?.map(|outcome| outcome.ending.into_owned()))
+        Ok(self.at(state, |position| position.outcome())?.map(|outcome| outcome.ending.into_owned()))
     }
 
     /// [C, H, W], seen from the player to move.
     fn planes<'py>(&self, py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyArray3<f32>>> {
-        let leaves = catch(|| self.inner.encode(std::slice::from_ref(&state.inner)))?.map_err(misuse)?;
+        let leaves = catch(|| self.inner.encode(std::slice::from_ref(&state.inner)))?.map_err(value_error)?;
         let spec = self.inner.spec();
         let shape = [spec.planes().len(), spec.board_shape().0, spec.board_shape().1];
         expand(py, &*leaves).reshape(shape)
@@ -434,13 +243,13 @@ impl Game {
 
     /// True if the game is over although a legal move is left: repetition, fifty moves, two passes, the ply cap.
     fn is_soft_ending(&self, state: &State) -> PyResult<bool> {
-        let outcome = catch(|| self.inner.outcome(&state.inner))?.map_err(misuse)?;
+        let outcome = self.at(state, |position| position.outcome())?;
         Ok(outcome.is_some_and(|outcome| outcome.is_soft))
     }
 
     /// The first player's margin in points if the game ended here, komi included; None in other games.
     fn score(&self, state: &State) -> PyResult<Option<f32>> {
-        catch(|| self.inner.score(&state.inner))?.map_err(misuse)
+        self.at(state, |position| position.score())
     }
 
     /// [squares] in [-1, 1]: share of random games in which the first player owns a square, less the second's share.
@@ -454,13 +263,13 @@ impl Game {
         num_games: u32,
         seed: u64,
     ) -> PyResult<Option<Bound<'py, PyArray1<f32>>>> {
-        let owners = self.run(py, || self.inner.ownership(&state.inner, num_games, seed))?.map_err(misuse)?;
+        let owners = self.run_at(py, state, |position| position.ownership(num_games, seed))?;
         Ok(owners.map(|owners| owners.into_pyarray(py)))
     }
 
     /// A plain count of pieces, discs or area, the first player's less the second's; 0 if the game has none.
     fn material(&self, state: &State) -> PyResult<f32> {
-        catch(|| self.inner.material(&state.inner))?.map_err(misuse)
+        self.at(state, |position| position.material())
     }
 
     /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
@@ -469,11 +278,11 @@ impl Game {
     /// Raises GameError if the depth is out of range or the game is over.
     #[pyo3(signature = (state, *, depth, seed, game = 0))]
     fn alpha_beta(&self, py: Python<'_>, state: &State, depth: i64, seed: u64, game: u64) -> PyResult<AlphaBeta> {
-        let depth = u32::try_from(depth).unwrap_or(0); // which is refused, as too great a depth is
-        let draws = Draws::new(seed, game, state.inner.plies().into(), "alpha-beta");
-        let found = self.run(py, || self.inner.alpha_beta(&state.inner, depth, draws, &heed_signals))?;
-        let alpha_beta::AlphaBeta { action, worth, num_nodes } = found.map_err(|error| game_error(py, error.0))?;
-        Ok(AlphaBeta { action, result: worth.result, delay: worth.delay, material: worth.material, num_nodes })
+        let depth = u32::try_from(depth).unwrap_or(0); // 0 is refused, as too large a depth is
+        let random = RandomStream::new(seed, game, state.inner.plies().into(), "alpha-beta");
+        let found = self.run_at(py, state, |position| position.alpha_beta(depth, random, &check_signals))?;
+        let alpha_beta::AlphaBeta { action, value, num_nodes } = found.map_err(|error| game_error(py, error.0))?;
+        Ok(AlphaBeta { action, result: value.result, delay: value.delay, material: value.material, num_nodes })
     }
 
     /// Names of notations, besides the game's own, that `action_text` can write.
@@ -488,10 +297,7 @@ impl Game {
     #[pyo3(signature = (state, action, notation = None))]
     fn action_text(&self, py: Python<'_>, state: &State, action: i64, notation: Option<&str>) -> PyResult<String> {
         let action = action_index(py, action, self.inner.spec())?;
-        let text = catch(|| match notation {
-            None => self.inner.action_text(&state.inner, action),
-            Some(notation) => self.inner.action_text_in(&state.inner, action, notation),
-        })?;
+        let text = self.at(state, |position| position.action_text(action, notation))?;
         text.map_err(|error| game_error(py, error.0))
     }
 
@@ -499,19 +305,18 @@ impl Game {
     ///
     /// None if no action or more than one is written so.
     fn parse_action(&self, state: &State, text: &str) -> PyResult<Option<Action>> {
-        catch(|| self.inner.parse_action(&state.inner, text))?.map_err(misuse)
+        self.at(state, |position| position.parse_action(text))
     }
 
     /// The documentation of the game.
     #[getter]
     fn description(&self) -> Description {
-        let game::Description { board, rules, planes, actions, material } = self.inner.description();
-        Description { board, rules, planes, actions, material }
+        self.inner.description().into()
     }
 
     /// The board for a drawing program; None if there is only its text.
     fn picture(&self, state: &State) -> PyResult<Option<Picture>> {
-        let picture = catch(|| self.inner.picture(&state.inner))?.map_err(misuse)?;
+        let picture = self.at(state, |position| position.picture())?;
         Ok(picture.map(|picture| Picture {
             grid: picture.grid.name(),
             cells: picture
@@ -536,31 +341,31 @@ impl Game {
         let depth = u32::try_from(depth).ok().filter(|depth| *depth <= MAX_PERFT_DEPTH).ok_or_else(|| {
             game_error(py, format!("lines of {depth} plies cannot be counted, expected 0 to {MAX_PERFT_DEPTH}"))
         })?;
-        self.run(py, || self.inner.perft(&state.inner, depth, &heed_signals))?.map_err(misuse)
+        self.run_at(py, state, |position| position.perft(depth, &check_signals))
     }
 
     /// Play `num_plies` plies of random games as a search does: copy, move, outcome, legal moves. For timing.
     ///
     /// The answer is the sum of the numbers of legal moves.
     fn random_plies(&self, py: Python<'_>, num_plies: u64, seed: u64) -> PyResult<u64> {
-        self.run(py, || self.inner.random_plies(num_plies, seed, &heed_signals))
+        self.run(py, || self.inner.random_plies(num_plies, seed, &check_signals))
     }
 
     /// Write the planes of all positions `times` times. For timing.
     fn encode_again(&self, py: Python<'_>, states: Vec<State>, times: u32) -> PyResult<()> {
         let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
-        self.run(py, || self.inner.encode_again(&states, times, &heed_signals))?.map_err(misuse)
+        self.run(py, || self.inner.encode_again(&states, times, &check_signals))?.map_err(value_error)
     }
 
     /// The board as text, several lines.
     fn draw(&self, state: &State) -> PyResult<String> {
-        catch(|| self.inner.draw(&state.inner))?.map_err(misuse)
+        self.at(state, |position| position.board_text())
     }
 
     /// Positions as an evaluator takes them, outside any search (`ticket` is None).
     fn encode(&self, states: Vec<State>) -> PyResult<Leaves> {
         let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
-        Ok(Leaves::outside_search(catch(|| self.inner.encode(&states))?.map_err(misuse)?, self.is_python))
+        Ok(Leaves::outside_search(catch(|| self.inner.encode(&states))?.map_err(value_error)?, self.is_python))
     }
 
     /// Positions of recorded games: N samples, the i-th after `plies[i]` moves of game `games[i]`.

@@ -8,19 +8,19 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zerosum_core::erased::{AnyLeaves, plane_counts};
+use zerosum_core::erased::AnyLeaves;
 
-use crate::failure::{catch, game_error, heed_signals};
+use crate::failure::{catch, check_signals, game_error};
 
 /// The planes of all leaves, `[B * C * H * W]`, flat.
 pub fn expand<'py>(py: Python<'py>, leaves: &dyn AnyLeaves) -> Bound<'py, PyArray1<f32>> {
     let spec = leaves.spec();
-    let mut planes = vec![0.0; leaves.trees().len() * spec.planes().len() * spec.num_squares()];
-    leaves.write_planes(&mut planes);
+    let mut planes = vec![0.0; leaves.arrays().len() * spec.planes().len() * spec.num_squares()];
+    leaves.arrays().write_planes(spec, &mut planes);
     planes.into_pyarray(py)
 }
 
-/// `as_slice` takes arrays in Fortran's order as well, and gives their numbers in that order.
+/// Refuses arrays in Fortran order: `as_slice` would take them, and give their numbers in that order.
 fn check_order(name: &str, is_c_contiguous: bool) -> PyResult<()> {
     if is_c_contiguous {
         return Ok(());
@@ -44,7 +44,7 @@ impl Leaves {
     }
 
     pub fn of_search(inner: Arc<dyn AnyLeaves>, is_python: bool) -> Self {
-        Self { ticket: Some(inner.ticket()), inner, is_python }
+        Self { ticket: Some(inner.arrays().ticket()), inner, is_python }
     }
 }
 
@@ -52,7 +52,7 @@ impl Leaves {
 impl Leaves {
     /// B.
     fn __len__(&self) -> usize {
-        self.inner.trees().len()
+        self.inner.arrays().len()
     }
 
     /// True if `Search.gather` stopped because its budget was spent: it may be called again at once.
@@ -60,47 +60,46 @@ impl Leaves {
     /// An empty batch means that nothing is left to ask about (False) or that nothing was found so far (True).
     #[getter]
     fn budget_spent(&self) -> bool {
-        self.inner.budget_spent()
+        self.inner.arrays().budget_spent()
     }
 
     /// [B], the tree of the search that asked.
     #[getter]
     fn trees<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, self.inner.trees())
+        PyArray1::from_slice(py, self.inner.arrays().trees())
     }
 
     /// [B], the player to move (0 or 1).
     #[getter]
     fn players<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
-        let players: Vec<u8> = self.inner.players().iter().map(|player| player.index() as u8).collect();
+        let players: Vec<u8> = self.inner.arrays().players().iter().map(|player| player.index() as u8).collect();
         players.into_pyarray(py)
     }
 
     /// [B, number of bit planes, ceil(H*W/8)], bit i%8 (little endian) of byte i//8 is square i, row by row.
     #[getter]
     fn packed_planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<u8>>> {
-        let spec = self.inner.spec();
-        let shape = [self.__len__(), plane_counts(spec).0, spec.bytes_per_plane()];
-        PyArray1::from_slice(py, self.inner.packed_planes()).reshape(shape)
+        let arrays = self.inner.arrays();
+        PyArray1::from_slice(py, arrays.packed_planes()).reshape(arrays.packed_shape())
     }
 
     /// [B, number of constant planes], one number a plane.
     #[getter]
     fn constant_planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let shape = [self.__len__(), plane_counts(self.inner.spec()).1];
-        PyArray1::from_slice(py, self.inner.constant_planes()).reshape(shape)
+        let arrays = self.inner.arrays();
+        PyArray1::from_slice(py, arrays.constant_planes()).reshape(arrays.constant_shape())
     }
 
     /// [sum L], the legal actions of each position, ascending, one position after the other.
     #[getter]
     fn legal_actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {
-        PyArray1::from_slice(py, self.inner.legal_actions())
+        PyArray1::from_slice(py, self.inner.arrays().legal_actions())
     }
 
     /// [B + 1], position b's are legal_actions[legal_offsets[b]:legal_offsets[b + 1]].
     #[getter]
     fn legal_offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        PyArray1::from_slice(py, self.inner.legal_offsets())
+        PyArray1::from_slice(py, self.inner.arrays().legal_offsets())
     }
 
     /// [B, C, H, W], expanded, in channel order.
@@ -121,7 +120,7 @@ impl Leaves {
         }
         check_order("out", out.is_c_contiguous())?;
         let out = out.as_slice_mut()?;
-        py.detach(|| self.inner.write_planes(out));
+        py.detach(|| self.inner.arrays().write_planes(spec, out));
         Ok(())
     }
 
@@ -137,9 +136,9 @@ impl Leaves {
             return Err(PyValueError::new_err(format!("logits have shape {found:?}, expected at least {expected:?}")));
         }
         check_order("logits", logits.is_c_contiguous())?;
-        let (logits, actions) = (logits.as_slice()?, self.inner.legal_actions());
+        let (logits, actions) = (logits.as_slice()?, self.inner.arrays().legal_actions());
         let mut legal = Vec::with_capacity(actions.len());
-        for (row, range) in logits.chunks_exact(num_actions).zip(self.inner.legal_offsets().windows(2)) {
+        for (row, range) in logits.chunks_exact(num_actions).zip(self.inner.arrays().legal_offsets().windows(2)) {
             legal.extend(actions[range[0] as usize..range[1] as usize].iter().map(|action| row[usize::from(*action)]));
         }
         Ok(legal.into_pyarray(py))
@@ -149,8 +148,8 @@ impl Leaves {
     fn legal_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let num_actions = self.inner.spec().num_actions();
         let mut mask = vec![false; self.__len__() * num_actions];
-        for (row, range) in mask.chunks_exact_mut(num_actions).zip(self.inner.legal_offsets().windows(2)) {
-            for action in &self.inner.legal_actions()[range[0] as usize..range[1] as usize] {
+        for (row, range) in mask.chunks_exact_mut(num_actions).zip(self.inner.arrays().legal_offsets().windows(2)) {
+            for action in &self.inner.arrays().legal_actions()[range[0] as usize..range[1] as usize] {
                 row[usize::from(*action)] = true;
             }
         }
@@ -164,7 +163,7 @@ impl Leaves {
         num_rollouts: u32,
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let roll = || catch(|| self.inner.rollout_values(num_rollouts, seed, &heed_signals));
+        let roll = || catch(|| self.inner.rollout_values(num_rollouts, seed, &check_signals));
         let values = if self.is_python { roll() } else { py.detach(roll) }?;
         Ok(values.into_pyarray(py))
     }

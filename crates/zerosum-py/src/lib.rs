@@ -14,16 +14,20 @@ mod failure;
 mod game;
 mod leaves;
 mod python_game;
+mod root;
 mod search;
+mod settings;
+mod spec;
+mod state;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
-use zerosum_core::random::{self, Draws};
+use zerosum_core::random::{self, RandomStream};
 
 /// Names of the games in the core, as `Game(name)` takes them; each may have its options in brackets behind it.
 #[pyfunction]
 fn core_game_names() -> Vec<&'static str> {
-    zerosum_core::games::NAMES.to_vec()
+    zerosum_core::games::names().collect()
 }
 
 /// A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.
@@ -31,7 +35,7 @@ fn core_game_names() -> Vec<&'static str> {
 /// `purpose` is any short text ("move", "opening", ...): different purposes give independent draws.
 #[pyfunction]
 fn uniform(seed: u64, game: u64, ply: u64, purpose: &str) -> f64 {
-    Draws::new(seed, game, ply, purpose).uniform()
+    RandomStream::new(seed, game, ply, purpose).uniform()
 }
 
 /// Dir(alpha) of `size` entries that sum to 1: the root noise that a search keyed (seed, game, ply) mixes in.
@@ -44,7 +48,7 @@ fn dirichlet_noise(
     alpha: f64,
     size: usize,
 ) -> Bound<'_, PyArray1<f32>> {
-    Draws::new(seed, game, ply, "noise").dirichlet(alpha, size).into_pyarray(py)
+    RandomStream::new(seed, game, ply, "noise").dirichlet(alpha, size).into_pyarray(py)
 }
 
 /// `size` standard Gumbel numbers: the noise of a Gumbel root in a search keyed (seed, game, ply).
@@ -71,16 +75,16 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UNLIMITED_SIMULATIONS", zerosum_core::search::UNLIMITED_SIMULATIONS)?;
     module.add("MAX_ALPHA_BETA_DEPTH", zerosum_core::alpha_beta::MAX_DEPTH)?;
     module.add_class::<game::AlphaBeta>()?;
-    module.add_class::<game::Description>()?;
+    module.add_class::<spec::Description>()?;
     module.add_class::<game::Game>()?;
-    module.add_class::<game::GameSpec>()?;
-    module.add_class::<game::OptionSpec>()?;
+    module.add_class::<spec::GameSpec>()?;
+    module.add_class::<spec::OptionSpec>()?;
     module.add_class::<game::Picture>()?;
-    module.add_class::<game::PlaneSpec>()?;
-    module.add_class::<game::State>()?;
+    module.add_class::<spec::PlaneSpec>()?;
+    module.add_class::<state::State>()?;
     module.add_class::<leaves::Leaves>()?;
     module.add_class::<search::Search>()?;
-    module.add_class::<search::Root>()?;
+    module.add_class::<root::Root>()?;
     module.add_function(wrap_pyfunction!(core_game_names, module)?)?;
     module.add_function(wrap_pyfunction!(uniform, module)?)?;
     module.add_function(wrap_pyfunction!(dirichlet_noise, module)?)?;

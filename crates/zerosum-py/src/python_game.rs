@@ -1,7 +1,7 @@
-//! A user's Python game seen as a game of the core.
+//! A user's Python game as a game of the core.
 //!
-//! Each of the user's methods is called at most once a position: what it answered is kept with the position, and a
-//! position keeps those that were reached from it. So a descent through a known tree never enters Python.
+//! Each of the user's methods is called at most once for a position: the answer is kept with the position, and a position
+//! keeps the positions after it. A descent through a known tree does not enter Python.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -13,16 +13,16 @@ use zerosum_core::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind
 
 use crate::failure::{game_error, raise};
 
-/// What was reached from a position, by action.
+/// The positions after a position, by action.
 type Children = Vec<(Action, Arc<Node>)>;
 
-/// One position and what the user's methods said of it.
+/// One position and the answers of the user's methods about it.
 pub struct Node {
     object: Py<PyAny>,
     player: OnceLock<Player>,
     outcome: OnceLock<Option<Outcome>>,
     legal: OnceLock<Vec<Action>>,
-    /// None where nobody comes back to: random games would be kept for as long as the tree.
+    /// None in random games, which would otherwise be kept for as long as the tree.
     children: Option<Mutex<Children>>,
 }
 
@@ -42,7 +42,7 @@ impl Node {
     }
 }
 
-/// As Python compares the user's states.
+/// Equality of the user's states in Python.
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         Python::attach(|py| self.object.bind(py).eq(&other.object)).unwrap_or_else(|error| raise(error))
@@ -60,7 +60,7 @@ pub struct PythonGame {
     planes: Py<PyAny>,
     action_text: Py<PyAny>,
     draw: Py<PyAny>,
-    /// None where the user's class does not have it.
+    /// None if the user's class does not define it.
     material: Option<Py<PyAny>>,
     as_planes: Py<PyAny>,
     place_error: Py<PyAny>,
@@ -88,22 +88,22 @@ impl PythonGame {
         })
     }
 
-    /// Calls into Python; whatever goes wrong there unwinds to the binding's edge.
+    /// Calls into Python; an error there unwinds to the edge of the binding.
     fn with<T>(&self, node: &Node, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
         Python::attach(|py| call(py).map_err(|error| self.place(py, node, error))).unwrap_or_else(|error| raise(error))
     }
 
-    /// An answer that is asked for once a position; another thread that wants it too waits without the interpreter lock.
+    /// An answer that is asked for once per position; other threads wait for it without the interpreter lock.
     fn ask<'a, T>(&self, node: &Node, answer: &'a OnceLock<T>, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> &'a T {
         answer
             .get()
             .unwrap_or_else(|| Python::attach(|py| answer.get_or_init_py_attached(py, || self.with(node, call))))
     }
 
-    /// `zerosum.games.python_game.place_error` says in which game and position it happened.
+    /// The error with the game and position in which it happened, by `zerosum.games.python_game.place_error`.
     fn place(&self, py: Python<'_>, node: &Node, error: PyErr) -> PyErr {
         if error.is_instance_of::<PyKeyboardInterrupt>(py) {
-            return error; // Ctrl-C is no mistake of the game
+            return error; // Ctrl-C is not a mistake of the game
         }
         let placed = self.place_error.bind(py).call1((self.spec.name(), &self.draw, &node.object, error));
         placed.map_or_else(|error| error, PyErr::from_value)
@@ -281,7 +281,7 @@ impl Game for PythonGame {
         }
     }
 
-    fn draw(&self, state: &Arc<Node>) -> String {
+    fn board_text(&self, state: &Arc<Node>) -> String {
         self.with(state, |py| Ok(self.draw.bind(py).call1((&state.object,))?.str()?.to_string()))
     }
 }

@@ -1,4 +1,4 @@
-//! `Search` and `Root`.
+//! `Search`.
 
 use std::sync::{LockResult, Mutex, MutexGuard, OnceLock};
 
@@ -8,16 +8,16 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use zerosum_core::erased::AnySearch;
 use zerosum_core::game::Action;
-use zerosum_core::search::{
-    self, Evaluations, MoveChoice, Noise, PolicyTarget, RootSelection, SETTLED_NODES, SearchConfig,
-    UNLIMITED_SIMULATIONS, UnvisitedValue,
-};
+use zerosum_core::search::{Evaluations, Noise, SETTLED_NODES, UNLIMITED_SIMULATIONS};
 
-use crate::failure::{catch, game_error, misuse};
-use crate::game::{Game, Line, State, action_index};
+use crate::failure::{catch, game_error, value_error};
+use crate::game::{Game, action_index};
 use crate::leaves::Leaves;
+use crate::root::Root;
+use crate::settings::Settings;
+use crate::state::{LineOfPlay, State};
 
-/// What [`SETTLED_NODES`] is for rules in Python.
+/// The equivalent of [`SETTLED_NODES`] for rules in Python.
 const SETTLED_NODES_OF_PYTHON: u32 = 256;
 
 /// Searches of many positions of one game side by side. `zerosum.search.new_search` makes one from a `SearchConfig`.
@@ -30,30 +30,31 @@ pub struct Search {
     #[pyo3(get)]
     game: Py<Game>,
     inner: Mutex<Box<dyn AnySearch>>,
-    /// What Python's exception was, if one unwound through the search: else a poisoned lock is a fault of ours.
+    /// The kind of Python exception that unwound through the search. Without one, a poisoned lock is a defect of the core.
     end: OnceLock<&'static str>,
-    /// Memory for what `apply` is given.
+    /// Memory for the arguments of `apply`, kept to spare the allocation.
     copies: Mutex<Vec<Vec<f32>>>,
-    /// How the root of each tree came about.
-    lines: Mutex<Vec<Line>>,
+    /// For each tree, the moves that led to its root.
+    lines: Mutex<Vec<LineOfPlay>>,
 }
 
 type Guard<'a> = MutexGuard<'a, Box<dyn AnySearch>>;
 
 impl Search {
-    fn sound<'a>(&self, lock: LockResult<Guard<'a>>) -> PyResult<Guard<'a>> {
+    fn usable<'a>(&self, lock: LockResult<Guard<'a>>) -> PyResult<Guard<'a>> {
         lock.map_err(|_| {
             let end = self.end.get().unwrap_or(&"a fault of zerosum itself, not of the game (please report it)");
             PyRuntimeError::new_err(format!("this search ended in {end}: make a new one"))
         })
     }
 
-    /// Waits without the interpreter lock, which a user's game needs in the thread that is waited for.
+    /// Waits without the interpreter lock, because the thread that holds the search may need it for a user's game.
     fn lock(&self, py: Python<'_>) -> PyResult<Guard<'_>> {
-        self.sound(self.inner.lock_py_attached(py))
+        self.usable(self.inner.lock_py_attached(py))
     }
 
-    /// Runs what may call a user's game. An error of the game poisons the lock, because the guard is dropped on its way.
+    /// Runs a function that may call a user's game. An error of the game drops the guard while it unwinds, which poisons the
+    /// lock.
     fn call_rules<T>(&self, py: Python<'_>, function: impl FnOnce(&mut dyn AnySearch) -> T) -> PyResult<T> {
         let guard = self.lock(py)?;
         catch(|| {
@@ -67,7 +68,7 @@ impl Search {
         })
     }
 
-    /// The numbers of an array, which other threads may write to once the interpreter lock is released.
+    /// A copy of an array: other threads may write to it once the interpreter lock is released.
     fn copy(&self, array: &PyReadonlyArray1<'_, f32>) -> PyResult<Vec<f32>> {
         let numbers = array.as_slice()?;
         let mut copy = self.copies.lock().ok().and_then(|mut copies| copies.pop()).unwrap_or_default();
@@ -76,7 +77,7 @@ impl Search {
         Ok(copy)
     }
 
-    fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
+    fn lines(&self) -> MutexGuard<'_, Vec<LineOfPlay>> {
         self.lines.lock().expect("no call panics with this lock")
     }
 
@@ -90,111 +91,6 @@ impl Search {
     }
 }
 
-fn unknown_word(name: &str, word: &str, known: &str) -> PyErr {
-    PyValueError::new_err(format!("{name} is {word:?}, expected {known}"))
-}
-
-/// The attributes of Python's `SearchConfig` that a search needs.
-#[derive(FromPyObject)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
-struct Settings {
-    c_init: f32,
-    c_base: f32,
-    c_factor: f32,
-    unvisited_value: String,
-    unvisited_reduction: f32,
-    root_noise_fraction: f32,
-    root_noise_total: f32,
-    root_unvisited_reduction: Option<f32>,
-    root_selection: String,
-    gumbel_actions: u16,
-    gumbel_visit_scale: f32,
-    gumbel_value_scale: f32,
-    gumbel_rescale: bool,
-    policy_target: String,
-    forced_playouts: f32,
-    move_choice: String,
-    lcb_deviations: f32,
-    lcb_least_share: f32,
-    variance_scale: f32,
-    variance_prior: f32,
-    variance_prior_visits: f32,
-    draw_value: f32,
-    moves_left_effect: f32,
-    moves_left_slope: f32,
-    moves_left_threshold: f32,
-    keep_draws: bool,
-    exact_bounds: bool,
-    twofold_draw: bool,
-    count_reused_visits: bool,
-    leaves_in_flight: u16,
-    virtual_loss: f32,
-    collision_share: f32,
-    threads: u16,
-    cache_positions: u32,
-    memory_mib: u32,
-}
-
-impl Settings {
-    fn config(&self, noise_alpha: f32) -> PyResult<SearchConfig> {
-        Ok(SearchConfig {
-            c_init: self.c_init,
-            c_base: self.c_base,
-            c_factor: self.c_factor,
-            unvisited_value: match self.unvisited_value.as_str() {
-                "loss" => UnvisitedValue::Loss,
-                "zero" => UnvisitedValue::Zero,
-                "parent" => UnvisitedValue::Parent { reduction: self.unvisited_reduction },
-                other => return Err(unknown_word("unvisited_value", other, "loss, zero or parent")),
-            },
-            noise_fraction: self.root_noise_fraction,
-            noise_alpha,
-            noise_total: self.root_noise_total,
-            root_unvisited_reduction: self.root_unvisited_reduction.unwrap_or(self.unvisited_reduction),
-            root_selection: match self.root_selection.as_str() {
-                "puct" => RootSelection::Puct,
-                "gumbel" => RootSelection::Gumbel,
-                other => return Err(unknown_word("root_selection", other, "puct or gumbel")),
-            },
-            gumbel_actions: self.gumbel_actions,
-            gumbel_visit_scale: self.gumbel_visit_scale,
-            gumbel_value_scale: self.gumbel_value_scale,
-            gumbel_rescale: self.gumbel_rescale,
-            policy_target: match self.policy_target.as_str() {
-                "visits" => PolicyTarget::Visits,
-                "completed-q" => PolicyTarget::CompletedQ,
-                other => return Err(unknown_word("policy_target", other, "visits or completed-q")),
-            },
-            forced_playouts: self.forced_playouts,
-            move_choice: match self.move_choice.as_str() {
-                "visits" => MoveChoice::Visits,
-                "lcb" => MoveChoice::LowerConfidenceBound {
-                    deviations: self.lcb_deviations,
-                    least_share: self.lcb_least_share,
-                },
-                other => return Err(unknown_word("move_choice", other, "visits or lcb")),
-            },
-            variance_scale: self.variance_scale,
-            variance_prior: self.variance_prior,
-            variance_prior_visits: self.variance_prior_visits,
-            draw_value: self.draw_value,
-            moves_left_effect: self.moves_left_effect,
-            moves_left_slope: self.moves_left_slope,
-            moves_left_threshold: self.moves_left_threshold,
-            keep_draws: self.keep_draws,
-            exact_bounds: self.exact_bounds,
-            twofold_draw: self.twofold_draw,
-            count_reused_visits: self.count_reused_visits,
-            leaves_in_flight: self.leaves_in_flight,
-            virtual_loss: self.virtual_loss,
-            collision_share: self.collision_share,
-            threads: self.threads,
-            cache_positions: self.cache_positions,
-            memory_mib: self.memory_mib,
-        })
-    }
-}
-
 #[pymethods]
 impl Search {
     #[new]
@@ -204,7 +100,7 @@ impl Search {
         if game.get().is_python {
             config.threads = 1; // only the one that asks has the interpreter's lock
         }
-        let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(misuse)?;
+        let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(value_error)?;
         let lines = Mutex::new(vec![game.get().initial_line(); num_trees]);
         Ok(Self { game, inner: Mutex::new(inner), end: OnceLock::new(), copies: Mutex::default(), lines })
     }
@@ -216,7 +112,7 @@ impl Search {
 
     /// Put a position at the tree's root and forget what the tree knew.
     fn reset(&self, py: Python<'_>, tree: usize, state: &State) -> PyResult<()> {
-        self.lock(py)?.reset(tree, &state.inner).map_err(misuse)?;
+        self.lock(py)?.reset(tree, &state.inner).map_err(value_error)?;
         self.lines()[tree] = state.line.clone();
         Ok(())
     }
@@ -228,7 +124,7 @@ impl Search {
         let advanced = if self.game.get().is_python {
             self.call_rules(py, |search| search.advance(tree, action, keep))?
         } else {
-            py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.advance(tree, action, keep)))?
+            py.detach(|| self.usable(self.inner.lock()).map(|mut search| search.advance(tree, action, keep)))?
         };
         advanced.map_err(|error| game_error(py, error.0))?;
         let line = &mut self.lines()[tree];
@@ -248,7 +144,7 @@ impl Search {
                 ))
             })?;
         let noise = noise.map_or(Noise::None, |(seed, game, ply)| Noise::Drawn { seed, game, ply });
-        self.call_rules(py, |search| search.begin(tree, num_simulations, noise))?.map_err(misuse)
+        self.call_rules(py, |search| search.begin(tree, num_simulations, noise))?.map_err(value_error)
     }
 
     /// Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about.
@@ -263,7 +159,7 @@ impl Search {
         let leaves = if game.is_python {
             self.call_rules(py, |search| search.gather(max_leaves, max_settled))?
         } else {
-            py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.gather(max_leaves, max_settled)))?
+            py.detach(|| self.usable(self.inner.lock()).map(|mut search| search.gather(max_leaves, max_settled)))?
         };
         Ok(Leaves::of_search(leaves, game.is_python))
     }
@@ -292,16 +188,16 @@ impl Search {
             draws: draws.as_deref(),
             moves_left: moves_left.as_deref(),
         };
-        let applied = py.detach(|| self.sound(self.inner.lock()).map(|mut search| search.apply(ticket, &evaluations)));
+        let applied = py.detach(|| self.usable(self.inner.lock()).map(|mut search| search.apply(ticket, &evaluations)));
         if let Ok(mut copies) = self.copies.lock() {
             copies.extend([Some(values), draws, moves_left, Some(logits)].into_iter().flatten());
         }
-        applied?.map_err(misuse)
+        applied?.map_err(value_error)
     }
 
     /// Take the leaves with this ticket back as if they had never been asked for.
     fn cancel(&self, py: Python<'_>, ticket: u64) -> PyResult<()> {
-        self.lock(py)?.cancel(ticket).map_err(misuse)
+        self.lock(py)?.cancel(ticket).map_err(value_error)
     }
 
     /// The trees whose search is over, ascending.
@@ -325,7 +221,7 @@ impl Search {
     /// The search ends once the best of them is proven. It holds until the root is another one, and may change with
     /// leaves in flight. A Gumbel root takes no notice.
     fn restrict(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
-        self.call_rules(py, |search| search.restrict(tree, &actions))?.map_err(misuse)
+        self.call_rules(py, |search| search.restrict(tree, &actions))?.map_err(value_error)
     }
 
     /// From now on begin simulations with these legal moves of the root, or any again if none is given.
@@ -333,7 +229,7 @@ impl Search {
     /// The search ends once all allowed moves are proven; until then it goes on, even if its root is proven. It
     /// holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
     fn favour(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
-        self.call_rules(py, |search| search.favour(tree, &actions))?.map_err(misuse)
+        self.call_rules(py, |search| search.favour(tree, &actions))?.map_err(value_error)
     }
 
     /// The position at the tree's root.
@@ -378,140 +274,5 @@ impl Search {
     #[getter]
     fn num_bytes(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.lock(py)?.num_bytes())
-    }
-}
-
-/// Statistics of a searched root. Values are for the player to move; arrays [L] in the order of `actions`.
-#[pyclass(frozen, module = "zerosum._core")]
-pub struct Root {
-    inner: search::Root,
-}
-
-#[pymethods]
-impl Root {
-    /// The legal actions, ascending; empty before the root's evaluation.
-    #[getter]
-    fn actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {
-        PyArray1::from_slice(py, &self.inner.actions)
-    }
-    #[getter]
-    fn visits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, &self.inner.visits)
-    }
-    /// Mean (or exact) value of each move, NaN where it has no visits; whatever a draw is worth in the search.
-    #[getter]
-    fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, &self.inner.q)
-    }
-    /// Mean share of draws below each move, NaN where it has no visits; None unless a setting needs it.
-    #[getter]
-    fn draws<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
-        self.inner.draw.map(|_| PyArray1::from_slice(py, &self.inner.draws))
-    }
-    /// The same of the position.
-    #[getter]
-    fn draw(&self) -> Option<f32> {
-        self.inner.draw
-    }
-    /// Mean number of plies that are left after each move, NaN where it has no visits; None as `draws`.
-    ///
-    /// 0 from a leaf of which the evaluator does not say it.
-    #[getter]
-    fn plies_left<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
-        self.inner.draw.map(|_| PyArray1::from_slice(py, &self.inner.plies_left))
-    }
-    /// The network's, without noise.
-    #[getter]
-    fn priors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, &self.inner.priors)
-    }
-    /// The network's own value of the position after each move, exact where that ends the game.
-    ///
-    /// NaN where the network was not asked.
-    #[getter]
-    fn net_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, &self.inner.net_values)
-    }
-    /// The exact result of each move is at least this.
-    #[getter]
-    fn lower<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, &self.inner.lower)
-    }
-    /// The exact result of each move is at most this.
-    #[getter]
-    fn upper<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, &self.inner.upper)
-    }
-    /// Mean of what was backed up, or the exact result.
-    #[getter]
-    fn value(&self) -> f32 {
-        self.inner.value
-    }
-    /// The network's own value of the root.
-    #[getter]
-    fn net_value(&self) -> f32 {
-        self.inner.net_value
-    }
-    /// The exact result once it is known.
-    #[getter]
-    fn proven(&self) -> Option<f32> {
-        self.inner.proven
-    }
-    /// Who is to move.
-    #[getter]
-    fn player(&self) -> usize {
-        self.inner.player.index()
-    }
-    /// Simulations that the tree holds, reused ones included.
-    #[getter]
-    fn num_simulations(&self) -> u32 {
-        self.inner.num_simulations
-    }
-    /// How many of those came with the reused tree.
-    #[getter]
-    fn num_reused(&self) -> u32 {
-        self.inner.num_reused
-    }
-    /// Plies of the longest simulation of this search.
-    #[getter]
-    fn deepest(&self) -> u32 {
-        self.inner.deepest
-    }
-    /// Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on.
-    #[getter]
-    fn limit(&self) -> Option<&'static str> {
-        self.inner.limit.map(search::Limit::name)
-    }
-    /// True if `best_action` is a draw from the improved policy, by the Gumbel noise that the search asked for.
-    #[getter]
-    fn has_gumbel_noise(&self) -> bool {
-        self.inner.has_gumbel_noise
-    }
-    /// [L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses.
-    ///
-    /// Visits that were only forced (`forced_playouts`) do not count. Where every move loses it is the priors.
-    fn visit_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_vec(py, self.inner.visit_policy())
-    }
-    /// [L], sums to 1, what a move is drawn from: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
-    ///
-    /// The visits of sequential halving are those of its schedule, however good the moves are.
-    fn move_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_vec(py, self.inner.move_policy())
-    }
-    /// [L], sums to 1, what the policy is to learn: `visit_policy`, or softmax(logit + sigma(completed q)).
-    ///
-    /// The latter (`policy_target` = "completed-q" in the settings) is uniform over proven wins if there are any, and
-    /// has no share for a proven loss while another move exists.
-    fn policy_target<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_vec(py, self.inner.policy_target())
-    }
-    /// The move to play: a proven win first, a proven loss last, else the most visited, or as `move_choice` says.
-    ///
-    /// At a root whose result is proven, one of the moves that are certain to reach it.
-    /// With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + sigma(q).
-    #[getter]
-    fn best_action(&self) -> Option<Action> {
-        self.inner.best_index().map(|index| self.inner.actions[index])
     }
 }

@@ -1,7 +1,7 @@
-//! Breakthrough: pieces walk and capture forwards; the first to reach the far row wins.
+//! Breakthrough: pieces move and capture forwards; the first piece on the far row wins.
 //!
-//! The board is seen from the player to move, who walks upwards: for the second player it is flipped top to bottom, and the
-//! columns keep their side, as in chess. Position and actions are kept in that view.
+//! The board is seen by the player to move, who moves upwards: for the second player it is flipped top to bottom, and
+//! the columns keep their side, as in chess. Position and actions are stored in that view.
 //!
 //! ```text
 //!   bits of a side's word (size 6; eight a row,       as people write them,
@@ -10,14 +10,16 @@
 //!      8  9 10 …                                         a5 b5 c5 …
 //! ```
 
+use super::CoreGame;
 use super::options::Options;
 use super::rows::{parse_stones, write_stones};
+use super::squares::set_bits;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 
 /// Bits from a square to the one below it.
 const DOWN: usize = 8;
-/// Columns to the right of a step to the left, straight and to the right: the three planes of actions.
+/// Columns to the right of each plane of actions: a step to the left, straight, to the right.
 const STEPS: [isize; 3] = [-1, 0, 1];
 
 /// The rules.
@@ -40,29 +42,7 @@ pub struct State {
 }
 
 impl Breakthrough {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let size = options.number("size", 8, 4..=8)?;
-        // A piece makes size − 2 or size − 3 moves before it is next to the last row, and one move more ends the game.
-        let max_plies = options.max_plies((2 * size * (2 * size - 5) + 1) as u32)?;
-        let planes = super::bit_planes(["own pieces", "opponent pieces"]);
-        let squares = size * size;
-        let mirrored = (0..3 * squares).map(|action| {
-            let (plane, row, column) = (action / squares, action / size % size, action % size);
-            ((2 - plane) * squares + row * size + size - 1 - column) as Action
-        });
-        let spec = GameSpec::new("breakthrough", 1, 3 * squares, (size, size), planes, max_plies)?
-            .with_options(options.canonical()?)
-            .with_action_planes()
-            .with_symmetries(vec![mirrored.collect()])?;
-        let left_column = (0..size).fold(0, |column, row| column | 1 << (row * DOWN));
-        Ok(Self { spec, size, left_column, top_row: (1 << size) - 1 })
-    }
-
-    /// The other side's view.
+    /// The pieces in the other side's view.
     #[inline]
     fn flip(&self, pieces: u64) -> u64 {
         pieces.swap_bytes() >> (DOWN * (8 - self.size))
@@ -86,7 +66,7 @@ impl Breakthrough {
         (0..self.size).fold(0, |plane, row| plane | (pieces >> (row * DOWN) & self.top_row) << (row * self.size))
     }
 
-    /// Whose piece is on a square of the first player's view, counted row by row.
+    /// The owner of the piece on a square of the first player's view, numbered row by row.
     fn owner(&self, state: &State, square: usize) -> Option<Player> {
         let row = square / self.size;
         let row = if state.player == Player::First { row } else { self.size - 1 - row };
@@ -114,9 +94,23 @@ impl Breakthrough {
     }
 }
 
-impl Default for Breakthrough {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
+impl CoreGame for Breakthrough {
+    fn from_options(mut options: Options) -> Result<Self, String> {
+        let size = options.number("size", 8, 4..=8)?;
+        // A piece makes size − 2 or size − 3 moves until it is next to the last row; one more move ends the game.
+        let max_plies = options.max_plies((2 * size * (2 * size - 5) + 1) as u32)?;
+        let planes = super::bit_planes(["own pieces", "opponent pieces"]);
+        let squares = size * size;
+        let mirrored = (0..3 * squares).map(|action| {
+            let (plane, row, column) = (action / squares, action / size % size, action % size);
+            ((2 - plane) * squares + row * size + size - 1 - column) as Action
+        });
+        let spec = GameSpec::new("breakthrough", 1, 3 * squares, (size, size), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_action_planes()
+            .with_symmetries(vec![mirrored.collect()])?;
+        let left_column = (0..size).fold(0, |column, row| column | 1 << (row * DOWN));
+        Ok(Self { spec, size, left_column, top_row: (1 << size) - 1 })
     }
 }
 
@@ -140,11 +134,8 @@ impl Game for Breakthrough {
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
         for (plane, movers) in self.movers(state).into_iter().enumerate() {
-            let mut movers = movers;
-            while movers != 0 {
-                let bit = movers.trailing_zeros() as usize;
+            for bit in set_bits(movers) {
                 actions.push(((plane * self.size + bit / DOWN) * self.size + bit % DOWN) as Action);
-                movers &= movers - 1;
             }
         }
     }
@@ -178,7 +169,7 @@ impl Game for Breakthrough {
 
     fn action_text(&self, state: &State, action: Action) -> String {
         let (row, column) = (usize::from(action) / self.size, usize::from(action) % self.size);
-        // Row numbers of the first player: from the bottom of their view, from the top of the other's.
+        // Row numbers count from the bottom of the first player's view and from the top of the second player's.
         let number = |row: usize| if state.player == Player::First { self.size - row } else { row + 1 };
         let (from, to) = (row % self.size, column.wrapping_add_signed(STEPS[row / self.size]));
         super::square_text(column, number(from)) + &super::square_text(to, number(from - 1))

@@ -1,4 +1,4 @@
-//! Connect Four: stones fall down seven columns of six; four in a row, in any direction, win.
+//! Connect Four: stones fall down seven columns of six squares; four in a row, in any direction, win.
 //!
 //! ```text
 //!   bits of a side's word (column 7 stays empty,      as people see it: an action is a column,
@@ -9,6 +9,7 @@
 //!      0  1  2  3  4  5  6  (7)                         1 2 3 4 5 6 7
 //! ```
 
+use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
@@ -35,30 +36,8 @@ pub struct State {
     player: Player,
 }
 
-impl ConnectFour {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let max_plies = options.max_plies(COLUMNS * ROWS)?;
-        let planes = super::bit_planes(["own stones", "opponent stones"]);
-        let mirrored = (0..COLUMNS as Action).rev().collect();
-        let spec = GameSpec::new("connect4", 1, 7, (ROWS as usize, COLUMNS as usize), planes, max_plies)?
-            .with_options(options.canonical()?)
-            .with_symmetries(vec![mirrored])?;
-        Ok(Self { spec })
-    }
-}
-
-impl Default for ConnectFour {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
-    }
-}
-
 impl State {
-    /// Whose stone is on a square, counted row by row from the top left.
+    /// The owner of the stone on a square, numbered row by row from the top left.
     fn owner(self, square: usize) -> Option<Player> {
         let (row, column) = (square / COLUMNS as usize, square % COLUMNS as usize);
         let bit = (ROWS as usize - 1 - row) * UP as usize + column;
@@ -79,6 +58,18 @@ fn has_four(stones: u64) -> bool {
 #[inline]
 fn plane(stones: u64) -> u64 {
     (0..ROWS).fold(0, |plane, row| plane | (stones >> (row * UP) & BOTTOM_ROW) << ((ROWS - 1 - row) * COLUMNS))
+}
+
+impl CoreGame for ConnectFour {
+    fn from_options(mut options: Options) -> Result<Self, String> {
+        let max_plies = options.max_plies(COLUMNS * ROWS)?;
+        let planes = super::bit_planes(["own stones", "opponent stones"]);
+        let mirrored = (0..COLUMNS as Action).rev().collect();
+        let spec = GameSpec::new("connect4", 1, 7, (ROWS as usize, COLUMNS as usize), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_symmetries(vec![mirrored])?;
+        Ok(Self { spec })
+    }
 }
 
 impl Game for ConnectFour {
@@ -107,8 +98,8 @@ impl Game for ConnectFour {
     fn play(&self, state: &mut State, action: Action) {
         let occupied = state.own | state.opponent;
         let column = 0x0101_0101_0101_u64 << action;
-        // Adding the bottom square to a filled column carries into the lowest empty one only column by column, which
-        // the row-wise layout does not have: the height is counted instead.
+        // The height of the column is counted. A carry from the bottom square into the lowest empty one would need bits
+        // column by column.
         let stone = 1 << (u32::from(action) + UP * (occupied & column).count_ones());
         *state = State { own: state.opponent, opponent: state.own | stone, player: state.player.opponent() };
     }
@@ -180,7 +171,7 @@ mod tests {
     use super::*;
 
     fn after(columns: &[Action]) -> (ConnectFour, State) {
-        let game = ConnectFour::default();
+        let game = ConnectFour::standard();
         let mut state = game.initial_state();
         for column in columns {
             game.play(&mut state, column - 1);
@@ -204,7 +195,7 @@ mod tests {
     #[test]
     fn lines_do_not_wrap_around_the_edge() {
         let (game, state) = after(&[5, 5, 6, 6, 7, 7, 1, 2]);
-        assert_eq!(game.outcome(&state), None, "\n{}", game.draw(&state));
+        assert_eq!(game.outcome(&state), None, "\n{}", game.board_text(&state));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! FEN and pictures of chess on boards of any size. White is the first player; squares are counted row by row from the top, as
-//! White sees the board.
+//! FEN and pictures of chess on boards of any size. White is the first player; squares are numbered row by row from the
+//! top, as White sees the board.
 
 use super::rows::{counted, parse_fen_rows, read_counter};
 use crate::game::Player;
 use crate::picture::{Grid, Picture, Piece, letters, numbers_from_top};
 
-/// Letters of the kinds of pieces, in the order of the planes, and of cozy-chess.
+/// Letters of the kinds of pieces, in the order of the planes and of cozy-chess.
 const LETTERS: [char; 6] = ['P', 'N', 'B', 'R', 'Q', 'K'];
 const PAWN: usize = 0;
 const KING: usize = 5;
@@ -15,7 +15,7 @@ pub fn letter(kind: usize, owner: Player) -> char {
     if owner == Player::First { LETTERS[kind] } else { LETTERS[kind].to_ascii_lowercase() }
 }
 
-/// The board and who is to move; `piece` is the kind and the owner of what is on a square.
+/// The board and the player to move; `piece` is the kind and the owner of the piece on a square.
 pub fn picture(
     side: usize,
     piece: impl Fn(usize) -> Option<(usize, Player)>,
@@ -36,16 +36,16 @@ pub fn picture(
     }
 }
 
-/// A position as FEN writes it; where the pieces stand, castling and en passant are still to be read.
+/// The fields of a FEN; pieces, castling and en passant are still texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
-    /// Row by row from the top.
+    /// The pieces, row by row from the top.
     pub placement: &'a str,
-    /// Who is to move.
+    /// The player to move.
     pub player: Player,
-    /// Who may castle.
+    /// The castling rights.
     pub castling: &'a str,
-    /// The square behind a pawn that just made a double step.
+    /// The square behind a pawn that has just made a double step.
     pub en_passant: &'a str,
     /// Plies since a capture or a pawn's move.
     pub halfmoves: u32,
@@ -54,7 +54,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads FEN; missing counters are `0 1`, and a move's number of 0, which some programs write, is 1.
+    /// Reads FEN. Missing counters are `0 1`; a move number of 0, which some programs write, is 1.
     ///
     /// # Errors
     /// A sentence: which field is wrong, and what was expected.
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
     /// The kind and the owner of the piece on each square.
     ///
     /// # Errors
-    /// A sentence, if rows are malformed, a king is missing or there are two, or a pawn stands where none can be.
+    /// A sentence, if rows are malformed, a side has not exactly one king, or a pawn is on the first or the last rank.
     pub fn pieces(&self, side: usize) -> Result<Vec<Option<(usize, Player)>>, String> {
         let text = self.placement;
         let read = |symbol: &str| {
@@ -107,7 +107,7 @@ impl<'a> Fields<'a> {
         Ok(pieces)
     }
 
-    /// What is wrong where the side that has moved left its king to be taken.
+    /// The error of a position in which the king of the side that has moved can be taken.
     pub fn king_could_be_taken(&self) -> String {
         let [king, mover] = [self.player.opponent(), self.player].map(|player| ["White", "Black"][player.index()]);
         format!("{:?}: {king}'s king could be taken, and {mover} is to move", self.placement)

@@ -1,4 +1,4 @@
-//! Gomoku, and its kin of other sizes and lengths: five in a row win.
+//! Gomoku: five in a row win. Options change the size of the board and the length of the line.
 //!
 //! ```text
 //!   squares and actions          as people write them (size 15)
@@ -6,18 +6,19 @@
 //!       15  16  17 …                 a14 b14 c14 …
 //! ```
 
+use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use super::squares::Squares;
+use super::squares::{LargeSquareSet, MAX_SIDE};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 
 /// The shortest line that may win.
 const SHORTEST: usize = 3;
-/// By length, from the shortest on.
+/// Endings by length, from the shortest on.
 const ENDINGS: [&str; 6] =
     ["three in a row", "four in a row", "five in a row", "six in a row", "seven in a row", "eight in a row"];
-/// Rows down and columns to the right.
+/// (rows down, columns to the right) of the directions of lines.
 const DIRECTIONS: [(isize, isize); 4] = [(0, 1), (1, 0), (1, 1), (1, -1)];
 
 /// The rules.
@@ -25,7 +26,7 @@ const DIRECTIONS: [(isize, isize); 4] = [(0, 1), (1, 0), (1, 1), (1, -1)];
 pub struct Gomoku {
     spec: GameSpec,
     size: usize,
-    board: Squares,
+    board: LargeSquareSet,
     length: usize,
     is_exact: bool,
 }
@@ -33,44 +34,26 @@ pub struct Gomoku {
 /// A position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// The first player's and the second's.
-    stones: [Squares; 2],
+    /// The stones of the first and of the second player.
+    stones: [LargeSquareSet; 2],
     num_stones: u16,
     player: Player,
-    /// The player who moved last has won.
+    /// True if the player who moved last has won.
     is_won: bool,
 }
 
 impl Gomoku {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let size = options.number("size", 15, SHORTEST..=Squares::MAX_SIDE)?;
-        let longest = size.min(SHORTEST + ENDINGS.len() - 1);
-        let length = options.number("length", size.min(5), SHORTEST..=longest)?;
-        let is_exact = options.flag("exact_five", false)?;
-        let max_plies = options.max_plies((size * size) as u32)?;
-        let planes = super::bit_planes(["own stones", "opponent stones"]);
-        let spec = GameSpec::new("gomoku", 1, size * size, (size, size), planes, max_plies)?
-            .with_options(options.canonical()?)
-            .with_action_planes()
-            .with_symmetries(super::square_symmetries(size))?;
-        Ok(Self { spec, size, board: Squares::first(size * size), length, is_exact })
-    }
-
-    /// Whether the stone on a square is part of a line that wins.
-    fn wins(&self, stones: &Squares, square: usize) -> bool {
+    /// True if the stone on a square is part of a line that wins.
+    fn wins(&self, stones: &LargeSquareSet, square: usize) -> bool {
         DIRECTIONS.iter().any(|(down, right)| {
             let run = 1 + self.run(stones, square, *down, *right) + self.run(stones, square, -down, -right);
             if self.is_exact { run == self.length } else { run >= self.length }
         })
     }
 
-    /// How many stones follow one another from a square, which does not count, in a direction.
+    /// Number of consecutive stones from a square, without it, in a direction.
     #[inline]
-    fn run(&self, stones: &Squares, square: usize, down: isize, right: isize) -> usize {
+    fn run(&self, stones: &LargeSquareSet, square: usize, down: isize, right: isize) -> usize {
         let size = self.size as isize;
         let (mut row, mut column) = (square as isize / size, square as isize % size);
         let mut run = 0;
@@ -85,15 +68,25 @@ impl Gomoku {
     }
 }
 
-impl Default for Gomoku {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
-    }
-}
-
 impl State {
     fn owner(&self, square: usize) -> Option<Player> {
         [Player::First, Player::Second].into_iter().find(|player| self.stones[player.index()].contains(square))
+    }
+}
+
+impl CoreGame for Gomoku {
+    fn from_options(mut options: Options) -> Result<Self, String> {
+        let size = options.number("size", 15, SHORTEST..=MAX_SIDE)?;
+        let longest = size.min(SHORTEST + ENDINGS.len() - 1);
+        let length = options.number("length", size.min(5), SHORTEST..=longest)?;
+        let is_exact = options.flag("exact_five", false)?;
+        let max_plies = options.max_plies((size * size) as u32)?;
+        let planes = super::bit_planes(["own stones", "opponent stones"]);
+        let spec = GameSpec::new("gomoku", 1, size * size, (size, size), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_action_planes()
+            .with_symmetries(super::square_symmetries(size))?;
+        Ok(Self { spec, size, board: LargeSquareSet::first(size * size), length, is_exact })
     }
 }
 
@@ -105,7 +98,7 @@ impl Game for Gomoku {
     }
 
     fn initial_state(&self) -> State {
-        State { stones: [Squares::default(); 2], num_stones: 0, player: Player::First, is_won: false }
+        State { stones: [LargeSquareSet::EMPTY; 2], num_stones: 0, player: Player::First, is_won: false }
     }
 
     #[inline]
@@ -115,8 +108,9 @@ impl Game for Gomoku {
 
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        let free = self.board.without(state.stones[0] | state.stones[1]);
-        actions.extend(free.iter().map(|square| square as Action));
+        let free = self.board & !(state.stones[0] | state.stones[1]);
+        actions.reserve(free.len());
+        free.for_each(|square| actions.push(square as Action));
     }
 
     #[inline]
@@ -138,8 +132,8 @@ impl Game for Gomoku {
 
     #[inline]
     fn encode(&self, state: &State, planes: &mut Planes<'_>) {
-        planes.words(state.stones[state.player.index()].words());
-        planes.words(state.stones[state.player.opponent().index()].words());
+        planes.words(&state.stones[state.player.index()].0);
+        planes.words(&state.stones[state.player.opponent().index()].0);
     }
 
     fn action_text(&self, _state: &State, action: Action) -> String {
@@ -176,7 +170,7 @@ impl Game for Gomoku {
         let (board, player) = parse_stones(text, self.size, self.size)?;
         check_turn(&board, player)?;
         let of = |side| (0..board.len()).filter(|square| board[*square] == Some(side)).collect();
-        let stones: [Squares; 2] = [of(Player::First), of(Player::Second)];
+        let stones: [LargeSquareSet; 2] = [of(Player::First), of(Player::Second)];
         let has_won = |side: Player| {
             let stones = &stones[side.index()];
             stones.iter().any(|square| self.wins(stones, square))

@@ -1,8 +1,8 @@
 //! Hex: the first player joins the top edge to the bottom edge, the second the left edge to the right edge.
 //!
-//! Each side sees the board such that its own edges are at the top and the bottom: the second player's board is transposed,
-//! rows for columns. Planes and actions are in the mover's view, so a position and the one with both the board transposed and
-//! the colours changed are one and the same to a network. States keep both views.
+//! Each side sees its own edges at the top and the bottom: the second player's board is transposed. Planes and actions
+//! are in the view of the player to move, so a network cannot distinguish a position from its transpose with changed
+//! colours. States store both views.
 //!
 //! ```text
 //!   squares, as the first player        as people write them
@@ -12,13 +12,14 @@
 //!         6 7 8                               a3 b3 c3
 //! ```
 
+use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use super::squares::Squares;
+use super::squares::{LargeSquareSet, MAX_SIDE};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player};
 use crate::picture::{Grid, Picture, letters};
 
-/// The six neighbours: rows down and columns to the right.
+/// (rows down, columns to the right) of the six neighbours.
 const NEIGHBOURS: [(isize, isize); 6] = [(-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0)];
 
 /// The rules.
@@ -26,7 +27,7 @@ const NEIGHBOURS: [(isize, isize); 6] = [(-1, 0), (-1, 1), (0, -1), (0, 1), (1, 
 pub struct Hex {
     spec: GameSpec,
     size: usize,
-    board: Squares,
+    board: LargeSquareSet,
     has_swap: bool,
 }
 
@@ -34,44 +35,22 @@ pub struct Hex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// `views[v][p]`: the stones of player p as player v sees the board.
-    views: [[Squares; 2]; 2],
-    /// Of each player, in their own view: the stones that are joined to the top edge.
-    joined: [Squares; 2],
+    views: [[LargeSquareSet; 2]; 2],
+    /// For each player, in their own view, the stones that are joined to the top edge.
+    joined: [LargeSquareSet; 2],
     player: Player,
-    /// The player who moved last has won.
+    /// True if the player who moved last has won.
     is_won: bool,
 }
 
 impl Hex {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let size = options.number("size", 11, 2..=Squares::MAX_SIDE)?;
-        let has_swap = options.flag("swap", false)?;
-        let num_actions = size * size + usize::from(has_swap);
-        let max_plies = options.max_plies(num_actions as u32)?;
-        let mut planes = super::bit_planes(["own stones", "opponent stones"]);
-        if has_swap {
-            planes.push(PlaneSpec::constant("1 if swap is legal"));
-        }
-        let mut turned: Vec<Action> = (0..(size * size) as Action).rev().collect();
-        turned.extend(turned.len() as Action..num_actions as Action);
-        let spec = GameSpec::new("hex", 1, num_actions, (size, size), planes, max_plies)?
-            .with_options(options.canonical()?)
-            .with_action_planes()
-            .with_symmetries(vec![turned])?;
-        Ok(Self { spec, size, board: Squares::first(size * size), has_swap })
-    }
-
-    /// A square of one side's view in the other's.
+    /// A square of one side's view in the other side's.
     #[inline]
     fn transposed(&self, square: usize) -> usize {
         square % self.size * self.size + square / self.size
     }
 
-    /// A square of a side's view on the board as people see it, and back.
+    /// A square of a side's view on the board as people see it, or the reverse.
     fn on_board(&self, square: usize, player: Player) -> usize {
         if player == Player::First { square } else { self.transposed(square) }
     }
@@ -81,7 +60,7 @@ impl Hex {
         self.has_swap && state.player == Player::Second && second.is_empty() && first.len() == 1
     }
 
-    /// Puts a player's stone on a square of that player's view. Answers whether the player's edges are joined now.
+    /// Puts a player's stone on a square of that player's view. Returns true if the player's edges are joined now.
     #[inline]
     fn put(&self, state: &mut State, player: Player, square: usize) -> bool {
         state.views[player.index()][player.index()].insert(square);
@@ -91,11 +70,12 @@ impl Hex {
         touches && self.join(state, player, square)
     }
 
-    /// Joins a stone, and those that hang on it, to the top. Each stone is joined once a game.
+    /// Joins a stone, and all stones connected to it, to the top edge. Returns true if one of them is at the bottom
+    /// edge.
     fn join(&self, state: &mut State, player: Player, square: usize) -> bool {
         let stones = &state.views[player.index()][player.index()];
         let joined = &mut state.joined[player.index()];
-        let mut ahead = [0; Squares::MAX_SIDE * Squares::MAX_SIDE];
+        let mut ahead = [0; MAX_SIDE * MAX_SIDE];
         let mut num_ahead = 1;
         ahead[0] = square;
         joined.insert(square);
@@ -126,7 +106,7 @@ impl Hex {
             .map(move |(row, column)| (row * size + column) as usize)
     }
 
-    /// As for any game of stones, but that after a swap there is one X less.
+    /// Checks the numbers of stones; after a swap there is one X less.
     fn check_turn(&self, board: &[Option<Player>], player: Player) -> Result<(), String> {
         check_turn(board, player).or_else(|error| {
             let count = |side| board.iter().filter(|owner| **owner == Some(side)).count();
@@ -141,9 +121,23 @@ impl Hex {
     }
 }
 
-impl Default for Hex {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
+impl CoreGame for Hex {
+    fn from_options(mut options: Options) -> Result<Self, String> {
+        let size = options.number("size", 11, 2..=MAX_SIDE)?;
+        let has_swap = options.flag("swap", false)?;
+        let num_actions = size * size + usize::from(has_swap);
+        let max_plies = options.max_plies(num_actions as u32)?;
+        let mut planes = super::bit_planes(["own stones", "opponent stones"]);
+        if has_swap {
+            planes.push(PlaneSpec::constant("1 if swap is legal"));
+        }
+        let mut turned: Vec<Action> = (0..(size * size) as Action).rev().collect();
+        turned.extend(turned.len() as Action..num_actions as Action);
+        let spec = GameSpec::new("hex", 1, num_actions, (size, size), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_action_planes()
+            .with_symmetries(vec![turned])?;
+        Ok(Self { spec, size, board: LargeSquareSet::first(size * size), has_swap })
     }
 }
 
@@ -155,7 +149,7 @@ impl Game for Hex {
     }
 
     fn initial_state(&self) -> State {
-        let none = [Squares::default(); 2];
+        let none = [LargeSquareSet::EMPTY; 2];
         State { views: [none; 2], joined: none, player: Player::First, is_won: false }
     }
 
@@ -167,7 +161,9 @@ impl Game for Hex {
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let [first, second] = state.views[state.player.index()];
-        actions.extend(self.board.without(first | second).iter().map(|square| square as Action));
+        let free = self.board & !(first | second);
+        actions.reserve(free.len() + 1);
+        free.for_each(|square| actions.push(square as Action));
         actions.extend(self.can_swap(state).then_some((self.size * self.size) as Action));
     }
 
@@ -176,7 +172,8 @@ impl Game for Hex {
         let mover = state.player;
         let mut square = usize::from(action);
         if square == self.size * self.size {
-            // The stone becomes the second player's on the transposed square: in its new owner's view it has not moved.
+            // The stone becomes the second player's on the transposed square; in the new owner's view it stays on its
+            // square.
             square = state.views[0][0].iter().next().expect("swap is legal once there is a stone");
             *state = self.initial_state();
         }
@@ -192,8 +189,8 @@ impl Game for Hex {
     #[inline]
     fn encode(&self, state: &State, planes: &mut Planes<'_>) {
         let view = &state.views[state.player.index()];
-        planes.words(view[state.player.index()].words());
-        planes.words(view[state.player.opponent().index()].words());
+        planes.words(&view[state.player.index()].0);
+        planes.words(&view[state.player.opponent().index()].0);
         if self.has_swap {
             planes.constant(self.can_swap(state).into());
         }
@@ -210,7 +207,7 @@ impl Game for Hex {
     fn picture(&self, state: &State) -> Option<Picture> {
         let rows = (1..=self.size).map(|row| row.to_string()).collect();
         Some(Picture {
-            // Nothing else on the board says whose edges are whose.
+            // The board does not show the owners of the edges.
             captions: vec!["X joins top and bottom, O left and right".into()],
             ..Picture::of_stones(Grid::Hexagons, letters(self.size), rows, |square| Self::owner(state, square))
         })

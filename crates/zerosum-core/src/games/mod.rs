@@ -1,19 +1,22 @@
 //! The games of the core. Tic-tac-toe is the file to read first.
+//!
+//! A new game is a file with a type that is a [`CoreGame`], its `mod` line below, and its row in [`GAMES`].
 
-mod board5;
 pub mod breakthrough;
 pub mod chess;
 pub mod connect4;
 mod fen;
+mod fide;
 pub mod go;
 pub mod gomoku;
 pub mod hex;
+mod history;
+mod mini;
 pub mod minichess;
 pub mod minishogi;
 pub mod nim;
 pub mod options;
 pub mod othello;
-mod past;
 mod policy;
 pub mod rows;
 mod sfen;
@@ -25,82 +28,78 @@ use std::sync::Arc;
 
 use crate::erased::{AnyGame, Erased};
 use crate::game::{Action, Game, PlaneSpec};
-pub use breakthrough::Breakthrough;
-pub use chess::Chess;
-pub use connect4::ConnectFour;
-pub use go::Go;
-pub use gomoku::Gomoku;
-pub use hex::Hex;
-pub use minichess::Minichess;
-pub use minishogi::Minishogi;
-pub use nim::Nim;
-pub use options::Options;
-pub use othello::Othello;
-pub use shogi::Shogi;
-pub use tictactoe::TicTacToe;
+use options::Options;
 
-/// The names that [`by_name`] knows, ascending.
-pub const NAMES: [&str; 16] = [
-    "breakthrough",
-    "chess",
-    "chess960",
-    "connect4",
-    "go",
-    "go13",
-    "go19",
-    "go9",
-    "gomoku",
-    "hex",
-    "minichess",
-    "minishogi",
-    "nim",
-    "othello",
-    "shogi",
-    "tictactoe",
+/// A game of the core, made from its options.
+pub trait CoreGame: Game + Sized {
+    /// The game with these options.
+    ///
+    /// # Errors
+    /// A sentence, if an option is unknown or its value is not allowed.
+    fn from_options(options: Options) -> Result<Self, String>;
+
+    /// The game with the defaults of all options.
+    fn standard() -> Self {
+        Self::from_options(Options::default()).expect("the defaults are allowed")
+    }
+}
+
+/// The result of making a game of any type.
+pub type AnyGameResult = Result<Arc<dyn AnyGame>, String>;
+
+/// A name for a game: the name, the options that it implies, and the function that makes the game.
+type Row = (&'static str, &'static [(&'static str, &'static str)], fn(Options) -> AnyGameResult);
+
+/// Every name that [`by_name`] knows, ascending.
+const GAMES: [Row; 16] = [
+    ("breakthrough", &[], make::<breakthrough::Breakthrough>),
+    ("chess", &[], make::<chess::Chess>),
+    ("chess960", &[], |options| Ok(erased(chess::Chess::with_encoding(options, chess::Variant::Chess960)?))),
+    ("connect4", &[], make::<connect4::ConnectFour>),
+    ("go", &[], go::make),
+    ("go13", &[("size", "13")], go::make),
+    ("go19", &[("size", "19")], go::make),
+    ("go9", &[("size", "9")], go::make),
+    ("gomoku", &[], make::<gomoku::Gomoku>),
+    ("hex", &[], make::<hex::Hex>),
+    ("minichess", &[], make::<minichess::Minichess>),
+    ("minishogi", &[], make::<minishogi::Minishogi>),
+    ("nim", &[], make::<nim::Nim>),
+    ("othello", &[], make::<othello::Othello>),
+    ("shogi", &[], make::<shogi::Shogi>),
+    ("tictactoe", &[], make::<tictactoe::TicTacToe>),
 ];
 
-/// Names for a game with an option: its own name, the option, the value.
-const SHORT_FORMS: [(&str, &str, &str, &str); 3] =
-    [("go9", "go", "size", "9"), ("go13", "go", "size", "13"), ("go19", "go", "size", "19")];
+/// The names of the core's games, ascending.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    GAMES.iter().map(|(name, ..)| *name)
+}
 
-/// The game of this name with the options in brackets behind it, its type hidden; `None` if no game has the name.
+/// The game of a name with options in brackets, its type hidden; `None` if no game has the name.
 ///
 /// # Errors
 /// A sentence, if the options are malformed, unknown or out of range.
 pub fn by_name(text: &str) -> Result<Option<Arc<dyn AnyGame>>, String> {
-    let (mut name, mut options) = Options::parse(text)?;
-    if let Some((_, game, option, value)) = SHORT_FORMS.iter().find(|(short, ..)| *short == name) {
-        (*game).clone_into(&mut name);
-        options.give(option, value)?;
-    }
-    Ok(Some(match name.as_str() {
-        "breakthrough" => erased(Breakthrough::from_options(options)?),
-        "chess" => erased(Chess::from_options(options, chess::Variant::Chess)?),
-        "chess960" => erased(Chess::from_options(options, chess::Variant::Chess960)?),
-        "connect4" => erased(ConnectFour::from_options(options)?),
-        "go" => go::Variant::from_options(options)?.game(),
-        "gomoku" => erased(Gomoku::from_options(options)?),
-        "hex" => erased(Hex::from_options(options)?),
-        "minichess" => erased(Minichess::from_options(options)?),
-        "minishogi" => erased(Minishogi::from_options(options)?),
-        "nim" => erased(Nim::from_options(options)?),
-        "othello" => erased(Othello::from_options(options)?),
-        "shogi" => erased(Shogi::from_options(options)?),
-        "tictactoe" => erased(TicTacToe::from_options(options)?),
-        _ => return Ok(None),
-    }))
+    let (name, mut options) = Options::parse(text)?;
+    let Some((_, implied, make)) = GAMES.iter().find(|(known, ..)| *known == name) else { return Ok(None) };
+    implied.iter().try_for_each(|(option, value)| options.give(option, value))?;
+    make(options).map(Some)
+}
+
+fn make<G: CoreGame>(options: Options) -> AnyGameResult {
+    Ok(erased(G::from_options(options)?))
 }
 
 fn erased<G: Game>(game: G) -> Arc<dyn AnyGame> {
     Arc::new(Erased::new(game))
 }
 
-/// Bit planes with these meanings.
+/// Bit planes with these names.
 pub fn bit_planes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<PlaneSpec> {
     names.into_iter().map(PlaneSpec::bits).collect()
 }
 
-/// A square as people write it: its column as a letter, counted from 0, and the row's number.
+/// A square as text: the letter of its column, which is counted from 0, and the number of its row.
 fn square_text(column: usize, row_number: usize) -> String {
     format!("{}{row_number}", char::from(b'a' + column as u8))
 }

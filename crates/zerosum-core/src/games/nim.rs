@@ -1,4 +1,4 @@
-//! Nim: take any number of objects from one heap; who takes the last one wins, or by the option `misere` loses.
+//! Nim: take any number of objects from one heap; taking the last object wins, or with the option `misere` loses.
 //!
 //! ```text
 //!   squares and actions of 1-3-5-7, a heap a row: an action is the leftmost object that is taken
@@ -8,6 +8,7 @@
 //!       21 22 23 24 25 26 27
 //! ```
 
+use super::CoreGame;
 use super::options::Options;
 use super::rows::{counted, parse_side};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
@@ -29,17 +30,29 @@ pub struct Nim {
 /// A position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// Objects in each heap; those beyond the last are empty.
+    /// Objects in each heap; heaps beyond the last are empty.
     heaps: [u8; MAX_HEAPS],
     player: Player,
 }
 
 impl Nim {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
+    /// The squares of the objects, ascending: those of a heap are the first of its row.
+    fn squares(&self, state: &State) -> impl Iterator<Item = usize> + use<> {
+        let (heaps, width) = (state.heaps, self.width);
+        (0..self.num_heaps).flat_map(move |heap| heap * width..heap * width + usize::from(heaps[heap]))
+    }
+}
+
+impl State {
+    fn new(sizes: &[u8], player: Player) -> Self {
+        let mut heaps = [0; MAX_HEAPS];
+        heaps[..sizes.len()].copy_from_slice(sizes);
+        Self { heaps, player }
+    }
+}
+
+impl CoreGame for Nim {
+    fn from_options(mut options: Options) -> Result<Self, String> {
         let sizes = options.numbers("heaps", "1-3-5-7", 1..=255, 1..=MAX_HEAPS)?;
         let is_misere = options.flag("misere", false)?;
         let (num_heaps, width) = (sizes.len(), usize::from(*sizes.iter().max().expect("there is a heap")));
@@ -49,26 +62,6 @@ impl Nim {
             .with_options(options.canonical()?)
             .with_action_planes();
         Ok(Self { spec, start: State::new(&sizes, Player::First), num_heaps, width, is_misere })
-    }
-
-    /// The objects' squares, ascending: each heap's are the first of its row.
-    fn squares(&self, state: &State) -> impl Iterator<Item = usize> + use<> {
-        let (heaps, width) = (state.heaps, self.width);
-        (0..self.num_heaps).flat_map(move |heap| heap * width..heap * width + usize::from(heaps[heap]))
-    }
-}
-
-impl Default for Nim {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
-    }
-}
-
-impl State {
-    fn new(sizes: &[u8], player: Player) -> Self {
-        let mut heaps = [0; MAX_HEAPS];
-        heaps[..sizes.len()].copy_from_slice(sizes);
-        Self { heaps, player }
     }
 }
 

@@ -4,37 +4,38 @@ use std::fmt::{self, Display, Write};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use super::past::MAX_HISTORY;
+use super::history::MAX_HISTORY;
 
-/// The options in the brackets behind a game's name. A game asks for each of its options; what nobody asked for is unknown.
+/// The options in brackets behind a game's name. A game asks for each of its options; options for which it does not ask
+/// are unknown to it.
 #[derive(Debug, Default)]
 pub struct Options {
     game: String,
     given: Vec<(String, String)>,
-    chosen: Chosen,
+    values: OptionValues,
 }
 
 /// One option that a game has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionSpec {
-    /// As people write it.
+    /// The name of the option.
     pub name: &'static str,
-    /// Its value where nobody gives one.
+    /// The value if none is given.
     pub default: String,
-    /// The values that it takes, in words.
+    /// The allowed values, in words.
     pub expected: String,
 }
 
-/// What was chosen of a game's options, and what there was to choose.
+/// The values of a game's options, and the options that the game has.
 #[derive(Clone, Debug, Default)]
-pub struct Chosen {
-    /// Those that are not the default's, in the order in which the game asked for them: `size=9, komi=5.5`.
+pub struct OptionValues {
+    /// Options with other values than their defaults, in the order of the game's questions: `size=9, komi=5.5`.
     pub text: String,
-    /// All that the game asked for.
+    /// All options for which the game asked.
     pub known: Vec<OptionSpec>,
 }
 
-impl Display for Chosen {
+impl Display for OptionValues {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.text)
     }
@@ -69,13 +70,13 @@ impl Options {
             }
             given.push((key, value));
         }
-        Ok((name.to_owned(), Self { game: name.to_owned(), given, chosen: Chosen::default() }))
+        Ok((name.to_owned(), Self { game: name.to_owned(), given, values: OptionValues::default() }))
     }
 
-    /// Adds an option, as if it stood in the brackets.
+    /// Adds an option, as if it were in the brackets.
     ///
     /// # Errors
-    /// A sentence, if it is given already.
+    /// A sentence, if the option is given already.
     pub fn give(&mut self, name: &str, value: &str) -> Result<(), String> {
         if self.given.iter().any(|(other, _)| other == name) {
             return Err(format!("{}: {name}={value} is implied, and the option {name} is given, too", self.game));
@@ -84,10 +85,10 @@ impl Options {
         Ok(())
     }
 
-    /// Where `name=word` is given, which stands for other options with their values, puts those in its place.
+    /// Replaces `name=word` by the options for which the word stands.
     ///
     /// # Errors
-    /// A sentence, if `name` has another value than these words, or one of its options is given, too.
+    /// A sentence, if the word is unknown or one of its options is given, too.
     pub fn replace(&mut self, name: &str, meanings: &[(&str, &[(&str, &str)])]) -> Result<(), String> {
         let Some(index) = self.given.iter().position(|(key, _)| key == name) else { return Ok(()) };
         let (_, found) = self.given.remove(index);
@@ -98,7 +99,7 @@ impl Options {
         options.iter().try_for_each(|(other, value)| self.give(other, value))
     }
 
-    /// The value of an option, or the default's.
+    /// The value of an option, or its default.
     fn take<T: PartialEq + Display>(
         &mut self,
         name: &'static str,
@@ -107,11 +108,11 @@ impl Options {
         read: impl Fn(&str) -> Option<T>,
     ) -> Result<T, String> {
         let spec = OptionSpec { name, default: default.to_string(), expected: expected.to_owned() };
-        self.chosen.known.push(spec);
+        self.values.known.push(spec);
         let Some((_, text)) = self.given.iter().find(|(key, _)| key == name) else { return Ok(default) };
         let value = read(text).ok_or_else(|| format!("{}: {name} is {text:?}, expected {expected}", self.game))?;
         if value != default {
-            let canonical = &mut self.chosen.text;
+            let canonical = &mut self.values.text;
             let comma = if canonical.is_empty() { "" } else { ", " };
             write!(canonical, "{comma}{name}={value}").expect("a string takes any text");
         }
@@ -121,7 +122,7 @@ impl Options {
     /// A number in a range.
     ///
     /// # Errors
-    /// A sentence, if the value is none.
+    /// A sentence, if the value is not allowed.
     pub fn number<T: FromStr + PartialOrd + Display>(
         &mut self,
         name: &'static str,
@@ -135,15 +136,15 @@ impl Options {
     /// `true` or `false`.
     ///
     /// # Errors
-    /// A sentence, if the value is neither.
+    /// A sentence, if the value is neither of them.
     pub fn flag(&mut self, name: &'static str, default: bool) -> Result<bool, String> {
         self.take(name, default, "true or false", |text| text.parse().ok())
     }
 
-    /// One of some words; the first is the default.
+    /// One of `words`; the first is the default.
     ///
     /// # Errors
-    /// A sentence, if the value is none of them.
+    /// A sentence, if the value is not one of them.
     pub fn choice(&mut self, name: &'static str, words: &[&'static str]) -> Result<&'static str, String> {
         let expected = format!("one of {}", words.join(", "));
         self.take(name, words[0], &expected, |text| words.iter().copied().find(|word| *word == text))
@@ -152,7 +153,7 @@ impl Options {
     /// Several numbers, `1-3-5-7`, as many as `count` allows.
     ///
     /// # Errors
-    /// A sentence, if the value is none, or a number is out of range.
+    /// A sentence, if the value is malformed or a number is out of range.
     pub fn numbers(
         &mut self,
         name: &'static str,
@@ -179,8 +180,8 @@ impl Options {
         self.number("max_plies", default, 1..=u32::from(u16::MAX))
     }
 
-    /// The options of every game whose planes show its past: how many positions, and whether one that was set up stands
-    /// for those before it, too.
+    /// The options of games whose planes show earlier positions: the number of positions, and true if a position that
+    /// was set up also stands for the positions before it.
     ///
     /// # Errors
     /// A sentence, if a value is none.
@@ -192,11 +193,11 @@ impl Options {
     /// The options in one canonical form.
     ///
     /// # Errors
-    /// A sentence, if one is given that the game did not ask for.
-    pub fn canonical(self) -> Result<Chosen, String> {
-        let known: Vec<_> = self.chosen.known.iter().map(|option| option.name).collect();
+    /// A sentence, if an option is given for which the game did not ask.
+    pub fn canonical(self) -> Result<OptionValues, String> {
+        let known: Vec<_> = self.values.known.iter().map(|option| option.name).collect();
         match self.given.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-            None => Ok(self.chosen),
+            None => Ok(self.values),
             Some((key, _)) => Err(format!("{} has no option {key:?}: known are {}", self.game, known.join(", "))),
         }
     }

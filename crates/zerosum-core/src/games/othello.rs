@@ -6,18 +6,20 @@
 //!        8  9 10 …                          a2 b2 c2 … h2
 //! ```
 
+use super::CoreGame;
 use super::options::Options;
 use super::rows::{parse_stones, write_stones};
+use super::squares::set_bits;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::{Grid, Picture, letters};
 
 const SIDE: usize = 8;
 const PASS: Action = 64;
-/// d4, e4, d5 and e5, which hold a disc in every game.
+/// The squares d4, e4, d5 and e5, which have a disc in every position.
 const MIDDLE: [usize; 4] = [27, 28, 35, 36];
 const NOT_LEFT_COLUMN: u64 = 0xFEFE_FEFE_FEFE_FEFE;
 const NOT_RIGHT_COLUMN: u64 = 0x7F7F_7F7F_7F7F_7F7F;
-/// Of the eight directions: how far a step rotates a word to the left, and the squares that a step can reach.
+/// The eight directions: the bits by which a step rotates a word to the left, and the squares that a step can reach.
 const DIRECTIONS: [(u32, u64); 8] = [
     (1, NOT_LEFT_COLUMN),
     (63, NOT_RIGHT_COLUMN),
@@ -35,44 +37,16 @@ pub struct Othello {
     spec: GameSpec,
 }
 
-/// A position: the discs of the player to move and of the opponent, and where each could move.
+/// A position: the discs of the player to move and of the opponent, and the legal moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     own: u64,
     opponent: u64,
     player: Player,
-    /// The squares that the player to move may take.
+    /// The squares on which the player to move may put a disc.
     moves: u64,
-    /// Neither side has a move.
+    /// True if neither side has a move.
     is_over: bool,
-}
-
-impl Othello {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
-        // 60 discs, and between two of them at most one pass.
-        let max_plies = options.max_plies(120)?;
-        let planes = super::bit_planes(["own discs", "opponent discs"]);
-        let mut symmetries = super::square_symmetries(SIDE);
-        symmetries.retain(|squares| [27, 36].contains(&squares[27]));
-        for actions in &mut symmetries {
-            actions.push(PASS);
-        }
-        let spec = GameSpec::new("othello", 1, 65, (SIDE, SIDE), planes, max_plies)?
-            .with_options(options.canonical()?)
-            .with_action_planes()
-            .with_symmetries(symmetries)?;
-        Ok(Self { spec })
-    }
-}
-
-impl Default for Othello {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
-    }
 }
 
 impl State {
@@ -118,6 +92,24 @@ fn enclosed(own: u64, opponent: u64, square: u64) -> u64 {
     })
 }
 
+impl CoreGame for Othello {
+    fn from_options(mut options: Options) -> Result<Self, String> {
+        // There are 60 moves with a disc, and at most one pass between two of them.
+        let max_plies = options.max_plies(120)?;
+        let planes = super::bit_planes(["own discs", "opponent discs"]);
+        let mut symmetries = super::square_symmetries(SIDE);
+        symmetries.retain(|squares| [27, 36].contains(&squares[27]));
+        for actions in &mut symmetries {
+            actions.push(PASS);
+        }
+        let spec = GameSpec::new("othello", 1, 65, (SIDE, SIDE), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_action_planes()
+            .with_symmetries(symmetries)?;
+        Ok(Self { spec })
+    }
+}
+
 impl Game for Othello {
     type State = State;
 
@@ -136,10 +128,8 @@ impl Game for Othello {
 
     #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        let mut moves = state.moves;
-        while moves != 0 {
-            actions.push(moves.trailing_zeros() as Action);
-            moves &= moves - 1;
+        for square in set_bits(state.moves) {
+            actions.push(square as Action);
         }
         if state.moves == 0 && !state.is_over {
             actions.push(PASS);

@@ -1,15 +1,15 @@
-//! Actions by planes of the board, as the AlphaZero paper numbers the moves of chess and shogi (arXiv 1712.01815, table S2),
-//! and the flat policy, which leaves out the numbers that no piece could ever use.
+//! The numbering of actions: by planes of the board, as the AlphaZero paper numbers the moves of chess and shogi (arXiv
+//! 1712.01815, table S2), or flat, without the numbers that no piece can use.
 
 use super::options::Options;
 use crate::game::{Action, GameSpec, PlaneSpec};
 
-/// How actions are numbered.
+/// The numbering of actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// By planes of the board.
     Planes,
-    /// Only those that some piece could make on an empty board, in the same order.
+    /// Only the actions that some piece could make on an empty board, in the same order.
     Flat,
 }
 
@@ -17,15 +17,15 @@ impl Policy {
     /// The option `policy`.
     ///
     /// # Errors
-    /// A sentence, if its value is none.
+    /// A sentence, if its value is unknown.
     pub fn from_options(options: &mut Options) -> Result<Self, String> {
         Ok(if options.choice("policy", &["planes", "flat"])? == "flat" { Self::Flat } else { Self::Planes })
     }
 
-    /// The description of a game with so many actions by planes, or in the flat policy.
+    /// The description of a game with these numbers of actions by planes and flat.
     ///
     /// # Errors
-    /// As [`GameSpec::new`].
+    /// The errors of [`GameSpec::new`].
     pub fn spec(
         self,
         name: &str,
@@ -45,14 +45,14 @@ impl Policy {
 /// (rows down, columns to the right) of one step in each of the queen's directions, clockwise from straight ahead.
 pub const DIRECTIONS: [(i32, i32); 8] = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
 
-/// The square so many rows down and columns to the right of another, if it is on the board.
+/// The square at an offset in rows down and columns to the right, if it is on the board.
 pub const fn moved(square: usize, (down, right): (i32, i32), side: usize) -> Option<usize> {
     let (row, column) = ((square / side) as i32 + down, (square % side) as i32 + right);
     let is_on_board = row >= 0 && row < side as i32 && column >= 0 && column < side as i32;
     if is_on_board { Some(row as usize * side + column as usize) } else { None }
 }
 
-/// The numbers of the actions by planes that the flat policy keeps, ascending; their number is `KEPT`.
+/// The numbers by planes of the actions that the flat policy keeps, ascending; there are `KEPT` of them.
 pub const fn kept<const ALL: usize, const KEPT: usize>(is_kept: &[bool; ALL]) -> [Action; KEPT] {
     let mut kept = [0; KEPT];
     let (mut action, mut number) = (0, 0);
@@ -67,7 +67,7 @@ pub const fn kept<const ALL: usize, const KEPT: usize>(is_kept: &[bool; ALL]) ->
     kept
 }
 
-/// Each action's place among those that the flat policy keeps; of no use for the others.
+/// The flat number of each action by planes; meaningless for actions that the flat policy does not have.
 pub const fn places<const ALL: usize, const KEPT: usize>(kept: &[Action; KEPT]) -> [Action; ALL] {
     let mut places = [0; ALL];
     let mut number = 0;

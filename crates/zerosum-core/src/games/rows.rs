@@ -1,13 +1,14 @@
-//! A board as one line of text, row by row from the top: the notation for positions of games that have none of their own.
+//! A board as one line of text, row by row from the top: the notation for positions of games without a notation of
+//! their own.
 //!
-//! As in FEN, a number is so many empty squares, and rows are separated by `/`; games of stones write X for the first player,
-//! O for the second, and behind the rows who is to move: `3/1X1/3 O`.
+//! As in FEN, a number counts empty squares, and rows are separated by `/`. Games of stones write X for the first
+//! player and O for the second; the player to move follows the rows: `3/1X1/3 O`.
 
 use std::fmt::{Display, Write};
 
 use crate::game::Player;
 
-/// Writes `height` rows of `width` cells; `symbol` is how a cell's piece is written, `None` if it is empty.
+/// Writes `height` rows of `width` cells; `symbol` is the text of the piece on a cell, `None` if the cell is empty.
 pub fn write_rows<S: Display>(height: usize, width: usize, symbol: impl Fn(usize) -> Option<S>) -> String {
     let mut text = String::new();
     let mut write = |part: &dyn Display| write!(text, "{part}").expect("a string takes any text");
@@ -32,11 +33,11 @@ pub fn write_rows<S: Display>(height: usize, width: usize, symbol: impl Fn(usize
     text
 }
 
-/// Reads `height` rows of `width` cells; `read` says what a symbol means, `None` if it is none of the game's, which are as
-/// `expected`. A symbol is one letter or, as SFEN has it, a + and a letter.
+/// Reads `height` rows of `width` cells. `read` is the meaning of a symbol, `None` for an unknown one; `expected`
+/// describes the known ones. A symbol is one letter or, as in SFEN, a + and a letter.
 ///
 /// # Errors
-/// A sentence, if a row is too long or too short, there are not `height` rows or a symbol means nothing.
+/// A sentence, if a row is too long or too short, there are not `height` rows or a symbol is unknown.
 pub fn parse_rows<T: Clone>(
     text: &str,
     (height, width): (usize, usize),
@@ -76,15 +77,15 @@ pub fn parse_rows<T: Clone>(
     Ok(cells)
 }
 
-/// A number of things: `1 row`, `2 rows`.
+/// A number with its noun: `1 row`, `2 rows`.
 pub fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Reads rows as FEN has them, of a square board of at most nine rows: numbers have one digit, no two side by side.
+/// Reads the rows of FEN, for a square board of at most nine rows: numbers have one digit and are not adjacent.
 ///
 /// # Errors
-/// As [`parse_rows`].
+/// The errors of [`parse_rows`].
 pub fn parse_fen_rows<T: Clone>(
     text: &str,
     side: usize,
@@ -101,13 +102,13 @@ pub fn parse_fen_rows<T: Clone>(
     parse_rows(text, (side, side), expected, read)
 }
 
-/// Largest counter that is read: no game is longer.
+/// Largest counter that is read; no game is longer.
 const MAX_COUNTER: u32 = 999_999;
 
-/// Reads a counter of FEN or SFEN; `what` it is.
+/// Reads a counter of FEN or SFEN; `what` names it in errors.
 ///
 /// # Errors
-/// A sentence, if it is no such number.
+/// A sentence, if the text is not such a number.
 pub fn read_counter(text: &str, what: &str) -> Result<u32, String> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|number| is_number && *number <= MAX_COUNTER);
@@ -120,7 +121,7 @@ pub fn write_stones(height: usize, width: usize, owner: impl Fn(usize) -> Option
     format!("{} {}", write_rows(height, width, |cell| owner(cell).map(letter)), letter(mover))
 }
 
-/// Reads a position of a game of stones: whose stone is on each cell, and who is to move.
+/// Reads a position of a game of stones: the owner of the stone on each cell, and the player to move.
 ///
 /// # Errors
 /// A sentence, if the rows or the side are malformed.
@@ -135,10 +136,10 @@ pub fn parse_stones(text: &str, height: usize, width: usize) -> Result<(Vec<Opti
     Ok((parse_rows(rows, (height, width), "X or O", read)?, mover))
 }
 
-/// Reads who is to move.
+/// Reads the player to move.
 ///
 /// # Errors
-/// A sentence, if it is neither X nor O.
+/// A sentence, if the text is neither X nor O.
 pub fn parse_side(text: &str) -> Result<Player, String> {
     match text.trim() {
         "X" => Ok(Player::First),
@@ -147,10 +148,10 @@ pub fn parse_side(text: &str) -> Result<Player, String> {
     }
 }
 
-/// Holds a position against sides that put one stone each in turn.
+/// Checks the numbers of stones of sides that put one stone each in turn.
 ///
 /// # Errors
-/// A sentence, if the numbers of stones do not fit who is to move.
+/// A sentence, if the numbers of stones do not fit the player to move.
 pub fn check_turn(stones: &[Option<Player>], mover: Player) -> Result<(), String> {
     let count = |player| stones.iter().flatten().filter(|owner| **owner == player).count();
     let (first, second) = (count(Player::First), count(Player::Second));

@@ -1,5 +1,5 @@
-//! SFEN: positions as the protocol USI writes them, for shogi on boards of any size: files from the right, ranks a, b, …
-//! from the top, as Black (who begins) sees the board; what is in hand behind them.
+//! SFEN, the notation for positions of the protocol USI, for shogi on boards of any size. Files are numbered from the
+//! right, ranks a, b, … from the top, as Black (the first player) sees the board; pieces in hand follow.
 
 use std::fmt::Write;
 
@@ -7,53 +7,53 @@ use super::rows::{counted, parse_fen_rows, read_counter, write_rows};
 use crate::game::Player;
 use crate::picture::{self, Grid, Picture};
 
-/// Kinds of pieces that are not promoted: at most so many.
+/// Largest number of kinds of unpromoted pieces.
 pub const MAX_KINDS: usize = 8;
 
-/// Letters of the kinds that can be in hand, in the order in which USI writes them.
+/// Letters of the kinds that can be in hand, in the order of USI.
 const HAND_ORDER: [char; MAX_KINDS - 1] = ['R', 'B', 'G', 'S', 'N', 'L', 'P'];
 
 /// A piece on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The game's number for its kind; kinds that are not promoted come first.
+    /// The game's number for the kind; unpromoted kinds come first.
     pub kind: usize,
-    /// Whose it is.
+    /// The owner.
     pub owner: Player,
 }
 
-/// A position as it is written down.
+/// A position as SFEN has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// Row by row from the top, as Black sees the board.
+    /// The pieces, row by row from the top, as Black sees the board.
     pub pieces: Vec<Option<Piece>>,
-    /// What is in hand: by player, then by kind.
+    /// Numbers of pieces in hand, by player, then by kind.
     pub hands: [[u8; MAX_KINDS]; 2],
-    /// Who is to move.
+    /// The player to move.
     pub player: Player,
-    /// Since the game began.
+    /// Plies since the game began.
     pub plies: u32,
 }
 
-/// What SFEN has to know of a game.
+/// The facts about a game that SFEN needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sfen {
-    /// Where a game begins.
+    /// The start.
     pub start: &'static str,
-    /// Squares of a rank and of a file.
+    /// Squares of a rank, and of a file.
     pub side: usize,
-    /// Of the kinds that are not promoted, in the order of the kinds.
+    /// Letters of the unpromoted kinds, in the order of the kinds.
     pub letters: &'static [char],
-    /// How many pieces there are of each of these kinds, promoted ones included.
+    /// Number of pieces of each of these kinds, promoted ones included.
     pub num_of_kind: &'static [u8],
-    /// What a kind becomes when it promotes.
+    /// The kind that a kind promotes to.
     pub promoted: fn(usize) -> Option<usize>,
-    /// The rows from a side's far end in which a kind could never move again.
+    /// Number of rows at a side's far end in which a kind could never move again.
     pub rows_without_a_move: fn(usize) -> usize,
 }
 
 impl Sfen {
-    /// What a promoted kind was before; the kind itself if it is none.
+    /// The kind before promotion; an unpromoted kind itself.
     fn unpromoted(&self, kind: usize) -> usize {
         (0..self.letters.len()).find(|plain| (self.promoted)(*plain) == Some(kind)).unwrap_or(kind)
     }
@@ -80,7 +80,7 @@ impl Sfen {
         format!("{}{}", self.side - square % self.side, char::from(b'a' + (square / self.side) as u8))
     }
 
-    /// What a side holds, such as `RB2P`, in upper case; "" if nothing.
+    /// The pieces in hand of a side, such as `RB2P`, in upper case; "" if there are none.
     fn hand_text(&self, hand: &[u8]) -> String {
         let mut text = String::new();
         for letter in HAND_ORDER {
@@ -103,7 +103,7 @@ impl Sfen {
         format!("{rows} {side} {held} {}", setup.plies + 1)
     }
 
-    /// The board with what both sides hold and who is to move below it; `glyphs` by kind.
+    /// The board, with both hands and the player to move below it; `glyphs` are by kind.
     pub fn picture(&self, setup: &Setup, glyphs: &[&str], last_move: Vec<usize>) -> Picture {
         let drawn = |piece: Piece| picture::Piece {
             owner: piece.owner,
@@ -128,7 +128,8 @@ impl Sfen {
         }
     }
 
-    /// Reads SFEN, `sfen` and SFEN, or `startpos`. A missing move number is 1, and so is 0. Whether a king could be taken is not looked at.
+    /// Reads SFEN, `sfen` and SFEN, or `startpos`. A move number that is missing or 0 is 1. It is not checked whether a
+    /// king can be taken.
     ///
     /// # Errors
     /// A sentence: which field is wrong, and what was expected.
@@ -163,13 +164,13 @@ impl Sfen {
         Ok(setup)
     }
 
-    /// What is wrong with a text in which the side that has moved left its king to be taken; `player` is to move.
+    /// The error of a position in which the king of the side that has moved can be taken; `player` is to move.
     pub fn king_could_be_taken(text: &str, player: Player) -> String {
         let [king, mover] = [player.opponent(), player].map(|player| ["Black", "White"][player.index()]);
         format!("{text:?}: {king}'s king could be taken, and {mover} is to move")
     }
 
-    /// The kind and the owner of a letter, with + before it or not.
+    /// The kind and the owner of a letter, with or without + before it.
     fn read_piece(&self, symbol: &str) -> Option<Piece> {
         let bare = symbol.strip_prefix('+');
         let letter: char = bare.unwrap_or(symbol).parse().ok()?;
@@ -205,7 +206,7 @@ impl Sfen {
         Ok(hands)
     }
 
-    /// Holds what was read against what the rules allow.
+    /// Checks a position against the rules.
     fn check(&self, setup: &Setup) -> Result<(), String> {
         let on_board = || setup.pieces.iter().enumerate().filter_map(|(square, piece)| Some((square, (*piece)?)));
         for (owner, name) in [(Player::First, "Black"), (Player::Second, "White")] {

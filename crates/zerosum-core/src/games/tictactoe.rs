@@ -7,6 +7,7 @@
 //!        6 7 8                            a1 b1 c1
 //! ```
 
+use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
@@ -38,28 +39,6 @@ pub struct State {
     player: Player,
 }
 
-impl TicTacToe {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let max_plies = options.max_plies(9)?;
-        let planes = super::bit_planes(["own stones", "opponent stones"]);
-        let spec = GameSpec::new("tictactoe", 1, 9, (3, 3), planes, max_plies)?
-            .with_options(options.canonical()?)
-            .with_action_planes()
-            .with_symmetries(super::square_symmetries(3))?;
-        Ok(Self { spec })
-    }
-}
-
-impl Default for TicTacToe {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
-    }
-}
-
 impl State {
     /// The stones of the first player and of the second.
     fn stones(self) -> [u16; 2] {
@@ -72,6 +51,18 @@ impl State {
     fn owner(self, square: usize) -> Option<Player> {
         let [first, second] = self.stones().map(|stones| stones >> square & 1 == 1);
         if first { Some(Player::First) } else { second.then_some(Player::Second) }
+    }
+}
+
+impl CoreGame for TicTacToe {
+    fn from_options(mut options: Options) -> Result<Self, String> {
+        let max_plies = options.max_plies(9)?;
+        let planes = super::bit_planes(["own stones", "opponent stones"]);
+        let spec = GameSpec::new("tictactoe", 1, 9, (3, 3), planes, max_plies)?
+            .with_options(options.canonical()?)
+            .with_action_planes()
+            .with_symmetries(super::square_symmetries(3))?;
+        Ok(Self { spec })
     }
 }
 

@@ -440,7 +440,7 @@ const FEW_EDGES: u16 = 8;
 mod tests {
     use super::*;
     use crate::game::ValueForFirst;
-    use crate::random::Draws;
+    use crate::random::RandomStream;
 
     #[test]
     fn blocks_are_as_large_as_they_need_to_be() {
@@ -502,7 +502,7 @@ mod tests {
     }
 
     /// A tree of so many expanded nodes, at random places below the root.
-    fn random_tree(most_bytes: u64, has_details: bool, num_nodes: usize, draws: &mut Draws) -> Arena {
+    fn random_tree(most_bytes: u64, has_details: bool, num_nodes: usize, draws: &mut RandomStream) -> Arena {
         let mut arena = Arena::new(most_bytes, has_details);
         for number in 0..num_nodes {
             let mut id = ROOT;
@@ -531,7 +531,7 @@ mod tests {
 
     #[test]
     fn a_kept_subtree_is_what_it_was_in_less_memory() {
-        let mut draws = Draws::new(1, 2, 3, "a tree");
+        let mut draws = RandomStream::new(1, 2, 3, "a tree");
         for (most_bytes, has_details) in [(64 << 10, false), (1 << 30, true), (1 << 40, true)] {
             let mut arena = random_tree(most_bytes, has_details, 3000, &mut draws);
             while arena.nodes[ROOT as usize].num_children > 0 {

@@ -424,7 +424,7 @@ impl<G: Game> Search<G> {
         if !is_known.contains(&true) {
             return false;
         }
-        leaves.remove(&self.game, first, &is_known);
+        leaves.remove(first, &is_known);
         paths.remove(first, &is_known);
         let mut leaf = 0;
         keys.retain(|_| {
@@ -630,11 +630,11 @@ fn check_numbers(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::games::TicTacToe;
+    use crate::games::{CoreGame, tictactoe::TicTacToe};
 
     #[test]
     fn a_gather_without_leaves_keeps_its_buffers() {
-        let mut search = Search::new(TicTacToe::default().into(), SearchConfig::default(), 1).unwrap();
+        let mut search = Search::new(TicTacToe::standard().into(), SearchConfig::default(), 1).unwrap();
         search.begin(0, 100, Noise::None).unwrap();
         let leaves = search.gather(1, SETTLED_NODES);
         search.apply(leaves.ticket(), &Evaluations::new(&[0.0; 9], &[0.0])).unwrap();

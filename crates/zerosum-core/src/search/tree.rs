@@ -8,7 +8,7 @@ use super::prior::prior_of;
 use super::root::{Limit, Root};
 use super::select::{Exploration, RootMoves, backup, select_child, select_root_child, unforced_visits};
 use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
-use crate::random::{Draws, gumbel_noise};
+use crate::random::{RandomStream, gumbel_noise};
 
 /// Whether a search's root gets noise, Dirichlet's or Gumbel's by the way its moves are chosen, and from which draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -450,7 +450,7 @@ impl<G: Game> Tree<G> {
             (RootSelection::Puct, Noise::Drawn { seed, game, ply }) => {
                 let total = config.noise_total;
                 let alpha = if total > 0.0 { total / size as f32 } else { config.noise_alpha };
-                let noise = Draws::new(seed, game, ply, "noise").dirichlet(alpha.into(), size);
+                let noise = RandomStream::new(seed, game, ply, "noise").dirichlet(alpha.into(), size);
                 let mix =
                     |(prior, noise): (&f32, f32)| (1.0 - config.noise_fraction) * prior + config.noise_fraction * noise;
                 self.search_priors = self.root_priors.iter().zip(noise).map(mix).collect();

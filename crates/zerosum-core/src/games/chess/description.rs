@@ -1,9 +1,9 @@
-//! What the documentation says of chess and Chess960.
+//! The documentation of chess and Chess960.
 
 use super::Variant;
 use crate::game::Description;
 
-/// What the documentation says of one of the two games.
+/// The documentation of one of the two games.
 pub fn of(variant: Variant) -> Description {
     let (start, castling, castling_planes, castling_action) = match variant {
         Variant::Chess => (

@@ -1,7 +1,7 @@
-//! Planes and action indices of chess, as the AlphaZero paper has them (arXiv 1712.01815, tables S1 and S2).
+//! Planes and actions of chess as in the AlphaZero paper (arXiv 1712.01815, tables S1 and S2).
 //!
-//! The board is seen by the player to move: flipped top to bottom for Black, files keep their side. Its squares are counted
-//! row by row from the top, so the player to move goes up the page, to smaller rows.
+//! The board is seen by the player to move: for Black it is flipped top to bottom, and files keep their side. Squares
+//! are numbered row by row from the top, so the player to move moves towards smaller rows.
 //!
 //! ```text
 //!   squares of the oriented board        White's view       Black's view
@@ -30,24 +30,22 @@ use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square};
 use super::pieces::Pieces;
 use super::{State, Variant};
 use crate::game::{Action, PlaneSpec, Planes};
-use crate::games::past::{self, Frames};
+use crate::games::fide::{KIND_NAMES, KNIGHT_MOVES, MAX_HALFMOVES, MAX_REPETITIONS};
+use crate::games::history::{self, History};
 use crate::games::policy::{DIRECTIONS, Policy, kept, moved, places};
 
-/// Planes of the policy.
+/// Number of planes of actions.
 const NUM_PLANES: usize = 73;
 const FIRST_UNDERPROMOTION: usize = 64;
-/// Actions of the policy by planes.
+/// Number of actions by planes.
 pub const NUM_ACTIONS: usize = NUM_PLANES * 64;
-/// Actions of the flat policy: those of the 4672 that lead from a square of the board to a square of the board.
+/// Number of actions of the flat policy: those of the 4672 that lead from a square of the board to a square of the
+/// board.
 pub const NUM_FLAT_ACTIONS: usize = 1858;
-/// What the planes of counts are divided by: the paper's ply cap, and the fifty-move rule's plies.
+/// Divisors of the planes of counts: the paper's ply cap, and the plies of the fifty-move rule.
 const PLIES_SCALE: f32 = 512.0;
-const NO_PROGRESS_SCALE: f32 = 100.0;
-/// Earlier occurrences that planes tell of: the third occurrence ends the game.
-pub const MAX_REPETITIONS: u8 = 2;
+const NO_PROGRESS_SCALE: f32 = MAX_HALFMOVES as f32;
 
-/// (rows down, columns to the right) of a knight's moves, clockwise from two ahead and one to the right.
-const KNIGHT_MOVES: [(i32, i32); 8] = [(-2, 1), (-1, 2), (1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1)];
 const UNDERPROMOTIONS: [Piece; 3] = [Piece::Knight, Piece::Bishop, Piece::Rook];
 
 /// (rows down, columns to the right) of a plane's moves.
@@ -62,13 +60,13 @@ const fn step(plane: usize) -> (i32, i32) {
     }
 }
 
-/// Where a move of this plane leads from a square, if it stays on the board (and an underpromotion reaches its end).
+/// The target of a move of this plane from a square, if it is on the board and, for an underpromotion, on the last row.
 const fn target(plane: usize, from: usize) -> Option<usize> {
-    // An underpromotion goes one row up.
+    // An underpromotion moves one row up.
     if plane >= FIRST_UNDERPROMOTION && from / 8 != 1 { None } else { moved(from, step(plane), 8) }
 }
 
-/// The plane of the queen's or knight's move from one square to another; of no use where there is none.
+/// The plane of the queen's or knight's move from one square to another; meaningless if there is none.
 static PLANE_OF: [[u8; 64]; 64] = {
     let mut planes = [[0; 64]; 64];
     let mut action = 0;
@@ -93,12 +91,12 @@ static KEPT: [Action; NUM_FLAT_ACTIONS] = {
     kept(&is_kept)
 };
 
-/// Each action's place among those that the flat policy keeps; of no use for the others.
+/// The flat number of each action by planes; meaningless for actions that the flat policy does not have.
 static PLACE: [Action; NUM_ACTIONS] = places(&KEPT);
 
-/// What a square's index is to be combined with, by exclusive or, to count it on the oriented board.
+/// The exclusive or of a square's index and this word is its index on the oriented board.
 #[inline]
-fn turn(side: Color) -> usize {
+fn orientation(side: Color) -> usize {
     if side == Color::White { 56 } else { 0 }
 }
 
@@ -107,8 +105,8 @@ fn oriented(squares: BitBoard, side: Color) -> u64 {
     if side == Color::White { squares.0.swap_bytes() } else { squares.0 }
 }
 
-/// Where a castling king goes as the action of chess has it: two squares towards the rook, or to the rook where the board
-/// ends before that, as it may in Chess960. No other move of a king goes there.
+/// The target of a castling king in the actions of chess: two squares towards the rook, or the rook's square if the
+/// board ends before that, as it may in Chess960. No other move of a king has this target.
 #[inline]
 pub fn two_steps(king: Square, rook: Square) -> Square {
     king.try_offset(if rook > king { 2 } else { -2 }, 0).unwrap_or(rook)
@@ -117,16 +115,17 @@ pub fn two_steps(king: Square, rook: Square) -> Square {
 /// Appends the legal actions, ascending.
 #[inline]
 pub fn legal_actions(board: &Board, variant: Variant, policy: Policy, actions: &mut Vec<Action>) {
-    let (side, turn, first) = (board.side_to_move(), turn(board.side_to_move()), actions.len());
+    let (side, first) = (board.side_to_move(), actions.len());
+    let orientation = orientation(side);
     board.generate_moves(|moves| {
-        let (from, mut targets) = (moves.from as usize ^ turn, moves.to);
+        let (from, mut targets) = (moves.from as usize ^ orientation, moves.to);
         if moves.piece == Piece::King && variant == Variant::Chess {
             let rooks = targets & board.colors(side);
             targets ^= rooks;
             rooks.iter().for_each(|rook| targets |= two_steps(moves.from, rook).bitboard());
         }
         let planes = &PLANE_OF[from];
-        actions.extend(targets.iter().map(|to| Action::from(planes[to as usize ^ turn]) * 64 + from as Action));
+        actions.extend(targets.iter().map(|to| Action::from(planes[to as usize ^ orientation]) * 64 + from as Action));
         if moves.piece == Piece::Pawn && from / 8 == 1 {
             for to in targets {
                 let plane = FIRST_UNDERPROMOTION + 3 * (to as usize % 8 + 1 - from % 8);
@@ -144,7 +143,7 @@ pub fn legal_actions(board: &Board, variant: Variant, policy: Policy, actions: &
     actions.sort_unstable();
 }
 
-/// Whether an action, whatever its number, is legal.
+/// True if an action of any number is legal.
 #[inline]
 pub fn is_legal(board: &Board, variant: Variant, policy: Policy, action: Action) -> bool {
     let number = match policy {
@@ -157,10 +156,10 @@ pub fn is_legal(board: &Board, variant: Variant, policy: Policy, action: Action)
     let side = board.side_to_move();
     let Some(to) = target(number / 64, number % 64) else { return false };
     let chosen = move_of(board, variant, policy, action);
-    // A castling king takes its rook, which in chess is written as two steps, and as nothing else.
+    // A castling king takes its rook; in chess its action is two steps, and no other action is legal for it.
     let is_two_steps = variant == Variant::Chess && board.colors(side).has(chosen.to);
     let written = if is_two_steps { two_steps(chosen.from, chosen.to) } else { chosen.to };
-    written as usize == to ^ turn(side) && board.is_legal(chosen)
+    written as usize == to ^ orientation(side) && board.is_legal(chosen)
 }
 
 /// The move of a legal action; a castling king takes its rook.
@@ -170,8 +169,11 @@ pub fn move_of(board: &Board, variant: Variant, policy: Policy, action: Action) 
     let (side, plane, square) = (board.side_to_move(), usize::from(action) / 64, usize::from(action) % 64);
     let (down, right) = step(plane);
     let to = (square as i32 + 8 * down + right) as usize;
-    let mut result =
-        Move { from: Square::index(square ^ turn(side)), to: Square::index((to ^ turn(side)) & 63), promotion: None };
+    let mut result = Move {
+        from: Square::index(square ^ orientation(side)),
+        to: Square::index((to ^ orientation(side)) & 63),
+        promotion: None,
+    };
     if plane >= FIRST_UNDERPROMOTION {
         result.promotion = Some(UNDERPROMOTIONS[(plane - FIRST_UNDERPROMOTION) % 3]);
     } else if to < 8 && board.pieces(Piece::Pawn).has(result.from) {
@@ -184,10 +186,9 @@ pub fn move_of(board: &Board, variant: Variant, policy: Policy, action: Action) 
     result
 }
 
-/// What the planes mean, in channel order.
+/// The planes in channel order.
 pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
-    let kinds = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
-    let mut planes = past::planes(history, &kinds, MAX_REPETITIONS, &[]);
+    let mut planes = history::planes(history, &KIND_NAMES, MAX_REPETITIONS, &[]);
     planes.push(PlaneSpec::constant("1 if Black is to move"));
     planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
     for side in ["own", "opponent"] {
@@ -206,7 +207,7 @@ pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
 #[inline]
 pub fn encode(state: &State, variant: Variant, history: usize, planes: &mut Planes<'_>) {
     let side = state.board.side_to_move();
-    encode_frames(&state.past.frames, side, history, planes);
+    encode_history(&state.history, side, history, planes);
     planes.constant(if side == Color::Black { 1.0 } else { 0.0 });
     planes.constant(state.plies as f32 / PLIES_SCALE);
     for color in [side, !side] {
@@ -225,14 +226,14 @@ pub fn encode(state: &State, variant: Variant, history: usize, planes: &mut Plan
 }
 
 #[inline]
-fn encode_frames(frames: &Frames<Pieces>, side: Color, history: usize, planes: &mut Planes<'_>) {
+fn encode_history(entries: &History<Pieces>, side: Color, history: usize, planes: &mut Planes<'_>) {
     for age in 0..history {
-        let frame = frames.get(age);
+        let entry = entries.get(age);
         for color in [side, !side] {
-            for squares in frame.board.of_side(color) {
+            for squares in entry.item.of_side(color) {
                 planes.mask(oriented(squares, side));
             }
         }
-        past::encode_repetitions(frame.repetitions, MAX_REPETITIONS, planes);
+        history::encode_repetitions(entry.repetitions, MAX_REPETITIONS, planes);
     }
 }

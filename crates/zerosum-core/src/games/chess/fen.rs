@@ -1,7 +1,7 @@
-//! FEN, in and out: X-FEN and Shredder-FEN, which differ in how the rooks that may castle are named.
+//! X-FEN and Shredder-FEN, which differ in the names of the rooks that may castle.
 //!
-//! `cozy-chess` reads FEN, too, but refuses X-FEN with inner rooks and counters that games reach, and says of no error where
-//! it is. So fields are read here, and its builder holds only what is left against the rules.
+//! `cozy-chess` reads FEN, too, but refuses X-FEN with inner rooks and counters that games reach, and its errors do not
+//! name the place. So fields are read here, and its builder checks the remaining rules.
 
 use std::fmt::Write;
 
@@ -12,16 +12,16 @@ use crate::game::Player;
 use crate::games::fen::Fields;
 use crate::games::rows::write_rows;
 
-/// How a rook that may castle is named.
+/// The name of a rook that may castle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Castling {
-    /// By K or Q if it is the outermost on its side of the king, else by its file.
+    /// K or Q if it is the outermost rook on its side of the king, else its file.
     Xfen,
-    /// By its file.
+    /// Its file.
     Shredder,
 }
 
-/// Writes a position; en passant only where a capture is legal.
+/// Writes a position; en passant only if a capture is legal.
 pub fn write(state: &State, castling: Castling) -> String {
     let board = &state.board;
     let mut text = write_rows(8, 8, |cell| {
@@ -93,7 +93,7 @@ pub fn parse(text: &str, variant: Variant) -> Result<(Board, u32, u32), String> 
     let placed = builder.build().map_err(|_| fields.king_could_be_taken())?;
     read_castling(fields.castling, variant, &mut builder)?;
     read_en_passant(fields.en_passant, &placed, &mut builder)?;
-    // The board's own clock ends at 100; from its zero `play` tells that a move was a capture or a pawn's.
+    // The board's own clock ends at 100; `play` recognises a capture or a pawn's move by its zero.
     builder.halfmove_clock = fields.halfmoves.min(100) as u8;
     let board = builder.build().map_err(|error| format!("{text:?} is no position of chess: {error}"))?;
     Ok((board, fields.halfmoves, fields.plies))

@@ -1,7 +1,8 @@
-//! Chess and Chess960, each a game of its own: they differ in how castling is numbered, shown and written, and in starts. Chess
-//! with `rules=chess960` has the rules, starts and texts of the one, and the planes and action indices of the other.
+//! Chess and Chess960, each a game of its own: they differ in the actions, planes and texts of castling, and in their
+//! starts. Chess with `rules=chess960` has the rules, starts and texts of Chess960 with the planes and actions of
+//! chess.
 //!
-//! Moves come from `cozy-chess`; repetition, endings, FEN, planes and action indices are here.
+//! Moves come from the crate `cozy-chess`; repetition, endings, FEN, planes and actions are here.
 
 mod description;
 mod encoding;
@@ -11,25 +12,24 @@ mod pieces;
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
 
-use self::encoding::{MAX_REPETITIONS, NUM_ACTIONS, NUM_FLAT_ACTIONS};
+use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::pieces::Pieces;
+use super::CoreGame;
+use super::fide::{self, MAX_REPETITIONS, PIECE_VALUES};
+use super::history::History;
 use super::options::Options;
-use super::past::Past;
 use super::policy::Policy;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
 use crate::picture::Picture;
 
-/// Which of the two games.
+/// One of the two games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// The king castles by two squares, from e1 with the rook on a1 or h1.
+    /// The king castles by moving two squares, from e1 with the rook on a1 or h1.
     Chess,
-    /// The king castles by taking its rook, from wherever the two stand.
+    /// The king castles by taking its rook, from any square.
     Chess960,
 }
-
-/// In the order of [`Piece::ALL`]; a king is never lost.
-const PIECE_VALUES: [f32; Piece::NUM] = [1.0, 3.0, 3.0, 5.0, 9.0, 0.0];
 
 /// The number of the usual start among those of Chess960 (Scharnagl's).
 const USUAL_START: u32 = 518;
@@ -47,23 +47,24 @@ pub struct Chess {
     repeats_history: bool,
 }
 
-/// A position with what may come again and what the planes show.
+/// A position with its history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     board: Board,
-    /// Since a capture or a pawn's move. The board's own count ends at 100.
+    /// Plies since a capture or a pawn's move. The board's own count ends at 100.
     halfmoves: u32,
-    /// Since the game began, as FEN's move number counts them.
+    /// Plies since the game began, as FEN's move number counts them.
     plies: u32,
-    past: Past<Pieces>,
+    history: History<Pieces>,
 }
 
 impl Chess {
-    /// One of the two games with these options. Chess has one for the rules of Chess960, with which its networks play that.
+    /// The game with these options and the planes and actions of `encoding`. With those of chess the option `rules` chooses
+    /// the rules, so that networks of chess can play Chess960.
     ///
     /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options, encoding: Variant) -> Result<Self, String> {
+    /// A sentence, if an option is unknown or its value is not allowed.
+    pub fn with_encoding(mut options: Options, encoding: Variant) -> Result<Self, String> {
         let variant = match encoding {
             Variant::Chess if options.choice("rules", &["chess", "chess960"])? == "chess" => Variant::Chess,
             _ => Variant::Chess960,
@@ -79,17 +80,17 @@ impl Chess {
 
     /// The rules without options.
     pub fn new(variant: Variant) -> Self {
-        Self::from_options(Options::default(), variant).expect("no option is given")
+        Self::with_encoding(Options::default(), variant).expect("the defaults are allowed")
     }
 
-    /// A board that was set up: what led to it is not known.
+    /// A position without its moves.
     fn set_up(&self, board: Board, halfmoves: u32, plies: u32) -> State {
         let is_start = halfmoves == 0 && plies == 0 && self.is_start(&board);
         let older = if is_start || !self.repeats_history { Pieces::default() } else { before_double_push(&board) };
-        State { past: Past::new(Pieces::of(&board), key(&board), |_| older), board, halfmoves, plies }
+        State { history: History::new(Pieces::of(&board), key(&board), |_| older), board, halfmoves, plies }
     }
 
-    /// Whether a game begins with this board.
+    /// True if a game may begin with this board.
     fn is_start(&self, board: &Board) -> bool {
         match self.variant {
             Variant::Chess => *board == Board::startpos(),
@@ -98,9 +99,9 @@ impl Chess {
     }
 }
 
-impl Default for Chess {
-    fn default() -> Self {
-        Self::new(Variant::Chess)
+impl CoreGame for Chess {
+    fn from_options(options: Options) -> Result<Self, String> {
+        Self::with_encoding(options, Variant::Chess)
     }
 }
 
@@ -120,23 +121,23 @@ fn player_of(color: Color) -> Player {
     }
 }
 
-/// The square behind the pawn that just made a double step, if it can be taken there.
+/// The square behind the pawn that has just made a double step, if a capture there is legal.
 fn en_passant_square(board: &Board) -> Option<Square> {
     let side = board.side_to_move();
     let square = Square::new(board.en_passant()?, Rank::Sixth.relative_to(side));
     let pawns = get_pawn_attacks(square, !side) & board.colored_pieces(side, Piece::Pawn);
-    // Most often there is no pawn beside it, and the moves need not be asked.
+    // Most often there is no pawn beside it, and no moves have to be generated.
     let can_take = !pawns.is_empty() && board.generate_moves_for(pawns, |moves| moves.to.has(square));
     can_take.then_some(square)
 }
 
-/// Equal for positions that are the same to the repetition rule: pieces, side to move, castling rights, and en passant where
-/// it is legal (FIDE Laws, article 9.2.2; the board's own hash notes every double step).
+/// The key for repetition. It depends on pieces, side to move, castling rights and, if a capture is legal, en passant
+/// (FIDE Laws, article 9.2.2); the board's own hash depends on every double step.
 fn key(board: &Board) -> u64 {
     if en_passant_square(board).is_some() { board.hash() } else { board.hash_without_ep() }
 }
 
-/// The position before a pawn's double step that the en passant square tells of; without one, the position itself.
+/// The position before the pawn's double step that the en passant square implies; without one, the position itself.
 fn before_double_push(board: &Board) -> Pieces {
     let Some(file) = board.en_passant() else { return Pieces::of(board) };
     let side = !board.side_to_move();
@@ -144,7 +145,7 @@ fn before_double_push(board: &Board) -> Pieces {
     Pieces::of(board).taken_back(Piece::Pawn, side, from, to)
 }
 
-/// Black's pieces face White's, all may castle, and each back rank is a legal array.
+/// True if Black's pieces mirror White's, both sides may castle on both wings, and the back ranks are legal.
 fn is_chess960_start(board: &Board) -> bool {
     let side = |color| Piece::ALL.map(|piece| board.colored_pieces(color, piece));
     let (white, black) = (side(Color::White), side(Color::Black));
@@ -164,17 +165,6 @@ fn is_chess960_start(board: &Board) -> bool {
         && may_castle(Color::Black)
 }
 
-/// No sequence of moves mates: kings with at most one knight, or with bishops all on squares of one shade.
-fn is_insufficient_material(board: &Board) -> bool {
-    let [pawns, knights, bishops, rooks, queens, _] = Piece::ALL.map(|piece| board.pieces(piece));
-    if !(pawns | rooks | queens).is_empty() {
-        return false;
-    }
-    let is_one_shade =
-        |squares: BitBoard| squares.is_disjoint(BitBoard::DARK_SQUARES) || squares.is_disjoint(BitBoard::LIGHT_SQUARES);
-    if knights.is_empty() { is_one_shade(bishops) } else { (knights | bishops).len() == 1 }
-}
-
 impl Game for Chess {
     type State = State;
 
@@ -187,7 +177,7 @@ impl Game for Chess {
     }
 
     fn num_repetitions(&self, state: &State) -> u32 {
-        state.past.repetitions().into()
+        state.history.repetitions().into()
     }
 
     fn num_starts(&self) -> u32 {
@@ -216,37 +206,26 @@ impl Game for Chess {
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
-        let State { board, halfmoves, plies, past } = state;
+        let State { board, halfmoves, plies, history } = state;
         let rights = [Color::White, Color::Black].map(|color| *board.castle_rights(color));
         board.play_unchecked(encoding::move_of(board, self.encoding, self.policy, action));
         *plies += 1;
         *halfmoves = if board.halfmove_clock() == 0 { 0 } else { *halfmoves + 1 };
         if *halfmoves == 0 || [Color::White, Color::Black].map(|color| *board.castle_rights(color)) != rights {
-            past.forget_keys();
+            history.forget_keys();
         }
-        past.push(Pieces::of(board), key(board), MAX_REPETITIONS);
+        history.push(Pieces::of(board), key(board), MAX_REPETITIONS);
     }
 
     #[inline]
     fn outcome(&self, state: &State) -> Option<Outcome> {
         let board = &state.board;
         if !board.generate_moves(|_| true) {
-            return Some(if board.checkers().is_empty() {
-                Outcome::draw("stalemate")
-            } else {
-                Outcome::win(player_of(!board.side_to_move()), "checkmate")
-            });
+            return Some(fide::outcome_without_move(self.player(state), !board.checkers().is_empty()));
         }
-        let ending = if is_insufficient_material(board) {
-            "insufficient material"
-        } else if state.past.repetitions() >= MAX_REPETITIONS {
-            "threefold repetition"
-        } else if state.halfmoves >= 100 {
-            "fifty-move rule"
-        } else {
-            return None;
-        };
-        Some(Outcome::draw(ending).softly())
+        let pieces = Piece::ALL.map(|piece| board.pieces(piece).0);
+        let is_insufficient = fide::is_insufficient_material(pieces, BitBoard::DARK_SQUARES.0);
+        fide::soft_draw(is_insufficient, state.history.repetitions(), state.halfmoves)
     }
 
     #[inline]
@@ -274,9 +253,9 @@ impl Game for Chess {
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
-        let before = state.past.frames.get(1).board;
-        let changed = before.difference(state.past.board());
-        // Nothing was before a start.
+        let before = state.history.get(1).item;
+        let changed = before.difference(state.history.newest());
+        // There is no position before a start.
         let last_move = if before.is_empty() { BitBoard::EMPTY } else { changed };
         let square = |cell: usize| Square::index(cell).flip_rank();
         let piece = |cell| {

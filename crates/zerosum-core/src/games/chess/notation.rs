@@ -1,4 +1,4 @@
-//! Moves as people and programs write them: UCI and SAN.
+//! Moves as text: UCI and SAN.
 
 use cozy_chess::util::display_san_move;
 use cozy_chess::{Board, File, Move, Piece, Rank, Square};
@@ -11,7 +11,7 @@ fn castling_rook(board: &Board, chosen: Move) -> Option<Square> {
     board.colors(board.side_to_move()).has(chosen.to).then_some(chosen.to)
 }
 
-/// As UCI has it: in chess a castling king goes two squares, in Chess960 it takes its rook.
+/// A move in UCI: in chess a castling king moves two squares, in Chess960 it takes its rook.
 pub fn uci(board: &Board, variant: Variant, chosen: Move) -> String {
     let to = match castling_rook(board, chosen) {
         Some(rook) if variant == Variant::Chess => two_steps(chosen.from, rook),
@@ -20,19 +20,19 @@ pub fn uci(board: &Board, variant: Variant, chosen: Move) -> String {
     Move { to, ..chosen }.to_string()
 }
 
-/// In standard algebraic notation, with + or #.
+/// A move in standard algebraic notation, with + or #.
 pub fn san(board: &Board, chosen: Move) -> String {
     display_san_move(board, chosen).to_string()
 }
 
-/// The one of the legal moves, by its index, that a text means; `None` if there is not just one.
+/// The index of the legal move that a text means; `None` if no move or more than one is written so.
 pub fn parse(board: &Board, variant: Variant, legal: &[Move], text: &str) -> Option<usize> {
     let text = text.trim();
     let exact = legal.iter().position(|chosen| uci(board, variant, *chosen) == text);
     exact.or_else(|| parse_other_uci(board, legal, text)).or_else(|| parse_san(board, legal, text))
 }
 
-/// UCI as the other of the two games has it, or with a promotion's piece in upper case.
+/// Reads UCI of the other of the two games, or with the piece of a promotion in upper case.
 fn parse_other_uci(board: &Board, legal: &[Move], text: &str) -> Option<usize> {
     let promotion = match text.get(4..)? {
         "" => None,
@@ -48,7 +48,7 @@ fn parse_other_uci(board: &Board, legal: &[Move], text: &str) -> Option<usize> {
     legal.iter().position(|chosen| *chosen == wanted).or_else(|| legal.iter().position(castles))
 }
 
-/// What a move's text in algebraic notation says.
+/// A move in algebraic notation.
 struct San {
     piece: Piece,
     from_file: Option<File>,
@@ -57,8 +57,8 @@ struct San {
     promotion: Option<Piece>,
 }
 
-/// Algebraic notation as people write it: castling with zeros, a promotion with or without its sign, more of the origin than
-/// is needed, up to the whole square, and any marks of check and of praise.
+/// Reads algebraic notation as people write it: castling with zeros, a promotion with or without its sign, more of the
+/// origin than necessary, and any marks of check and praise.
 fn parse_san(board: &Board, legal: &[Move], text: &str) -> Option<usize> {
     let text = text.trim_end_matches(['+', '#', '!', '?']);
     let is_meant: Box<dyn Fn(&Move) -> bool> = if let Some(is_short) = castling_side(text) {
@@ -78,7 +78,7 @@ fn parse_san(board: &Board, legal: &[Move], text: &str) -> Option<usize> {
     meant.next().filter(|_| meant.next().is_none())
 }
 
-/// True for castling on the king's side, false on the queen's, `None` if the text is no castling.
+/// True for castling on the king's side, false on the queen's side, `None` if the text is not castling.
 fn castling_side(text: &str) -> Option<bool> {
     match text {
         "O-O" | "0-0" | "o-o" => Some(true),
@@ -92,7 +92,7 @@ fn piece_of(letter: char) -> Option<Piece> {
     letter.is_ascii_uppercase().then(|| Piece::try_from(letter.to_ascii_lowercase()).ok()).flatten()
 }
 
-/// From the end: promotion, target, x or -, rank and file of the origin, piece.
+/// Reads from the end: promotion, target, x or -, rank and file of the origin, piece.
 fn read_san(text: &str) -> Option<San> {
     let text = text.strip_suffix("e.p.").unwrap_or(text).trim_end();
     let mut letters: Vec<char> = text.chars().collect();

@@ -1,17 +1,17 @@
-//! What a chess position shows of itself in the planes of later ones.
+//! The pieces of a chess position, for the planes of later positions.
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
-/// Where pieces stand. The default is an empty board.
+/// The pieces on a board. The default is an empty board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pieces {
-    /// By kind, in the order of [`Piece::ALL`].
+    /// Sets of squares by kind, in the order of [`Piece::ALL`].
     kinds: [BitBoard; Piece::NUM],
     white: BitBoard,
 }
 
 impl Pieces {
-    /// What stands on a board.
+    /// The pieces of a board.
     #[inline]
     pub fn of(board: &Board) -> Self {
         Self { kinds: Piece::ALL.map(|piece| board.pieces(piece)), white: board.colors(Color::White) }
@@ -34,7 +34,7 @@ impl Pieces {
         self
     }
 
-    /// Whether nothing stands anywhere.
+    /// True if the board is empty.
     pub fn is_empty(&self) -> bool {
         self.kinds.iter().all(|squares| squares.is_empty())
     }

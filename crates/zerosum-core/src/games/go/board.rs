@@ -1,21 +1,23 @@
-//! Stones, their chains and liberties.
+//! Stones, chains and liberties.
 //!
-//! A chain is a ring: each stone names the next, and all name the chain's head, where its liberties are counted. They are
-//! counted once for each stone beside them (pseudo-liberties), so that a stone adds and takes away by looking at four points:
-//! a chain has no other liberty than a point exactly if its count is the number of its stones beside that point.
+//! A chain is a ring: each stone has the index of the next stone and of the chain's head, which has the count of
+//! liberties. A liberty is counted once for each adjacent stone (pseudo-liberties), so a new stone updates the counts
+//! from its four neighbours. A point is a chain's only liberty if and only if the chain's count is the number of its
+//! stones adjacent to that point.
 
-use super::bits::{Bits, Geometry};
+use super::geometry::Geometry;
 use crate::game::Player;
+use crate::games::squares::SquareSet;
 use crate::random::mix;
 
-/// Points of the largest board.
+/// Number of points of the largest board.
 const MAX_POINTS: usize = 25 * 25;
 const EMPTY: u8 = 2;
 const OUTSIDE: u8 = 3;
 const NO_HEAD: u16 = u16::MAX;
 
-/// A random word for each side's stone on each point, whose lowest ten bits are the point: a position's hash is the XOR of
-/// its stones' words. Two positions have one hash by a chance of 2⁻⁵⁴.
+/// A random word for each side's stone on each point; its lowest ten bits are the point. The hash of a position is the
+/// exclusive or of the words of its stones. Two positions have equal hashes with probability 2⁻⁵⁴.
 static KEYS: [[u64; MAX_POINTS]; 2] = {
     let mut keys = [[0; MAX_POINTS]; 2];
     let mut index = 0;
@@ -27,7 +29,8 @@ static KEYS: [[u64; MAX_POINTS]; 2] = {
     keys
 };
 
-/// The point whose stone of this side makes the difference between two hashes, if it is one stone alone.
+/// The point of the only stone, of this side, by which two positions differ; `difference` is the exclusive or of their
+/// hashes.
 #[inline]
 pub fn point_between(difference: u64, side: usize) -> Option<usize> {
     let point = (difference & 0x3FF) as usize;
@@ -36,28 +39,28 @@ pub fn point_between(difference: u64, side: usize) -> Option<usize> {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Chain {
-    /// Pseudo-liberties.
+    /// Number of pseudo-liberties.
     liberties: u16,
-    /// The sum of their points, modulo 2^16: where there are few, their mean is the one point that they can all be.
+    /// The sum of their points, modulo 2^16. If there is one liberty, it is the mean of the pseudo-liberties.
     sum: u16,
     num_stones: u16,
 }
 
-/// What a stone does to the chains around it.
+/// The effect of a new stone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It stands, and takes nothing.
+    /// It captures nothing.
     Quiet,
-    /// It takes stones.
+    /// It captures.
     Capture,
-    /// It has no liberty, nor have the stones that it joins: they all go.
+    /// It and the stones that it joins have no liberty and are removed.
     Suicide,
 }
 
-/// A move before it is made.
+/// The result of a move.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement {
-    /// What it does.
+    /// The effect.
     pub effect: Effect,
     /// The position's hash after it.
     pub hash: u64,
@@ -65,38 +68,37 @@ pub struct Placement {
     pub num_stones: usize,
 }
 
-/// A position's stones; `P` is the number of points and one more for what is outside.
+/// The stones of a position; `P` is the number of points plus one for the outside.
 #[derive(Clone, Debug)]
 pub struct Board<const W: usize, const P: usize> {
     /// The stones of each side.
-    pub stones: [Bits<W>; 2],
-    /// The XOR of their keys.
+    pub stones: [SquareSet<W>; 2],
+    /// The exclusive or of their keys.
     pub hash: u64,
-    /// How many there are.
+    /// Number of stones.
     pub num_stones: usize,
-    /// Empty points each of which was the last liberty of a chain of this side at some time, and may still be: all that
-    /// are, and some more.
-    pub last_liberties: [Bits<W>; 2],
-    /// Whose stone is on a point.
+    /// For each side, a superset of the points that are the last liberty of one of its chains.
+    pub last_liberties: [SquareSet<W>; 2],
+    /// The owner of the stone on a point.
     owners: [u8; P],
-    /// Of the chain of which a stone is part.
+    /// The head of a stone's chain.
     head: [u16; P],
-    /// The chain's next stone.
+    /// The next stone of a stone's chain.
     next: [u16; P],
-    /// By head.
+    /// Chains by head.
     chains: [Chain; P],
 }
 
 impl<const W: usize, const P: usize> Board<W, P> {
-    /// No stones.
+    /// An empty board.
     pub fn new(geometry: &Geometry<W>) -> Self {
         let mut owners = [EMPTY; P];
         owners[geometry.size * geometry.size] = OUTSIDE;
         Self {
-            stones: [Bits::NONE; 2],
+            stones: [SquareSet::EMPTY; 2],
             hash: 0,
             num_stones: 0,
-            last_liberties: [Bits::NONE; 2],
+            last_liberties: [SquareSet::EMPTY; 2],
             owners,
             head: [NO_HEAD; P],
             next: [0; P],
@@ -104,9 +106,9 @@ impl<const W: usize, const P: usize> Board<W, P> {
         }
     }
 
-    /// Whose stone is on a point.
+    /// The owner of the stone on a point.
     pub fn owner(&self, point: usize) -> Option<Player> {
-        [Player::First, Player::Second].into_iter().find(|player| self.stones[player.index()].has(point))
+        [Player::First, Player::Second].into_iter().find(|player| self.stones[player.index()].contains(point))
     }
 
     /// The points of a chain, from its head.
@@ -120,12 +122,12 @@ impl<const W: usize, const P: usize> Board<W, P> {
         })
     }
 
-    /// The XOR of the keys of a chain.
+    /// The exclusive or of the keys of a chain.
     fn hash_of(&self, head: u16, side: usize) -> u64 {
         self.chain(head).fold(0, |hash, point| hash ^ KEYS[side][point])
     }
 
-    /// What a stone of `side` on an empty point would do.
+    /// The result of a stone of `side` on an empty point.
     #[inline]
     pub fn placement(&self, geometry: &Geometry<W>, point: usize, side: usize) -> Placement {
         let around = geometry.neighbours[point].map(usize::from);
@@ -168,12 +170,12 @@ impl<const W: usize, const P: usize> Board<W, P> {
         })
     }
 
-    /// Puts a stone of `side` on an empty point. Answers the point, if there is one, on which the other side would take back
-    /// at once the one stone that took one.
+    /// Puts a stone of `side` on an empty point. Returns the point, if there is one, on which simple ko forbids the
+    /// other side to recapture.
     pub fn place(&mut self, geometry: &Geometry<W>, point: usize, side: usize) -> Option<u16> {
         let around = geometry.neighbours[point];
         let name = point as u16;
-        self.stones[side].add(point);
+        self.stones[side].insert(point);
         self.last_liberties.iter_mut().for_each(|points| points.remove(point));
         self.hash ^= KEYS[side][point];
         self.num_stones += 1;
@@ -231,17 +233,17 @@ impl<const W: usize, const P: usize> Board<W, P> {
         chain.sum = chain.sum.wrapping_sub(point);
     }
 
-    /// A point has four neighbours: a chain with more pseudo-liberties has at least two liberties. Where the mean of few
-    /// is no liberty at all, it is no harm that it is noted.
+    /// Notes the last liberty of a chain. A point has four neighbours, so a chain with more pseudo-liberties has at
+    /// least two liberties. With fewer, the mean may be a point that is not a liberty; noting it is harmless.
     #[inline]
     fn note_last_liberty(&mut self, head: u16, side: usize) {
         let chain = self.chains[usize::from(head)];
         if (1..=4).contains(&chain.liberties) {
-            self.last_liberties[side].add(usize::from(chain.sum / chain.liberties));
+            self.last_liberties[side].insert(usize::from(chain.sum / chain.liberties));
         }
     }
 
-    /// Makes one chain of two of the same side.
+    /// Joins two chains of one side.
     fn join(&mut self, one: u16, other: u16) {
         let stones = |head: u16| self.chains[usize::from(head)].num_stones;
         let (large, small) = if stones(one) < stones(other) { (other, one) } else { (one, other) };
@@ -261,7 +263,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
         whole.num_stones += part.num_stones;
     }
 
-    /// Takes a chain off the board.
+    /// Removes a chain.
     fn lift(&mut self, geometry: &Geometry<W>, head: u16, side: usize) {
         let mut name = head;
         loop {
@@ -285,7 +287,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
 
     /// The points without a stone.
     #[inline]
-    pub fn empty(&self, geometry: &Geometry<W>) -> Bits<W> {
+    pub fn empty(&self, geometry: &Geometry<W>) -> SquareSet<W> {
         geometry.all & !(self.stones[0] | self.stones[1])
     }
 
@@ -294,18 +296,18 @@ impl<const W: usize, const P: usize> Board<W, P> {
         self.owners[usize::from(point)] == EMPTY
     }
 
-    /// How many points each side's area has: its stones and the empty points from which only its stones are reached.
+    /// Number of points of each side's area: its stones and the empty points from which only its stones are reached.
     pub fn areas(&self, geometry: &Geometry<W>) -> [usize; 2] {
-        self.areas_owned(geometry).map(|area| area.count())
+        self.areas_owned(geometry).map(|area| area.len())
     }
 
     /// The points of each side's area.
-    pub fn areas_owned(&self, geometry: &Geometry<W>) -> [Bits<W>; 2] {
+    pub fn areas_owned(&self, geometry: &Geometry<W>) -> [SquareSet<W>; 2] {
         let empty = self.empty(geometry);
         let [one, other] = self.stones.map(|stones| {
             let mut reached = stones;
             loop {
-                let next = reached | geometry.beside(reached) & empty;
+                let next = reached | geometry.adjacent(reached) & empty;
                 if next == reached {
                     return reached;
                 }

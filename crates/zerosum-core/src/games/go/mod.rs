@@ -1,76 +1,73 @@
 //! Go on boards of 5×5 to 25×25: area or territory scoring, superko or simple ko, two passes end the game.
 //!
-//! `board` has stones and chains, `history` the earlier positions for superko, `state` the rules of a move, `territory` its
-//! count, `playout` random games that tell dead stones, `notation` what people write; the options are read here, and the
-//! planes written.
+//! `board` has stones and chains, `superko` the earlier positions, `state` the rules of a move, `territory` its count,
+//! `playout` the random games that find dead stones, `notation` the texts; options and planes are here.
 
-mod bits;
 mod board;
-mod history;
+mod geometry;
 mod notation;
 mod playout;
 mod state;
+mod superko;
 mod territory;
 
-use std::sync::Arc;
-
-use self::bits::Geometry;
+use self::geometry::Geometry;
 pub use self::state::State;
+use super::history::ago;
 use super::options::Options;
-use super::past::ago;
-use crate::erased::AnyGame;
+use super::{AnyGameResult, CoreGame, erased};
 use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player, ValueForFirst};
 use crate::picture::{Grid, Picture, numbers_from_top};
-use crate::random::Draws;
+use crate::random::RandomStream;
 
-/// Which earlier positions a move may not repeat.
+/// The earlier positions that a move may not repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Superko {
-    /// None, whoever is to move.
+    /// Any position.
     Positional,
-    /// None with the same side to move.
+    /// Any position with the same side to move.
     Situational,
-    /// The one two plies ago, where one stone took one.
+    /// The position two plies ago, by recapturing a single stone.
     Simple,
 }
 
-/// What counts at the end.
+/// The points that count at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scoring {
     /// Stones and the points that they surround.
     Area,
-    /// The points that stones surround, but in seki, and prisoners.
+    /// The points that stones surround, except in seki, and prisoners.
     Territory,
 }
 
-/// What the `rules` option stands for.
+/// The options for which the values of `rules` stand.
 const RULES: &[(&str, &[(&str, &str)])] =
     &[("tromp-taylor", &[("suicide", "true")]), ("japanese", &[("scoring", "territory"), ("superko", "simple")])];
 
-/// Which Go is played.
+/// The rules and the board of a game of Go.
 #[derive(Clone, Debug)]
 pub struct Variant {
     spec: GameSpec,
-    /// Points of a side.
+    /// Length of a side.
     pub size: usize,
-    /// What counts at the end.
+    /// The points that count at the end.
     pub scoring: Scoring,
-    /// Points that White gets.
+    /// The points that White receives.
     pub komi: f32,
-    /// Where Black has stones before White begins.
+    /// The points of Black's handicap stones; with handicap White begins.
     pub handicap: Vec<usize>,
-    /// True if a move may take its own stones off the board.
+    /// True if suicide is allowed.
     pub suicide: bool,
-    /// Which positions may not come again.
+    /// The positions that may not occur again.
     pub superko: Superko,
-    /// Boards that the planes show, the present one included.
+    /// Number of positions in the planes, the present one included.
     pub history: usize,
-    /// True if the planes of a position set up show it as all the earlier ones, too.
+    /// True if the planes of a position that was set up repeat it as all earlier ones.
     pub repeats_history: bool,
 }
 
 impl Variant {
-    /// The Go with these options.
+    /// The variant with these options.
     ///
     /// # Errors
     /// A sentence, if an option is unknown or out of range.
@@ -103,21 +100,25 @@ impl Variant {
         Ok(Self { spec, size, scoring, komi, handicap, suicide, superko, history, repeats_history })
     }
 
-    /// The pass, as an action.
+    /// The action of the pass.
     #[inline]
     pub fn pass(&self) -> usize {
         self.size * self.size
     }
+}
 
-    /// The game, its type hidden: the smallest of those that hold the board.
-    pub fn game(self) -> Arc<dyn AnyGame> {
-        match self.size {
-            ..=9 => super::erased(Go::<2, 82>::new(self)),
-            10..=13 => super::erased(Go::<3, 170>::new(self)),
-            14..=19 => super::erased(Go::<6, 362>::new(self)),
-            _ => super::erased(Go::<10, 626>::new(self)),
-        }
-    }
+/// The game with these options: of the types for boards of different sizes, the smallest that holds the board.
+///
+/// # Errors
+/// A sentence, if an option is unknown or its value is not allowed.
+pub fn make(options: Options) -> AnyGameResult {
+    let variant = Variant::from_options(options)?;
+    Ok(match variant.size {
+        ..=9 => erased(Go::<2, 82>::new(variant)),
+        10..=13 => erased(Go::<3, 170>::new(variant)),
+        14..=19 => erased(Go::<6, 362>::new(variant)),
+        _ => erased(Go::<10, 626>::new(variant)),
+    })
 }
 
 fn planes(history: usize) -> Vec<PlaneSpec> {
@@ -125,7 +126,7 @@ fn planes(history: usize) -> Vec<PlaneSpec> {
     (0..history).flat_map(stones).chain([PlaneSpec::constant("1 if Black is to move")]).collect()
 }
 
-/// The symmetries of the board that leave the handicap where it is; none moves the pass.
+/// The symmetries of the board that keep the handicap points; all keep the pass.
 fn symmetries(size: usize, handicap: &[usize]) -> Vec<Vec<Action>> {
     let mut symmetries = super::square_symmetries(size);
     symmetries.retain(|image| handicap.iter().all(|point| handicap.contains(&image[*point].into())));
@@ -135,7 +136,7 @@ fn symmetries(size: usize, handicap: &[usize]) -> Vec<Vec<Action>> {
     symmetries
 }
 
-/// The rules, for boards whose points fit in `W` words; `P` is the largest number of points and one more.
+/// The rules, for boards with at most 64 `W` points; `P` is the largest number of points plus one.
 #[derive(Debug)]
 pub struct Go<const W: usize, const P: usize> {
     variant: Variant,
@@ -169,6 +170,12 @@ impl<const W: usize, const P: usize> Go<W, P> {
     }
 }
 
+impl<const W: usize, const P: usize> CoreGame for Go<W, P> {
+    fn from_options(options: Options) -> Result<Self, String> {
+        Variant::from_options(options).map(Self::new)
+    }
+}
+
 impl<const W: usize, const P: usize> Game for Go<W, P> {
     type State = State<W, P>;
 
@@ -179,22 +186,19 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
     fn initial_state(&self) -> State<W, P> {
         let mut stones = vec![None; self.variant.pass()];
         self.variant.handicap.iter().for_each(|point| stones[*point] = Some(Player::First));
-        let mover = if self.variant.handicap.is_empty() { Player::First } else { Player::Second };
-        State::set_up(self, &stones, mover, &[]).expect("handicap stones stand apart")
+        let player = if self.variant.handicap.is_empty() { Player::First } else { Player::Second };
+        State::set_up(self, &stones, player, &[]).expect("handicap stones stand apart")
     }
 
     fn player(&self, state: &State<W, P>) -> Player {
-        state.mover
+        state.player
     }
 
     fn legal_actions(&self, state: &State<W, P>, actions: &mut Vec<Action>) {
         let legal = state.moves(self).legal;
-        let start = actions.len();
-        // The pass comes last: it stays where no point is written over it.
-        actions.resize(start + legal.count() + 1, self.variant.pass() as Action);
-        for (action, point) in actions[start..].iter_mut().zip(legal.points()) {
-            *action = point as Action;
-        }
+        actions.reserve(legal.len() + 1);
+        legal.for_each(|point| actions.push(point as Action));
+        actions.push(self.variant.pass() as Action);
     }
 
     fn is_legal(&self, state: &State<W, P>, action: Action) -> bool {
@@ -218,26 +222,27 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         Some(self.margin(state))
     }
 
-    fn ownership(&self, state: &State<W, P>, num_games: u32, draws: &mut Draws) -> Option<Vec<f32>> {
-        Some(playout::ownership(self, state, num_games, draws))
+    fn ownership(&self, state: &State<W, P>, num_games: u32, random: &mut RandomStream) -> Option<Vec<f32>> {
+        Some(playout::ownership(self, state, num_games, random))
     }
 
     fn owners(&self, state: &State<W, P>, seen_by: Player) -> Option<Vec<i8>> {
         let mut owners = vec![0; self.variant.pass()];
         let areas = state.board.areas_owned(&self.geometry);
         for (area, owner) in [(areas[seen_by.index()], 1), (areas[seen_by.opponent().index()], -1)] {
-            area.points().for_each(|point| owners[point] = owner);
+            area.for_each(|point| owners[point] = owner);
         }
         Some(owners)
     }
 
     fn encode(&self, state: &State<W, P>, planes: &mut Planes<'_>) {
-        let own = state.mover.index();
-        for stones in std::iter::once(&state.board.stones).chain(&state.past).take(self.variant.history) {
+        let own = state.player.index();
+        for age in 0..self.variant.history {
+            let stones = state.boards.get(age);
             planes.words(&stones[own].0);
             planes.words(&stones[1 - own].0);
         }
-        planes.constant(if state.mover == Player::First { 1.0 } else { 0.0 });
+        planes.constant(if state.player == Player::First { 1.0 } else { 0.0 });
     }
 
     fn action_text(&self, _state: &State<W, P>, action: Action) -> String {
@@ -268,13 +273,13 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         let size = self.variant.size;
         let (columns, rows) = (notation::column_labels(size), numbers_from_top(size));
         let last = state.last.map(usize::from).filter(|point| *point < self.variant.pass());
-        let passed = (state.passes > 0).then(|| format!("{} passed", ["X", "O"][state.mover.opponent().index()]));
+        let passed = (state.passes > 0).then(|| format!("{} passed", ["X", "O"][state.player.opponent().index()]));
         let picture = Picture {
             last_move: last.into_iter().collect(),
             captions: passed.into_iter().collect(),
             ..Picture::of_stones(Grid::Points, columns, rows, |point| state.board.owner(point))
         };
-        Some(picture.with_mover(state.mover))
+        Some(picture.with_mover(state.player))
     }
 
     fn description(&self) -> Description {

@@ -1,4 +1,4 @@
-//! Points as GTP and SGF write them, and positions as text.
+//! Points in GTP and SGF, and positions as text.
 //!
 //! ```text
 //!   GTP: columns A to Z without I, rows from the bottom    SGF: column and row from the top left, a to y
@@ -10,12 +10,13 @@
 
 use std::fmt::Write;
 
-use super::state::{MAX_PAST, State};
+use super::state::State;
 use super::{Go, Scoring, Variant};
 use crate::game::{Action, Game};
+use crate::games::history::Ring;
 use crate::games::rows::{parse_stones, write_stones};
 
-/// Most prisoners of each side in a position that is read: a game has no more plies than this.
+/// Largest number of prisoners of a side in a text; no game has more plies.
 const MOST_PRISONERS: u16 = 10_000;
 
 const COLUMNS: &[u8; 25] = b"ABCDEFGHJKLMNOPQRSTUVWXYZ";
@@ -25,7 +26,7 @@ pub fn column_labels(size: usize) -> Vec<String> {
     COLUMNS[..size].iter().map(|letter| char::from(*letter).to_string()).collect()
 }
 
-/// A point, or the pass, as GTP writes it: `D4`, `pass`.
+/// A point or the pass in GTP: `D4`, `pass`.
 pub fn gtp(size: usize, point: usize) -> String {
     if point == size * size {
         return "pass".into();
@@ -33,7 +34,7 @@ pub fn gtp(size: usize, point: usize) -> String {
     format!("{}{}", char::from(COLUMNS[point % size]), size - point / size)
 }
 
-/// A point, or the pass, as SGF's fourth format writes it: `dp`, and nothing for a pass.
+/// A point or the pass in SGF's fourth format: `dp`; a pass is empty.
 pub fn sgf(size: usize, point: usize) -> String {
     if point == size * size {
         return String::new();
@@ -41,8 +42,8 @@ pub fn sgf(size: usize, point: usize) -> String {
     [point % size, point / size].iter().map(|index| char::from(b'a' + *index as u8)).collect()
 }
 
-/// The point that GTP (in upper or lower case) or SGF writes like this, or the pass: SGF's third format has `tt` for it, on
-/// boards that have no such point.
+/// Reads a point or the pass in GTP (in upper or lower case) or SGF. SGF's third format has `tt` for a pass on boards
+/// without that point.
 pub fn parse_point(size: usize, text: &str) -> Option<usize> {
     let pass = size * size;
     match *text.as_bytes() {
@@ -62,10 +63,10 @@ pub fn parse_point(size: usize, text: &str) -> Option<usize> {
     }
 }
 
-/// Where stones of a fixed handicap go, as GTP's second version has it (section 4.1.1).
+/// The points of a fixed handicap by GTP's second version (section 4.1.1).
 ///
 /// # Errors
-/// A sentence, if the board does not take so many.
+/// A sentence, if the board has not so many handicap points.
 pub fn handicap_points(size: usize, handicap: usize) -> Result<Vec<usize>, String> {
     let most = if size < 7 {
         0
@@ -94,13 +95,13 @@ pub fn handicap_points(size: usize, handicap: usize) -> Result<Vec<usize>, Strin
     Ok(points)
 }
 
-/// Rows of stones and who is to move, then what ko forbids, how many passes came before and, with territory scoring, how many
-/// stones Black and White have taken, where there is any: `5/2X2/1XOX1/5/5 O ko=C3 passes=1 prisoners=0,2`.
+/// The rows of stones and the player to move; then, if there are any, the points that ko forbids, the number of passes
+/// and, with territory scoring, the prisoners of Black and White: `5/2X2/1XOX1/5/5 O ko=C3 passes=1 prisoners=0,2`.
 pub fn position_text<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>) -> String {
     let size = go.variant.size;
-    let mut text = write_stones(size, size, |point| state.board.owner(point), state.mover);
+    let mut text = write_stones(size, size, |point| state.board.owner(point), state.player);
     let banned = state.moves(go).banned;
-    for (index, point) in banned.points().enumerate() {
+    for (index, point) in banned.iter().enumerate() {
         let before = if index == 0 { " ko=" } else { "," };
         write!(text, "{before}{}", gtp(size, point)).expect("a string takes any text");
     }
@@ -114,7 +115,7 @@ pub fn position_text<const W: usize, const P: usize>(go: &Go<W, P>, state: &Stat
     text
 }
 
-/// The position that [`position_text`] writes like this.
+/// Reads a position in the notation of [`position_text`].
 ///
 /// # Errors
 /// A sentence: which part is wrong, and what was expected.
@@ -122,7 +123,7 @@ pub fn parse_position<const W: usize, const P: usize>(go: &Go<W, P>, text: &str)
     let variant = &go.variant;
     let words: Vec<&str> = text.split_whitespace().collect();
     let (board, fields) = words.split_at(words.len().min(2));
-    let (stones, mover) = parse_stones(&board.join(" "), variant.size, variant.size)?;
+    let (stones, player) = parse_stones(&board.join(" "), variant.size, variant.size)?;
     let (mut banned, mut passes, mut prisoners) = (Vec::new(), None, None);
     for field in fields {
         match field.split_once('=') {
@@ -138,13 +139,13 @@ pub fn parse_position<const W: usize, const P: usize>(go: &Go<W, P>, text: &str)
             }
         }
     }
-    let mut state = State::set_up(go, &stones, mover, &banned)?;
+    let mut state = State::set_up(go, &stones, player, &banned)?;
     state.passes = passes.unwrap_or(0);
     state.prisoners = prisoners.unwrap_or_default();
     let start = go.initial_state();
-    let is_start = fields.is_empty() && mover == start.mover && state.board.stones == start.board.stones;
+    let is_start = fields.is_empty() && player == start.player && state.board.stones == start.board.stones;
     if variant.repeats_history && !is_start {
-        state.past = [state.board.stones; MAX_PAST];
+        state.boards = Ring::new(|_| state.board.stones);
     }
     Ok(state)
 }
@@ -163,7 +164,7 @@ fn parse_ko(variant: &Variant, points: &str) -> Result<Vec<usize>, String> {
     points.split(',').map(point).collect()
 }
 
-/// The one of the legal actions that a text means.
+/// The legal action that a text means.
 pub fn parse_action(size: usize, legal: &[Action], text: &str) -> Option<Action> {
     let action = parse_point(size, text.trim())? as Action;
     legal.contains(&action).then_some(action)
@@ -173,9 +174,9 @@ pub fn parse_action(size: usize, legal: &[Action], text: &str) -> Option<Action>
 mod tests {
     use super::{Go, gtp, handicap_points, parse_point, sgf};
     use crate::game::{Game, Position};
-    use crate::games::Options;
     use crate::games::go::Variant;
-    use crate::random::Draws;
+    use crate::games::options::Options;
+    use crate::random::RandomStream;
 
     fn go(text: &str) -> Go<2, 82> {
         Go::new(Variant::from_options(Options::parse(text).expect("well formed").1).expect("known options"))
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!(error, "ko is said to forbid C3, and here it cannot");
     }
 
-    /// What is one letter away from a position is a position, too, or is refused.
+    /// A mutated text is either read as a position or refused.
     #[test]
     fn mutated_texts_are_read_or_refused() {
         let letters: Vec<char> = "XOxo/ 123456789=,kopasse:AE-+\u{fc}\u{0}\u{1F600}".chars().collect();
@@ -251,16 +252,16 @@ mod tests {
             ["go(size=5)", "go(size=5, rules=japanese)", "go(size=7, suicide=true)"].iter().enumerate()
         {
             let game = go(variant);
-            let mut draws = Draws::new(7, number as u64, 0, "mutations");
+            let mut random = RandomStream::new(7, number as u64, 0, "mutations");
             let mut position = Position::initial(&game);
             let mut num_read = 0;
             for _ in 0..4000 {
                 let legal = position.legal_actions(&game, true);
-                position.play(&game, legal[draws.below(legal.len())]);
+                position.play(&game, legal[random.below(legal.len())]);
                 let mut text: Vec<char> = game.position_text(&position.state).expect("it has one").chars().collect();
-                for _ in 0..=draws.below(3) {
-                    let (place, letter) = (draws.below(text.len()), letters[draws.below(letters.len())]);
-                    match draws.below(3) {
+                for _ in 0..=random.below(3) {
+                    let (place, letter) = (random.below(text.len()), letters[random.below(letters.len())]);
+                    match random.below(3) {
                         0 => text[place] = letter,
                         1 => text.insert(place, letter),
                         _ => drop(text.remove(place)),
@@ -272,7 +273,7 @@ mod tests {
                     let again = game.position_text(&state).expect("it has one");
                     assert!(game.parse_position(&again).is_ok(), "{text:?} became {again:?}");
                 }
-                let start: String = text.chars().take(draws.below(4)).collect();
+                let start: String = text.chars().take(random.below(4)).collect();
                 let _ = game.parse_action(&position.state, &legal, &start);
             }
             assert!((10..4000).contains(&num_read), "{num_read} of 4000 were read");

@@ -1,33 +1,33 @@
-//! Random games that tell whose a point will be: dead stones are those that are mostly gone at their ends.
+//! Random games that estimate the owner of each point: dead stones are mostly captured at the end.
 //!
-//! Moves are uniform among those that fill no eye, kill no own chain of some size by self-atari, and are no suicide; who has
-//! none passes. Simple ko is enough: games are cut after three moves a point.
+//! Moves are uniform among those that do not fill an eye, are not suicide and do not put a large own chain in atari; a
+//! side without such a move passes. Simple ko is enough, because games end after three moves per point.
 
 use super::Go;
-use super::bits::Geometry;
 use super::board::{Board, Effect};
+use super::geometry::Geometry;
 use super::state::State;
-use crate::random::Draws;
+use crate::random::RandomStream;
 
-/// A chain of so many stones is not put into atari by its own side: no eye is that large that it may be killed from inside,
-/// and in seki this is what keeps both alive.
+/// Minimum size of a chain that its own side does not put in atari. Smaller chains may be sacrificed inside an eye;
+/// larger ones would die in a seki.
 const LARGE: usize = 6;
 
-/// For each point, in [−1, 1], how much more often Black than White owned it at the ends of random games.
+/// For each point, in [−1, 1], the share of random games in which Black owns it at the end, less White's share.
 pub fn ownership<const W: usize, const P: usize>(
     go: &Go<W, P>,
     state: &State<W, P>,
     num_games: u32,
-    draws: &mut Draws,
+    random: &mut RandomStream,
 ) -> Vec<f32> {
     let geometry = &go.geometry;
     let mut balance = vec![0_i32; go.variant.pass()];
     let mut points = Vec::with_capacity(go.variant.pass());
     for _ in 0..num_games {
-        let board = play_out(geometry, state, draws, &mut points);
+        let board = play_out(geometry, state, random, &mut points);
         let [black, white] = board.areas_owned(geometry);
-        black.points().for_each(|point| balance[point] += 1);
-        white.points().for_each(|point| balance[point] -= 1);
+        black.iter().for_each(|point| balance[point] += 1);
+        white.iter().for_each(|point| balance[point] -= 1);
     }
     balance.into_iter().map(|sum| sum as f32 / num_games.max(1) as f32).collect()
 }
@@ -35,17 +35,17 @@ pub fn ownership<const W: usize, const P: usize>(
 fn play_out<const W: usize, const P: usize>(
     geometry: &Geometry<W>,
     state: &State<W, P>,
-    draws: &mut Draws,
+    random: &mut RandomStream,
     points: &mut Vec<u16>,
 ) -> Board<W, P> {
     let mut board = state.board.clone();
-    let (mut side, mut ko, mut passes) = (state.mover.index(), state.ko, 0);
+    let (mut side, mut ko, mut passes) = (state.player.index(), state.ko, 0);
     for _ in 0..3 * geometry.size * geometry.size {
         points.clear();
-        points.extend(board.empty(geometry).points().map(|point| point as u16));
+        points.extend(board.empty(geometry).iter().map(|point| point as u16));
         let mut is_pass = true;
         while !points.is_empty() {
-            let point = points.swap_remove(draws.below(points.len()));
+            let point = points.swap_remove(random.below(points.len()));
             if ko != Some(point) && board.is_sensible(geometry, point.into(), side) {
                 ko = board.place(geometry, point.into(), side);
                 is_pass = false;
@@ -67,7 +67,7 @@ fn play_out<const W: usize, const P: usize>(
 }
 
 impl<const W: usize, const P: usize> Board<W, P> {
-    /// False for moves that no player would make: into an eye, suicide, and self-atari of a large chain that takes nothing.
+    /// False for moves into an eye, suicide, and self-atari of a large chain without a capture.
     fn is_sensible(&self, geometry: &Geometry<W>, point: usize, side: usize) -> bool {
         if self.is_eye(geometry, point, side) {
             return false;
@@ -85,22 +85,23 @@ impl<const W: usize, const P: usize> Board<W, P> {
 
     fn is_large_self_atari(&self, geometry: &Geometry<W>, point: usize, side: usize) -> bool {
         let mut own = self.stones[side];
-        own.add(point);
+        own.insert(point);
         let chain = geometry.connected(point, own);
-        if chain.count() < LARGE {
+        if chain.len() < LARGE {
             return false;
         }
-        let mut liberties = geometry.beside(chain) & self.empty(geometry);
+        let mut liberties = geometry.adjacent(chain) & self.empty(geometry);
         liberties.remove(point);
-        liberties.count() < 2
+        liberties.len() < 2
     }
 
-    /// True if all neighbours are stones of this side, and of the opponent's on the diagonals is at most one, none at the edge.
+    /// True if all neighbours are stones of this side, and the opponent has at most one stone on the diagonals, at the
+    /// edge none.
     fn is_eye(&self, geometry: &Geometry<W>, point: usize, side: usize) -> bool {
         let width = geometry.size;
         let outside = width * width;
         let around = geometry.neighbours[point].map(usize::from);
-        if around.iter().any(|neighbour| *neighbour != outside && !self.stones[side].has(*neighbour)) {
+        if around.iter().any(|neighbour| *neighbour != outside && !self.stones[side].contains(*neighbour)) {
             return false;
         }
         let [above, left, right, below] = around.map(|neighbour| neighbour != outside);
@@ -111,8 +112,9 @@ impl<const W: usize, const P: usize> Board<W, P> {
             (below && right, point + width + 1),
         ];
         let is_at_edge = !(above && left && right && below);
-        let hostile =
-            diagonals.iter().filter(|(is_on_board, diagonal)| *is_on_board && self.stones[1 - side].has(*diagonal));
+        let hostile = diagonals
+            .iter()
+            .filter(|(is_on_board, diagonal)| *is_on_board && self.stones[1 - side].contains(*diagonal));
         hostile.count() + usize::from(is_at_edge) < 2
     }
 }

@@ -1,26 +1,23 @@
-//! A position with its history: which moves the rules allow, and what a move does.
+//! A position with its history: the legal moves, and the effect of a move.
 
-use super::bits::Bits;
 use super::board::{Board, Effect, Placement, point_between};
-use super::history::History;
 use super::notation::gtp;
+use super::superko::SuperkoHistory;
 use super::{Go, Superko};
 use crate::game::{Action, Player};
-use crate::games::past::MAX_HISTORY;
+use crate::games::history::Ring;
+use crate::games::squares::SquareSet;
 
-/// Earlier boards that the planes may show.
-pub const MAX_PAST: usize = MAX_HISTORY - 1;
-
-/// A random word, as the stones have.
+/// A random word, like those of the stones.
 const WHITE_TO_MOVE: u64 = 0x243F_6A88_85A3_08D3;
 
-/// The moves of a turn but for the pass.
+/// The moves of a turn without the pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Moves<const W: usize> {
     /// Points on which the player to move may put a stone.
-    pub legal: Bits<W>,
-    /// Those that ko or superko alone forbids, but for suicides that repeat the very position they are played in.
-    pub banned: Bits<W>,
+    pub legal: SquareSet<W>,
+    /// Points that only ko or superko forbids, without suicides that repeat the present position.
+    pub banned: SquareSet<W>,
 }
 
 /// A position with the history that its rules need. Black is the first player.
@@ -28,45 +25,46 @@ pub struct Moves<const W: usize> {
 pub struct State<const W: usize, const P: usize> {
     /// The stones.
     pub board: Board<W, P>,
-    /// Stones of both sides after each earlier ply, the newest first.
-    pub past: [[Bits<W>; 2]; MAX_PAST],
-    /// Who is to move.
-    pub mover: Player,
-    /// Passes in a row; counted to two.
+    /// Stones of both sides after each of the latest plies.
+    pub boards: Ring<[SquareSet<W>; 2]>,
+    /// The player to move.
+    pub player: Player,
+    /// Passes in a row, at most two.
     pub passes: u8,
     /// The last move, if there was one.
     pub last: Option<Action>,
-    /// Stones that each side has taken.
+    /// Stones that each side has captured.
     pub prisoners: [u16; 2],
-    /// By the simple rule, the point that may not be taken back now.
+    /// The point that simple ko forbids.
     pub(super) ko: Option<u16>,
-    history: History,
+    history: SuperkoHistory,
 }
 
-/// What the rules and the planes tell apart; what the board works out about chains depends on the order of the moves.
+/// Equality as far as rules and planes distinguish states. The data of chains are left out: they depend on the order of
+/// moves.
 impl<const W: usize, const P: usize> PartialEq for State<W, P> {
     fn eq(&self, other: &Self) -> bool {
         let seen =
-            |state: &Self| (state.board.stones, state.mover, state.passes, state.last, state.prisoners, state.ko);
-        seen(self) == seen(other) && self.past == other.past && self.history == other.history
+            |state: &Self| (state.board.stones, state.player, state.passes, state.last, state.prisoners, state.ko);
+        seen(self) == seen(other) && self.boards == other.boards && self.history == other.history
     }
 }
 
-/// What the side to move adds to a position's key.
+/// The key of the side to move.
 #[inline]
-fn turn(superko: Superko, mover: Player) -> u64 {
-    if superko == Superko::Situational && mover == Player::Second { WHITE_TO_MOVE } else { 0 }
+fn side_to_move_key(superko: Superko, player: Player) -> u64 {
+    if superko == Superko::Situational && player == Player::Second { WHITE_TO_MOVE } else { 0 }
 }
 
 impl<const W: usize, const P: usize> State<W, P> {
-    /// The position with these stones; `banned` are points that an earlier position forbids to the player to move.
+    /// The position with these stones; `banned` are the points that an earlier position forbids to the player to move.
     ///
     /// # Errors
     /// A sentence, if a stone has no liberty or a point cannot be forbidden by ko.
-    pub fn set_up(go: &Go<W, P>, stones: &[Option<Player>], mover: Player, banned: &[usize]) -> Result<Self, String> {
+    pub fn set_up(go: &Go<W, P>, stones: &[Option<Player>], player: Player, banned: &[usize]) -> Result<Self, String> {
         let mut board = Board::new(&go.geometry);
         for (point, owner) in stones.iter().enumerate() {
-            // Stones that come later only fill points, so a chain that has a liberty in the end is never taken on the way.
+            // Later stones only fill points, so a chain with a liberty at the end is never captured on the way.
             if let Some(owner) = owner {
                 board.place(&go.geometry, point, owner.index());
             }
@@ -75,23 +73,24 @@ impl<const W: usize, const P: usize> State<W, P> {
         if let Some(point) = (0..stones.len()).find(gone) {
             return Err(format!("the stone on {} has no liberty", gtp(go.variant.size, point)));
         }
-        let (past, history) = ([[Bits::NONE; 2]; MAX_PAST], History::new());
-        let mut state = Self { board, past, mover, passes: 0, last: None, prisoners: [0; 2], ko: None, history };
+        let boards = Ring::new(|age| if age == 0 { board.stones } else { [SquareSet::EMPTY; 2] });
+        let history = SuperkoHistory::new();
+        let mut state = Self { board, boards, player, passes: 0, last: None, prisoners: [0; 2], ko: None, history };
         state.remember(go);
         state.ban(go, banned)?;
         Ok(state)
     }
 
-    /// From now on it is as if the positions had been there that moves to these points would repeat.
+    /// Adds the positions to the history that moves to these points would repeat.
     fn ban(&mut self, go: &Go<W, P>, banned: &[usize]) -> Result<(), String> {
         let legal = self.moves(go).legal;
-        for point in banned.iter().copied().filter(|point| legal.has(*point)) {
-            let placement = self.board.placement(&go.geometry, point, self.mover.index());
+        for point in banned.iter().copied().filter(|point| legal.contains(*point)) {
+            let placement = self.board.placement(&go.geometry, point, self.player.index());
             self.ko = Some(point as u16);
             self.history.push(self.key_after(go, placement), placement.num_stones);
         }
         let found = self.moves(go).banned;
-        banned.iter().find(|point| !found.has(**point)).map_or(Ok(()), |point| {
+        banned.iter().find(|point| !found.contains(**point)).map_or(Ok(()), |point| {
             let text = gtp(go.variant.size, *point);
             Err(format!("ko is said to forbid {text}, and here it cannot"))
         })
@@ -99,13 +98,13 @@ impl<const W: usize, const P: usize> State<W, P> {
 
     #[inline]
     fn key(&self, go: &Go<W, P>) -> u64 {
-        self.board.hash ^ turn(go.variant.superko, self.mover)
+        self.board.hash ^ side_to_move_key(go.variant.superko, self.player)
     }
 
     /// The key of the position after a move of the player to move.
     #[inline]
     fn key_after(&self, go: &Go<W, P>, placement: Placement) -> u64 {
-        placement.hash ^ turn(go.variant.superko, self.mover.opponent())
+        placement.hash ^ side_to_move_key(go.variant.superko, self.player.opponent())
     }
 
     /// Adds the present position to the history.
@@ -113,48 +112,48 @@ impl<const W: usize, const P: usize> State<W, P> {
         self.history.push(self.key(go), self.board.num_stones);
     }
 
-    /// Which points may be played on.
+    /// The legal and the banned points.
     #[inline]
     pub fn moves(&self, go: &Go<W, P>) -> Moves<W> {
-        let side = self.mover.index();
+        let side = self.player.index();
         let empty = self.board.empty(&go.geometry);
-        let roomy = empty & go.geometry.beside(empty);
-        // A stone with an empty point beside it stands; it takes nothing unless it is on some chain's last liberty.
+        let roomy = empty & go.geometry.adjacent(empty);
+        // A stone with an adjacent empty point is not suicide, and captures only on the last liberty of a chain.
         let unclear = empty & (!roomy | self.board.last_liberties[1 - side]);
         let mut quiet = roomy & !unclear;
-        let (mut others, mut banned) = (Bits::NONE, Bits::NONE);
-        for point in unclear.points() {
+        let (mut others, mut banned) = (SquareSet::EMPTY, SquareSet::EMPTY);
+        unclear.for_each(|point| {
             let placement = self.board.placement(&go.geometry, point, side);
             if placement.effect == Effect::Quiet {
-                quiet.add(point);
+                quiet.insert(point);
             } else if placement.effect == Effect::Capture || go.variant.suicide {
                 if !self.repeats(go, point, placement) {
-                    others.add(point);
+                    others.insert(point);
                 } else if self.key_after(go, placement) != self.key(go) {
-                    banned.add(point);
+                    banned.insert(point);
                 }
             }
-        }
+        });
         if go.variant.superko != Superko::Simple {
-            // All quiet moves lead to one stone more: each such position of the past differs from this one by the
-            // stone of the move that would repeat it, if there is one.
-            let present = self.board.hash ^ turn(go.variant.superko, self.mover.opponent());
+            // Each quiet move adds one stone, so a repeated position differs from the present one by the stone of that
+            // move.
+            let present = self.board.hash ^ side_to_move_key(go.variant.superko, self.player.opponent());
             for key in self.history.keys(self.board.num_stones + 1) {
-                if let Some(point) = point_between(key ^ present, side).filter(|point| quiet.has(*point)) {
+                if let Some(point) = point_between(key ^ present, side).filter(|point| quiet.contains(*point)) {
                     quiet.remove(point);
-                    banned.add(point);
+                    banned.insert(point);
                 }
             }
         }
         Moves { legal: quiet | others, banned }
     }
 
-    /// Whether a point is one of those that [`Self::moves`] has as legal.
+    /// True if [`Self::moves`] has a point as legal.
     pub fn may_play_on(&self, go: &Go<W, P>, point: usize) -> bool {
         if self.board.owner(point).is_some() {
             return false;
         }
-        let placement = self.board.placement(&go.geometry, point, self.mover.index());
+        let placement = self.board.placement(&go.geometry, point, self.player.index());
         (placement.effect != Effect::Suicide || go.variant.suicide) && !self.repeats(go, point, placement)
     }
 
@@ -167,29 +166,28 @@ impl<const W: usize, const P: usize> State<W, P> {
         self.history.keys(placement.num_stones).any(|earlier| earlier == key)
     }
 
-    /// Makes a legal move; the action beyond the points is the pass.
+    /// Makes a legal move; the action after the points is the pass.
     pub fn play(&mut self, go: &Go<W, P>, action: Action) {
-        self.past.copy_within(..MAX_PAST - 1, 1);
-        self.past[0] = self.board.stones;
         let is_pass = usize::from(action) == go.variant.pass();
         if is_pass {
             self.passes = 2.min(self.passes + 1);
             self.ko = None;
         } else {
             self.passes = 0;
-            let before = self.board.stones.map(|stones| stones.count());
-            let side = self.mover.index();
+            let before = self.board.stones.map(|stones| stones.len());
+            let side = self.player.index();
             self.ko = self.board.place(&go.geometry, action.into(), side);
             if self.board.num_stones <= before[0] + before[1] {
-                let lost = |side: usize, placed| (before[side] + placed - self.board.stones[side].count()) as u16;
+                let lost = |side: usize, placed| (before[side] + placed - self.board.stones[side].len()) as u16;
                 let (own, taken) = (lost(side, 1), lost(1 - side, 0));
                 self.prisoners[side] = self.prisoners[side].saturating_add(taken);
                 self.prisoners[1 - side] = self.prisoners[1 - side].saturating_add(own);
             }
         }
+        self.boards.push(self.board.stones);
         self.last = Some(action);
-        self.mover = self.mover.opponent();
-        // By position alone, a pass leads to none that is new.
+        self.player = self.player.opponent();
+        // Without the side to move, a pass leads to no new position.
         if go.variant.superko == Superko::Situational || go.variant.superko == Superko::Positional && !is_pass {
             self.remember(go);
         }
@@ -199,10 +197,10 @@ impl<const W: usize, const P: usize> State<W, P> {
 #[cfg(test)]
 mod tests {
     use crate::game::{Game, Position};
-    use crate::games::Options;
     use crate::games::go::{Go, Variant};
+    use crate::games::options::Options;
 
-    /// Plays moves as GTP writes them. Answers the board and whether the last one is legal; it is played if it is.
+    /// Plays moves in GTP. Returns the board, and true if the last move is legal; an illegal move is not played.
     fn play(options: &str, start: &str, moves: &str) -> (String, bool) {
         let (_, options) = Options::parse(options).expect("well formed");
         let game: Go<2, 82> = Go::new(Variant::from_options(options).expect("known options"));
@@ -213,7 +211,7 @@ mod tests {
             if let Some(action) = game.parse_action(&position.state, &legal, text) {
                 position.play(&game, action);
             } else {
-                assert_eq!(number + 1, num_moves, "{text} is illegal\n{}", game.draw(&position.state));
+                assert_eq!(number + 1, num_moves, "{text} is illegal\n{}", game.board_text(&position.state));
                 return (game.position_text(&position.state).expect("it has one"), false);
             }
         }

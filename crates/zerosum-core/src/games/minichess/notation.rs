@@ -1,62 +1,45 @@
-//! FEN, UCI and SAN for minichess: files a to e from the left, ranks 5 to 1 from the top, as White (who begins) sees the board.
+//! FEN, UCI and SAN for minichess: files a to e from the left, ranks 5 to 1 from the top, as White (the first player) sees
+//! the board.
 
 use std::fmt::Write;
 
-use super::board::{Board, FIRST_UNDERPROMOTION, Moves, PAWN, target};
-use crate::game::Player;
-use crate::games::board5::{NUM_SQUARES, SIDE, squares};
+use super::board::{Board, FIRST_UNDERPROMOTION, PAWN, target};
+use crate::game::{Action, Player, find_action};
 use crate::games::fen::{self, Fields};
+use crate::games::mini::board::{NUM_SQUARES, SIDE, squares};
+use crate::games::mini::{PieceRules, Setup};
 use crate::games::rows::write_rows;
 
-/// What a position text says.
-#[derive(Clone, Copy, Debug)]
-pub struct Fen {
-    /// Seen by who is to move.
-    pub board: Board,
-    /// Who is to move.
-    pub player: Player,
-    /// Since a capture or a pawn's move.
-    pub halfmoves: u32,
-    /// Since the game began.
-    pub plies: u32,
-}
-
 /// Writes a position as FEN, with - for castling and en passant.
-pub fn write(fen: &Fen) -> String {
-    let letter = |square| fen.board.piece_on(square, fen.player).map(|(kind, owner)| fen::letter(kind, owner));
-    let side = ['w', 'b'][fen.player.index()];
-    format!("{} {side} - - {} {}", write_rows(SIDE, SIDE, letter), fen.halfmoves, fen.plies / 2 + 1)
+pub fn write(setup: &Setup<Board>) -> String {
+    let letter = |square| setup.board.piece_on(square, setup.player).map(|(kind, owner)| fen::letter(kind, owner));
+    let side = ['w', 'b'][setup.player.index()];
+    format!("{} {side} - - {} {}", write_rows(SIDE, SIDE, letter), setup.halfmoves, setup.plies / 2 + 1)
 }
 
 /// Reads FEN; missing counters are `0 1`.
 ///
 /// # Errors
 /// A sentence: which field is wrong, and what was expected.
-pub fn parse(text: &str) -> Result<Fen, String> {
+pub fn parse_position(text: &str) -> Result<Setup<Board>, String> {
     let fields = Fields::parse(text)?;
     for (name, field) in [("castling", fields.castling), ("en passant", fields.en_passant)] {
         if field != "-" {
             return Err(format!("{name} is {field:?}, expected -: minichess has none"));
         }
     }
-    let (mut white_sees, player) = (Board::default(), fields.player);
-    for (square, piece) in fields.pieces(SIDE)?.into_iter().enumerate() {
-        let Some((kind, owner)) = piece else { continue };
-        white_sees.kinds[kind] |= 1 << square;
-        *[&mut white_sees.own, &mut white_sees.opponent][owner.index()] |= 1 << square;
-    }
-    let board = white_sees.first_sees(player);
-    if board.opposite().limits().is_check {
+    let board = Board::of_pieces(fields.pieces(SIDE)?).first_sees(fields.player);
+    if board.opposite().masks().is_check {
         return Err(fields.king_could_be_taken());
     }
-    Ok(Fen { board, player, halfmoves: fields.halfmoves, plies: fields.plies })
+    Ok(Setup { board, player: fields.player, halfmoves: fields.halfmoves, plies: fields.plies })
 }
 
 fn square_text(square: usize) -> String {
     format!("{}{}", char::from(b'a' + (square % SIDE) as u8), SIDE - square / SIDE)
 }
 
-/// An action's squares as White sees them, and the kind that a pawn becomes.
+/// An action's squares in White's view, and the kind to which a pawn promotes.
 fn parts(board: &Board, player: Player, action: usize) -> (usize, usize, Option<usize>) {
     let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
     let kind = board.kind_after(action);
@@ -64,7 +47,7 @@ fn parts(board: &Board, player: Player, action: usize) -> (usize, usize, Option<
     (Board::first_sees_square(from, player), Board::first_sees_square(target(plane, from), player), promotion)
 }
 
-/// An action as UCI writes it: `a2a3`, `b4b5q`.
+/// An action in UCI: `a2a3`, `b4b5q`.
 pub fn uci(board: &Board, player: Player, action: usize) -> String {
     let (from, to, promotion) = parts(board, player, action);
     let promotion = promotion.map_or(String::new(), |kind| fen::letter(kind, Player::Second).to_string());
@@ -90,8 +73,8 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
         write!(text, "={}", fen::letter(kind, Player::First)).expect("a string takes any text");
     }
     let next = board.after(action).opposite();
-    let limits = next.limits();
-    text.push_str(match (limits.is_check, Moves { board: &next, limits: &limits }.any()) {
+    let masks = next.masks();
+    text.push_str(match (masks.is_check, next.has_move(&masks)) {
         (true, false) => "#",
         (true, true) => "+",
         _ => "",
@@ -99,12 +82,12 @@ pub fn san(board: &Board, player: Player, action: usize) -> String {
     text
 }
 
-/// As much of a piece's square as tells it from others of its kind that may go to the same square: nothing, its file, its
-/// rank, or both.
+/// The part of a piece's square that distinguishes it from others of its kind with the same target: nothing, the file,
+/// the rank, or both.
 fn origin(board: &Board, player: Player, from: usize, to: usize) -> String {
     let alike = board.kinds[board.kind_on(from)] & board.own & !(1 << from);
     let mut others = Vec::new();
-    Moves { board, limits: &board.limits() }.for_each_plane(|plane, set| {
+    board.for_each_plane(&board.masks(), |plane, set| {
         if plane < FIRST_UNDERPROMOTION {
             others.extend(squares(set & alike).filter(|square| target(plane, *square) == to));
         }
@@ -121,7 +104,17 @@ fn origin(board: &Board, player: Player, from: usize, to: usize) -> String {
     }
 }
 
-/// A text in algebraic notation without what people leave out or add: marks of check and praise, = before a promotion, x.
-pub fn bare_san(text: &str) -> String {
+/// Algebraic notation without optional marks: of check and praise, = before a promotion, x.
+fn bare_san(text: &str) -> String {
     text.trim().trim_end_matches(['+', '#', '!', '?']).replace(['=', 'x', ':'], "")
+}
+
+/// The legal action that a text means in UCI or algebraic notation.
+pub fn parse(board: &Board, player: Player, legal: &[Action], text: &str) -> Option<Action> {
+    // `B5a3` is a bishop's move before it is `b5a3` in capitals.
+    let bare = bare_san(text);
+    let is_uci = |action: &Action| uci(board, player, usize::from(*action)) == text.trim();
+    let is_san = |action: &Action| bare_san(&san(board, player, usize::from(*action))) == bare;
+    let exact = legal.iter().copied().find(is_uci).or_else(|| legal.iter().copied().find(is_san));
+    exact.or_else(|| find_action(legal, text, |action| uci(board, player, action.into())))
 }

@@ -1,152 +1,74 @@
 //! Minishogi: shogi on 5×5 squares, six pieces a side.
 
 mod board;
-mod encoding;
 mod notation;
 
-use self::board::{Board, GOLD, Moves, NUM_ACTION_PLANES, PIECE_VALUES};
-use self::encoding::MAX_REPETITIONS;
+use self::board::{Board, NUM_ACTION_PLANES, NUM_HAND_KINDS, NUM_KINDS};
 use self::notation::SFEN;
-use super::board5::{Limits, NUM_SQUARES, SIDE, squares};
-use super::options::Options;
-use super::past::{Checks, Past};
-use super::sfen::Setup;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use super::mini::{self, MiniGame, Setup, Variant};
+use crate::game::{Description, Outcome, Player};
 use crate::picture::Picture;
 
 /// The rules.
-#[derive(Debug)]
-pub struct Minishogi {
-    spec: GameSpec,
-    history: usize,
-    repeats_history: bool,
-    start: State,
-}
+pub type Minishogi = MiniGame<NUM_KINDS, NUM_HAND_KINDS, true>;
 
-/// A position with what may come again and what the planes show.
-#[derive(Clone, Debug, PartialEq)]
-pub struct State {
-    /// Boards as who was to move saw them.
-    past: Past<Board>,
-    limits: Limits,
-    player: Player,
-    /// Since the game began, as SFEN's move number counts them.
-    plies: u32,
-    checks: Checks,
-}
+/// A position with its history.
+pub type State = mini::State<NUM_KINDS, NUM_HAND_KINDS, true>;
 
-impl Minishogi {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let (history, repeats_history) = options.history()?;
-        let max_plies = options.max_plies(300)?;
-        let (num_actions, planes) = (NUM_ACTION_PLANES * NUM_SQUARES, encoding::planes(history));
-        let spec = GameSpec::new("minishogi", 1, num_actions, (SIDE, SIDE), planes, max_plies)?
-            .with_options(options.canonical()?)
-            .with_action_planes();
-        let (board, player, plies) = notation::parse(SFEN.start)?;
-        let start = State::set_up(board, player, plies, false);
-        Ok(Self { spec, history, repeats_history, start })
-    }
-}
-
-impl Default for Minishogi {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
-    }
-}
-
-impl State {
-    /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
-    fn set_up(board: Board, player: Player, plies: u32, repeats: bool) -> Self {
-        let past = Past::new(board, board.key(player), board.before(repeats));
-        Self { past, limits: board.limits(), player, plies, checks: Checks::default() }
-    }
-
-    fn board(&self) -> &Board {
-        self.past.board()
-    }
-
-    fn setup(&self) -> Setup {
-        notation::setup(self.board(), self.player, self.plies)
-    }
-
-    fn moves(&self) -> Moves<'_> {
-        Moves { board: self.board(), limits: &self.limits }
-    }
-
-    /// Whether a player gave check by each of its moves since the first of the four occurrences.
-    fn checks_perpetually(&self, player: Player) -> bool {
-        self.checks.are_perpetual(player, self.past.cycle())
-    }
-}
-
-impl Game for Minishogi {
-    type State = State;
-
-    fn spec(&self) -> &GameSpec {
-        &self.spec
-    }
-
-    fn initial_state(&self) -> State {
-        self.start.clone()
-    }
+impl Variant<NUM_KINDS, NUM_HAND_KINDS, true> for Board {
+    const NAME: &'static str = "minishogi";
+    const START: &'static str = SFEN.start;
+    const SECOND_PLAYER: &'static str = "White";
+    const KIND_NAMES: [&'static str; NUM_KINDS] = [
+        "king",
+        "golds",
+        "silvers",
+        "bishops",
+        "rooks",
+        "pawns",
+        "promoted silvers",
+        "promoted bishops",
+        "promoted rooks",
+        "promoted pawns",
+    ];
+    const PIECE_VALUES: [f32; NUM_KINDS] = [0.0, 6.0, 5.0, 8.0, 10.0, 1.0, 6.0, 10.0, 12.0, 7.0];
+    const NUM_ACTION_PLANES: usize = NUM_ACTION_PLANES;
+    const MAX_REPETITIONS: u8 = 3;
+    const NO_PROGRESS_SCALE: Option<f32> = None;
 
     #[inline]
-    fn player(&self, state: &State) -> Player {
-        state.player
-    }
-
-    #[inline]
-    fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        state.moves().for_each_plane(|plane, set| {
-            actions.extend(squares(set).map(|square| (plane * NUM_SQUARES + square) as Action));
-        });
-    }
-
-    #[inline]
-    fn play(&self, state: &mut State, action: Action) {
-        let board = state.board().after(usize::from(action)).opposite();
-        state.limits = board.limits();
-        state.checks.push(state.player, state.limits.is_check);
-        state.player = state.player.opponent();
-        state.plies += 1;
-        state.past.push(board, board.key(state.player), MAX_REPETITIONS);
-    }
-
-    #[inline]
-    fn outcome(&self, state: &State) -> Option<Outcome> {
-        if !state.moves().any() {
-            let ending = if state.limits.is_check { "checkmate" } else { "no legal move" };
+    fn outcome(state: &State) -> Option<Outcome> {
+        if !state.has_move() {
+            let ending = if state.masks.is_check { "checkmate" } else { "no legal move" };
             return Some(Outcome::win(state.player.opponent(), ending));
         }
-        if state.past.repetitions() < MAX_REPETITIONS {
+        if state.history.repetitions() < Self::MAX_REPETITIONS {
             return None;
         }
-        let loser = if state.checks_perpetually(Player::Second) { Player::Second } else { Player::First };
-        let ending = if state.checks_perpetually(loser) { "perpetual check" } else { "fourfold repetition" };
+        let checks_perpetually = |player| state.checks.is_perpetual(player, state.history.cycle());
+        let loser = if checks_perpetually(Player::Second) { Player::Second } else { Player::First };
+        let ending = if checks_perpetually(loser) { "perpetual check" } else { "fourfold repetition" };
         Some(Outcome::win(loser.opponent(), ending).softly())
     }
 
-    #[inline]
-    fn encode(&self, state: &State, planes: &mut Planes<'_>) {
-        encoding::encode(&state.past, state.player, state.plies, self.history, planes);
+    fn action_text(state: &State, action: usize) -> String {
+        notation::usi(state.player, action)
     }
 
-    fn action_text(&self, state: &State, action: Action) -> String {
-        notation::usi(state.player, usize::from(action))
+    fn position_text(state: &State) -> String {
+        SFEN.write(&notation::setup(state))
     }
 
-    fn picture(&self, state: &State) -> Option<Picture> {
+    fn parse_position(text: &str) -> Result<Setup<Self>, String> {
+        notation::parse_position(text)
+    }
+
+    fn picture(state: &State, last_move: Vec<usize>) -> Picture {
         let glyphs = ["玉", "金", "銀", "角", "飛", "歩", "全", "馬", "龍", "と"];
-        let last_move = state.board().last_move(&state.past.frames.get(1).board, state.player);
-        Some(SFEN.picture(&state.setup(), &glyphs, last_move))
+        SFEN.picture(&notation::setup(state), &glyphs, last_move)
     }
 
-    fn description(&self) -> Description {
+    fn description() -> Description {
         Description {
             board: "5 columns and 5 rows, Black (the first player) below: `rbsgk/4p/5/P4/KGSBR b - 1`. Each side has a \
                     king, a gold and a silver general, a bishop, a rook and a pawn."
@@ -177,25 +99,5 @@ impl Game for Minishogi {
                        silver 6, a bishop 10, a rook 12."
                 .into(),
         }
-    }
-
-    #[inline]
-    fn material(&self, state: &State) -> f32 {
-        // What is in hand counts as the same kind on the board.
-        state.board().material(&PIECE_VALUES, &PIECE_VALUES[GOLD..]) * state.player.sign()
-    }
-
-    fn num_repetitions(&self, state: &State) -> u32 {
-        state.past.repetitions().into()
-    }
-
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(SFEN.write(&state.setup()))
-    }
-
-    fn parse_position(&self, text: &str) -> Result<State, String> {
-        let (board, player, plies) = notation::parse(text)?;
-        let is_start = plies == 0 && player == Player::First && board == *self.start.board();
-        Ok(State::set_up(board, player, plies, self.repeats_history && !is_start))
     }
 }

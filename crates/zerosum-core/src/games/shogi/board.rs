@@ -1,4 +1,4 @@
-//! The board of shogi. The moves come from the crate `shunsai`, whose types nobody beyond this file sees.
+//! The board of shogi. Moves come from the crate `shunsai`; no other file uses its types.
 //!
 //! ```text
 //!   squares are counted as Black sees the board
@@ -30,13 +30,13 @@ pub const NUM_HAND_KINDS: usize = 7;
 pub const KING: usize = 7;
 pub const NUM_KINDS: usize = 14;
 
-/// By kind; a king is never lost.
+/// Material by kind; 0 for the king.
 pub const PIECE_VALUES: [f32; NUM_KINDS] = [1.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 0.0, 7.0, 6.0, 6.0, 6.0, 10.0, 12.0];
 
-/// How many pieces of a kind there are, promoted ones included.
+/// Number of pieces of a kind, promoted ones included.
 pub const NUM_OF_KIND: [u8; KING + 1] = [18, 4, 4, 4, 4, 2, 2, 2];
 
-/// What a kind becomes when it promotes.
+/// The kind that a kind promotes to.
 pub const fn promoted(kind: usize) -> Option<usize> {
     match kind {
         0..=3 => Some(kind + 8),
@@ -45,7 +45,7 @@ pub const fn promoted(kind: usize) -> Option<usize> {
     }
 }
 
-/// What a promoted kind was before; the kind itself if it is none.
+/// The kind before promotion; an unpromoted kind itself.
 pub const fn unpromoted(kind: usize) -> usize {
     match kind {
         8..=11 => kind - 8,
@@ -54,7 +54,7 @@ pub const fn unpromoted(kind: usize) -> usize {
     }
 }
 
-/// The rows from a side's far end in which a kind could never move again.
+/// Number of rows at a side's far end in which a kind could never move again.
 pub const fn rows_without_a_move(kind: usize) -> usize {
     match kind {
         PAWN | LANCE => 1,
@@ -63,10 +63,10 @@ pub const fn rows_without_a_move(kind: usize) -> usize {
     }
 }
 
-/// Rows at a side's far end: there its pieces promote, and its king has entered.
+/// Number of rows at a side's far end in which its pieces promote and its king has entered.
 pub const FAR_ROWS: usize = 3;
 
-/// A square of Black's view as a player sees the board, and back.
+/// A square of Black's view in a player's view, or the reverse.
 #[inline]
 pub const fn oriented(square: usize, player: Player) -> usize {
     match player {
@@ -81,29 +81,29 @@ pub const fn rows_ahead(square: usize, player: Player) -> usize {
     oriented(square, player) / SIDE
 }
 
-/// A move of whoever is to move.
+/// A move of the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// Of a piece on the board.
+    /// A move of a piece on the board.
     Normal {
-        /// The square that it leaves.
+        /// The origin.
         from: usize,
-        /// The square that it comes to.
+        /// The target.
         to: usize,
-        /// Whether it promotes.
+        /// True if the piece promotes.
         promotes: bool,
     },
-    /// Of a piece in hand.
+    /// A drop of a piece in hand.
     Drop {
-        /// Which.
+        /// The kind of piece.
         kind: usize,
-        /// The square that it comes to.
+        /// The target.
         to: usize,
     },
 }
 
 impl Move {
-    /// The square that it comes to.
+    /// The target.
     pub fn to(self) -> usize {
         match self {
             Self::Normal { to, .. } | Self::Drop { to, .. } => to,
@@ -111,11 +111,11 @@ impl Move {
     }
 }
 
-/// Some squares, in no order that matters.
+/// Squares in an unspecified order.
 #[derive(Clone, Debug)]
-pub struct Squares(Bitboard);
+pub struct SquareIterator(Bitboard);
 
-impl Iterator for Squares {
+impl Iterator for SquareIterator {
     type Item = usize;
 
     #[inline]
@@ -124,41 +124,41 @@ impl Iterator for Squares {
     }
 }
 
-/// Legal moves that begin alike.
+/// Legal moves of one piece, or drops of one kind.
 #[derive(Clone, Debug)]
 pub enum Moves {
-    /// Of the piece on a square.
+    /// Moves of the piece on a square.
     Normal {
-        /// The square that it leaves.
+        /// The origin.
         from: usize,
-        /// Where it can come to and promote.
-        promoting: Squares,
-        /// Where it can come to as it is.
-        others: Squares,
+        /// Targets with promotion.
+        promoting: SquareIterator,
+        /// Targets without promotion.
+        others: SquareIterator,
     },
-    /// Of a piece in hand.
+    /// A drop of a piece in hand.
     Drop {
-        /// Which.
+        /// The kind of piece.
         kind: usize,
-        /// Where it can come to.
-        to: Squares,
+        /// The targets.
+        to: SquareIterator,
     },
 }
 
-/// What takes a move back.
+/// A move that was made, with the information that takes it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct PlayedMove {
     chosen: shogi_core::Move,
     undo: Undo,
 }
 
-impl Made {
-    /// The square that the piece left; none if it was dropped.
+impl PlayedMove {
+    /// The origin; `None` for a drop.
     pub fn from(&self) -> Option<usize> {
         self.chosen.from().map(index)
     }
 
-    /// The square that the piece came to.
+    /// The target.
     pub fn to(&self) -> usize {
         index(self.chosen.to())
     }
@@ -173,7 +173,7 @@ static INDEX: [u8; NUM_SQUARES] = {
     let mut table = [0; NUM_SQUARES];
     let mut theirs = 0;
     while theirs < NUM_SQUARES {
-        // Theirs are counted file by file, the first on Black's right.
+        // The crate numbers squares file by file, from Black's right.
         table[theirs] = (theirs % SIDE * SIDE + SIDE - 1 - theirs / SIDE) as u8;
         theirs += 1;
     }
@@ -222,7 +222,7 @@ fn core_piece(kind: usize, owner: Player) -> shogi_core::Piece {
 }
 
 impl Board {
-    /// The position that was written down.
+    /// The position of a setup.
     pub fn new(setup: &Setup) -> Self {
         let mut partial = PartialPosition::empty();
         for (square, piece) in setup.pieces.iter().enumerate() {
@@ -240,7 +240,7 @@ impl Board {
         Self(Position::new(partial))
     }
 
-    /// The position as it is written down.
+    /// The position as SFEN has it.
     pub fn setup(&self, plies: u32) -> Setup {
         let held = |player| {
             let hand = self.hand(player);
@@ -251,19 +251,19 @@ impl Board {
         Setup { pieces, hands, player: self.player(), plies }
     }
 
-    /// Who is to move.
+    /// The player to move.
     #[inline]
     pub fn player(&self) -> Player {
         player_of(self.0.side_to_move())
     }
 
-    /// What stands on a square.
+    /// The piece on a square.
     #[inline]
     pub fn piece_on(&self, square: usize) -> Option<Piece> {
         self.0.piece_at(SQUARE[square]).map(piece_of)
     }
 
-    /// Calls for each piece on the board.
+    /// Calls `each` for each piece on the board.
     #[inline]
     pub fn for_each_piece(&self, mut each: impl FnMut(usize, Piece)) {
         for square in self.0.occupied() {
@@ -271,7 +271,7 @@ impl Board {
         }
     }
 
-    /// What a side holds, by kind.
+    /// The pieces in hand of a side, by kind.
     #[inline]
     pub fn hand(&self, player: Player) -> [u8; NUM_HAND_KINDS] {
         let (hand, mut kinds) = (self.0.hand(color_of(player)), Hand::all_hand_pieces());
@@ -284,39 +284,41 @@ impl Board {
         self.0.king_square(color_of(player)).map(index)
     }
 
-    /// Equal for equal boards, hands and sides to move.
+    /// The key for repetition: a hash of board, hands and side to move.
     #[inline]
     pub fn key(&self) -> u64 {
         self.0.key()
     }
 
-    /// Whether the side to move is in check.
+    /// True if the side to move is in check.
     #[inline]
     pub fn is_in_check(&self) -> bool {
         self.0.in_check()
     }
 
-    /// Whether the side to move has a legal move.
+    /// True if the side to move has a legal move.
     #[inline]
     pub fn has_move(&self) -> bool {
         self.0.has_legal_moves()
     }
 
-    /// Calls for the legal moves of each piece, then for the legal drops of each kind in hand, ascending.
+    /// Calls `each` for the legal moves of each piece, then for the legal drops of each kind in hand, ascending.
     #[inline]
     pub fn for_each_moves(&self, mut each: impl FnMut(Moves)) {
         let _ = self.0.generate_moves(|set| {
             each(match set {
-                MoveSet::Normal { from, promotions, non_promotions, .. } => {
-                    Moves::Normal { from: index(from), promoting: Squares(promotions), others: Squares(non_promotions) }
-                }
-                MoveSet::Drop { piece, to } => Moves::Drop { kind: piece_of(piece).kind, to: Squares(to) },
+                MoveSet::Normal { from, promotions, non_promotions, .. } => Moves::Normal {
+                    from: index(from),
+                    promoting: SquareIterator(promotions),
+                    others: SquareIterator(non_promotions),
+                },
+                MoveSet::Drop { piece, to } => Moves::Drop { kind: piece_of(piece).kind, to: SquareIterator(to) },
             });
             ControlFlow::Continue(())
         });
     }
 
-    /// Whether a move is legal.
+    /// True if a move is legal.
     pub fn is_legal(&self, chosen: Move) -> bool {
         let flow = self.0.generate_moves(|set| {
             let is_among = match (set, chosen) {
@@ -336,7 +338,7 @@ impl Board {
 
     /// Makes a legal move.
     #[inline]
-    pub fn make(&mut self, chosen: Move) -> Made {
+    pub fn play(&mut self, chosen: Move) -> PlayedMove {
         let chosen = match chosen {
             Move::Normal { from, to, promotes } => {
                 shogi_core::Move::Normal { from: SQUARE[from], to: SQUARE[to], promote: promotes }
@@ -345,13 +347,13 @@ impl Board {
                 shogi_core::Move::Drop { piece: core_piece(kind, self.player()), to: SQUARE[to] }
             }
         };
-        Made { chosen, undo: self.0.do_move(chosen) }
+        PlayedMove { chosen, undo: self.0.do_move(chosen) }
     }
 
     /// Takes the latest move back.
     #[inline]
-    pub fn unmake(&mut self, made: Made) {
-        self.0.undo_move(made.chosen, made.undo);
+    pub fn take_back(&mut self, played: PlayedMove) {
+        self.0.undo_move(played.chosen, played.undo);
     }
 }
 

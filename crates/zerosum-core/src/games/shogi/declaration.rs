@@ -1,27 +1,27 @@
-//! The entering-king declaration, as the Computer Shogi Association has it: who has come far enough up the board with
-//! enough pieces may say so on its turn instead of moving.
+//! The entering-king declaration by the rules of the Computer Shogi Association: a player whose king and enough pieces
+//! are in the last three rows may declare it on its turn instead of moving.
 
 use super::board::{BISHOP, Board, FAR_ROWS, KING, ROOK, SIDE, rows_ahead, unpromoted};
 use crate::game::{Outcome, Player};
 
-/// Pieces beside the king that have to be in the camp.
+/// Minimum number of pieces besides the king in the last three rows.
 const MIN_PIECES: u32 = 10;
 
-/// Which rule decides.
+/// The rule of the declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declaration {
     /// A win with 28 points for Black or 27 for White.
     Csa27,
     /// A win with 31 points, a draw with 24.
     Csa24,
-    /// A win with 31 points; fewer end nothing, for a draw by 24 is the player's to declare, and it may rather win.
+    /// A win with 31 points. With fewer points the game goes on, because a draw with 24 points is the player's choice.
     Csa24Wins,
-    /// Nobody can declare.
+    /// No declaration.
     None,
 }
 
 impl Declaration {
-    /// What a declaration of the player to move ends the game with.
+    /// The outcome if the player to move can declare.
     #[inline]
     pub fn outcome(self, board: &Board) -> Option<Outcome> {
         let player = board.player();
@@ -41,8 +41,8 @@ impl Declaration {
     }
 }
 
-/// Five for each of the mover's rooks and bishops and one for each other piece, in its hand and in the opponent's camp, the
-/// king left out; none if too few are in the camp.
+/// Points of the player to move: five for each rook and bishop and one for each other piece but the king, in hand and
+/// in the last three rows; `None` if too few pieces are in these rows.
 fn points(board: &Board) -> Option<u32> {
     let player = board.player();
     let value = |kind| if [BISHOP, ROOK].contains(&unpromoted(kind)) { 5 } else { 1 };

@@ -1,9 +1,9 @@
-//! What the documentation says of shogi.
+//! The documentation of shogi.
 
 use super::encoding::NUM_FLAT_ACTIONS;
 use crate::game::Description;
 
-/// The paragraphs.
+/// The documentation.
 pub fn paragraphs() -> Description {
     Description {
         board: "9 columns and 9 rows, Black (the first player) below. Each side begins with a king, two golds, two silvers, \

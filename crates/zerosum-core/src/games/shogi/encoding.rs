@@ -1,7 +1,7 @@
-//! Planes and action indices of shogi, as the AlphaZero paper has them (arXiv 1712.01815, tables S1 and S2).
+//! Planes and actions of shogi as in the AlphaZero paper (arXiv 1712.01815, tables S1 and S2).
 //!
-//! The board is seen by the player to move: turned by 180 degrees for White. Its squares are counted row by row from the
-//! top, so the player to move goes up the page, to smaller rows.
+//! The board is seen by the player to move: for White it is turned by 180 degrees. Squares are numbered row by row from
+//! the top, so the player to move moves towards smaller rows.
 //!
 //! ```text
 //!   squares of the oriented board        Black's view       White's view
@@ -24,29 +24,28 @@
 //!   planes 132 to 138   drops: pawn, lance, knight, silver, gold, bishop, rook
 //! ```
 
-use super::State;
 use super::board::{
     Board, FAR_ROWS, KNIGHT, Move, Moves, NUM_HAND_KINDS, NUM_KINDS, NUM_OF_KIND, NUM_SQUARES, SIDE, oriented,
     rows_without_a_move,
 };
-use super::history::MAX_REPETITIONS;
+use super::{MAX_REPETITIONS, State};
 use crate::game::{Action, PlaneSpec, Planes, Player};
-use crate::games::past;
+use crate::games::history;
 use crate::games::policy::{DIRECTIONS, Policy, kept, moved, places};
 
-/// Planes of the policy that move a piece without promoting it.
+/// Number of planes of moves without promotion.
 const NUM_MOVE_PLANES: usize = 66;
 const FIRST_KNIGHT_MOVE: usize = 64;
 const FIRST_DROP: usize = 2 * NUM_MOVE_PLANES;
 const NUM_PLANES: usize = FIRST_DROP + NUM_HAND_KINDS;
-/// Actions of the policy by planes.
+/// Number of actions by planes.
 pub const NUM_ACTIONS: usize = NUM_PLANES * NUM_SQUARES;
-/// Actions of the flat policy: those of the 11259 that some piece could make on an empty board.
+/// Number of actions of the flat policy: those of the 11259 that some piece could make on an empty board.
 pub const NUM_FLAT_ACTIONS: usize = 3781;
-/// What the plane of plies is divided by: the paper's ply cap.
+/// Divisor of the plane of plies: the paper's ply cap.
 const PLIES_SCALE: f32 = 512.0;
 
-/// (rows down, columns to the right) of a plane's moves, those of drops left out.
+/// (rows down, columns to the right) of a plane's moves, which is not a plane of drops.
 const fn step(plane: usize) -> (i32, i32) {
     let plane = plane % NUM_MOVE_PLANES;
     if plane >= FIRST_KNIGHT_MOVE {
@@ -56,12 +55,12 @@ const fn step(plane: usize) -> (i32, i32) {
     (down * distance, right * distance)
 }
 
-/// Where a move of this plane leads from a square, if it stays on the board.
+/// The target of a move of this plane from a square, if it is on the board.
 const fn target(plane: usize, from: usize) -> Option<usize> {
     moved(from, step(plane), SIDE)
 }
 
-/// Whether some piece could make an action on an empty board.
+/// True if some piece could make an action on an empty board.
 const fn is_possible(action: usize) -> bool {
     let (plane, square) = (action / NUM_SQUARES, action % NUM_SQUARES);
     if plane >= FIRST_DROP {
@@ -74,7 +73,7 @@ const fn is_possible(action: usize) -> bool {
     plane < FIRST_KNIGHT_MOVE || to / SIDE >= rows_without_a_move(KNIGHT)
 }
 
-/// The plane of the queen's or knight's move from one square to another; of no use where there is none.
+/// The plane of the queen's or knight's move from one square to another; meaningless if there is none.
 static PLANE_OF: [[u8; NUM_SQUARES]; NUM_SQUARES] = {
     let mut planes = [[0; NUM_SQUARES]; NUM_SQUARES];
     let mut action = 0;
@@ -99,13 +98,13 @@ static KEPT: [Action; NUM_FLAT_ACTIONS] = {
     kept(&is_kept)
 };
 
-/// Each action's place among those that the flat policy keeps; of no use for the others.
+/// The flat number of each action by planes; meaningless for actions that the flat policy does not have.
 static PLACE: [Action; NUM_ACTIONS] = places(&KEPT);
 
-/// A set of actions that is read in ascending order: faster than to sort a list.
+/// A set of actions that is read in ascending order, which is faster than sorting a list.
 struct ActionSet {
     words: [u64; NUM_ACTIONS.div_ceil(64)],
-    /// Which words have a bit.
+    /// Set of the words that are not 0.
     summary: [u64; NUM_ACTIONS.div_ceil(64 * 64)],
 }
 
@@ -155,7 +154,7 @@ pub fn legal_actions(board: &Board, policy: Policy, actions: &mut Vec<Action>) {
     }
 }
 
-/// Whether an action, whatever its number, is some piece's move on an empty board.
+/// True if an action of any number is some piece's move on an empty board.
 pub fn is_action(policy: Policy, action: Action) -> bool {
     match policy {
         Policy::Planes => usize::from(action) < NUM_ACTIONS && is_possible(action.into()),
@@ -176,7 +175,7 @@ pub fn move_of(player: Player, policy: Policy, action: Action) -> Move {
     Move::Normal { from: oriented(square, player), to: oriented(to, player), promotes: plane >= NUM_MOVE_PLANES }
 }
 
-/// Kinds of pieces in the order of the planes.
+/// Names of the kinds of pieces, in the order of the planes.
 const NAMES: [&str; NUM_KINDS] = [
     "pawns",
     "lances",
@@ -194,10 +193,10 @@ const NAMES: [&str; NUM_KINDS] = [
     "dragons",
 ];
 
-/// What the planes mean, in channel order.
+/// The planes in channel order.
 pub fn planes(history: usize) -> Vec<PlaneSpec> {
     let hand: Vec<_> = NAMES.into_iter().zip(NUM_OF_KIND).take(NUM_HAND_KINDS).collect();
-    let mut planes = past::planes(history, &NAMES, MAX_REPETITIONS, &hand);
+    let mut planes = history::planes(history, &NAMES, MAX_REPETITIONS, &hand);
     planes.push(PlaneSpec::constant("1 if White is to move"));
     planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
     planes
@@ -206,21 +205,18 @@ pub fn planes(history: usize) -> Vec<PlaneSpec> {
 /// Writes the planes.
 #[inline]
 pub fn encode(state: &State, history: usize, planes: &mut Planes<'_>) {
-    let (past, player) = (&state.past, state.board.player());
+    let player = state.board.player();
     let mut board = state.board.clone();
-    let mut repetitions = past.repetitions();
     for age in 0..history {
-        encode_board(&board, player, repetitions, planes);
+        let entry = state.history.get(age);
+        encode_board(&board, player, entry.repetitions, planes);
         if age + 1 == history {
             break;
         }
-        if let Some((made, before)) = past.step(age) {
-            board.unmake(made);
-            repetitions = before;
-        } else if past.repeats {
-            repetitions = 0;
-        } else {
-            encode_nothing(history - 1 - age, planes);
+        if let Some(played) = entry.item {
+            board.take_back(played);
+        } else if !state.repeats_history {
+            encode_empty_boards(history - 1 - age, planes);
             break;
         }
     }
@@ -236,16 +232,16 @@ fn encode_board(board: &Board, player: Player, repetitions: u8, planes: &mut Pla
     });
     let sides = [player, player.opponent()];
     sides.iter().flat_map(|side| pieces[side.index()]).for_each(|mask| planes.mask128(mask));
-    past::encode_repetitions(repetitions, MAX_REPETITIONS, planes);
+    history::encode_repetitions(repetitions, MAX_REPETITIONS, planes);
     for side in sides {
         let held = board.hand(side).into_iter().zip(NUM_OF_KIND);
         held.for_each(|(count, all)| planes.constant(f32::from(count) / f32::from(all)));
     }
 }
 
-/// Positions before the game began.
+/// Writes planes of positions before the game began.
 #[inline]
-fn encode_nothing(num_positions: usize, planes: &mut Planes<'_>) {
+fn encode_empty_boards(num_positions: usize, planes: &mut Planes<'_>) {
     (0..num_positions * 2 * NUM_KINDS).for_each(|_| planes.mask128(0));
     (0..num_positions * (usize::from(MAX_REPETITIONS) + 2 * NUM_HAND_KINDS)).for_each(|_| planes.constant(0.0));
 }

@@ -1,19 +1,19 @@
-//! Shogi. Moves come from `shunsai`, behind `board`; repetition, declaration, SFEN, planes, action indices and how people
-//! write moves are here.
+//! Shogi. Moves come from the crate `shunsai`, behind `board`; repetition, declaration, SFEN, planes, actions and
+//! notations are here.
 
 mod board;
 mod declaration;
 mod description;
 mod encoding;
-mod history;
 mod notation;
 mod sfen;
 
-use self::board::{Board, Move, PIECE_VALUES, SIDE};
+use self::board::{Board, Move, PIECE_VALUES, PlayedMove, SIDE};
 use self::declaration::Declaration;
 use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS};
-use self::history::{MAX_REPETITIONS, Past};
 use self::sfen::SFEN;
+use super::CoreGame;
+use super::history::{CheckCounts, History};
 use super::options::Options;
 use super::policy::Policy;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
@@ -30,39 +30,25 @@ pub struct Shogi {
     start: State,
 }
 
-/// A position with what may come again and what the planes show.
+/// Earlier occurrences of a position with which the fourth occurrence ends the game.
+const MAX_REPETITIONS: u8 = 3;
+
+/// A position with its history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     board: Board,
-    past: Past,
-    /// Since the game began, as SFEN's move number counts them.
+    /// The move that led to each position, `None` for positions that were set up or before that.
+    history: History<Option<PlayedMove>>,
+    /// True if planes repeat the position that was set up as all earlier ones.
+    repeats_history: bool,
+    checks: CheckCounts,
+    /// Plies since the game began, as SFEN's move number counts them.
     plies: u32,
 }
 
 impl Shogi {
-    /// The rules with these options.
-    ///
-    /// # Errors
-    /// A sentence, if an option is unknown or out of range.
-    pub fn from_options(mut options: Options) -> Result<Self, String> {
-        let declaration = match options.choice("entering_king", &["csa27", "csa24", "csa24-wins", "none"])? {
-            "csa27" => Declaration::Csa27,
-            "csa24" => Declaration::Csa24,
-            "csa24-wins" => Declaration::Csa24Wins,
-            _ => Declaration::None,
-        };
-        let policy = Policy::from_options(&mut options)?;
-        let (history, repeats_history) = options.history()?;
-        let max_plies = options.max_plies(512)?;
-        let sizes = [NUM_ACTIONS, NUM_FLAT_ACTIONS];
-        let spec = policy.spec("shogi", sizes, SIDE, encoding::planes(history), max_plies)?;
-        let (board, plies) = sfen::parse(SFEN.start)?;
-        let start = State::set_up(board, plies, false);
-        Ok(Self { spec: spec.with_options(options.canonical()?), policy, history, repeats_history, declaration, start })
-    }
-
-    /// Whether a game may begin with this board, which is not the usual one: it lacks some of White's pieces, and White is to
-    /// move.
+    /// True if a handicap game may begin with this board: it is the start without some of White's pieces, and White is
+    /// to move.
     fn is_handicap(&self, board: &Board) -> bool {
         let (usual, here) = (self.start.board.setup(0), board.setup(0));
         let is_given = |square: usize| {
@@ -80,16 +66,45 @@ impl Shogi {
     }
 }
 
-impl Default for Shogi {
-    fn default() -> Self {
-        Self::from_options(Options::default()).expect("no option is given")
+impl State {
+    /// A position without its moves. The planes of earlier positions repeat it or are empty.
+    fn set_up(board: Board, plies: u32, repeats_history: bool) -> Self {
+        let history = History::new(None, board.key(), |_| None);
+        Self { board, history, repeats_history, checks: CheckCounts::default(), plies }
+    }
+
+    /// The last move.
+    fn last_move(&self) -> Option<&PlayedMove> {
+        self.history.newest().as_ref()
+    }
+
+    /// The player who gave check by each move since the first of the occurrences that were counted.
+    fn perpetual_checker(&self) -> Option<Player> {
+        let cycle = self.history.cycle();
+        match [Player::First, Player::Second].map(|player| self.checks.is_perpetual(player, cycle)) {
+            [true, false] => Some(Player::First),
+            [false, true] => Some(Player::Second),
+            _ => None,
+        }
     }
 }
 
-impl State {
-    /// A position whose moves are not known; in the planes, what was before it is the same again or nothing.
-    fn set_up(board: Board, plies: u32, repeats: bool) -> Self {
-        Self { past: Past::new(board.key(), repeats), board, plies }
+impl CoreGame for Shogi {
+    fn from_options(mut options: Options) -> Result<Self, String> {
+        let declaration = match options.choice("entering_king", &["csa27", "csa24", "csa24-wins", "none"])? {
+            "csa27" => Declaration::Csa27,
+            "csa24" => Declaration::Csa24,
+            "csa24-wins" => Declaration::Csa24Wins,
+            _ => Declaration::None,
+        };
+        let policy = Policy::from_options(&mut options)?;
+        let (history, repeats_history) = options.history()?;
+        let max_plies = options.max_plies(512)?;
+        let sizes = [NUM_ACTIONS, NUM_FLAT_ACTIONS];
+        let spec = policy.spec("shogi", sizes, SIDE, encoding::planes(history), max_plies)?;
+        let (board, plies) = sfen::parse(SFEN.start)?;
+        let start = State::set_up(board, plies, false);
+        Ok(Self { spec: spec.with_options(options.canonical()?), policy, history, repeats_history, declaration, start })
     }
 }
 
@@ -121,23 +136,24 @@ impl Game for Shogi {
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
-        let player = state.board.player();
-        let made = state.board.make(encoding::move_of(player, self.policy, action));
-        state.past.push(made, player, state.board.is_in_check(), state.board.key());
+        let mover = state.board.player();
+        let played = state.board.play(encoding::move_of(mover, self.policy, action));
+        state.checks.push(mover, state.board.is_in_check());
+        state.history.push(Some(played), state.board.key(), MAX_REPETITIONS);
         state.plies += 1;
     }
 
     #[inline]
     fn outcome(&self, state: &State) -> Option<Outcome> {
-        let State { board, past, .. } = state;
+        let board = &state.board;
         if !board.has_move() {
             let ending = if board.is_in_check() { "checkmate" } else { "no legal move" };
             return Some(Outcome::win(board.player().opponent(), ending));
         }
-        if past.repetitions() < MAX_REPETITIONS {
+        if state.history.repetitions() < MAX_REPETITIONS {
             return self.declaration.outcome(board);
         }
-        let outcome = match past.perpetual_checker() {
+        let outcome = match state.perpetual_checker() {
             Some(loser) => Outcome::win(loser.opponent(), "perpetual check"),
             None => Outcome::draw("fourfold repetition"),
         };
@@ -161,20 +177,20 @@ impl Game for Shogi {
         let chosen = self.move_of(state, action);
         match notation {
             "csa" => notation::csa(&state.board, chosen),
-            _ => notation::kif(&state.board, chosen, state.past.last_move().map(board::Made::to)),
+            _ => notation::kif(&state.board, chosen, state.last_move().map(PlayedMove::to)),
         }
     }
 
     fn parse_action(&self, state: &State, legal: &[Action], text: &str) -> Option<Action> {
         let moves: Vec<Move> = legal.iter().map(|action| self.move_of(state, *action)).collect();
-        let latest = state.past.last_move().map(board::Made::to);
+        let latest = state.last_move().map(PlayedMove::to);
         notation::parse(&state.board, &moves, latest, text).map(|index| legal[index])
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
         let glyphs = ["歩", "香", "桂", "銀", "金", "角", "飛", "玉", "と", "杏", "圭", "全", "馬", "龍"];
-        let latest = state.past.last_move();
-        let last_move = latest.map_or_else(Vec::new, |made| made.from().into_iter().chain([made.to()]).collect());
+        let squares = |played: &PlayedMove| played.from().into_iter().chain([played.to()]).collect();
+        let last_move = state.last_move().map_or_else(Vec::new, squares);
         Some(SFEN.picture(&state.board.setup(state.plies), &glyphs, last_move))
     }
 
@@ -183,7 +199,7 @@ impl Game for Shogi {
     }
 
     fn num_repetitions(&self, state: &State) -> u32 {
-        state.past.repetitions().into()
+        state.history.repetitions().into()
     }
 
     #[inline]

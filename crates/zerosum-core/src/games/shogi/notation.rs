@@ -1,5 +1,5 @@
-//! Moves as people write them: USI (`7g7f`, `8h2b+`, `P*5e`), CSA's (`+7776FU`, `-0055KA`), and Japanese as in KIF files
-//! (`７六歩(77)`, `同　角成(88)`, `５五歩打`).
+//! Moves as text: USI (`7g7f`, `8h2b+`, `P*5e`), CSA (`+7776FU`, `-0055KA`), and Japanese as in KIF files (`７六歩(77)`,
+//! `同　角成(88)`, `５五歩打`).
 
 use super::board::{Board, FAR_ROWS, Move, NUM_KINDS, Piece, SIDE, promoted, rows_ahead};
 use super::sfen::SFEN;
@@ -26,7 +26,7 @@ fn kind_of(board: &Board, chosen: Move) -> usize {
     }
 }
 
-/// A move as USI writes it.
+/// A move in USI.
 pub fn usi(chosen: Move) -> String {
     match chosen {
         Move::Normal { from, to, promotes } => {
@@ -36,7 +36,7 @@ pub fn usi(chosen: Move) -> String {
     }
 }
 
-/// A move as CSA writes it, with the side's sign.
+/// A move in CSA, with the side's sign.
 pub fn csa(board: &Board, chosen: Move) -> String {
     let (sign, before) = (['+', '-'][board.player().index()], kind_of(board, chosen));
     let (from, after) = match chosen {
@@ -46,7 +46,7 @@ pub fn csa(board: &Board, chosen: Move) -> String {
     format!("{sign}{from}{}{}", digits(chosen.to()), CSA[after])
 }
 
-/// A move as KIF writes it: 打 with every drop, no word where a piece does not promote. `latest` is the square of the move
+/// A move in KIF: 打 with every drop, no word for a piece that does not promote. `latest` is the target of the move
 /// before it.
 pub fn kif(board: &Board, chosen: Move, latest: Option<usize>) -> String {
     let (to, name) = (chosen.to(), KIF[kind_of(board, chosen)]);
@@ -63,7 +63,8 @@ pub fn kif(board: &Board, chosen: Move, latest: Option<usize>) -> String {
     }
 }
 
-/// The place among legal moves of the one that a text means in any of the notations; `None` if there is not just one.
+/// The index of the legal move that a text means in any of the notations; `None` if no move or more than one is written
+/// so.
 pub fn parse(board: &Board, moves: &[Move], latest: Option<usize>, text: &str) -> Option<usize> {
     let text = text.trim();
     let only = |means: &dyn Fn(Move) -> bool| {
@@ -78,13 +79,13 @@ pub fn parse(board: &Board, moves: &[Move], latest: Option<usize>, text: &str) -
         return Some(index);
     }
     let japanese = japanese_words(text, board.player())?;
-    // With the square that the piece left a move is told in full; without, there must not be a second one.
+    // A text with the origin is complete; without it there must not be a second such move.
     only(&|chosen| spellings(board, chosen, latest, true).contains(&japanese))
         .or_else(|| only(&|chosen| spellings(board, chosen, latest, false).contains(&japanese)))
 }
 
-/// A Japanese move in one spelling: digits for numerals of all kinds, one name for each piece, no blanks, no mark of the
-/// side; `None` if the mark is the opponent's.
+/// A Japanese move in one spelling: digits for all numerals, one name for each piece, no blanks, no mark of the side;
+/// `None` if the mark is the opponent's.
 fn japanese_words(text: &str, player: Player) -> Option<String> {
     let marks: [&[char]; 2] = [&['▲', '☗'], &['△', '▽', '☖']];
     if text.starts_with(marks[player.opponent().index()]) {
@@ -111,8 +112,8 @@ fn japanese_words(text: &str, player: Player) -> Option<String> {
     Some(words)
 }
 
-/// How people may write a move, in the words of [`japanese_words`]: with the square as digits or as 同, with or without 不成
-/// where a piece could have promoted; with or without the square that it left, or 打.
+/// The spellings of a move, in the words of [`japanese_words`]: the target as digits or as 同, with or without 不成 if the
+/// piece could have promoted, with or without its origin or 打.
 fn spellings(board: &Board, chosen: Move, latest: Option<usize>, in_full: bool) -> Vec<String> {
     let (to, kind, player) = (chosen.to(), kind_of(board, chosen), board.player());
     let places = [Some(digits(to)), (latest == Some(to)).then(|| "同".to_owned())];

@@ -3,7 +3,7 @@
 use super::board::{Board, KING, NUM_OF_KIND, SIDE, promoted, rows_without_a_move};
 use crate::games::sfen::{Setup, Sfen};
 
-/// How positions are written.
+/// The notation for positions.
 pub const SFEN: Sfen = Sfen {
     start: "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
     side: SIDE,
@@ -17,7 +17,7 @@ const LETTERS: [char; KING + 1] = ['P', 'L', 'N', 'S', 'G', 'B', 'R', 'K'];
 /// Reads a position: the board and the plies since the game began.
 ///
 /// # Errors
-/// As [`Sfen::parse`], or if the side that has moved left its king to be taken.
+/// The errors of [`Sfen::parse`], or if the king of the side that has moved can be taken.
 pub fn parse(text: &str) -> Result<(Board, u32), String> {
     let setup = SFEN.parse(text)?;
     if Board::new(&Setup { player: setup.player.opponent(), ..setup.clone() }).is_in_check() {

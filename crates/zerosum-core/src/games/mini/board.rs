@@ -1,6 +1,6 @@
-//! Boards of 5×5 squares as words of 25 bits, for minishogi and minichess, and how pieces move over them, all at once.
+//! Boards of 5×5 squares as words of 25 bits, and moves of all pieces at once.
 //!
-//! A word is a set of squares; [`Board`] says what stands on them, [`Limits`] what checks and pins leave of the moves.
+//! A word is a set of squares. [`Board`] holds the pieces, [`MoveMasks`] the restrictions by checks and pins.
 //!
 //! ```text
 //!   bits, seen by the player to move       directions
@@ -12,32 +12,33 @@
 //! ```
 
 use crate::game::{Planes, Player};
+use crate::games::squares::set_bits;
 use crate::random::mix;
 
-/// Squares of a rank and of a file.
+/// Squares of a rank, and of a file.
 pub const SIDE: usize = 5;
 /// Squares of the board.
 pub const NUM_SQUARES: usize = SIDE * SIDE;
-/// The longest way that a piece goes.
+/// Largest distance of a move.
 pub const MAX_DISTANCE: usize = SIDE - 1;
 /// All squares.
 pub const ALL: u32 = (1 << NUM_SQUARES) - 1;
 /// The rank furthest from the player to move.
 pub const FAR_RANK: u32 = (1 << SIDE) - 1;
-/// The file at the left.
+/// The leftmost file.
 pub const LEFT_FILE: u32 = 0b00001_00001_00001_00001_00001;
 
-/// A step of so many rows and columns, the same from each square.
+/// A step of some rows and columns, the same from each square.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Bits to rotate a word by, to the left.
+    /// Bits by which a word is rotated to the left.
     rotation: u32,
     /// Squares from which the step stays on the board.
     stays: u32,
 }
 
 impl Step {
-    /// So many rows down and columns to the right.
+    /// A step of `down` rows and `right` columns.
     pub const fn new(down: i32, right: i32) -> Self {
         let mut stays = 0;
         let mut square = 0;
@@ -51,25 +52,25 @@ impl Step {
         Self { rotation: (SIDE as i32 * down + right).rem_euclid(32) as u32, stays }
     }
 
-    /// Where the step leads from these squares.
+    /// The squares to which the step leads from these.
     #[inline]
     pub const fn forth(self, squares: u32) -> u32 {
         (squares & self.stays).rotate_left(self.rotation)
     }
 
-    /// The squares from which the step leads here.
+    /// The squares from which the step leads to these.
     #[inline]
     pub const fn back(self, squares: u32) -> u32 {
         squares.rotate_right(self.rotation) & self.stays
     }
 
-    /// So many steps back, from squares that as many steps led to.
+    /// `steps` steps back, from squares that were reached by as many steps.
     #[inline]
     fn retrace(self, squares: u32, steps: usize) -> u32 {
         squares.rotate_right(self.rotation * steps as u32)
     }
 
-    /// The square so many steps on, which must be on the board.
+    /// The square `steps` steps on, which must be on the board.
     #[inline]
     pub fn target(self, square: usize, steps: usize) -> usize {
         (1_u32 << square).rotate_left(self.rotation * steps as u32).trailing_zeros() as usize
@@ -88,7 +89,7 @@ pub const DIRECTIONS: [Step; 8] = [
     Step::new(-1, -1),
 ];
 
-/// No direction leads from a square to the other.
+/// The entry for two squares that are not on one line.
 const UNALIGNED: u8 = 8;
 
 /// Squares strictly between two, and the direction from one to the other.
@@ -119,7 +120,7 @@ static LINES: Lines = {
     lines
 };
 
-/// Squares strictly between two of one line; none for others.
+/// The squares strictly between two squares of one line; empty for others.
 #[inline]
 fn between(from: usize, to: usize) -> u32 {
     LINES.between[from][to]
@@ -127,13 +128,8 @@ fn between(from: usize, to: usize) -> u32 {
 
 /// The squares of a set, ascending.
 #[inline]
-pub fn squares(mut set: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let square = set.trailing_zeros() as usize;
-        let is_some = set != 0;
-        set &= set.wrapping_sub(1);
-        is_some.then_some(square)
-    })
+pub fn squares(set: u32) -> impl Iterator<Item = usize> {
+    set_bits(set.into())
 }
 
 /// The board turned by 180 degrees.
@@ -149,8 +145,8 @@ fn flipped(set: u32) -> u32 {
     rank(4) | rank(3) << 5 | rank(2) << 10 | rank(1) << 15 | rank(0) << 20
 }
 
-/// Squares attacked in one direction: one step ahead of `steppers`, and ahead of `sliders` (steppers, too) up to the first
-/// square that is not empty.
+/// Squares attacked in one direction: one step ahead of `steppers`, and ahead of `sliders` (which are steppers, too) up
+/// to the first occupied square.
 #[inline]
 pub fn attacked(direction: Step, steppers: u32, sliders: u32, empty: u32) -> u32 {
     let mut attacked = direction.forth(steppers);
@@ -163,7 +159,7 @@ pub fn attacked(direction: Step, steppers: u32, sliders: u32, empty: u32) -> u32
     attacked
 }
 
-/// For each distance from 1 on, the squares from which pieces go so far in one direction to one of the targets.
+/// For each distance from 1 on, the squares from which pieces move that far in one direction to one of the targets.
 #[inline]
 pub fn leaving(direction: Step, steppers: u32, sliders: u32, empty: u32, targets: u32) -> [u32; MAX_DISTANCE] {
     let mut leaving = [0; MAX_DISTANCE];
@@ -177,17 +173,18 @@ pub fn leaving(direction: Step, steppers: u32, sliders: u32, empty: u32, targets
     leaving
 }
 
-/// What the opponent's sliders do to a king.
+/// The checks and pins of the opponent's sliders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pins {
-    /// Those that give check.
+    /// The sliders that give check.
     checkers: u32,
-    /// By axis, the squares that no pin keeps off it.
+    /// By axis, the squares of pieces that no pin keeps from moving along it.
     pub free: [u32; 4],
 }
 
 impl Pins {
-    /// What sliders, some along ranks and files, some diagonally, do to the king of the side that has `own` pieces.
+    /// The checks and pins of sliders along ranks and files and of diagonal sliders; `own` are the pieces of the king's
+    /// side.
     #[inline]
     fn of(king: usize, [straight, diagonal]: [u32; 2], own: u32, occupied: u32) -> Self {
         let mut pins = Self { checkers: 0, free: [ALL; 4] };
@@ -211,15 +208,15 @@ impl Pins {
         pins
     }
 
-    /// The squares of pieces that are not pinned at all: a pin keeps a piece off all axes but one.
+    /// The squares of pieces that are not pinned: a pinned piece may move along one axis only.
     #[inline]
     pub fn unpinned(&self) -> u32 {
         self.free[0] & self.free[1]
     }
 }
 
-/// Where pieces other than the king may go: anywhere if nothing gives check; to take the one piece that does, or between it
-/// and the king; nowhere if two do.
+/// The targets of pieces other than the king: all squares without a check; with one, the checker and the squares
+/// between it and the king; none with two.
 #[inline]
 fn answers(king: usize, checkers: u32) -> u32 {
     match checkers.count_ones() {
@@ -229,30 +226,30 @@ fn answers(king: usize, checkers: u32) -> u32 {
     }
 }
 
-/// What limits the moves on a board.
+/// The masks that checks and pins put on the moves of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Of the opponent's sliders.
+pub struct MoveMasks {
+    /// The checks and pins of the opponent's sliders.
     pub pins: Pins,
-    /// Where pieces other than the king may go.
+    /// The targets of pieces other than the king.
     pub targets: u32,
-    /// Where the king may go.
+    /// The targets of the king.
     pub king_targets: u32,
-    /// Whether the player to move is in check.
+    /// True if the player to move is in check.
     pub is_check: bool,
 }
 
-/// What stands on a board and what is in hand, seen by the player to move. The opponent sees the board turned by 180 degrees
-/// if it `TURNS`, as in shogi, else flipped top to bottom, as in chess. The default is an empty board.
+/// The pieces on a board and in hand, seen by the player to move. The opponent sees the board turned by 180 degrees if
+/// it `TURNS`, as in shogi, else flipped top to bottom, as in chess. The default is an empty board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Board<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> {
-    /// By kind, whosever they are.
+    /// Squares of both sides' pieces by kind.
     pub kinds: [u32; KINDS],
-    /// Of the player to move.
+    /// Squares of the pieces of the player to move.
     pub own: u32,
-    /// Of the opponent.
+    /// Squares of the opponent's pieces.
     pub opponent: u32,
-    /// What is in hand by kind, own and the opponent's.
+    /// Numbers of pieces in hand by kind, own and the opponent's.
     pub hands: [[u8; IN_HAND]; 2],
 }
 
@@ -269,7 +266,7 @@ impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Board<KINDS, I
         if TURNS { turned(set) } else { flipped(set) }
     }
 
-    /// The same seen by the opponent.
+    /// The same board seen by the opponent.
     #[inline]
     pub fn opposite(&self) -> Self {
         Self {
@@ -280,24 +277,14 @@ impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Board<KINDS, I
         }
     }
 
-    /// The board that `player` sees as the first player sees it, or the other way round.
+    /// The board of `player`'s view in the first player's view, or the reverse.
     pub fn first_sees(&self, player: Player) -> Self {
         if player == Player::First { *self } else { self.opposite() }
     }
 
-    /// A square that `player` sees as the first player sees it, or the other way round.
+    /// A square of `player`'s view in the first player's view, or the reverse.
     pub fn first_sees_square(square: usize, player: Player) -> usize {
         if player == Player::First { square } else { Self::opposite_squares(1 << square).trailing_zeros() as usize }
-    }
-
-    /// What was so many plies before a position that was set up: the same again, as who was to move saw it, or nothing.
-    pub fn before(&self, is_repeated: bool) -> impl Fn(usize) -> Self {
-        let (same, opposite) = (*self, self.opposite());
-        move |age| match (is_repeated, age % 2) {
-            (false, _) => Self::default(),
-            (true, 0) => same,
-            (true, _) => opposite,
-        }
     }
 
     /// The kind of piece on a square, which must not be empty.
@@ -313,8 +300,8 @@ impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Board<KINDS, I
         ((self.own | self.opponent) >> square & 1 == 1).then(|| (self.kind_on(square), owner))
     }
 
-    /// The squares, as the first player sees them and ascending, that the last move changed; `player` is to move. None if
-    /// there was nothing before.
+    /// The squares, in the first player's view and ascending, that the last move changed; `player` is to move. Empty if
+    /// there is no board before.
     pub fn last_move(&self, before: &Self, player: Player) -> Vec<usize> {
         if *before == Self::default() {
             return Vec::new();
@@ -325,15 +312,26 @@ impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Board<KINDS, I
         squares(if player == Player::First { changed } else { Self::opposite_squares(changed) }).collect()
     }
 
-    /// What the player to move has more than the opponent, at a value for each kind on the board and in hand.
+    /// Material of the player to move less the opponent's, by the value of each kind. Kinds in hand follow kind 0.
     #[inline]
-    pub fn material(&self, values: &[f32; KINDS], values_in_hand: &[f32]) -> f32 {
+    pub fn material(&self, values: &[f32; KINDS]) -> f32 {
         let count =
             |squares: u32| (squares & self.own).count_ones() as f32 - (squares & self.opponent).count_ones() as f32;
         let on_board: f32 = self.kinds.iter().zip(values).map(|(squares, value)| count(*squares) * value).sum();
         let [own, opponent] = &self.hands;
-        let more = own.iter().zip(opponent).map(|(own, opponent)| f32::from(*own) - f32::from(*opponent));
-        on_board + more.zip(values_in_hand).map(|(count, value)| count * value).sum::<f32>()
+        let counts = own.iter().zip(opponent).map(|(own, opponent)| f32::from(*own) - f32::from(*opponent));
+        on_board + counts.zip(&values[1..]).map(|(count, value)| count * value).sum::<f32>()
+    }
+
+    /// A board of pieces, each a kind and its owner, row by row as the first player sees the board; hands are empty.
+    pub fn of_pieces(pieces: impl IntoIterator<Item = Option<(usize, Player)>>) -> Self {
+        let mut board = Self::default();
+        for (square, piece) in pieces.into_iter().enumerate() {
+            let Some((kind, owner)) = piece else { continue };
+            board.kinds[kind] |= 1 << square;
+            *[&mut board.own, &mut board.opponent][owner.index()] |= 1 << square;
+        }
+        board
     }
 
     /// The squares without a piece.
@@ -342,22 +340,23 @@ impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Board<KINDS, I
         ALL & !(self.own | self.opponent)
     }
 
-    /// What limits the moves of the player to move: the opponent's sliders along ranks and files and along diagonals, all that
-    /// the opponent attacks, and `others`, those of the opponent's pieces that give check and are no sliders.
+    /// The masks for the player to move. `sliders` are the opponent's along ranks and files and along diagonals,
+    /// `attacks` all squares that the opponent attacks, `others` the opponent's pieces that give check and are not
+    /// sliders.
     #[inline]
-    pub fn limits_of(&self, king: u32, sliders: [u32; 2], attacks: u32, others: impl FnOnce() -> u32) -> Limits {
+    pub fn masks_of(&self, king: u32, sliders: [u32; 2], attacks: u32, others: impl FnOnce() -> u32) -> MoveMasks {
         let king_square = king.trailing_zeros() as usize;
         let pins = Pins::of(king_square, sliders, self.own, self.own | self.opponent);
         let is_check = attacks & king != 0;
         let checkers = if is_check { pins.checkers | others() } else { 0 };
         let targets = answers(king_square, checkers) & !self.own;
-        Limits { pins, targets, king_targets: !(self.own | attacks), is_check }
+        MoveMasks { pins, targets, king_targets: !(self.own | attacks), is_check }
     }
 
-    /// A number for the repetition rule: board, hands and who is to move.
+    /// The key for repetition: a hash of board, hands and player to move.
     #[inline]
     pub fn key(&self, player: Player) -> u64 {
-        // Bit b of each square's kind, counted from 1.
+        // The squares whose kind, numbered from 1, has bit b.
         let bits =
             |b: usize| (0..KINDS).filter(|kind| (kind + 1) >> b & 1 == 1).fold(0, |set, kind| set | self.kinds[kind]);
         let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
@@ -365,7 +364,7 @@ impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Board<KINDS, I
         mix(mix(mix(word(bits(0), bits(1))) ^ word(bits(2), bits(3))) ^ word(self.own, rest))
     }
 
-    /// Writes where the pieces stand: own by kind, then the opponent's.
+    /// Writes the planes of the pieces: own by kind, then the opponent's.
     #[inline]
     pub fn encode(&self, planes: &mut Planes<'_>) {
         for side in [self.own, self.opponent] {
@@ -403,7 +402,7 @@ mod tests {
 
     #[test]
     fn sliders_stop_at_what_is_in_the_way() {
-        // A rook in the left corner of the home rank, and a piece two squares ahead of it on the same file.
+        // There is a rook in the left corner of the home rank, and a piece two squares ahead of it on the same file.
         let (rook, piece) = (1 << 20, 1 << 10);
         let empty = ALL & !(rook | piece);
         assert_eq!(attacked(DIRECTIONS[0], rook, rook, empty), 1 << 15 | 1 << 10);

@@ -1,14 +1,15 @@
-//! The positions that a game has been through, as superko needs them.
+//! The earlier positions of a game, for superko.
 //!
-//! Positions are known by their keys. A stone that captures nothing adds one stone, so all such moves of a turn are held
-//! against the earlier positions with one stone more at once: entries are linked to the one before with as many stones.
+//! Positions are compared by their keys. A move without a capture adds one stone, so all such moves of a turn are
+//! compared at once with the earlier positions that have one stone more: each entry links to the previous one with
+//! equally many stones.
 
 use std::sync::Arc;
 
-/// Positions since the last that was moved to the shared part; a copy of a state copies these alone.
+/// Capacity for the latest positions; a copy of a state copies only these.
 const RECENT: usize = 32;
 
-/// Stone counts are told apart up to this number: beyond it, two counts share a list, which costs time and nothing else.
+/// Number of lists. Stone counts with the same remainder share a list, which costs time and nothing else.
 const LISTS: usize = 128;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,22 +21,22 @@ struct Entry {
 
 /// Earlier positions, the present one included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct History {
-    /// All but the last few, shared between copies.
+pub struct SuperkoHistory {
+    /// All but the latest, shared between copies.
     old: Arc<Vec<Entry>>,
     recent: [Entry; RECENT],
     num_recent: usize,
-    /// Of each list one more than the index of its last entry.
+    /// For each list, one more than the index of its last entry.
     last: [u32; LISTS],
 }
 
-impl History {
-    /// No position yet.
+impl SuperkoHistory {
+    /// A history without positions.
     pub fn new() -> Self {
         Self { old: Arc::default(), recent: [Entry::default(); RECENT], num_recent: 0, last: [0; LISTS] }
     }
 
-    /// Adds a position with so many stones.
+    /// Adds a position with `num_stones` stones.
     pub fn push(&mut self, key: u64, num_stones: usize) {
         if self.num_recent == RECENT {
             Arc::make_mut(&mut self.old).extend_from_slice(&self.recent);
@@ -47,7 +48,7 @@ impl History {
         *last = (self.old.len() + self.num_recent) as u32;
     }
 
-    /// The keys of all positions with so many stones, and of some others.
+    /// The keys of all positions with `num_stones` stones, and of some others.
     #[inline]
     pub fn keys(&self, num_stones: usize) -> impl Iterator<Item = u64> {
         let mut next = self.last[num_stones % LISTS] as usize;
@@ -62,11 +63,11 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use super::History;
+    use super::SuperkoHistory;
 
     #[test]
     fn positions_are_found_by_their_number_of_stones() {
-        let mut history = History::new();
+        let mut history = SuperkoHistory::new();
         let mut copies = Vec::new();
         for number in 0..500_u64 {
             history.push(number, number as usize % 7);

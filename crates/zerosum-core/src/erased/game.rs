@@ -1,0 +1,202 @@
+//! Games.
+
+use std::sync::Arc;
+
+use super::position::{AnyPosition, AnyState, ErasedPosition, require_legal};
+use super::search::{AnyLeaves, AnySearch, ErasedLeaves};
+use crate::game::{Action, Description, Game, GameSpec, Position};
+use crate::leaves::Leaves;
+use crate::perft;
+use crate::search::{Search, SearchConfig, SearchError};
+
+/// [`Game`] with its type hidden.
+pub trait AnyGame: Send + Sync {
+    /// See [`Game::spec`].
+    fn spec(&self) -> &GameSpec;
+
+    /// See [`Game::description`].
+    fn description(&self) -> Description;
+
+    /// See [`Game::notations`].
+    fn notations(&self) -> &'static [&'static str];
+
+    /// See [`Game::position_notations`].
+    fn position_notations(&self) -> &'static [&'static str];
+
+    /// The position before the first move.
+    fn initial_state(&self) -> AnyState;
+
+    /// See [`Game::num_starts`].
+    fn num_starts(&self) -> u32;
+
+    /// See [`Game::start`].
+    ///
+    /// # Errors
+    /// If there is no start with this number.
+    fn start(&self, number: i64) -> Result<AnyState, SearchError>;
+
+    /// See [`Game::parse_position`].
+    ///
+    /// # Errors
+    /// If the text is not a position of the game.
+    fn parse_position(&self, text: &str) -> Result<AnyState, SearchError>;
+
+    /// The state as this game reads it.
+    ///
+    /// # Errors
+    /// If the state is of another game.
+    fn position<'a>(&'a self, state: &'a AnyState) -> Result<Box<dyn AnyPosition + 'a>, SearchError>;
+
+    /// See [`perft::random_plies`].
+    fn random_plies(&self, num_plies: u64, seed: u64, check_interrupt: &dyn Fn()) -> u64;
+
+    /// See [`perft::encode_again`].
+    ///
+    /// # Errors
+    /// If a state is of another game.
+    fn encode_again(&self, states: &[AnyState], times: u32, check_interrupt: &dyn Fn()) -> Result<(), SearchError>;
+
+    /// Positions as an evaluator takes them, outside any search.
+    ///
+    /// # Errors
+    /// If a state is of another game.
+    fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, SearchError>;
+
+    /// Positions of recorded games: the i-th is after `plies[i]` moves of game `games[i]`. The moves of game g are
+    /// `actions[offsets[g]..offsets[g + 1]]`, from `starts[g]` or, if that is missing, from the initial state.
+    ///
+    /// # Errors
+    /// If `games` and `plies` differ in length, an index is out of range or a recorded move is illegal.
+    fn encode_plies(
+        &self,
+        starts: &[Option<AnyState>],
+        actions: &[Action],
+        offsets: &[i64],
+        games: &[i64],
+        plies: &[i64],
+    ) -> Result<Arc<dyn AnyLeaves>, SearchError>;
+
+    /// See [`Search::new`].
+    ///
+    /// # Errors
+    /// If a setting is not allowed.
+    fn search(&self, config: SearchConfig, num_trees: usize) -> Result<Box<dyn AnySearch>, SearchError>;
+}
+
+/// The [`AnyGame`] of a game of known type.
+pub struct Erased<G: Game> {
+    game: Arc<G>,
+}
+
+impl<G: Game> Erased<G> {
+    /// Hides the game's type.
+    pub fn new(game: G) -> Self {
+        Self { game: Arc::new(game) }
+    }
+
+    fn state(&self, state: G::State) -> AnyState {
+        AnyState::new(&self.game, Position { state, plies: 0 })
+    }
+
+    fn erase(&self, leaves: Leaves<G>) -> Arc<dyn AnyLeaves> {
+        Arc::new(ErasedLeaves { game: Arc::clone(&self.game), leaves: Arc::new(leaves) })
+    }
+}
+
+impl<G: Game> AnyGame for Erased<G> {
+    fn spec(&self) -> &GameSpec {
+        self.game.spec()
+    }
+
+    fn description(&self) -> Description {
+        self.game.description()
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        self.game.notations()
+    }
+
+    fn position_notations(&self) -> &'static [&'static str] {
+        self.game.position_notations()
+    }
+
+    fn initial_state(&self) -> AnyState {
+        self.state(self.game.initial_state())
+    }
+
+    fn num_starts(&self) -> u32 {
+        self.game.num_starts()
+    }
+
+    fn start(&self, number: i64) -> Result<AnyState, SearchError> {
+        let last = self.num_starts() - 1;
+        let number = u32::try_from(number).ok().filter(|number| *number <= last).ok_or_else(|| {
+            SearchError(format!("{} has no start {number}: they are 0 to {last}", self.game.spec().name()))
+        })?;
+        Ok(self.state(self.game.start(number)))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<AnyState, SearchError> {
+        Ok(self.state(self.game.parse_position(text).map_err(SearchError)?))
+    }
+
+    fn position<'a>(&'a self, state: &'a AnyState) -> Result<Box<dyn AnyPosition + 'a>, SearchError> {
+        Ok(Box::new(ErasedPosition { game: &self.game, position: state.read(&self.game)? }))
+    }
+
+    fn random_plies(&self, num_plies: u64, seed: u64, check_interrupt: &dyn Fn()) -> u64 {
+        perft::random_plies(&*self.game, num_plies, seed, check_interrupt)
+    }
+
+    fn encode_again(&self, states: &[AnyState], times: u32, check_interrupt: &dyn Fn()) -> Result<(), SearchError> {
+        let states: Result<Vec<_>, _> = states.iter().map(|state| Ok(&state.read(&self.game)?.state)).collect();
+        perft::encode_again(&*self.game, &states?, times, check_interrupt);
+        Ok(())
+    }
+
+    fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, SearchError> {
+        let mut leaves = Leaves::<G>::new(self.game.spec(), 0);
+        for (index, state) in states.iter().enumerate() {
+            leaves.push(&self.game, index as u32, state.read(&self.game)?.clone());
+        }
+        Ok(self.erase(leaves))
+    }
+
+    fn encode_plies(
+        &self,
+        starts: &[Option<AnyState>],
+        actions: &[Action],
+        offsets: &[i64],
+        games: &[i64],
+        plies: &[i64],
+    ) -> Result<Arc<dyn AnyLeaves>, SearchError> {
+        if games.len() != plies.len() {
+            let (games, plies) = (games.len(), plies.len());
+            return Err(SearchError(format!("there are {games} games and {plies} plies, expected one each a sample")));
+        }
+        // One initial state for all samples: a Python game's states keep what was played from them.
+        let initial = Position::initial(&*self.game);
+        let mut leaves = Leaves::<G>::new(self.game.spec(), 0);
+        for (sample, (game, ply)) in games.iter().zip(plies).enumerate() {
+            let moves = usize::try_from(*game)
+                .ok()
+                .and_then(|game| Some((*offsets.get(game)?, *offsets.get(game + 1)?)))
+                .and_then(|(start, end)| actions.get(start as usize..end as usize))
+                .and_then(|moves| moves.get(..usize::try_from(*ply).ok()?))
+                .ok_or_else(|| SearchError(format!("sample {sample}: game {game} has no ply {ply}")))?;
+            let start = starts.get(*game as usize).and_then(Option::as_ref);
+            let mut position = start.map_or(Ok(&initial), |start| start.read(&self.game))?.clone();
+            for action in moves {
+                require_legal(&*self.game, &position, *action)
+                    .map_err(|error| SearchError(format!("sample {sample}, ply {}: {error}", position.plies)))?;
+                position.play(&*self.game, *action);
+            }
+            leaves.push(&self.game, sample as u32, position);
+        }
+        Ok(self.erase(leaves))
+    }
+
+    fn search(&self, config: SearchConfig, num_trees: usize) -> Result<Box<dyn AnySearch>, SearchError> {
+        Ok(Box::new(Search::new(Arc::clone(&self.game), config, num_trees)?))
+    }
+}

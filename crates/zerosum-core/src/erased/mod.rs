@@ -1,0 +1,9 @@
+//! Games, positions and searches with the game's type hidden, for callers that learn it at run time (the Python binding).
+
+mod game;
+mod position;
+mod search;
+
+pub use game::{AnyGame, Erased};
+pub use position::{AnyPosition, AnyState};
+pub use search::{AnyLeaves, AnySearch};

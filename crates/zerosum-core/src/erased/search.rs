@@ -1,0 +1,125 @@
+//! Searches and their leaves.
+
+use std::sync::Arc;
+
+use super::position::AnyState;
+use crate::game::{Action, Game, GameSpec};
+use crate::leaves::{LeafArrays, Leaves};
+use crate::search::{Evaluations, Noise, Root, Search, SearchConfig, SearchError};
+
+/// [`Leaves`] with the game's type hidden.
+pub trait AnyLeaves: Send + Sync {
+    /// The game's description.
+    fn spec(&self) -> &GameSpec;
+
+    /// All but the positions.
+    fn arrays(&self) -> &LeafArrays;
+
+    /// See [`Leaves::rollout_values`].
+    fn rollout_values(&self, num_rollouts: u32, seed: u64, check_interrupt: &dyn Fn()) -> Vec<f32>;
+
+    /// See [`Leaves::owners_after`].
+    ///
+    /// # Errors
+    /// If the offsets do not fit the leaves and actions, or a move is illegal.
+    fn owners_after(&self, actions: &[Action], offsets: &[i64]) -> Result<Option<Vec<i8>>, String>;
+}
+
+/// The [`AnyLeaves`] of a game of known type.
+pub(super) struct ErasedLeaves<G: Game> {
+    pub game: Arc<G>,
+    pub leaves: Arc<Leaves<G>>,
+}
+
+impl<G: Game> AnyLeaves for ErasedLeaves<G> {
+    fn spec(&self) -> &GameSpec {
+        self.game.spec()
+    }
+
+    fn arrays(&self) -> &LeafArrays {
+        &self.leaves
+    }
+
+    fn rollout_values(&self, num_rollouts: u32, seed: u64, check_interrupt: &dyn Fn()) -> Vec<f32> {
+        self.leaves.rollout_values(&self.game, num_rollouts, seed, check_interrupt)
+    }
+
+    fn owners_after(&self, actions: &[Action], offsets: &[i64]) -> Result<Option<Vec<i8>>, String> {
+        self.leaves.owners_after(&self.game, actions, offsets)
+    }
+}
+
+/// [`Search`] with the game's type hidden. Methods and errors are those of [`Search`]; in addition [`Self::reset`] refuses
+/// states of other games.
+#[allow(missing_docs, clippy::missing_errors_doc)]
+pub trait AnySearch: Send {
+    fn num_trees(&self) -> usize;
+    fn config(&self) -> &SearchConfig;
+    fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), SearchError>;
+    fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), SearchError>;
+    fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError>;
+    fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError>;
+    fn favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), SearchError>;
+    fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<dyn AnyLeaves>;
+    fn apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), SearchError>;
+    fn cancel(&mut self, ticket: u64) -> Result<(), SearchError>;
+    fn finished(&self) -> Vec<u32>;
+    fn root(&self, tree: usize) -> Root;
+    fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
+    fn state(&self, tree: usize) -> AnyState;
+    fn clear_cache(&mut self);
+    fn num_cached(&self) -> u64;
+    fn num_leaves(&self) -> u64;
+    fn num_collisions(&self) -> u64;
+    fn num_bytes(&self) -> usize;
+}
+
+/// Methods that call the inherent methods of the same name.
+macro_rules! forward {
+    ($($name:ident(&self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
+        $(fn $name(&self $(, $argument: $type)*) $(-> $result)? { Search::$name(self $(, $argument)*) })*
+    };
+}
+macro_rules! forward_mut {
+    ($($name:ident(&mut self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
+        $(fn $name(&mut self $(, $argument: $type)*) $(-> $result)? { Search::$name(self $(, $argument)*) })*
+    };
+}
+
+impl<G: Game> AnySearch for Search<G> {
+    forward! {
+        num_trees(&self) -> usize;
+        config(&self) -> &SearchConfig;
+        finished(&self) -> Vec<u32>;
+        root(&self, tree: usize) -> Root;
+        best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
+        num_cached(&self) -> u64;
+        num_leaves(&self) -> u64;
+        num_collisions(&self) -> u64;
+        num_bytes(&self) -> usize;
+    }
+
+    forward_mut! {
+        advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), SearchError>;
+        begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError>;
+        restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError>;
+        favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), SearchError>;
+        apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), SearchError>;
+        cancel(&mut self, ticket: u64) -> Result<(), SearchError>;
+        clear_cache(&mut self);
+    }
+
+    fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), SearchError> {
+        let position = state.read(self.game())?.clone();
+        Self::reset(self, tree, position)
+    }
+
+    fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<dyn AnyLeaves> {
+        let leaves = Self::gather(self, max_leaves, max_settled);
+        Arc::new(ErasedLeaves { leaves, game: Arc::clone(self.game()) })
+    }
+
+    fn state(&self, tree: usize) -> AnyState {
+        AnyState::new(self.game(), self.position(tree).clone())
+    }
+}

@@ -1,0 +1,110 @@
+//! The settings of a search as Python has them.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zerosum_core::search::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
+
+fn unknown_word(name: &str, word: &str, known: &str) -> PyErr {
+    PyValueError::new_err(format!("{name} is {word:?}, expected {known}"))
+}
+
+/// The attributes of Python's `SearchConfig` that the core needs.
+#[derive(FromPyObject)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+pub struct Settings {
+    c_init: f32,
+    c_base: f32,
+    c_factor: f32,
+    unvisited_value: String,
+    unvisited_reduction: f32,
+    root_noise_fraction: f32,
+    root_noise_total: f32,
+    root_unvisited_reduction: Option<f32>,
+    root_selection: String,
+    gumbel_actions: u16,
+    gumbel_visit_scale: f32,
+    gumbel_value_scale: f32,
+    gumbel_rescale: bool,
+    policy_target: String,
+    forced_playouts: f32,
+    move_choice: String,
+    lcb_deviations: f32,
+    lcb_least_share: f32,
+    variance_scale: f32,
+    variance_prior: f32,
+    variance_prior_visits: f32,
+    draw_value: f32,
+    moves_left_effect: f32,
+    moves_left_slope: f32,
+    moves_left_threshold: f32,
+    keep_draws: bool,
+    exact_bounds: bool,
+    twofold_draw: bool,
+    count_reused_visits: bool,
+    leaves_in_flight: u16,
+    virtual_loss: f32,
+    collision_share: f32,
+    threads: u16,
+    cache_positions: u32,
+    memory_mib: u32,
+}
+
+impl Settings {
+    pub fn config(&self, noise_alpha: f32) -> PyResult<SearchConfig> {
+        Ok(SearchConfig {
+            c_init: self.c_init,
+            c_base: self.c_base,
+            c_factor: self.c_factor,
+            unvisited_value: match self.unvisited_value.as_str() {
+                "loss" => UnvisitedValue::Loss,
+                "zero" => UnvisitedValue::Zero,
+                "parent" => UnvisitedValue::Parent { reduction: self.unvisited_reduction },
+                other => return Err(unknown_word("unvisited_value", other, "loss, zero or parent")),
+            },
+            noise_fraction: self.root_noise_fraction,
+            noise_alpha,
+            noise_total: self.root_noise_total,
+            root_unvisited_reduction: self.root_unvisited_reduction.unwrap_or(self.unvisited_reduction),
+            root_selection: match self.root_selection.as_str() {
+                "puct" => RootSelection::Puct,
+                "gumbel" => RootSelection::Gumbel,
+                other => return Err(unknown_word("root_selection", other, "puct or gumbel")),
+            },
+            gumbel_actions: self.gumbel_actions,
+            gumbel_visit_scale: self.gumbel_visit_scale,
+            gumbel_value_scale: self.gumbel_value_scale,
+            gumbel_rescale: self.gumbel_rescale,
+            policy_target: match self.policy_target.as_str() {
+                "visits" => PolicyTarget::Visits,
+                "completed-q" => PolicyTarget::CompletedQ,
+                other => return Err(unknown_word("policy_target", other, "visits or completed-q")),
+            },
+            forced_playouts: self.forced_playouts,
+            move_choice: match self.move_choice.as_str() {
+                "visits" => MoveChoice::Visits,
+                "lcb" => MoveChoice::LowerConfidenceBound {
+                    deviations: self.lcb_deviations,
+                    least_share: self.lcb_least_share,
+                },
+                other => return Err(unknown_word("move_choice", other, "visits or lcb")),
+            },
+            variance_scale: self.variance_scale,
+            variance_prior: self.variance_prior,
+            variance_prior_visits: self.variance_prior_visits,
+            draw_value: self.draw_value,
+            moves_left_effect: self.moves_left_effect,
+            moves_left_slope: self.moves_left_slope,
+            moves_left_threshold: self.moves_left_threshold,
+            keep_draws: self.keep_draws,
+            exact_bounds: self.exact_bounds,
+            twofold_draw: self.twofold_draw,
+            count_reused_visits: self.count_reused_visits,
+            leaves_in_flight: self.leaves_in_flight,
+            virtual_loss: self.virtual_loss,
+            collision_share: self.collision_share,
+            threads: self.threads,
+            cache_positions: self.cache_positions,
+            memory_mib: self.memory_mib,
+        })
+    }
+}
