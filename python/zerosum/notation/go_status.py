@@ -1,8 +1,8 @@
-"""Which stones are dead, and what a game of Go is worth without them.
+"""The dead stones of a Go position, and its score without them.
 
-Random games from the position are the judge (`Game.ownership`): a chain is dead if its points are more often the
-opponent's at their ends. They keep eyes, and do not put large chains into atari themselves, so that seki stands. Where
-GNU Go's games on 9x9 were settled, both say the same of every stone (tests/notation/test_go_status.py).
+Random games from the position decide (`Game.ownership`): a chain is dead if its points more often belong to the
+opponent at the end. The games keep eyes and do not put large own chains into atari, so that seki stays. At the ends
+of GNU Go's games on 9x9 both agree on every stone (tests/notation/test_go_status.py).
 
     judged = judge(game, state)
     judged.dead, judged.seki, judged.score()
@@ -22,16 +22,16 @@ from zerosum.games import Rules, State
 from zerosum.notation.go_words import LETTERS, point_of, stones_of, text_of, vertex_of
 
 NUM_GAMES = 200
-"""Random games for a verdict: 0.03 seconds on 9x9, 0.2 on 19x19."""
+"""Number of random games: 0.03 seconds on 9x9, 0.2 on 19x19."""
 CLEAR = 0.2
 """A chain is clearly alive or dead if its mean ownership is beyond this; of live chains at the ends of GNU Go's games
 99 in 100 are."""
 ROOM = 7
-"""Points of its own by which a group lives without a second eye, as the core counts territory."""
+"""Number of own points with which a group lives without a second eye, as in the core's territory count."""
 
 
 def judge(game: Rules, state: State, *, num_games: int = NUM_GAMES, seed: int = 0) -> Judgement:
-    """What the stones of a position of Go are.
+    """Judge the stones of a Go position.
 
     Args:
         game: Go, with any rules.
@@ -55,12 +55,12 @@ class Judgement:
 
     @cached_property
     def size(self) -> int:
-        """Points of a side."""
+        """Length of a side of the board."""
         return self.game.spec.board_shape[0]
 
     @cached_property
     def stones(self) -> dict[int, int]:
-        """Whose stone is on which point."""
+        """The owner of the stone on each occupied point."""
         text = self.game.position_text(self.state)
         assert text is not None
         return {point_of(self.size, vertex): player for vertex, player in stones_of(text)}
@@ -76,7 +76,7 @@ class Judgement:
 
     @cached_property
     def dead(self) -> frozenset[int]:
-        """Points of stones that are taken for dead."""
+        """Points of dead stones."""
         return frozenset().union(*(chain for chain, _, mean in self.chains if mean < 0))
 
     @cached_property
@@ -85,14 +85,14 @@ class Judgement:
         return _Count(self.size, self._left(self.dead)).in_seki
 
     def score(self) -> float:
-        """Black's points less White's and komi, by the game's rules, without the dead stones."""
+        """Black's points minus White's points and komi by the game's rules, without the dead stones."""
         return self._score_without(self.dead)
 
     def sure_lead(self, player: int) -> float:
-        """By how many points this player is ahead at the least.
+        """A lower bound of this player's lead in points.
 
-        What is not clear is taken to go wrong: own chains that may be dead are, the opponent's are not, and all points
-        between both sides are the opponent's.
+        Unclear chains count against the player: own ones are dead, the opponent's alive, and all points between both
+        sides belong to the opponent.
         """
         dead = frozenset().union(
             *(chain for chain, owner, mean in self.chains if mean < (CLEAR if owner == player else -CLEAR))
@@ -155,7 +155,7 @@ class _Count:
         return len(territory) >= ROOM or len(list(parts(self.size, set(territory)))) >= 2
 
     def _can_be_filled(self, point: int) -> bool:
-        """Whether a stone of some side takes something there, or has two liberties."""
+        """Whether a stone of either side would capture there or have two liberties."""
         return any(self._is_free(point, player) for player in (0, 1))
 
     def _is_free(self, point: int, player: int) -> bool:
@@ -173,7 +173,7 @@ class _Count:
 
 
 def beside(size: int, points: Set[int]) -> set[int]:
-    """The points next to these, on a board with so many points a side."""
+    """The neighbours of these points on a board of this size."""
     return {
         point + step
         for point in points

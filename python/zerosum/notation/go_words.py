@@ -1,7 +1,7 @@
-"""Go as programs speak of it: points, players, and rules in KataGo's words (docs/GTP_Extensions.md, kata-set-rules).
+"""Go in programs' notation: points, players, and KataGo's names of rules (docs/GTP_Extensions.md, kata-set-rules).
 
-Played here are area scoring without tax and territory scoring with none in seki, both without a button; what else is
-asked for is `GoRules.unsupported`, and for the caller to refuse or to warn of.
+Supported are area scoring without tax and territory scoring with none in seki, both without a button.
+`GoRules.unsupported` lists everything else; the caller refuses it or warns.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from zerosum.base.errors import SettingsError, nearest, shown
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 PLAYERS = {"b": 0, "black": 0, "w": 1, "white": 1}
 LETTERS = "XO"
-"""Of the players in a position's text."""
+"""Letters of the players in a position's text."""
 
 
 def stones_of(text: str) -> Iterator[tuple[str, int]]:
-    """(point, whose stone) of a position's text, row by row from the top.
+    """(point, owner) of each stone in a position's text, row by row from the top.
 
     >>> list(stones_of("5/2X2/5/5/O4 X"))
     [('C4', 0), ('A1', 1)]
@@ -46,12 +46,12 @@ def text_of(size: int, stones: Mapping[str, int], player: int) -> str:
 
 
 def without_past(text: str) -> str:
-    """The text of a position without what its moves forbid, and as if nobody had passed."""
+    """The text of a position without forbidden points and passes."""
     return re.sub(r" (ko|passes)=\S+", "", text)
 
 
 def vertex_of(size: int, point: int) -> str:
-    """A point of a board, row by row from the top left, as GTP writes it.
+    """The GTP text of a point, numbered row by row from the top left.
 
     >>> vertex_of(9, 0), vertex_of(9, 80)
     ('A9', 'J1')
@@ -60,7 +60,7 @@ def vertex_of(size: int, point: int) -> str:
 
 
 def point_of(size: int, vertex: str) -> int:
-    """The point that GTP writes like this; it must be one of the board.
+    """The number of a point of the board from its GTP text.
 
     >>> point_of(9, "A9"), point_of(9, "J1")
     (0, 80)
@@ -74,21 +74,21 @@ class GoRules:
 
     ko: str = "POSITIONAL"
     suicide: bool = False
-    """Of more than one stone, or of any with simple ko."""
+    """Whether suicide of several stones is legal; with simple ko, of a single stone, too."""
     handicap_bonus: str = "0"
     """Points that White gets for N handicap stones: "0", "N-1" or "N"."""
     scoring: str = "AREA"
     tax: str = "NONE"
     has_button: bool = False
     friendly_pass: bool = False
-    """Whether dead stones may stay: both sides pass, and what is dead is taken off before the count."""
+    """Whether dead stones may stay: after both sides pass they are removed before the count."""
 
     @classmethod
     def named(cls, name: str) -> GoRules:
-        """The rules that KataGo knows by this name.
+        """The rules with this name in KataGo.
 
         Raises:
-            SettingsError: it knows none.
+            SettingsError: the name is unknown.
         """
         key = name.strip().lower().replace("_", "-")
         if key not in SHORTHANDS:
@@ -99,7 +99,7 @@ class GoRules:
         """The rules with fields of KataGo's JSON changed.
 
         Raises:
-            SettingsError: there is no such field, or no such value of it.
+            SettingsError: a field is unknown, or its value is invalid.
         """
         rules = self
         for said, value in values.items():
@@ -114,12 +114,12 @@ class GoRules:
         return rules
 
     def fields(self) -> dict[str, Any]:
-        """As KataGo's JSON has them."""
+        """The rules as KataGo's JSON."""
         return {name: getattr(self, field) for name, (field, _) in FIELDS.items()}
 
     @property
     def unsupported(self) -> list[str]:
-        """What of them is not played here."""
+        """The rules that are not supported here."""
         found = []
         if self.scoring == "TERRITORY" and self.tax == "NONE":
             found.append("territory in seki")
@@ -137,7 +137,7 @@ FIELDS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "hasButton": ("has_button", (False, True)),
     "friendlyPassOk": ("friendly_pass", (False, True)),
 }
-"""Fields of KataGo's JSON, with ours and their values."""
+"""Fields of KataGo's JSON: our field, and the allowed values."""
 OTHER_NAMES = {"koRule": "ko", "scoringRule": "scoring", "taxRule": "tax", "multiStoneSuicideLegal": "suicide"}
 _JAPANESE = GoRules("SIMPLE", scoring="TERRITORY", tax="SEKI", friendly_pass=True)
 _AGA = GoRules("SITUATIONAL", handicap_bonus="N-1", friendly_pass=True)
@@ -167,7 +167,7 @@ SEARCH_SETTINGS = {
     "cpuctExplorationBase": "c_base",
     "fpuReductionMax": "unvisited_reduction",
 }
-"""KataGo's names of settings that our search has in the same formulas: c(s), and the value of unvisited moves."""
+"""KataGo's names of search settings that have the same formula here: c(s), and the value of unvisited moves."""
 
 
 def search_changes(name: str, number: float) -> dict[str, Any]:

@@ -1,8 +1,7 @@
-"""A record held against the rules of its game: its moves from a file's notation to the game's own, and back.
+"""Checks a record by its game's rules: translates its moves from a file's notation into the game's, and back.
 
-Games are known by `zerosum.games.Rules` alone. A line of moves ends before its first illegal one, and the record's
-errors, or its warnings if the line is a variation, say which move that is, on which line of the file, and which legal
-moves are near.
+The module knows games only by `zerosum.games.Rules`. A line of moves ends before its first illegal move. The record's
+errors (or its warnings, in a variation) name that move, its line in the file, and similar legal moves.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ def game_of(name: str) -> Rules:
     """The game that a record names.
 
     Raises:
-        GameError: there is none of this name, or an option is out of range.
+        GameError: the name is unknown, or an option is out of range.
     """
     return make(name)
 
 
 def options_of(game: Rules) -> dict[str, str]:
-    """All options that a game has, by name, with their values."""
+    """The values of all options of a game, by name."""
     return {option.name: option.default for option in game.spec.known_options} | given_options(game)
 
 
 def states_of(record: Record) -> list[State]:
-    """The positions of the game that was played: before the first move, and after each move.
+    """The positions of the main line: before the first move, and after each move.
 
     Raises:
-        GameError: a move is illegal, or the game or its start is none.
+        GameError: a move is illegal, or the game or its start is invalid.
     """
     game = game_of(record.game)
     states = [start_state(game, record.start)]
@@ -49,7 +48,7 @@ def states_of(record: Record) -> list[State]:
 
 
 def check_record(record: Record) -> Record:
-    """A record as a parser made it, with its game, start and moves in the game's own notation.
+    """Translate a parsed record into the game's own notation.
 
     Each line of moves ends before the first illegal move, which an error names; a warning in a variation.
     """
@@ -81,7 +80,7 @@ def in_notation(record: Record, format: str) -> Record:
 
     Raises:
         RecordError: the record has errors, or a move of it is illegal.
-        GameError: the record's game or start is none.
+        GameError: the record's game or start is invalid.
     """
     record.checked()
     game = game_of(record.game)
@@ -100,9 +99,9 @@ class _Walk:
         self.game, self.read = game, _known(game, read)
         self.write = _known(game, write)
         self.errors: list[GameError] = []
-        """Where and why the main line ends."""
+        """Errors that end the main line."""
         self.warnings: list[GameError] = []
-        """Where and why variations end."""
+        """Errors that end variations."""
 
     def translate(self, record: Record, start: State) -> tuple[tuple[Move, ...], tuple[tuple[Move, ...], ...]]:
         """The main line and the variations that leave it before its first move."""
@@ -138,14 +137,14 @@ def parse_move(game: Rules, state: State, move: Move, number: int, notation: str
     """The action that a record's move is, in any notation of its game.
 
     Args:
-        game: That it is a move of.
-        state: The position that it is made in.
-        move: As a parser made it, or in the game's own notation.
-        number: Of the move in its game, counted from 1.
-        notation: In which an error names legal moves that are near; the game's own if None.
+        game: The game of the move.
+        state: The position before the move.
+        move: A parsed move, or one in the game's own notation.
+        number: The number of the move in its game, from 1.
+        notation: The notation of similar legal moves in an error; None is the game's own.
 
     Raises:
-        GameError: it is illegal; the message has the line, the move and what would be legal.
+        GameError: the move is illegal; the message names the line, the move and similar legal moves.
     """
     action = game.parse_action(state, move.text)
     if action is None and notation == "kif":
