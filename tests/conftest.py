@@ -19,6 +19,12 @@ settings.register_profile("zerosum", deadline=None, derandomize=True)
 settings.load_profile("zerosum")
 
 
+@pytest.fixture(autouse=True)
+def no_bundled_networks(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Networks of the package play in their own tests only: elsewhere a game that no run has learned has none."""
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", tmp_path_factory.getbasetemp() / "no networks")
+
+
 @pytest.fixture
 def zero(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """`zerosum` with these words and lines typed."""

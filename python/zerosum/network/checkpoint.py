@@ -2,7 +2,7 @@
 
 A checkpoint of step 1000 is three files:
 
-    step-00001000.safetensors           weights, float32
+    step-00001000.safetensors           weights, float32 (float16 in networks that only play)
     step-00001000.learner.safetensors   optimiser state: for training only; playing works without it
     step-00001000.json                  what it is, with size and SHA-256 of the other two
 
@@ -178,18 +178,41 @@ def save_checkpoint(
     Raises:
         FileExistsError: the directory already has a checkpoint of this step.
     """
+    parts = {"weights": checkpoint.weights, "learner": learner_state}
+    return _write(directory, checkpoint.info, parts, {"learner": dict(learner_info)})
+
+
+def save_network(directory: Path, checkpoint: Checkpoint) -> Path:
+    """Write a checkpoint that is only played with, and return the path of its JSON: weights in float16, nothing else.
+
+    Raises:
+        FileExistsError: the directory already has a checkpoint of this step.
+        DataError: a weight is beyond the range of float16.
+    """
+    largest = np.finfo(np.float16).max
+    for name, weight in checkpoint.weights.items():
+        if not (np.abs(weight) <= largest).all():
+            raise DataError(f"The weights {name} do not fit float16, whose largest number is {largest}.")
+    halves = {name: weight.astype(np.float16) for name, weight in checkpoint.weights.items()}
+    return _write(directory, checkpoint.info, {"weights": halves}, {})
+
+
+def _write(
+    directory: Path, info: CheckpointInfo, parts: Mapping[str, Mapping[str, NDArray[Any]]], more: Mapping[str, Any]
+) -> Path:
+    """Write the parts of a checkpoint, each a safetensors file, then its JSON with `more` in it."""
     directory.mkdir(parents=True, exist_ok=True)
-    path = checkpoint_path(directory, checkpoint.info.step)
+    path = checkpoint_path(directory, info.step)
     if path.exists():
         raise FileExistsError(f"There is a checkpoint of this step already: {path}.")
     import safetensors.numpy as safetensors
 
     files = {}
-    for part, arrays in {"weights": checkpoint.weights, "learner": learner_state}.items():
+    for part, arrays in parts.items():
         content = safetensors.save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
         write_durably(_part_path(path, part), content)
         files[part] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    body = {**asdict(checkpoint.info), "learner": dict(learner_info), "files": files}
+    body = {**asdict(info), **more, "files": files}
     body = json.loads(json.dumps(body, allow_nan=False))  # as it will be read: the checksum is of that
     body["sha256"] = _body_checksum(body)
     write_durably(path, json.dumps(body, indent=2).encode())
@@ -313,6 +336,9 @@ def set_aside(path: Path, reason: str) -> str:
 def _read_checkpoint(path: Path) -> Checkpoint:
     body = _read_body(path)
     info, weights = _info_of(path, body), _read_arrays(path, body, "weights")
+    weights = {
+        name: weight.astype(np.float32) if weight.dtype == np.float16 else weight for name, weight in weights.items()
+    }
     try:
         return Checkpoint(info=info, weights=weights)
     except DataError as error:

@@ -1,8 +1,8 @@
 """Who plays: the player that a word means, and the default player of a game.
 
 All commands go by one rule. A word is a run or a checkpoint (a path, or the name of a run), a game, whose newest run
-plays, or `rollouts`. Where nobody is named the newest run of the game plays, and rollouts if no run has learned it. The
-choice is told (`ChosenPlayer.sentence`).
+plays, or `rollouts`. Where nobody is named the newest run of the game plays, else the network of the package, else
+rollouts. The choice is told (`ChosenPlayer.sentence`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import NO_PLY_CAP, without_ply_cap
 from zerosum.network import CheckpointInfo
+from zerosum.play.bundled import bundled_network, is_bundled, read_card
 from zerosum.play.player import (
     ALPHA_BETA,
     DEFAULT_ROLLOUTS,
@@ -47,21 +48,31 @@ def choose_player(
 ) -> ChosenPlayer:
     """The player of a run or checkpoint, or if none is named, of the newest run in `runs` whose network fits the game.
 
-    Without any, pure Monte Carlo tree search: uniform priors and random games. They play as `by_people_rules` has it.
+    Without a run the network of the package plays (`bundled_network`); without that pure Monte Carlo tree search, with
+    uniform priors and random games. They play as `by_people_rules` has it.
 
     Raises:
         DataError: `path` holds no whole checkpoint, or one whose network does not fit the game.
         SettingsError: a setting is out of range, or the backend cannot be used.
     """
-    taken = path or newest_run(game, runs=runs)
+    taken = path or usual_network(game, runs=runs)
     if taken is None:
         return ChosenPlayer(usual_rollouts(game), _no_run_sentence(game, runs))
     player = by_people_rules(load_player(taken, game=game, backend=backend), game)
-    return ChosenPlayer(player, _sentence(player, taken, is_newest=path is None))
+    return ChosenPlayer(player, _sentence(player, taken, is_named=path is not None))
 
 
-def _sentence(player: Player, path: Path, *, is_newest: bool) -> str:
-    return f"Playing with {'the newest run, ' if is_newest else ''}{path.absolute()}, step {player.step}."
+def usual_network(game: Rules, *, runs: Path | None = None) -> Path | None:
+    """The newest run in `runs` whose network fits the game, else the network of the package; None without either."""
+    return newest_run(game, runs=runs) or bundled_network(game)
+
+
+def _sentence(player: Player, path: Path, *, is_named: bool) -> str:
+    if is_bundled(path):
+        card = read_card(path)
+        rating = f", {card.rating} at {card.played}" if card.rating else ""
+        return f"Playing with the network {path.name} that comes with zerosum ({card.budget} of training{rating})."
+    return f"Playing with {'' if is_named else 'the newest run, '}{path.absolute()}, step {player.step}."
 
 
 def _no_run_sentence(game: Rules, runs: Path | None) -> str:
@@ -92,18 +103,18 @@ def open_player(
     if word and not means_game(word):
         path = existing_run(word, runs=runs)
         player = load_player(path, num_simulations=num_simulations, game=game or None)
-        return ChosenPlayer(player, "" if str(path) == word else _sentence(player, path, is_newest=False))
+        return ChosenPlayer(player, "" if str(path) == word else _sentence(player, path, is_named=True))
     if word and game:
         raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
     if not word and not game:
         raise SettingsError("nobody is named: name a game, a run, a checkpoint or rollouts.")
     rules = make(word or game)
-    taken = newest_run(rules, runs=runs)
+    taken = usual_network(rules, runs=runs)
     if taken is None:
         player = rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=0).player(rules)
         return ChosenPlayer(player, _no_run_sentence(rules, runs))
     player = load_player(taken, num_simulations=num_simulations, game=rules)
-    return ChosenPlayer(player, _sentence(player, taken, is_newest=True))
+    return ChosenPlayer(player, _sentence(player, taken, is_named=False))
 
 
 def _without_network(word: str, game: str, num_simulations: int | None) -> Player:
@@ -141,7 +152,7 @@ def describe_network(game: Rules, path: Path | None = None, *, runs: Path | None
     Raises:
         DataError: as `network_at`.
     """
-    taken = path or newest_run(game, runs=runs)
+    taken = path or usual_network(game, runs=runs)
     return None if taken is None else network_at(taken)
 
 

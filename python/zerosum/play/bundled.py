@@ -1,0 +1,57 @@
+"""Networks that come with the package: they play the games that no run has learned here.
+
+Each is a folder of `zerosum/data/networks`: a run directory with one checkpoint of `save_network` and a card, without
+games. `tools/package_network.py` makes one from a run.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from zerosum.games import Rules
+from zerosum.play.runs import network_at
+
+DIRECTORY = Path(str(resources.files("zerosum") / "data" / "networks"))
+CARD = "card.toml"
+
+
+@dataclass(frozen=True)
+class NetworkCard:
+    """How a network was made and how strong it is."""
+
+    command: str
+    """The command that trained it."""
+    date: str
+    """Of the code, ISO 8601."""
+    budget: str
+    """What the training cost, such as "20 CPU-minutes"."""
+    evaluations_per_second: int
+    """Of its self-play, per CPU-second."""
+    rating: str
+    """On the game's ladder, with bars; "" if it was not rated."""
+    played: str
+    """How it played for the rating, such as "100 simulations a move"."""
+
+
+def bundled_networks() -> list[Path]:
+    """The directories of all networks of the package, by name."""
+    return sorted(path.parent for path in DIRECTORY.glob(f"*/{CARD}"))
+
+
+def bundled_network(game: Rules) -> Path | None:
+    """The directory of the network of the package that fits the game; None without one."""
+    fitting = (path for path in bundled_networks() if network_at(path).encoder_id == game.spec.encoder_id)
+    return next(fitting, None)
+
+
+def is_bundled(path: Path) -> bool:
+    """Whether a path is the directory of a network of the package."""
+    return path.parent == DIRECTORY
+
+
+def read_card(directory: Path) -> NetworkCard:
+    """The card of a bundled network."""
+    return NetworkCard(**tomllib.loads((directory / CARD).read_text(encoding="utf-8")))

@@ -1,0 +1,101 @@
+"""Networks of the package: they are whole, small and described, and play where no run has learned the game."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import package_network
+from networks_for_tests import save_network as save_checkpoint
+from runs_for_tests import train_a_little
+from zerosum.base.errors import DataError
+from zerosum.games import make
+from zerosum.network import Checkpoint, load_checkpoint
+from zerosum.network.checkpoint import checkpoint_path, save_network
+from zerosum.play import bundled
+from zerosum.play.choice import choose_player, describe_network, open_player
+from zerosum.play.player import load_player
+
+PACKAGED = bundled.DIRECTORY
+NAMES = sorted(path.parent.name for path in PACKAGED.glob("*/card.toml"))
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "networks.md"
+
+
+@pytest.fixture
+def packaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundled, "DIRECTORY", PACKAGED)
+
+
+def test_weights_in_float16_are_read_as_float32(tmp_path: Path) -> None:
+    game = make("tictactoe")
+    whole = load_checkpoint(save_checkpoint(tmp_path / "whole", game))
+    path = save_network(tmp_path / "halves", whole)
+    assert sorted(file.name for file in path.parent.iterdir()) == ["step-00000007.json", "step-00000007.safetensors"]
+    halves = load_checkpoint(path)
+    assert halves.info == whole.info
+    for name, weight in whole.weights.items():
+        assert halves.weights[name].dtype == np.float32
+        np.testing.assert_allclose(halves.weights[name], weight, rtol=1e-3, atol=1e-7)
+    large = {name: np.full_like(weight, 1e6) for name, weight in whole.weights.items()}
+    with pytest.raises(DataError, match="do not fit float16"):
+        save_network(tmp_path / "large", Checkpoint(whole.info, large))
+    with pytest.raises(FileExistsError):
+        save_network(tmp_path / "halves", whole)
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -> None:
+    directory = PACKAGED / name
+    player = load_player(directory)
+    assert player.step > 0 and bundled.bundled_network(player.game) == directory
+    assert checkpoint_path(directory / "checkpoints", player.step).with_suffix(".safetensors").stat().st_size <= 4e6
+    card = bundled.read_card(directory)
+    for field in fields(card):
+        assert getattr(card, field.name), f"the card says nothing of {field.name}"
+    assert sorted(file.name for file in directory.iterdir()) == ["card.toml", "checkpoints", "config.toml"]
+
+
+@pytest.mark.usefixtures("packaged")
+def test_the_page_has_the_cards() -> None:
+    rows = [
+        f"| {name} | {card.date} | `{card.command}` | {card.budget} | {card.evaluations_per_second:,} | {card.rating}"
+        f" | {card.played} |"
+        for name in NAMES
+        for card in [bundled.read_card(PACKAGED / name)]
+    ]
+    assert "\n".join(rows) in PAGE.read_text(encoding="utf-8"), rows
+
+
+@pytest.mark.usefixtures("packaged")
+def test_it_plays_where_no_run_has_learned_the_game(tmp_path: Path) -> None:
+    game = make("connect4")
+    for chosen in (choose_player(game, runs=tmp_path), open_player("connect4", runs=tmp_path)):
+        assert chosen.player.step > 0
+        assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum (")
+    info = describe_network(game, runs=tmp_path)
+    assert info is not None and info.step == chosen.player.step
+    save_checkpoint(tmp_path / "mine" / "checkpoints", game)
+    assert choose_player(game, runs=tmp_path).player.step == 7, "a run of one's own comes first"
+    assert choose_player(make("nim"), runs=tmp_path / "none").player.step == 0
+
+
+def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundled, "DIRECTORY", tmp_path / "networks")
+    monkeypatch.setattr(package_network, "DIRECTORY", tmp_path / "networks")
+    run, words = tmp_path / "run", ["--date", "2026-01-01", "--played", "4 simulations a move"]
+    with pytest.raises(SystemExit, match="is not there"):
+        package_network.main([str(run), *words])
+    train_a_little("tictactoe", run)
+    for rating in ("Elo 1", "Elo 2"):  # the second one replaces the first
+        package_network.main([str(run), *words, "--rating", rating])
+    [directory] = bundled.bundled_networks()
+    assert directory.name == "tictactoe" and bundled.read_card(directory).rating == "Elo 2"
+    chosen = choose_player(make("tictactoe"), runs=tmp_path / "none")
+    assert chosen.player.step == 2 and "Elo 2 at 4 simulations a move" in chosen.sentence
+    monkeypatch.setattr(package_network, "MOST_BYTES", 1000)
+    with pytest.raises(SystemExit, match="take a smaller one"):
+        package_network.main([str(run), *words])

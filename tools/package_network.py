@@ -1,0 +1,86 @@
+"""Makes a network of the package from a run: its newest checkpoint in float16, its settings and a card.
+
+    python tools/package_network.py runs/connect4 --date 2026-11-22
+
+writes `python/zerosum/data/networks/connect4`, in place of the one before. The rating is the run's own of that
+checkpoint, by games against the ladder's opponents; `--rating` and `--played` say another one, such as that of
+`zerosum ladder`. `docs/networks.md` has the cards of all networks; the tests say what it lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from zerosum.base.errors import DataError, ZerosumError
+from zerosum.network.checkpoint import load_checkpoint, save_network
+from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard
+from zerosum.run.config import load_config, minutes_word
+from zerosum.run.metrics import read_metrics
+from zerosum.run.strength import Strength, player_name
+
+MOST_BYTES = 4_000_000
+"""Of a network in the package."""
+
+
+def package(run: Path, name: str, *, date: str, rating: str = "", played: str = "") -> Path:
+    """Write the network's folder; returns it.
+
+    Raises:
+        DataError: the run has no checkpoint, or the network is too large for the package.
+    """
+    checkpoint, config = load_checkpoint(run), load_config(run / "config.toml")
+    rows = read_metrics(run / "metrics.csv")
+    if not checkpoint.info.step or not rows:
+        raise DataError(f"{run} has not learned yet.")
+    unit = minutes_word(config.training)
+    seconds = 60 * rows[-1].minutes
+    own = Strength(run, None, config).ratings.get(player_name(checkpoint.info.step))
+    words = ["zerosum", "train", config.game, *(["--preset", config.preset] if config.preset else [])]
+    minutes = config.training.minutes
+    words += ["--steps", str(config.training.steps)] if minutes is None else ["--minutes", f"{minutes:g}"]
+    words += ["--set", "training.clock=cpu"] if config.training.clock == "cpu" else []
+    card = NetworkCard(
+        command=shlex.join(words),
+        date=date,
+        budget=f"{rows[-1].minutes:.0f} {unit}",
+        evaluations_per_second=round(checkpoint.info.training["evaluations"] / seconds),
+        rating=rating or (f"Elo {own}" if own else ""),
+        played=played or f"{config.strength.num_simulations or config.search.num_simulations} simulations a move",
+    )
+    target = DIRECTORY / name
+    shutil.rmtree(target, ignore_errors=True)
+    path = save_network(target / "checkpoints", checkpoint)
+    shutil.copy(run / "config.toml", target / "config.toml")
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(card).items()]
+    (target / CARD).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    size = path.with_suffix(".safetensors").stat().st_size
+    if size > MOST_BYTES:
+        raise DataError(f"the network has {size:,} bytes, allowed are {MOST_BYTES:,}: take a smaller one.")
+    return target
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Package the run that is named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--name", default="", help="of the folder; the game's, if not given")
+    parser.add_argument("--date", required=True, help="of the code that trained it, such as 2026-11-22")
+    parser.add_argument("--rating", default="", help="on the game's ladder, such as 'Elo 1424 ± 100'")
+    parser.add_argument("--played", default="", help="how it played for that, such as '200 simulations a move'")
+    asked = parser.parse_args(arguments)
+    try:
+        name = asked.name or load_checkpoint(asked.run).info.game
+        print(package(asked.run, name, date=asked.date, rating=asked.rating, played=asked.played))
+    except ZerosumError as error:
+        sys.exit(f"package_network: {error}")
+
+
+if __name__ == "__main__":
+    main()
