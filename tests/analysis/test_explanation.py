@@ -60,6 +60,6 @@ def test_the_text(zero: Command) -> None:
 
 
 def test_words_that_do_not_fit(zero: Command) -> None:
-    assert zero("explain", "conect4").err.startswith("zerosum: unknown game 'conect4'")
+    assert zero("explain", "conect4").err.startswith("zerosum: unknown player 'conect4': did you mean 'connect4'?")
     assert "is not a legal move" in zero("explain", "connect4", "9").err
     assert "The game is over" in zero("explain", "tictactoe", "a1 a2 b1 b2 c1").err

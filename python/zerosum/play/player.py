@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from zerosum._core import MAX_ALPHA_BETA_DEPTH, core_game_names
-from zerosum.base.errors import DataError, GameError, SettingsError, nearest, printable
+from zerosum.base.errors import DataError, GameError, SettingsError, near, nearest, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.mover import Program, Terms
@@ -530,7 +530,8 @@ def existing_run(word: str, *, runs: Path | None = None) -> Path:
             f"No run in {(runs or runs_directory()).absolute()} has learned {word}: name another player."
         )
     if path is None:
-        words = (RANDOM.name, ALPHA_BETA, ROLLOUTS, *run_names(runs))
+        games = near(word, core_game_names())  # a game's newest run is a player, too
+        words = (RANDOM.name, ALPHA_BETA, ROLLOUTS, *run_names(runs), *games)
         raise SettingsError(
             f"unknown player {word!r}: {nearest(word, words)} and the path of a run or checkpoint."
             f" {ROLLOUTS.capitalize()} and paths with @N search N simulations per move, {ALPHA_BETA} N plies."
