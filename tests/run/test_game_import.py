@@ -241,7 +241,7 @@ def test_one_run_has_one_game(tmp_path: Path) -> None:
     assert Told(tmp_path / "b.csa", run=run).counts.refused == {"of another game or other options": 1}
     with pytest.raises(SettingsError, match="has games of chess, not of shogi: name another directory"):
         Told(tmp_path / "b.csa", run=run, game="shogi")
-    assert plan(run, make("chess"), "chess").game == "chess", "a training may begin in it"
+    assert plan(run, make("chess"), "chess", asked={}).game == "chess", "a training may begin in it"
 
 
 def test_files_that_cannot_be_read_stop_nothing(tmp_path: Path) -> None:
