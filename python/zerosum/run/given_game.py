@@ -46,11 +46,6 @@ class GivenGame:
         name = (None if isinstance(game, Rules) else source_of(game)) or f"{OBJECT}{rules.spec.full_name}"
         return GivenGame(rules, name, _own(game))
 
-    @property
-    def is_loadable(self) -> bool:
-        """Whether other processes can make the game by its name."""
-        return not self.name.startswith(OBJECT)
-
     def doubts(self) -> list[str]:
         """The first lines of what `check_game` doubts in a few games of a game of one's own.
 

@@ -11,7 +11,6 @@ from zerosum.web.library import Library
 
 MOST_PLANES = 64
 """Planes that are drawn, the first ones."""
-SHOWN_MOVES = 12
 
 
 def games(library: Library) -> list[dict[str, Any]]:
