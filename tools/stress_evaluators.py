@@ -157,7 +157,7 @@ def start_and_stop(run: Path, backend: str, *, is_begun: bool, moment_s: float) 
         said = error.read()
     if process.returncode < 0 and process.returncode != -signal.SIGINT:
         return f"signal {-process.returncode}"
-    if process.returncode == -signal.SIGINT or ("Traceback" in said and "in main" not in said):
+    if process.returncode == -signal.SIGINT or ("Traceback" in said and "application.py" not in said):
         return AT_START  # Python and its modules were still being loaded
     if "Traceback" in said:
         print(said, flush=True)
