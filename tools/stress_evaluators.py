@@ -56,7 +56,7 @@ SETTINGS = (
 )
 SHARE_BEGUN = 0.7
 """Share of trainings that are stopped after they began; the others are stopped after the process began."""
-LONGEST_RUN_S = 4.0
+LONGEST_RUN_S = 2.0
 """Until Ctrl-C."""
 LONGEST_END_S = 120.0
 CLEAN, AT_START = "clean", "clean, before the command began"
