@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from games_for_tests import DoubleMove, Loop
-from zerosum.base.errors import GameError
 from zerosum.games import Rules, State, adopt, make
 from zerosum.search import SearchConfig, new_search
 
@@ -81,7 +80,7 @@ def test_states_of_other_games_and_sizes_are_refused_with_a_sentence(family: dic
 def test_a_game_of_the_same_name_and_another_board_is_named_by_its_size() -> None:
     state = adopt(Loop()).initial_state()
     with pytest.raises(
-        GameError, match=r"this state is of another \w+ \(version 1, .* squares, .* actions\), expected"
+        ValueError, match=r"this state is of another \w+ \(version 1, .* squares, .* actions\), expected"
     ):
         adopt(WiderLoop()).play(state, 0)
 

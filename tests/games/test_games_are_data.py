@@ -29,8 +29,8 @@ PYTHON = [
     *(path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))),
     *(PACKAGE / name for name in OTHERS),
 ]
-RUST = [CORE / name for name in ("leaves.rs", "erased.rs", "random.rs", "lines.rs", "picture.rs", "game.rs")]
-RUST += sorted((CORE / "search").glob("*.rs"))
+RUST = [path for path in sorted(CORE.glob("*.rs")) if path.name != "lib.rs"]
+RUST += [path for room in ("erased", "search") for path in sorted((CORE / room).glob("*.rs"))]
 
 NAMES = {*_core.core_game_names(), *(make.partition("(")[0] for make in _core.core_game_names())}
 TEXT = re.compile(rf"\s*({'|'.join(sorted(NAMES))})\s*(\(.*\))?\s*")

@@ -12,7 +12,7 @@ import pytest
 
 from games_for_tests import DoubleMove
 from zerosum import _core
-from zerosum.games import adopt, make, state_after
+from zerosum.games import Rules, adopt, make, state_after
 from zerosum.games.picture import Geometry, describe_position, picture_svg, svg, text_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -176,3 +176,9 @@ def test_a_flipped_board_is_turned_and_its_pieces_are_not(grid: str) -> None:
     assert words(turned) == [*picture.row_labels[::-1], *picture.column_labels[::-1]]
     tile = board("squares", {0: (0, "P", "歩")})
     assert "rotate(180" in picture_svg(tile, title="", flipped=True)
+
+
+@pytest.mark.parametrize("game", [make("chess"), adopt(DoubleMove())])
+def test_a_notebook_shows_a_state_as_its_picture(game: Rules) -> None:
+    state = game.initial_state()
+    assert state._repr_svg_() == svg(game, state)

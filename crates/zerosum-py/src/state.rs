@@ -98,4 +98,10 @@ impl State {
         let arguments = (self.line.source.to_python(py), start, moves).into_pyobject(py)?;
         Ok((py.import("zerosum.games.rules")?.getattr("restore_state")?, arguments))
     }
+
+    /// The board as the text of an SVG file, which notebooks show.
+    fn _repr_svg_(&self, py: Python<'_>) -> PyResult<String> {
+        let source = self.line.source.to_python(py);
+        py.import("zerosum.games.picture")?.getattr("state_svg")?.call1((source, self.clone()))?.extract()
+    }
 }
