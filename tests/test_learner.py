@@ -478,7 +478,7 @@ def test_the_learner_takes_as_many_threads_as_set() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"optimizer": "adam"}, {"batch_size": 0}, {"learning_rate": -1.0}, {"momentum": 1.0}]
+    "change", [{"optimizer": "adagrad"}, {"batch_size": 0}, {"learning_rate": -1.0}, {"momentum": 1.0}]
 )
 def test_settings_are_checked(change: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match=f"learner.{next(iter(change))} is"):

@@ -137,3 +137,11 @@ def with_page(house: House, work: Callable[[Page], Awaitable[None]]) -> None:
         page.visit.close()
 
     asyncio.run(all_of_it())
+
+
+def own_game(folder: Path) -> str:
+    """The README's game of one's own in a file, by the name that loads it."""
+    blocks = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8").split("```python\n")[1:]
+    [source] = [code for code in (block.partition("```")[0] for block in blocks) if "class Breakthrough" in code]
+    (folder / "breakthrough.py").write_text(source, encoding="utf-8")
+    return f"{folder / 'breakthrough.py'}:Breakthrough"

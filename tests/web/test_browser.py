@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from web_for_tests import browser_program, record_games, serving, untrained_run
+from web_for_tests import browser_program, own_game, record_games, serving, untrained_run
 from zerosum.web.visit import House
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "web"
@@ -32,11 +32,9 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, House]]:
     folder = tmp_path_factory.mktemp("own")
-    text = (DOCS.parents[1] / "README.md").read_text(encoding="utf-8")
-    (folder / "breakthrough.py").write_text(text.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
     run = untrained_run(folder / "runs" / "tiny")
     record_games(run)
-    with serving(runs=[run.parent], own_games=[f"{folder / 'breakthrough.py'}:Breakthrough"]) as served:
+    with serving(runs=[run.parent], own_games=[own_game(folder)]) as served:
         yield served
 
 

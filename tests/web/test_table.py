@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from games_for_tests import DoubleMove
+from web_for_tests import own_game
 from zerosum._core import core_game_names
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, adopt, make, parse_action, state_after
 from zerosum.notation import read_games
 from zerosum.web.boards import draw, place_moves
 from zerosum.web.table import Table, side_names
-
-OWN_GAME = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def placed(game: Rules, moves: str = "") -> dict[str, tuple[int | str | None, tuple[int, ...], str]]:
@@ -71,14 +70,6 @@ def test_every_move_of_every_game_can_be_clicked(name: str) -> None:
         board = draw(game, state)
         assert len(board["cells"]) == game.spec.board_shape[0] * game.spec.board_shape[1]
         state = game.play(state, generator.choice(legal))
-
-
-def own_game(folder: Path) -> str:
-    """The README's game in a file."""
-    text = OWN_GAME.read_text(encoding="utf-8")
-    code = text.partition("```python\n")[2].partition("```")[0]
-    (folder / "breakthrough.py").write_text(code, encoding="utf-8")
-    return f"{folder / 'breakthrough.py'}:Breakthrough"
 
 
 def test_a_game_of_ones_own_has_a_board(tmp_path: Path) -> None:
