@@ -81,7 +81,8 @@ def test() -> None:
         "Python lints": [*python, "ruff", "check"],
         "Python types": [*python, "mypy"],
         "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "zerosum._core"],
-        "Python tests": [*python, "pytest"],
+        # A file's tests run in one process: they share what they train.
+        "Python tests": [*python, "pytest", "--numprocesses=auto", "--maxprocesses=8", "--dist=loadfile"],
     }
     for passed, (name, command) in enumerate(steps.items()):
         words = " ".join(Path(word).name for word in command)
