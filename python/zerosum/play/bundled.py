@@ -25,11 +25,11 @@ class NetworkCard:
     command: str
     """The command that trained it."""
     date: str
-    """Of the code, ISO 8601."""
+    """Date of the code that trained it, ISO 8601."""
     budget: str
     """What the training cost, such as "20 CPU-minutes"."""
     evaluations_per_second: int
-    """Of its self-play, per CPU-second."""
+    """Evaluations of its self-play per CPU-second."""
     rating: str
     """On the game's ladder, with bars; "" if it was not rated."""
     played: str
