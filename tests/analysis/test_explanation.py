@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -50,7 +51,8 @@ def test_a_game_that_ends_is_said_to(zero: Command) -> None:
     assert {step["chosen"] for simulation in told for step in simulation["path"]} <= legal
 
 
-def test_the_text(zero: Command) -> None:
+def test_the_text(zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where no run has learned the game
     answer = zero("explain", "connect4", "4 4 3", "-n", 2, "--choices", 2)
     lines = answer.out.splitlines()
     assert len(lines) == 8 and "are backed up" not in answer.out
