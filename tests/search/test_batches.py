@@ -54,17 +54,17 @@ def test_the_trained_like_are_as_sure_as_they_say() -> None:
     assert (again.logits == said.logits).all() and (again.values == said.values).all()
 
 
-@pytest.mark.parametrize("name", ["chess", "go9"])
+@pytest.mark.parametrize("name", ["chess", "go9", "shogi"])
 def test_batches_are_full(name: str) -> None:
-    """Nearly, once a tree is large; where the first collision ends them they are half empty."""
-    fills = {}
-    for share in (0.0, SearchConfig().collision_share):
-        search = begun(make(name), replace(LARGE, collision_share=share), 10_000)
+    """Nearly, once a tree is large; half empty if neither a virtual loss nor collisions are allowed."""
+    fills, plain = {}, replace(LARGE, virtual_loss=0.0, collision_share=0.0)
+    for config in (LARGE, plain):
+        search = begun(make(name), config, 10_000)
         sizes = [len(leaves) for leaves in gathered(search, 128)]
-        fills[share] = np.mean(sizes[-30:-1]) / 128
+        fills[config] = np.mean(sizes[-30:-1]) / 128
         assert sum(sizes) > 9000
-    assert fills[0.0] < 0.5
-    assert fills[SearchConfig().collision_share] > 0.85
+    assert fills[LARGE] > 0.9
+    assert fills[plain] < 0.5
 
 
 @pytest.mark.parametrize("cache_positions", [0, 1 << 12])

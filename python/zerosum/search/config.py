@@ -169,14 +169,14 @@ class SearchConfig:
         high=256,
     )
     virtual_loss: float = setting(
-        0.1,
+        0.3,
         "how much less than its move's Q a leaf in flight is worth while there are several (0: it counts as a visit and"
         " no more, as in WU-UCT, Liu et al., ICLR 2020; docs/search.md has what it costs)",
         low=0.0,
         high=2.0,
     )
     collision_share: float = setting(
-        0.025,
+        0.0025,
         "simulations that may meet a leaf in flight before a batch goes out as it is, as a share of the tree's visits,"
         " but at most four for each leaf that the batch has room for; 0 ends it with the first (see docs/search.md)",
         low=0.0,
