@@ -74,7 +74,7 @@ def test_seki_stands() -> None:
     judged = judge(game, state)
     assert not judged.dead and len(judged.seki) == 10 + 9
     assert {vertex_of(9, point) for point in judged.seki} >= {"A1", "E3", "F3", "J2"}
-    assert judged.score() == 15 - 20 and judged.num_neutral == 0
+    assert judged.score() == 15 - 20 and judged.is_settled
     area, area_state = of("go(size=9, komi=0)", SEKI)
     assert judge(area, area_state).score() == 37 - 42
 
@@ -97,8 +97,23 @@ def test_what_is_sure_is_less_than_the_score() -> None:
     game, state = of("go(size=7, komi=0, rules=japanese)", WALLS)
     judged = judge(game, state)
     assert judged.sure_lead(1) <= -8 and judged.sure_lead(0) <= 8
-    assert judged.num_neutral == 0
+    assert judged.is_settled
     empty = make("go(size=7)")
     assert judge(empty, empty.initial_state()).sure_lead(0) == -7.5
     open_game, open_state = of("go(size=7, komi=0)", "7/7/2X4/7/4O2/7/7 X")
     assert judge(open_game, open_state).sure_lead(0) <= -46 >= judge(open_game, open_state).sure_lead(1)
+
+
+@pytest.mark.parametrize(
+    ("position", "is_settled"),
+    [
+        ("9/9/9/9/9/9/9/9/9 O", False),
+        ("9/9/9/9/9/9/2O6/9/9 O", False),
+        ("9/9/2O3O2/4O4/9/9/2O3O2/9/9 O", False),
+        (f"{'4XO3/' * 8}4XO3 O", True),
+        (f"{'4XO3/' * 8}4X1O2 O", False),
+    ],
+)
+def test_an_open_board_is_not_settled(position: str, is_settled: bool) -> None:
+    """Also where all stones are of one side, which by the count alone has all of the board."""
+    assert judge(*of("go(size=9, rules=japanese)", position)).is_settled == is_settled

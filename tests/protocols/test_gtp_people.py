@@ -145,6 +145,17 @@ def test_nobody_passes_first_by_area_and_who_counts_territory_does_not_fill_his_
     assert restless_on(unfinished, "japanese").ask("genmove b") != "pass", "a point between both is left"
 
 
+def test_nobody_passes_first_on_an_open_board() -> None:
+    """Though it would win by the count: by the komi, or with stones of its own alone."""
+    client = Client("go(size=7, komi=6.5)", choose=restless, config=GtpConfig(simulations=8))
+    client.ask("kata-set-rules japanese")
+    assert client.ask("reg_genmove w") != "pass"
+    client.ask("play w d4")
+    assert client.ask("reg_genmove w") != "pass"
+    client.ask_all("clear_board; komi -3.5")
+    assert client.ask("reg_genmove b") != "pass"
+
+
 def test_a_pass_that_is_not_considered_is_not_played() -> None:
     client = restless_on(WALLS, "chinese")
     client.ask("play w pass")

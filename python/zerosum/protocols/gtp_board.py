@@ -332,13 +332,13 @@ class GtpBoard:
     def may_pass(self, player: int) -> bool:
         """Whether `player` may pass by rules for people and surely wins without the dead stones.
 
-        Either the opponent has just passed, or territory is scored, where a further stone costs a point, and no
-        point between both sides is left.
+        Either the opponent has just passed, or territory is scored, where a further stone costs a point, and the
+        territories are settled.
         """
         has_passed = self._moves[-1:] == [(1 - player, self.size * self.size)]
         if not has_passed and self.rules.scoring == "AREA":
             return False
-        return self.wins_without_dead(player) and (has_passed or self.judged.num_neutral == 0)
+        return self.wins_without_dead(player) and (has_passed or self.judged.is_settled)
 
     def wins_without_dead(self, player: int) -> bool:
         """Whether `player` surely wins by rules for people if the board is counted as it stands."""
