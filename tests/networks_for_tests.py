@@ -159,10 +159,10 @@ EVERY_ARCHITECTURE = {
 }
 
 
-def save_network(directory: Path, game: Rules, *, step: int = 7) -> Path:
+def save_network(directory: Path, game: Rules, *, step: int = 7, network: NetworkConfig = SMALL) -> Path:
     """A checkpoint of a small network with an opinion; answers the path of its JSON."""
-    info = CheckpointInfo.describe(game.spec, SMALL, step=step)
-    weights = initial_weights(SMALL, info.shape, seed=step)
+    info = CheckpointInfo.describe(game.spec, network, step=step)
+    weights = initial_weights(network, info.shape, seed=step)
     weights["policy_out.weight"] += np.random.default_rng(step).normal(size=weights["policy_out.weight"].shape)
     save_checkpoint(directory, Checkpoint(info, weights), learner_state={}, learner_info={})
     return checkpoint_path(directory, step)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, noise, strings, value_of
-from networks_for_tests import save_network
+from networks_for_tests import SMALL, save_network
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.evaluators import Evaluations
+from zerosum.evaluators import Evaluations, RolloutEvaluator
 from zerosum.external.uci_client import EngineOption
 from zerosum.games import make
 from zerosum.games.rules import Leaves
@@ -51,9 +52,8 @@ def test_the_handshake_lists_what_clients_set_unasked() -> None:
     names = {EngineOption.parse(line).name for line in lines if line.startswith("option ")}
     assert names >= {
         *("Move Overhead", "Threads", "Hash", "Ponder", "MultiPV", "UCI_AnalyseMode", "UCI_Chess960", "UCI_Opponent"),
-        "SyzygyPath",
+        *("SyzygyPath", "UCI_ShowWDL", "Clear Hash"),
     }
-    assert "UCI_ShowWDL" not in names, "rollouts know no draws"
     for name, offered in client().engine.setup.options.items():
         assert EngineOption.parse(offered.line) == offered.listed and offered.listed.name == name
         assert not re.search(r"\b(name|type|default|min|max|var)\b", name), "python-chess splits lines there"
@@ -131,12 +131,41 @@ def test_a_network_brings_its_game_and_what_it_knows(tmp_path: Path) -> None:
     assert not any(" wdl " in line for line in plain)
     told = engine.ask("setoption name UCI_ShowWDL value true", "go nodes 60")
     for line in (line for line in told if line.startswith("info depth")):
-        shares = [int(word) for word in line[line.index(" wdl ") :].split()[1:4]]
-        assert sum(shares) == 1000 and min(shares) >= 0
+        assert sum(wdl_of(line)) == 1000 and min(wdl_of(line)) >= 0
     other = client("tictactoe")
     other.tell(f"setoption name WeightsFile value {path}")
     assert "step 7" in other.ask("go nodes 5")[0]
     assert "Playing uniformly" in other.ask("setoption name WeightsFile value <newest>", "go nodes 5")[0]
+
+
+def wdl_of(line: str) -> list[int]:
+    return [int(word) for word in line[line.index(" wdl ") :].split()[1:4]]
+
+
+def test_the_chances_of_a_draw_are_what_the_player_knows_of_them(tmp_path: Path) -> None:
+    """Of rollouts the random games that were drawn; of a network without draws those that the search met."""
+    show = "setoption name UCI_ShowWDL value true"
+    rollouts = client("tictactoe", evaluator=RolloutEvaluator())
+    said = rollouts.ask(show, "go nodes 300", "position startpos moves a1 b2 c3 a3 c1 b1 b3 c2", "go nodes 5")
+    lines = [line for line in said if line.startswith("info depth")]
+    win, draw, loss = wdl_of(lines[0])
+    assert win > draw > 0 < loss and win + draw + loss == 1000
+    assert wdl_of(lines[-1]) == [0, 1000, 0], "the last move of a drawn game"
+    scalar = replace(SMALL, value_head="scalar")
+    silent = client("tictactoe", weights=save_network(tmp_path, make("tictactoe"), network=scalar))
+    sentence = "This network does not tell draws from even fights: wdl counts only draws that the search reaches."
+    said = silent.ask("isready", show, "position startpos moves b2", "go nodes 3")
+    assert strings(said).count(f"info string {sentence}") == 1
+    assert wdl_of(next(line for line in said if line.startswith("info depth")))[1] == 0
+    assert f"info string {sentence}" not in silent.ask("go nodes 4"), "once is enough"
+
+
+def test_the_network_of_the_package_has_options_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not those that were measured for rollouts."""
+    path = save_network(tmp_path, make("chess"))
+    assert "UCI_Elo" in client().engine.setup.options
+    monkeypatch.setattr("zerosum.play.choice.bundled_network", lambda _game: path)
+    assert "UCI_Elo" not in client().engine.setup.options
 
 
 def test_a_network_that_cannot_play_is_said_and_rollouts_play(tmp_path: Path) -> None:
@@ -590,11 +619,7 @@ def test_ten_thousand_lines_of_anything() -> None:
 
 def test_the_documentation_has_the_options() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
-    engine = client().engine
-    wdl = "| `UCI_ShowWDL` | `false` | true, false |"
-    table = option_table(engine.setup.options.values())
-    documented = "\n".join(line for line in page.splitlines() if not line.startswith(wdl))
-    assert table in documented and wdl in page
+    assert option_table(client().engine.setup.options.values()) in page
 
 
 # The command

@@ -109,10 +109,13 @@ class RolloutEvaluator:
         self._calls = itertools.count()
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        """Logits of 0, values from random games."""
+        """Logits of 0, values from random games; win, draw and loss if there is one game per position."""
         call_seed = int(np.random.SeedSequence((self._seed, next(self._calls))).generate_state(1, np.uint64)[0])
         values = leaves.rollout_values(self._num_rollouts, call_seed)
-        return Evaluations(leaves, _no_preference(leaves), values)
+        wdl_B3 = None
+        if self._num_rollouts == 1:  # the mean of several does not say how many were drawn
+            wdl_B3 = np.stack([np.maximum(values, 0), 1 - np.abs(values), np.maximum(-values, 0)], axis=1)
+        return Evaluations(leaves, _no_preference(leaves), values, wdl_B3)
 
 
 def _no_preference(leaves: Leaves) -> NDArray[np.float32]:

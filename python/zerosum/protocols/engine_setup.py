@@ -22,9 +22,9 @@ from zerosum.evaluators.backends import BACKENDS
 from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
-from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
+from zerosum.play.choice import ChosenPlayer, choose_player, usual_network, usual_rollouts
 from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
-from zerosum.play.runs import network_at, newest_run
+from zerosum.play.runs import network_at
 from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
 from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text
 from zerosum.search import SearchConfig
@@ -94,7 +94,7 @@ class EngineSetup(ABC):
 
     def _describe(self, game: Rules, path: Path | None) -> None:
         """Read the network's description and its measured levels."""
-        path = path or newest_run(game)
+        path = path or usual_network(game)
         self._network = None if path is None else network_at(path)
         self._levels = levels_of(game, path, "" if self._network is None else network_name(self._network))
 
@@ -120,10 +120,12 @@ class EngineSetup(ABC):
         """Whether reports say how likely draws are."""
         return False
 
-    @property
-    def knows_draws(self) -> bool:
-        """Whether the network predicts draws separately."""
-        return self._network is not None and self._network.network.value_head == "wdl"
+    def doubts(self) -> Iterator[str]:
+        """Sentences about options that cannot do all they say for the loaded player."""
+        if self.is_set("UCI_LimitStrength") and self._levels is None:
+            yield "UCI_Elo has no effect: measure this player's skill levels with `zerosum levels` first."
+        if self.shows_draws and self._network is not None and self._network.network.value_head == "scalar":
+            yield "This network does not tell draws from even fights: wdl counts only draws that the search reaches."
 
     def value(self, name: str) -> str:
         """The value of an option, by its name in UCI."""
@@ -185,8 +187,6 @@ class EngineSetup(ABC):
                 tell(failure_text(error))
             else:
                 tell(chosen.sentence)
-                if self.is_set("UCI_LimitStrength") and self._levels is None:
-                    tell("UCI_Elo has no effect: measure this player's skill levels with `zerosum levels` first.")
                 return chosen.player
         self._network = self._levels = None
         tell("Playing with uniform priors and rollouts instead.")

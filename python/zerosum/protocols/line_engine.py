@@ -102,6 +102,7 @@ class LineEngine(ABC):
         self._engine: Engine | None = None
         self._player: Player | None = None  # as loaded; the engine's may differ
         self._player_key: tuple[str, ...] = ()
+        self._doubts: tuple[str, ...] = ()  # those told last
         self._config = SearchConfig()
         self._managers: dict[TimeConfig, TimeManager] = {}
         self._go: Go | None = None
@@ -255,6 +256,12 @@ class LineEngine(ABC):
         setup = self.setup
         if self._player is None or setup.player_key != self._player_key:
             self._player, self._player_key = setup.load_player(self._tell), setup.player_key
+            self._doubts = ()
+        doubts = tuple(setup.doubts())
+        for doubt in doubts:
+            if doubt not in self._doubts:
+                self._tell(doubt)
+        self._doubts = doubts
         player = mate_finder(self._player) if proofs else self._player
         if self._engine is None or self._engine.player is not player:
             self._engine = Engine(

@@ -28,8 +28,7 @@ class UciSetup(EngineSetup):
 
     def _offer_more(self) -> Iterator[OfferedOption]:
         name = self.asked_game.spec.name
-        if self.knows_draws:
-            yield check("UCI_ShowWDL", False, "chances of win, draw and loss in each `info`, in thousandths")
+        yield check("UCI_ShowWDL", False, "chances of win, draw and loss in each `info`, in thousandths, see below")
         if name in (*CHESS, "minichess"):
             variant = "gardner" if name == "minichess" else "chess"
             yield combo("UCI_Variant", variant, VARIANTS, "the game: chess, or Gardner's minichess")
@@ -68,7 +67,7 @@ class UciSetup(EngineSetup):
     @property
     def shows_draws(self) -> bool:
         """Whether reports include chances of win, draw and loss."""
-        return self.knows_draws and self.is_set("UCI_ShowWDL")
+        return self.is_set("UCI_ShowWDL")
 
 
 def _game(name: str, options: Mapping[str, str]) -> Rules:
@@ -86,8 +85,9 @@ class UciEngine(LineEngine):
 
     def _score(self, line: AnalysisLine) -> list[str]:
         score = super()._score(line)
-        if not self.setup.shows_draws or line.draw is None:
+        if not self.setup.shows_draws:
             return score
+        assert line.draw is not None, "the search keeps them"
         win, draw = (round(1000 * share) for share in ((1 - line.draw + line.value) / 2, line.draw))
         win = min(max(win, 0), 1000 - draw)
         return [*score, "wdl", str(win), str(draw), str(1000 - win - draw)]
