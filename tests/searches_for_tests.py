@@ -8,14 +8,16 @@ import zlib
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from games_for_tests import DoubleMove
 from search_twin import Estimate, ReferenceSearch
 from zerosum import _core
-from zerosum.evaluators import Evaluations
+from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.evaluators.answering import back_up
 from zerosum.games import Rules, State, adopt, make
 from zerosum.games.rules import Leaves
+from zerosum.network import Checkpoint
 from zerosum.search import SearchConfig
 from zerosum.search.config import Search
 
@@ -57,6 +59,33 @@ class FakeNetwork:
         time.sleep(self.seconds * random.random())
         wdl = np.stack([wins, draws, 1 - wins - draws], axis=1)
         return Evaluations(leaves, np.float32(logits), values, wdl=wdl, moves_left=moves_left)
+
+
+class Compiling:
+    """An even-handed network that is compiled for 1, 4, 16 … positions when it is first asked about so many."""
+
+    description = "compiled"
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        """Sizes of all batches."""
+        self.compiled: list[int] = []
+        """The sizes that it was compiled for, in this order."""
+
+    def batch_sizes(self, most: int) -> list[int]:
+        sizes = [1]
+        while sizes[-1] < most:
+            sizes.append(4 * sizes[-1])
+        return sizes
+
+    def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
+        raise NotImplementedError
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        self.sizes.append(len(leaves))
+        if (size := self.batch_sizes(len(leaves))[-1]) not in self.compiled:
+            self.compiled.append(size)
+        return UniformEvaluator().evaluate(leaves)
 
 
 class Recorder:

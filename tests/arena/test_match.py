@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from programs_for_tests import Endless, Scripted, begin, play_all
+from searches_for_tests import Compiling
 from zerosum._core import Leaves
 from zerosum.arena import MatchResult, PlayedGame, play_match
 from zerosum.arena.openings import Opening
@@ -298,6 +299,15 @@ def test_a_search_by_the_clock_moves_in_time() -> None:
     assert quick.answer.seconds < 0.3
     assert slow.answer.nodes is not None and quick.action in CONNECT4.legal_actions(CONNECT4.initial_state())
     assert mover.think("", [3, 3], EngineLimits(move_time_s=1.0, nodes=5)).answer.win_rate is not None
+
+
+def test_a_network_is_compiled_before_a_clock_runs() -> None:
+    network = Compiling()
+    mover = SearchMover(CONNECT4, SearchContestant("x", network, SearchConfig(), terms=clock("st=1")))
+    assert network.compiled == [1, 4, 16]
+    mover.new_game(0)
+    mover.think("", [3], EngineLimits(move_time_s=60.0, nodes=500))
+    assert network.compiled == [1, 4, 16] and len(network.sizes) > 20
 
 
 def test_less_overhead_is_more_thought() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import games_for_tests
 from networks_for_tests import save_network
+from searches_for_tests import Compiling
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
@@ -19,6 +20,7 @@ from zerosum.network.checkpoint import read_info
 from zerosum.play.choice import Players, choose_player, describe_network, game_at, open_player
 from zerosum.play.player import parse_player
 from zerosum.play.runs import find_run, network_at, newest_run, require_run
+from zerosum.protocols.gtp import GtpEngine
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
 
@@ -75,6 +77,23 @@ def test_who_is_named_plays_or_is_refused(tmp_path: Path) -> None:
         choose_player(TICTACTOE, path)
     with pytest.raises(DataError, match="is not there"):
         choose_player(TICTACTOE, tmp_path / "nobody")
+
+
+def test_a_network_is_compiled_when_its_player_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by the first move, whose clock runs, and once for all rules that it can read."""
+    network = Compiling()
+    monkeypatch.setattr("zerosum.play.player.make_evaluator", lambda *_, **__: network)
+    players = Players(str(save_network(tmp_path, make("go(size=5)"))))
+    said: list[str] = []
+    engine = GtpEngine(make("go(size=5)"), players.of, write=said.append, warn=said.append)
+    engine.handle("showboard")
+    assert network.compiled == [1, 4, 16]
+    first = len(network.sizes)
+    engine.handle("komi 3")
+    engine.handle("showboard")
+    assert len(network.sizes) == first
+    engine.handle("genmove b")
+    assert network.compiled == [1, 4, 16] and len(network.sizes) > first
 
 
 def test_opponents_for_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

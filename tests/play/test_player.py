@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import games_for_tests
 from networks_for_tests import save_network
+from searches_for_tests import Compiling
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, adopt, make, state_after
@@ -270,28 +271,11 @@ def test_a_search_by_time_ends_when_the_time_is_up() -> None:
             player.analyse(seconds=seconds)
 
 
-class Sized:
-    """An evaluator that notes the sizes of its batches."""
-
-    description = "noted"
-
-    def __init__(self) -> None:
-        self.sizes: list[int] = []
-
-    def batch_sizes(self, most: int) -> list[int]:
-        return [2, most]
-
-    def update(self, checkpoint, *, planes_BCHW=None) -> None:
-        raise NotImplementedError
-
-    def evaluate(self, leaves):
-        self.sizes.append(len(leaves))
-        return UniformEvaluator().evaluate(leaves)
-
-
 def test_a_player_is_made_ready_for_the_batches_of_a_search_by_time() -> None:
-    evaluator = Sized()
-    player = Player(make("tictactoe"), evaluator, SearchConfig(), name="sized", num_batches=3, batch_size=8)
+    evaluator = Compiling()
+    player = Player(make("tictactoe"), evaluator, SearchConfig(), name="compiling", num_batches=3, batch_size=4)
     player.make_ready()
-    assert sorted(evaluator.sizes) == [2, 2, 2, 8, 8, 8]
+    assert sorted(evaluator.sizes) == [1, 1, 1, 4, 4, 4]
+    player.make_ready(SearchConfig(leaves_in_flight=20, batches_in_flight=2))
+    assert evaluator.compiled == [1, 4, 16]
     Player(make("tictactoe"), UniformEvaluator(), SearchConfig(), name="uniform").make_ready()

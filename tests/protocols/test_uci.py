@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, noise, strings, value_of
 from networks_for_tests import SMALL, save_network
+from searches_for_tests import Compiling
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.evaluators import Evaluations, RolloutEvaluator
 from zerosum.external.uci_client import EngineOption
@@ -166,6 +167,20 @@ def test_the_network_of_the_package_has_options_of_its_own(tmp_path: Path, monke
     assert "UCI_Elo" in client().engine.setup.options
     monkeypatch.setattr("zerosum.play.choice.bundled_network", lambda _game: path)
     assert "UCI_Elo" not in client().engine.setup.options
+
+
+@pytest.mark.parametrize(
+    ("overrides", "sizes"),
+    [([], [1, 4, 16]), (["search.leaves_in_flight=96", "search.batches_in_flight=2"], [1, 4, 16, 64])],
+)
+def test_a_network_is_compiled_before_the_clock_runs(overrides: list[str], sizes: list[int]) -> None:
+    """For the batches that the settings ask for, and no others."""
+    network = Compiling()
+    engine = client(evaluator=network, overrides=overrides)
+    engine.tell("isready")
+    assert network.compiled == sizes
+    engine.ask("go nodes 700", "setoption name Threads value 3", "go nodes 1500", "go mate 1", "stop")
+    assert network.compiled == sizes
 
 
 def test_a_network_that_cannot_play_is_said_and_rollouts_play(tmp_path: Path) -> None:

@@ -167,7 +167,9 @@ def game_at(path: Path) -> Rules:
 
 
 class Players:
-    """The player of each game, chosen at its first use; a network is loaded once for all rules that it can read.
+    """The player of each game, chosen at its first use.
+
+    A network is loaded once for all rules that it can read, and made ready for the batches of a search by time.
 
     They play as `by_people_rules` has it, so a player's game is another object than the one asked for.
 
@@ -244,6 +246,7 @@ class Players:
         chosen = choose_player(game, path, runs=self._runs, backend=self._backend)
         self._say(chosen.sentence)
         player = chosen.player
+        player.make_ready()  # whoever asks has a search to time
         if self.num_simulations is None:
             return player
         return player.judged_by(player.evaluator, replace(player.config, num_simulations=self.num_simulations))

@@ -120,11 +120,15 @@ class Player:
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=self._num_batches)
         return config
 
-    def make_ready(self) -> None:
-        """Compile the network for the batches of a search by time, before a game's clock runs."""
-        config, state = self.config_by_time(), self.game.initial_state()
+    def make_ready(self, config: SearchConfig | None = None) -> None:
+        """Compile the network for the batches of a search, before a game's clock runs.
+
+        Args:
+            config: The search's settings; those of a search by time if not given.
+        """
         if not isinstance(self.evaluator, NetworkEvaluator):
             return
+        config, state = config or self.config_by_time(), self.game.initial_state()
         with ThreadPoolExecutor(config.num_batches) as pool:
             for size in self.evaluator.batch_sizes(config.leaves_a_batch):
                 batches = [self.game.encode([state] * size) for _ in range(config.num_batches)]

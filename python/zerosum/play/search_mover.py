@@ -38,6 +38,7 @@ class SearchMover:
         config = player.config_by_time()
         self._game, self._contestant, self._seed, self._now = game, contestant, seed, now
         self._evaluator, self._config = player.evaluator, config
+        player.make_ready(config)
         self._memory_mib = max(1, config.memory_mib // num_boards)
         self._manager = TimeManager(
             contestant.terms.time_config,

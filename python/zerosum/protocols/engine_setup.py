@@ -182,7 +182,7 @@ class EngineSetup(ABC):
             try:
                 self._describe(game, path)
                 chosen = self._open_player(game, path, backend=self.value("Backend"))
-                chosen.player.make_ready()
+                chosen.player.make_ready(self.search_config(chosen.player, is_limited=False))
             except Exception as error:
                 tell(failure_text(error))
             else:
