@@ -272,6 +272,15 @@ def test_both_sides_of_one_network_share_batches() -> None:
     assert alone.games == result.games and alone.evaluations == result.evaluations
 
 
+def test_each_of_many_boards_has_the_memory_for_its_simulations() -> None:
+    """The shorter of two searches that share trees, and the longer one."""
+    config = SearchConfig(num_simulations=100, memory_mib=1, reuse_tree=False, exact_bounds=False)
+    short = SearchContestant("short", UniformEvaluator(), config)
+    long = SearchContestant("long", short.evaluator, config, terms=Terms(nodes=2500))
+    result = play_match(make("go(size=7, max_plies=6)"), short, long, num_games=8, opening_plies=2, seed=1)
+    assert {thought.nodes for game in result.games for thought in game.thoughts} == {100, 2500}
+
+
 def test_sampled_plies_make_games_differ() -> None:
     def games(sampled_plies: int) -> tuple[PlayedGame, ...]:
         config = SearchConfig(num_simulations=30)

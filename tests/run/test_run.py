@@ -358,7 +358,7 @@ def test_learning_begins_early_in_a_small_budget(tmp_path: Path) -> None:
 
 def test_searches_that_memory_cuts_short_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where memory does not grow with the number of games, as self-play's does up to a limit."""
-    monkeypatch.setattr("zerosum.selfplay.worker.tree_mib", lambda *_: 0)
+    monkeypatch.setattr("zerosum.search.config.tree_mib", lambda *_: 0)
     short = ["search.memory_mib=1", "selfplay.games_per_worker=12", "search.num_simulations=2000"]
     short += ["search.exact_bounds=false", "selfplay.full_search_share=1", "selfplay.opening_share=1"]
     short += ["strength.budget_share=0", "strength.solved_positions=0"]  # whose searches want more memory

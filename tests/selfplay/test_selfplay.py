@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 import shutil
 import threading
 from collections import Counter
@@ -23,7 +22,7 @@ from zerosum.games.rules import Leaves
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, RunningGame
 from zerosum.search import SearchConfig, new_search
-from zerosum.search.config import Root, tree_mib
+from zerosum.search.config import Root, with_room
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.worker import SelfplayWorker, choose_action, opening_move, streak_after
 
@@ -271,7 +270,7 @@ def test_staggered_games_are_those_with_low_numbers_at_all_stages() -> None:
 
 def test_searches_that_memory_cuts_short_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where memory does not grow with the number of games, as self-play's does."""
-    monkeypatch.setattr("zerosum.selfplay.worker.tree_mib", lambda *_: 0)
+    monkeypatch.setattr("zerosum.search.config.tree_mib", lambda *_: 0)
     search = replace(SEARCH, num_simulations=4000, memory_mib=1, exact_bounds=False)
     worker = SelfplayWorker(new_task(search=search, config=replace(CONFIG, games_per_worker=12)))
     while worker.counts.plies < 12:
@@ -664,7 +663,7 @@ def test_each_of_many_games_has_the_memory_for_its_simulations(
     game = make(name)
     search = SearchConfig(num_simulations=num_simulations, memory_mib=1, leaves_in_flight=leaves_in_flight)
     num_trees = 8
-    grown = replace(search, memory_mib=math.ceil(tree_mib(game, search) * num_trees))
+    grown = with_room(game, search, num_trees)
     trees = new_search(game, grown, num_trees=num_trees)
     for ply in range(4):
         for tree in range(num_trees):

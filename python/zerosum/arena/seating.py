@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeGuard
 
 from zerosum.arena.plan import MatchPlan
 from zerosum.arena.program_seat import ProgramSeat
@@ -34,16 +35,17 @@ def seats_of(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat
                 mover = functools.partial(SearchMover, game, player, num_boards=num_boards, seed=seed)
                 return ProgramSeat(mover, inbox, num_boards=num_boards)
             case SearchContestant():
-                alike = [number for number, other in enumerate(plan.players) if _is_one_search(player, other)]
-                if alike[0] not in pools:
-                    pools[alike[0]] = SearchPool(game, player, num_boards=num_boards, num_sides=len(alike))
-                return SearchSeat(pools[alike[0]], player, inbox, num_boards=num_boards, seed=seed)
+                alike = [other for other in plan.players if _is_one_search(other, player)]
+                first = next(number for number, other in enumerate(plan.players) if other is alike[0])
+                if first not in pools:
+                    pools[first] = SearchPool(game, alike, num_boards=num_boards)
+                return SearchSeat(pools[first], player, inbox, num_boards=num_boards, seed=seed)
         raise TypeError(f"{player!r} has no seat: expected one of the four kinds of contestants.")
 
     return (seat(player) for player in plan.players)
 
 
-def _is_one_search(player: SearchContestant, other: Contestant) -> bool:
+def _is_one_search(other: Contestant, player: SearchContestant) -> TypeGuard[SearchContestant]:
     """Whether one search pool serves both: equal evaluators, and settings that differ only in the search's length."""
     return (
         isinstance(other, SearchContestant)

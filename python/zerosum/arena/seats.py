@@ -20,7 +20,7 @@ from zerosum.play.analysis import win_rate
 from zerosum.play.player import SearchContestant
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search
-from zerosum.search.config import MOST_MEMORY_MIB
+from zerosum.search.config import MOST_MEMORY_MIB, with_room
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,19 @@ class Seat:
 class SearchPool:
     """Trees that share an evaluator: those of one player's boards, or of several players' that share batches."""
 
-    def __init__(self, game: Rules, player: SearchContestant, *, num_boards: int, num_sides: int) -> None:
-        self._evaluator, self._num_boards, config = player.evaluator, num_boards, player.search
-        num_trees = num_boards * num_sides
+    def __init__(self, game: Rules, players: Sequence[SearchContestant], *, num_boards: int) -> None:
+        """A pool for players that differ in the length of their searches alone."""
+        self._evaluator, self._num_boards, config = players[0].evaluator, num_boards, players[0].search
+        num_sides, num_trees = len(players), num_boards * len(players)
         # Without root noise any alpha will do; a given one saves `new_search` from measuring the game.
-        self.config = replace(
+        config = replace(
             config,
+            num_simulations=max(player.num_simulations for player in players),
             root_noise_fraction=0.0,
             root_noise_alpha=1.0,
             memory_mib=min(config.memory_mib * num_sides, MOST_MEMORY_MIB),
         )
+        self.config = with_room(game, config, num_trees)
         self.search = new_search(game, self.config, num_trees=num_trees)
         self._max_leaves = num_trees * config.leaves_in_flight
         self.evaluations = [0] * num_sides
@@ -138,7 +141,7 @@ class SearchSeat(Seat):
         """A seat that uses some of the pool's trees."""
         self._pool, self._side, self._inbox = pool, pool.take_side(), inbox
         self._first_tree = self._side * num_boards
-        self._num_simulations = contestant.terms.nodes or contestant.search.num_simulations
+        self._num_simulations = contestant.num_simulations
         self._contestant, self._seed = contestant, seed
         self._thinking: dict[int, Turn] = {}
 

@@ -230,6 +230,11 @@ class SearchContestant:
         drawn = {"temperature": self.temperature} if self.temperature else {}
         return {"network": self.network, "search": asdict(self.search), "sampled plies": self.sampled_plies, **drawn}
 
+    @property
+    def num_simulations(self) -> int:
+        """Simulations of a move without a clock."""
+        return self.terms.nodes or self.search.num_simulations
+
     def player(self, game: Rules, *, num_batches: int = 1) -> Player:
         """The player for one board, which keeps `num_batches` batches at the evaluator in a search by time."""
         return Player(game, self.evaluator, self.search, name=self.name, num_batches=num_batches)

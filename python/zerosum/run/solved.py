@@ -22,6 +22,7 @@ from zerosum.evaluators import answer
 from zerosum.games import Rules, State, state_after
 from zerosum.play.player import Player
 from zerosum.search import new_search
+from zerosum.search.config import with_room
 
 FILE_ENDING = "-solved.csv"
 POSITIONS_AT_ONCE = 64
@@ -236,7 +237,7 @@ def _count_mistakes(player: Player, positions: Sequence[SolvedPosition]) -> tupl
 def best_actions(player: Player, states: Sequence[State]) -> tuple[list[int], int]:
     """What a player does in each of the positions, which are searched side by side; and the evaluations that took."""
     num_trees = min(len(states), POSITIONS_AT_ONCE)
-    search = new_search(player.game, player.config, num_trees=num_trees)
+    search = new_search(player.game, with_room(player.game, player.config, num_trees), num_trees=num_trees)
     actions: list[int] = [-1] * len(states)
     searched: dict[int, int] = {}  # which position is at a tree
     ahead, evaluations = iter(range(len(states))), 0

@@ -6,7 +6,8 @@ It never calls a network. The algorithm is in Rust; `textbook.py` is the paper's
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from zerosum._core import LEAST_TREE_KIB, Root, Search
@@ -199,7 +200,7 @@ class SearchConfig:
     memory_mib: int = setting(
         2048,
         "mebibytes that all trees together may hold, each an equal part; a search whose tree would outgrow it ends"
-        " there and then. Self-play takes more where its games need it for num_simulations",
+        " there and then. Self-play and matches without clocks take more where their games need it for num_simulations",
         low=1,
         high=MOST_MEMORY_MIB,
     )
@@ -259,6 +260,12 @@ def tree_mib(game: Rules, config: SearchConfig) -> float:
     # What a tree keeps free for those under way: each may move the children of one node.
     num_bytes += (1 + config.leaves_in_flight) * (legal_actions + 1) * (_NODE_BYTES + 6)
     return 1.25 * num_bytes / (1 << 20)
+
+
+def with_room(game: Rules, config: SearchConfig, num_trees: int) -> SearchConfig:
+    """The settings with at least the memory in which each of so many trees has its `num_simulations`."""
+    memory_mib = max(config.memory_mib, math.ceil(tree_mib(game, config) * num_trees))
+    return replace(config, memory_mib=min(memory_mib, MOST_MEMORY_MIB))
 
 
 def natural_noise_alpha(game: Rules) -> float:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
-import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -35,7 +34,7 @@ from zerosum.replay.records import (
     policy_target,
 )
 from zerosum.search import SearchConfig, new_search
-from zerosum.search.config import MOST_MEMORY_MIB, Root, tree_mib
+from zerosum.search.config import Root, with_room
 
 
 @dataclass(frozen=True)
@@ -248,8 +247,7 @@ class SelfplayWorker:
         self._batch_size = task.config.games_per_worker
         self._num_trees = num_trees(self._batch_size)
         # The trees of many games need more memory than one search, if each is to have its simulations.
-        memory_mib = max(task.search.memory_mib, math.ceil(tree_mib(task.game, task.search) * self._num_trees))
-        search = replace(task.search, memory_mib=min(memory_mib, MOST_MEMORY_MIB))
+        search = with_room(task.game, task.search, self._num_trees)
         self._search = new_search(task.game, search, num_trees=self._num_trees)
         self._games: list[_GameInFlight] = []
         self._cached_step = -1
