@@ -197,3 +197,22 @@ def test_an_answer_that_fails_is_told_and_the_engine_lives_on(is_endless: bool) 
     assert [str(failure) for failure in client.failures] == ["no answer"]
     client.is_answer_refused = False
     assert client.ask(Task(num_visits=10)).limit == "simulations"
+
+
+def test_a_tree_follows_the_move_that_was_answered() -> None:
+    """What is kept is the same as where the next position brings both moves; another position is as good as ever."""
+    kept = []
+    for follows in (False, True):
+        client = Client()
+        client.position("4")
+        answer = client.ask(Task(num_visits=400))
+        move, reply = answer.chosen[:2]
+        if follows:
+            client.engine.follow(move)
+        client.engine.set_position(moves=[3, move, reply])
+        root = client.engine._followed.search.root(0)
+        kept.append((root.actions.tolist(), root.visits.tolist()))
+    assert kept[0] == kept[1] and sum(kept[0][1]) > 5
+    client.engine.follow(client.ask(Task(num_visits=400)).chosen[0])
+    client.position("1 2")
+    assert client.ask(Task(num_visits=5)).num_visits == 5

@@ -88,3 +88,17 @@ def test_a_time_that_is_over_is_answered_at_once() -> None:
     assert client.ask("genmove b")
     client.ask("time_left w -3 0")
     assert client.ask("genmove w")
+
+
+@pytest.mark.parametrize(("command", "follows"), [("time_settings 1000 0 0", True), ("time_settings 0 1 0", False)])
+def test_the_tree_follows_in_the_opponents_time(command: str, follows: bool) -> None:
+    client = Client(config=GtpConfig(simulations=300, resign_below=0.0))
+    client.ask_all(f"{command}; play b c3")
+    client.ask("genmove w")
+    engine = client.engine._player._engine
+    assert engine is not None
+    engine._require_idle()
+    assert len(engine._followed._actions) == (2 if follows else 1)
+    assert engine._followed.search.root(0).num_simulations > 0
+    client.ask("play b a1")
+    assert client.ask("genmove w")

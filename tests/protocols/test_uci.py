@@ -444,6 +444,30 @@ class Broken:
         raise ValueError("no answer")
 
 
+@pytest.mark.parametrize(
+    ("go", "follows"),
+    [
+        ("wtime 60000 btime 60000", True),
+        ("wtime 9000 btime 9000 movestogo 3 nodes 50", True),
+        ("movetime 50", False),
+        ("nodes 50", False),
+        ("depth 2", False),
+    ],
+)
+def test_the_tree_follows_in_the_opponents_time(go: str, follows: bool) -> None:
+    """In a game with clocks; who analyses may ask again about the same position."""
+    engine = client("connect4", clock=FakeTime(), overrides=["time.stop_early=true"])
+    engine.tell("setoption name Simulations value 200")
+    move = engine.answer("position startpos moves 4", f"go {go}").split()[1]
+    assert engine.engine._engine is not None
+    engine.engine._engine._require_idle()
+    followed = engine.engine._engine._followed
+    assert len(followed._actions) == (2 if follows else 1)
+    assert followed.search.root(0).num_simulations > 0
+    said = engine.ask(f"position startpos moves 4 {move}", "go nodes 100")
+    assert len(answers(said)) == 1
+
+
 def test_a_search_that_fails_says_so_and_a_move_is_made() -> None:
     engine = client(evaluator=Broken())
     said = engine.ask("position startpos", "go nodes 100")

@@ -49,6 +49,7 @@ class Engine:
         self._initial = self._followed.state
         self._allowed: tuple[int, ...] = ()
         self._thread: threading.Thread | None = None
+        self._following: threading.Thread | None = None
         self._stopped = threading.Event()
 
     def set_position(self, start: State | None = None, *, moves: Sequence[int] = ()) -> None:
@@ -76,6 +77,14 @@ class Engine:
         """Search with other settings from now on, and forget what is known."""
         self._config = config
         self.new_game()
+
+    def follow(self, action: int) -> None:
+        """Go on by the move that was answered, in a thread of its own: a large tree takes a second for it.
+
+        It may be called by `on_answer`, last of all.
+        """
+        self._following = threading.Thread(target=self._followed.advance, args=(action,), name="advance")
+        self._following.start()
 
     def think(self, task: Task) -> None:
         """Begin, in a thread of its own.
@@ -117,6 +126,9 @@ class Engine:
     def _require_idle(self) -> None:
         if self.is_thinking:
             raise RuntimeError("a search is under way: stop it first")
+        following, self._following = self._following, None
+        if following is not None:
+            following.join()
 
     def _think(self, task: Task, started: float) -> None:
         try:

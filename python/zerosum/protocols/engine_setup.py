@@ -182,7 +182,7 @@ class EngineSetup(ABC):
             try:
                 self._describe(game, path)
                 chosen = self._open_player(game, path, backend=self.value("Backend"))
-                chosen.player.make_ready(self.search_config(chosen.player, is_limited=False))
+                chosen.player.make_ready(self._config_to_make_ready(chosen.player))
             except Exception as error:
                 tell(failure_text(error))
             else:
@@ -191,6 +191,12 @@ class EngineSetup(ABC):
         self._network = self._levels = None
         tell("Playing with uniform priors and rollouts instead.")
         return usual_rollouts(game)
+
+    def _config_to_make_ready(self, player: Player) -> SearchConfig | None:
+        try:
+            return self.search_config(player, is_limited=False)
+        except SettingsError:
+            return None  # each search tells it, and the player stays
 
     def search_config(self, player: Player, *, proofs: bool = False, is_limited: bool = True) -> SearchConfig:
         """The player's search settings, changed by the options and the command line.

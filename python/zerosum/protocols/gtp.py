@@ -445,6 +445,7 @@ class GtpEngine:
             return self._make(options.player, self._board.action("pass"))
         if self._player.resigns(options.player, best.value):
             return "resign"
+        self._player.follow(options.player, best.actions[0])
         return self._make(options.player, best.actions[0])
 
     def _find(self, options: AnalysisOptions, tell: Teller | None) -> AnalysisLine | None:

@@ -150,6 +150,11 @@ class GtpPlayer:
             # The client decides whether the player has lost on time.
             self._left[player] = replace(start, main_s=0.0) if after is None else after
 
+    def follow(self, player: int, action: int) -> None:
+        """Let the tree follow a player's move in the opponent's time, if the game has clocks."""
+        if self._engine is not None and self._left[player].is_limited:
+            self._engine.follow(action)
+
     def _left_now(self, player: int) -> TimeLeft:
         left, elapsed = self._left[player], self._clock() - self._began_s
         if left.is_overtime:

@@ -467,6 +467,10 @@ class LineEngine(ABC):
                 self._tell(line)
         self._tell(f"ended by: {report.limit}")
         self._conclude(go, self._answer(go, report))
+        if report.chosen and go.left.is_limited and not go.is_held and "movetime" not in go.words.numbers:
+            # The clock of a game runs: the tree follows the move in the opponent's time.
+            assert self._engine is not None
+            self._engine.follow(report.chosen[0])
 
     def _on_failure(self, error: Exception) -> None:
         go = self._go
