@@ -53,7 +53,7 @@ class LineClient:
         *,
         evaluator: Evaluator | None = None,
         clock: Callable[[], float] | None = None,
-        weights: Path | None = None,
+        weights: str | Path | None = None,
         overrides: Sequence[str] = (),
     ) -> None:
         self.said: list[str] = []

@@ -47,7 +47,7 @@ NETWORK_LIBRARIES = {"torch", "openvino", "onnx", "onnxruntime"}
 EVERY_LIBRARY = {*NETWORK_LIBRARIES, "pyarrow", "tensorboard"}
 NOT_FOR_ENGINES = {*NETWORK_LIBRARIES, *(f"zerosum.{module}" for module in TRAINING_HALF)}
 LIGHT = {
-    "": EVERY_LIBRARY,
+    "": {*EVERY_LIBRARY, "numpy", "typing", "zerosum._core"},
     "games": NETWORK_LIBRARIES,
     "notation": EVERY_LIBRARY,
     "replay": NETWORK_LIBRARIES,
@@ -60,7 +60,7 @@ LIGHT = {
     "protocols.uci": NOT_FOR_ENGINES,
     "protocols.gtp": NOT_FOR_ENGINES,
     "arena": NOT_FOR_ENGINES,
-    "cli": EVERY_LIBRARY,
+    "cli": {*EVERY_LIBRARY, "numpy"},
 }
 
 

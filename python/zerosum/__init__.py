@@ -8,31 +8,33 @@
 What is named here is public; everything else may change without notice.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from zerosum._core import __version__ as __version__
-from zerosum.base.errors import DataError as DataError
-from zerosum.base.errors import GameError as GameError
-from zerosum.base.errors import RunError as RunError
-from zerosum.base.errors import SettingsError as SettingsError
-from zerosum.base.errors import ZerosumError as ZerosumError
-from zerosum.games.check import check_game as check_game
-from zerosum.games.picture import svg as svg
-from zerosum.games.python_game import Game as Game
-from zerosum.games.rules import State as State
-from zerosum.games.rules import make as make
-from zerosum.games.rules import parse_action as parse_action
-from zerosum.games.rules import state_after as state_after
-from zerosum.search.config import SearchConfig as SearchConfig
-
+TYPE_CHECKING = False  # as in `typing`, which is not loaded yet
 if TYPE_CHECKING:
+    from typing import Any
+
+    from zerosum._core import __version__ as __version__
     from zerosum.analysis.analyst import analyse as analyse
+    from zerosum.base.errors import DataError as DataError
+    from zerosum.base.errors import GameError as GameError
+    from zerosum.base.errors import RunError as RunError
+    from zerosum.base.errors import SettingsError as SettingsError
+    from zerosum.base.errors import ZerosumError as ZerosumError
+    from zerosum.games.check import check_game as check_game
+    from zerosum.games.picture import svg as svg
+    from zerosum.games.python_game import Game as Game
+    from zerosum.games.rules import State as State
+    from zerosum.games.rules import make as make
+    from zerosum.games.rules import parse_action as parse_action
+    from zerosum.games.rules import state_after as state_after
     from zerosum.play.analysis import Analysis as Analysis
     from zerosum.play.analysis import Analysis as AnalysisReport
     from zerosum.play.player import Player as Player
     from zerosum.play.player import load_player as load
     from zerosum.report.curves import curves as curves
     from zerosum.run.training import train as train
+    from zerosum.search.config import SearchConfig as SearchConfig
 
 __all__ = [
     "Analysis",
@@ -58,22 +60,42 @@ __all__ = [
     "train",
 ]
 
-# Imported when first asked for: the playing half without the training half, and neither by `import zerosum` alone.
-_LAZY = {
-    "Analysis": ("zerosum.play.analysis", "Analysis"),
-    "AnalysisReport": ("zerosum.play.analysis", "Analysis"),
-    "Player": ("zerosum.play.player", "Player"),
-    "analyse": ("zerosum.analysis.analyst", "analyse"),
-    "curves": ("zerosum.report.curves", "curves"),
-    "load": ("zerosum.play.player", "load_player"),
-    "train": ("zerosum.run.training", "train"),
+_PLACES = {
+    "Analysis": "zerosum.play.analysis.Analysis",
+    "AnalysisReport": "zerosum.play.analysis.Analysis",
+    "DataError": "zerosum.base.errors.DataError",
+    "Game": "zerosum.games.python_game.Game",
+    "GameError": "zerosum.base.errors.GameError",
+    "Player": "zerosum.play.player.Player",
+    "RunError": "zerosum.base.errors.RunError",
+    "SearchConfig": "zerosum.search.config.SearchConfig",
+    "SettingsError": "zerosum.base.errors.SettingsError",
+    "State": "zerosum.games.rules.State",
+    "ZerosumError": "zerosum.base.errors.ZerosumError",
+    "__version__": "zerosum._core.__version__",
+    "analyse": "zerosum.analysis.analyst.analyse",
+    "check_game": "zerosum.games.check.check_game",
+    "curves": "zerosum.report.curves.curves",
+    "load": "zerosum.play.player.load_player",
+    "make": "zerosum.games.rules.make",
+    "parse_action": "zerosum.games.rules.parse_action",
+    "state_after": "zerosum.games.rules.state_after",
+    "svg": "zerosum.games.picture.svg",
+    "train": "zerosum.run.training.train",
 }
+"""The module and attribute of each name, which is imported at its first use. `import zerosum` alone loads nothing: so a
+command handles Ctrl-C from its first moment, and playing does not load training."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in _PLACES:
         raise AttributeError(f"module 'zerosum' has no attribute {name!r}")
     import importlib
 
-    module, attribute = _LAZY[name]
-    return getattr(importlib.import_module(module), attribute)
+    module, _, attribute = _PLACES[name].rpartition(".")
+    globals()[name] = found = getattr(importlib.import_module(module), attribute)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -30,7 +30,7 @@ from zerosum.games import make, perft, state_after
 from zerosum.games.picture import svg
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.player import RANDOM
-from zerosum.run.config import new_config, preset_names
+from zerosum.run.config import dump_config, new_config, preset_names
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.report import larger_budget, transcript
 
@@ -221,11 +221,26 @@ def test_ctrl_c_before_a_game_has_ended_is_a_sentence(zero: Command, monkeypatch
         assert zero(*line.split()) == Answer(130, "", "Interrupted before a game has ended.\n")
 
 
-def test_ctrl_c_while_the_commands_are_loaded_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
-    program = f"import sys, zerosum; sys.path.insert(0, {str(tmp_path)!r}); import zerosum.cli"
+def test_ctrl_c_while_the_program_is_loaded_is_a_sentence(tmp_path: Path) -> None:
+    # A library that takes the exception for its own failure.
+    (tmp_path / "typer.py").write_text("try: import signal; signal.raise_signal(2)\nexcept BaseException: pass\n")
+    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program += f"; sys.path.insert(0, {str(tmp_path)!r}); import zerosum.cli"
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert answer.returncode and answer.stderr == "zerosum: interrupted before anything began.\n"
+
+
+def test_ctrl_c_before_a_command_begins_is_a_sentence_and_its_own_from_then_on() -> None:
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import zerosum.cli"
+    program += "; assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    program += "; import typer.main; from zerosum.cli import application"
+    for place in ("typer.main.get_command", "zerosum.games.perft.perft_lines"):
+        module, _, name = place.rpartition(".")
+        lines = [program, f"import {module}", f"{module}.{name} = lambda *_, **__: signal.raise_signal(2)"]
+        lines += ["import sys; sys.argv = ['zerosum', 'perft', 'connect4', '2']", "application.main()"]
+        answer = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
+        said = "zerosum: interrupted before anything began.\n"
+        assert answer.returncode and answer.stderr == (said if "typer" in place else ""), place
 
 
 def test_info(zero: Command, learned: Path) -> None:
@@ -238,6 +253,21 @@ def test_info(zero: Command, learned: Path) -> None:
     answer = zero("info", checkpoints[-1])
     assert answer.status == 0
     assert "a network for tictactoe, version 1, learner step 2" in answer.out
+
+
+def test_info_gives_the_command_of_an_engine_that_starts_anywhere(
+    zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for game, protocol in (("minishogi", "usi"), ("go(size=5)", "gtp"), ("tictactoe", "")):
+        run = Path("runs", protocol or "none")
+        run.mkdir(parents=True)
+        (run / "config.toml").write_text(dump_config(new_config(zerosum.make(game), game)))
+        said = zero("info", run).out.splitlines()[-1]
+        if protocol:
+            assert said == f"As an engine of a board program: {tmp_path / 'zerosum'} {protocol} {run.absolute()}"
+        else:
+            assert "engine" not in said
 
 
 def test_bare_info_lists_the_runs(
@@ -677,6 +707,12 @@ def test_curves_are_drawn_beside_their_labels(zero: Command, learned: Path, tmp_
         assert path.read_bytes().startswith(head)
     text = (tmp_path / "curves.svg").read_text()
     assert "random play" in text and zerosum.curves(learned)._repr_svg_().startswith("<?xml")
+    figure = zerosum.curves(learned).figure()
+    figure.savefig(tmp_path / "curves.png")  # which puts everything in its place
+    strength = figure.axes[0]
+    assert strength.texts and all(
+        label.get_window_extent().x0 > strength.get_window_extent().x1 for label in strength.texts
+    )
     assert "name a file that ends in .svg, .png, .pdf" in zero("plot", learned, "--out", tmp_path / "x.gif").err
     assert "is not there" in zero("plot", tmp_path / "nobody").err
 

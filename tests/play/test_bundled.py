@@ -76,6 +76,7 @@ def test_it_plays_where_no_run_has_learned_the_game(tmp_path: Path) -> None:
     for chosen in (choose_player(game, runs=tmp_path), open_player("connect4", runs=tmp_path)):
         assert chosen.player.step > 0
         assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum (")
+        assert chosen.player.name == "zerosum's network"
     info = describe_network(game, runs=tmp_path)
     assert info is not None and info.step == chosen.player.step
     save_checkpoint(tmp_path / "mine" / "checkpoints", game)

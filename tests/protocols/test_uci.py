@@ -198,6 +198,29 @@ def test_a_network_that_cannot_play_is_said_and_rollouts_play(tmp_path: Path) ->
     assert len(answers(nobody.ask("go nodes 4"))) == 1
 
 
+def test_rollouts_play_at_request_although_a_network_has_learned_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_network(tmp_path / "runs" / "one" / "checkpoints", make("tictactoe"), step=3)
+    said = "info string Playing with uniform priors and rollouts."
+    for words, simulations in (("rollouts@30 --game tictactoe", "30"), ("rollouts --game tictactoe", "0")):
+        lines = "uci\nisready\nsetoption name WeightsFile value <newest>\nisready\nquit\n"
+        told = subprocess.run(
+            [*COMMAND, *words.split()], input=lines, capture_output=True, text=True, check=True
+        ).stdout
+        for option in ("WeightsFile type string default rollouts", f"Simulations type spin default {simulations} min"):
+            assert f"option name {option}" in told
+        assert said in told and "step 3" in told[told.index("readyok") :]
+    here = client("tictactoe", weights=tmp_path / "runs" / "one")
+    assert "step 3" in here.ask("isready")[0]
+    assert here.ask("setoption name WeightsFile value rollouts", "isready") == [said, "readyok"]
+    assert len(answers(here.ask("go nodes 4"))) == 1
+    for word, reason in (("random", "plays without a search"), ("nobody", "unknown player 'nobody'")):
+        refused = subprocess.run([*COMMAND, word], input="", capture_output=True, text=True, check=False)
+        assert refused.returncode == 2 and reason in refused.stderr and "Traceback" not in refused.stderr
+
+
 def test_a_bad_start_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="does not exist: name a run directory"):
         client(weights=tmp_path / "nowhere")

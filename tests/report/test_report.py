@@ -19,6 +19,7 @@ from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.report import probes
+from zerosum.report.curves import curves
 from zerosum.report.findings import findings
 from zerosum.report.game_statistics import GameBlock, block_of, reliability, swings
 from zerosum.report.page import write_page
@@ -276,6 +277,8 @@ def test_without_matplotlib_it_says_what_to_install(
     monkeypatch.setattr(builtins, "__import__", absent)
     with pytest.raises(SettingsError, match=r"zerosum\[plot\]"):
         write_page([runs[0]], tmp_path / "page.html", say=print)
+    with pytest.raises(SettingsError, match=r"zerosum\[plot\]"):
+        curves(runs[0]).save(tmp_path / "curves.svg")
 
 
 # ---- probes

@@ -104,6 +104,16 @@ def command_text(*words: str | Path) -> str:
     return shlex.join([*_program(), *map(str, words)])
 
 
+def command_from_anywhere(*words: str | Path) -> str:
+    """A command of this program that runs in any directory: paths are absolute, as other programs need them."""
+    program, found = Path(sys.argv[0]), shutil.which("zerosum")
+    if program.stem == "__main__":
+        start = [sys.executable, "-m", "zerosum"]
+    else:
+        start = [str(program.absolute()) if program.stem == "zerosum" else found or "zerosum"]
+    return shlex.join([*start, *(str(word.absolute()) if isinstance(word, Path) else word for word in words)])
+
+
 def _program() -> list[str]:
     path, found = Path(sys.argv[0]).absolute(), shutil.which("zerosum")
     if path.stem == "__main__":

@@ -11,6 +11,8 @@ from zerosum.cli.application import main as main
 
 from zerosum.cli import training, engines, matches, records, runs, reports, analysis, web, rules, benches  # isort: skip
 
+interrupts.raise_at_interrupt()
+
 __all__ = [
     "analysis",
     "app",

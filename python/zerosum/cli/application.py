@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from zerosum.base.errors import ZerosumError, printable
+from zerosum.cli.interrupts import end_at_interrupt, raise_at_interrupt
 
 NARROW = 80
 """Columns of a terminal below which help is plain text."""
@@ -34,6 +35,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Whoever reads a training through a pipe sees each line at once; what the terminal cannot write is escaped.
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
+    end_at_interrupt()
     try:
         app(standalone_mode=True)
     except ZerosumError as error:
@@ -79,4 +81,5 @@ def _zerosum(
             "--version", metavar="", callback=_print_version, is_eager=True, help="Print the version and stop."
         ),
     ] = False,
-) -> None: ...
+) -> None:
+    raise_at_interrupt()

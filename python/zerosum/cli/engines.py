@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, TextIO, TypedDict, cast
 
 import typer
 
@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from zerosum.games import Rules
 
 
+class Named(TypedDict, total=False):
+    """Arguments of an `EngineSetup`."""
+
+    weights: str | Path | None
+    num_simulations: int | None
+
+
 EnginePlayer = Annotated[
     str,
     typer.Argument(
         metavar="[WHO]",
-        help=f"{WHO_HELP} If not given, the newest run of the game, or rollouts.",
+        help=f"{WHO_HELP} Or `rollouts@1000`. If not given, the newest run of the game, or rollouts.",
         show_default=False,
     ),
 ]
@@ -72,9 +79,8 @@ def uci(who: EnginePlayer = "", game: EngineGame = "", set_: EngineOverrides = N
     from zerosum.protocols.line_engine import converse
     from zerosum.protocols.uci import UciEngine, UciSetup
 
-    rules, run = _engine(who, game, "chess")
-    setup = UciSetup(rules, weights=run, overrides=set_ or [])
-    converse(UciEngine(setup, write=_say_line), _lines())
+    rules, named = _engine(who, game, "chess")
+    converse(UciEngine(UciSetup(rules, **named, overrides=set_ or []), write=_say_line), _lines())
 
 
 @app.command(epilog="Example: `zerosum usi runs/shogi`, as the command of an engine in a program for shogi")
@@ -83,24 +89,30 @@ def usi(who: EnginePlayer = "", game: EngineGame = "", set_: EngineOverrides = N
     from zerosum.protocols.line_engine import converse
     from zerosum.protocols.usi import UsiEngine, UsiSetup
 
-    rules, run = _engine(who, game, "shogi")
-    setup = UsiSetup(rules, weights=run, overrides=set_ or [])
-    converse(UsiEngine(setup, write=_say_line), _lines())
+    rules, named = _engine(who, game, "shogi")
+    converse(UsiEngine(UsiSetup(rules, **named, overrides=set_ or []), write=_say_line), _lines())
 
 
-def _engine(who: str, game: str, default: str) -> tuple[Rules, Path | None]:
-    """The game of an engine, and the run or checkpoint that is named; None leaves the choice to the engine."""
+def _engine(who: str, game: str, default: str) -> tuple[Rules, Named]:
+    """The game of an engine, and who plays it by the words of the command line."""
     from zerosum.base.errors import SettingsError
     from zerosum.games import make
     from zerosum.play.choice import game_at
-    from zerosum.play.runs import means_game, require_run
+    from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, existing_run, search_contestant, split_player
+    from zerosum.play.runs import means_game
 
-    if who and means_game(who):
+    word, num_simulations = split_player(who)
+    if word and means_game(word):
         if game:
-            raise SettingsError(f"{who!r} is a game, and --game names {game!r}: give one of them.")
-        return make(who), None
-    run = require_run(who) if who else None
-    return (make(game or default) if game or run is None else game_at(run)), run
+            raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
+        return make(word), {"num_simulations": num_simulations}
+    if word in (RANDOM.name, ALPHA_BETA, ROLLOUTS):
+        rules = make(game or default)
+        search_contestant(who, rules)  # refuses a player without a search
+        return rules, {"weights": ROLLOUTS, "num_simulations": num_simulations}
+    run = existing_run(word) if word else None
+    rules = make(game or default) if game or run is None else game_at(run)
+    return rules, {"weights": run, "num_simulations": num_simulations}
 
 
 def _lines() -> TextIO:

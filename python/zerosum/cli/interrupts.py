@@ -1,16 +1,30 @@
-"""Ctrl-C while the commands are being loaded is a sentence, not a traceback. Imported before them."""
+"""Ctrl-C before a command begins is a sentence, not a traceback. This file is imported before all others."""
 
 from __future__ import annotations
 
-import sys
-from types import TracebackType
+import contextlib
+import os
+import signal
 
 
-def _say(kind: type[BaseException], error: BaseException, place: TracebackType | None) -> None:
-    if issubclass(kind, KeyboardInterrupt):
-        print("zerosum: interrupted before anything began.", file=sys.stderr)
-    else:
-        sys.__excepthook__(kind, error, place)
+def _end(_number: int, _frame: object) -> None:
+    """Say it and end by the signal. An exception could be caught by a library that is being imported."""
+    os.write(2, b"zerosum: interrupted before anything began.\n")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.raise_signal(signal.SIGINT)
 
 
-sys.excepthook = _say
+def end_at_interrupt() -> None:
+    """End the process at Ctrl-C, unless Ctrl-C is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        with contextlib.suppress(ValueError):  # a thread other than the main one loads the program
+            signal.signal(signal.SIGINT, _end)
+
+
+def raise_at_interrupt() -> None:
+    """Raise KeyboardInterrupt at Ctrl-C, as usual."""
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+end_at_interrupt()

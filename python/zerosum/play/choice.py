@@ -33,6 +33,9 @@ from zerosum.play.player import (
 )
 from zerosum.play.runs import find_run, means_game, network_at, newest_run, runs_directory
 
+BUNDLED_NAME = "zerosum's network"
+"""The name of a player with a network of the package."""
+
 
 @dataclass(frozen=True)
 class ChosenPlayer:
@@ -58,13 +61,20 @@ def choose_player(
     taken = path or usual_network(game, runs=runs)
     if taken is None:
         return ChosenPlayer(usual_rollouts(game), _no_run_sentence(game, runs))
-    player = by_people_rules(load_player(taken, game=game, backend=backend), game)
+    player = by_people_rules(_named(load_player(taken, game=game, backend=backend), taken), game)
     return ChosenPlayer(player, _sentence(player, taken, is_named=path is not None))
 
 
 def usual_network(game: Rules, *, runs: Path | None = None) -> Path | None:
     """The newest run in `runs` whose network fits the game, else the network of the package; None without either."""
     return newest_run(game, runs=runs) or bundled_network(game)
+
+
+def _named(player: Player, path: Path) -> Player:
+    """The player, whose name is not a path inside the package if it is a network of the package."""
+    if is_bundled(path):
+        player.name = BUNDLED_NAME
+    return player
 
 
 def _sentence(player: Player, path: Path, *, is_named: bool) -> str:
@@ -113,7 +123,7 @@ def open_player(
     if taken is None:
         player = rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=0).player(rules)
         return ChosenPlayer(player, _no_run_sentence(rules, runs))
-    player = load_player(taken, num_simulations=num_simulations, game=rules)
+    player = _named(load_player(taken, num_simulations=num_simulations, game=rules), taken)
     return ChosenPlayer(player, _sentence(player, taken, is_named=False))
 
 

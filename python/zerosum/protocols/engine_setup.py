@@ -23,7 +23,7 @@ from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
 from zerosum.play.choice import ChosenPlayer, choose_player, usual_network, usual_rollouts
-from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
+from zerosum.play.player import MOST_SIMULATIONS, ROLLOUTS, Player, network_name
 from zerosum.play.runs import network_at
 from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
 from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text
@@ -55,7 +55,8 @@ class EngineSetup(ABC):
         self,
         game: Rules,
         *,
-        weights: Path | None = None,
+        weights: str | Path | None = None,
+        num_simulations: int | None = None,
         overrides: Sequence[str] = (),
         open_player: OpenPlayer = choose_player,
     ) -> None:
@@ -63,7 +64,8 @@ class EngineSetup(ABC):
 
         Args:
             game: The game, until an option names another. Its ply cap is dropped unless it differs from the default.
-            weights: A run or checkpoint; None is the newest run of the game.
+            weights: A run or checkpoint, or `ROLLOUTS`; None is the newest run of the game.
+            num_simulations: The default of the option `Simulations`; None is no limit.
             overrides: Settings as `search.name=value` or `time.name=value`; they override the run's.
             open_player: Opens the player.
 
@@ -71,15 +73,15 @@ class EngineSetup(ABC):
             SettingsError: `weights` does not exist, or an override is unknown or out of range.
             DataError: `weights` is not a checkpoint.
         """
-        if weights is not None:
-            _require_path(str(weights))
+        named = str(weights or NEWEST)
+        _require_player(named)
         overrides_of = _parse_overrides(overrides)
         self.asked_game, self._open_player = game, open_player
         self._own_seed = secrets.randbits(62)
         self.search_overrides, self._time = overrides_of["search"], TimeConfig(**overrides_of["time"])
         SearchConfig(**self.search_overrides)  # refuses what is out of range
-        self._describe(game, weights)
-        self.options = {offered.listed.name: offered for offered in self._offer(weights)}
+        self._describe(game, named)
+        self.options = {offered.listed.name: offered for offered in self._offer(named, num_simulations or 0)}
         self.values = {name: offered.listed.default for name, offered in self.options.items()}
         self.game = without_ply_cap(self._game_asked())
         """The game that is played."""
@@ -92,9 +94,9 @@ class EngineSetup(ABC):
         """Options that only this protocol has."""
         return ()
 
-    def _describe(self, game: Rules, path: Path | None) -> None:
-        """Read the network's description and its measured levels."""
-        path = path or usual_network(game)
+    def _describe(self, game: Rules, named: str) -> None:
+        """Read the description of the network that a value of `WeightsFile` names, and its measured levels."""
+        path = None if named == ROLLOUTS else path_of(named) or usual_network(game)
         self._network = None if path is None else network_at(path)
         self._levels = levels_of(game, path, "" if self._network is None else network_name(self._network))
 
@@ -154,8 +156,8 @@ class EngineSetup(ABC):
             raise SettingsError(f"No option {shown(said_name)}: {nearest(said_name[:40], self.options)}.")
         offered = self.options[name]
         value = offered.read(said_value)
-        if name == "WeightsFile" and value not in ("", NEWEST):
-            _require_path(value)
+        if name == "WeightsFile":
+            _require_player(value)
         before, self.values[name] = self.values[name], value
         try:
             game = without_ply_cap(self._game_asked())
@@ -177,11 +179,11 @@ class EngineSetup(ABC):
         If that player cannot be loaded, the default player of the game replaces it, and at last rollouts: a game may be
         waiting for a move.
         """
-        game, named = self._game_asked(), self.value("WeightsFile")
-        for path in dict.fromkeys((None if named in ("", NEWEST) else Path(named), None)):
+        game = self._game_asked()
+        for named in dict.fromkeys((self.value("WeightsFile") or NEWEST, NEWEST)):
             try:
-                self._describe(game, path)
-                chosen = self._open_player(game, path, backend=self.value("Backend"))
+                self._describe(game, named)
+                chosen = self._open(game, named)
                 chosen.player.make_ready(self._config_to_make_ready(chosen.player))
             except Exception as error:
                 tell(failure_text(error))
@@ -197,6 +199,12 @@ class EngineSetup(ABC):
             return self.search_config(player, is_limited=False)
         except SettingsError:
             return None  # each search tells it, and the player stays
+
+    def _open(self, game: Rules, named: str) -> ChosenPlayer:
+        """The player that a value of `WeightsFile` names."""
+        if named == ROLLOUTS:
+            return ChosenPlayer(usual_rollouts(game), "Playing with uniform priors and rollouts.")
+        return self._open_player(game, path_of(named), backend=self.value("Backend"))
 
     def search_config(self, player: Player, *, proofs: bool = False, is_limited: bool = True) -> SearchConfig:
         """The player's search settings, changed by the options and the command line.
@@ -238,7 +246,7 @@ class EngineSetup(ABC):
             stop_early=self._time.stop_early and not is_exact,
         )
 
-    def _offer(self, weights: Path | None) -> Iterator[OfferedOption]:
+    def _offer(self, named: str, num_simulations: int) -> Iterator[OfferedOption]:
         overrides, name_of = self.search_overrides, self.name_of
         memory = overrides.get("memory_mib", SearchConfig().memory_mib)
         yield spin(
@@ -262,11 +270,12 @@ class EngineSetup(ABC):
             "most milliseconds per move that pass outside of the engine",
         )
         yield combo("TimeManager", self._time.manager, ("adaptive", "paper"), "how clock time is used, see below")
-        yield spin("Simulations", 0, 0, MOST_SIMULATIONS, "most simulations per move, also for `go`; 0 is no limit")
+        most = min(num_simulations, MOST_SIMULATIONS)
+        yield spin("Simulations", most, 0, MOST_SIMULATIONS, "most simulations per move, also for `go`; 0 is no limit")
         yield text(
             "WeightsFile",
-            str(weights or NEWEST),
-            "a run or a checkpoint; `<newest>` is the newest run of the game, or rollouts without one",
+            named,
+            "a run, a checkpoint or `rollouts`; `<newest>` is the newest run of the game, or rollouts without one",
         )
         yield combo("Backend", "auto", BACKENDS, "the library that evaluates the network")
         yield spin(
@@ -322,6 +331,11 @@ def _parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
     return values
 
 
-def _require_path(path: str) -> None:
-    if not os.path.exists(path):  # `Path.exists` raises for some texts
-        raise SettingsError(f"{path} does not exist: name a run directory or a checkpoint's JSON.")
+def path_of(named: str) -> Path | None:
+    """The path in a value of `WeightsFile`; None for `NEWEST`."""
+    return None if named in ("", NEWEST) else Path(named)
+
+
+def _require_player(named: str) -> None:
+    if named not in ("", NEWEST, ROLLOUTS) and not os.path.exists(named):  # `Path.exists` raises for some texts
+        raise SettingsError(f"{named} does not exist: name a run directory, a checkpoint's JSON or {ROLLOUTS}.")

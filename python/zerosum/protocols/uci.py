@@ -7,15 +7,15 @@ chess.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from zerosum.base.errors import DataError
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options, plays_chess960
 from zerosum.play.analysis import AnalysisLine
 from zerosum.play.choice import describe_network
+from zerosum.play.player import ROLLOUTS
 from zerosum.protocols.engine_options import INERT, OfferedOption, check, combo, text
-from zerosum.protocols.engine_setup import NEWEST, EngineSetup
+from zerosum.protocols.engine_setup import EngineSetup, path_of
 from zerosum.protocols.line_engine import LineEngine
 
 CHESS = ("chess", "chess960")
@@ -57,7 +57,9 @@ class UciSetup(EngineSetup):
     def _has_only(self, game: Rules, other: Rules) -> bool:
         """Whether the networks available fit `game` and none fits `other`."""
         named = self.value("WeightsFile")
-        path = None if named in ("", NEWEST) else Path(named)
+        if named == ROLLOUTS:
+            return False
+        path = path_of(named)
         try:
             found = {info.encoder_id for rules in (game, other) if (info := describe_network(rules, path)) is not None}
         except DataError:

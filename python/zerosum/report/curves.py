@@ -9,10 +9,14 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.report.drawings import draw_curves, figure
 from zerosum.report.run_data import RunData, read_run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SUFFIXES = (".svg", ".png", ".pdf")
 MARK = "minutes"
@@ -40,12 +44,16 @@ class Curves:
         except OSError as error:
             raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
 
-    def bytes(self, format: str) -> bytes:
-        """The picture in a format of matplotlib's, "svg" or another."""
-        from matplotlib import rc_context
+    def figure(self) -> Figure:
+        """The picture as a figure of matplotlib, to be changed.
 
+        Raises:
+            SettingsError: matplotlib is not installed.
+        """
         has_mistakes = any(run.mistakes.rates for run in self.runs)
         drawn, (strength, losses, *more) = figure(2 + has_mistakes, height=3.4)
+        from matplotlib.ticker import PercentFormatter
+
         draw_curves(strength, self.runs, lambda run: run.elo, mark=MARK)
         anchors = {"random play": 0.0} | {
             name: rating.elo for name, rating in self.runs[0].strength.ratings.items() if name.startswith("rollouts")
@@ -57,15 +65,26 @@ class Curves:
             strength.annotate(name, (1.01, elo), xycoords=place, va="center", fontsize=7, annotation_clip=False)
         draw_curves(losses, self.runs, lambda run: run.metric("policy_loss"), mark=MARK)
         draw_curves(losses, self.runs, lambda run: run.metric("policy_entropy"), mark=MARK, linestyle="--")
-        losses.set(title="policy: loss, and the least possible (dashed)", ylabel="nats")
-        strength.set(title="Elo, with 95 % intervals", ylabel="Elo")
+        draw_curves(losses, self.runs, lambda run: run.metric("value_error"), mark=MARK, linestyle=":")
+        losses.set(title="policy loss, floor (dashed), value error (dotted)", ylim=(0, None))
+        games = ", ".join(dict.fromkeys(run.config.game for run in self.runs))
+        strength.set(title=f"{games}: Elo, 95 % intervals", ylabel="Elo")
         for axes in more:
             draw_curves(axes, self.runs, lambda run: run.mistake_rates, mark=MARK)
-            axes.set(title="mistakes in solved positions", ylabel="share", ylim=(0, None))
+            rates = next(run.mistakes.rates for run in self.runs if run.mistakes.rates)
+            axes.set(title=f"mistakes at {rates[-1].num_simulations} simulations a move", ylim=(0, None))
+            axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=1, symbol=" %"))
         for axes in (strength, losses, *more):
-            axes.set(xlabel=self.runs[0].unit)
+            axes.set(xlabel=self.runs[0].unit, xlim=strength.get_xlim())
         if len(self.runs) > 1:
             drawn.legend(*strength.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7)
+        return drawn
+
+    def bytes(self, format: str) -> bytes:
+        """The picture in a format of matplotlib's, "svg" or another."""
+        drawn = self.figure()
+        from matplotlib import rc_context
+
         buffer = io.BytesIO()
         with rc_context({"svg.fonttype": "none", "svg.hashsalt": "zerosum", "font.size": 9}):
             metadata = {"Date": None, "Creator": None} if format == "svg" else None

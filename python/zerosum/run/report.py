@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
-from zerosum.base.errors import DataError, ZerosumError, command_text, printable
+from zerosum.base.errors import DataError, ZerosumError, command_from_anywhere, command_text, printable
 from zerosum.base.files import require_own_files
 from zerosum.base.settings import num_cores
 from zerosum.contest.elo import Rating
@@ -33,6 +33,15 @@ from zerosum.run.strength import Strength, player_name
 Write = Callable[[str], None]
 
 GAMES_AT_ONCE = 64
+PROTOCOLS = {
+    "chess": "uci",
+    "chess960": "uci",
+    "minichess": "uci",
+    "shogi": "usi",
+    "minishogi": "usi",
+    "go": "gtp",
+}
+"""The protocol of the games that board programs know."""
 
 EVALUATION_MATCHES = 5
 """Of the player against three opponents, and two of the opponents among themselves."""
@@ -277,7 +286,9 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         for metric in ("minutes", "games", "positions", "evaluations", "step"):
             write_json(_figure_json(metric, run=str(run), value=getattr(last, metric)))
     network = config.network
-    parameters = _num_parameters(run, config)
+    is_own = split_name(config.game) is not None or config.game.startswith(OBJECT)
+    game = None if is_own else make(config.game)
+    parameters = _num_parameters(run, config, game)
     size = "" if parameters is None else f", {parameters:,} parameters"
     say(f"  network {network.num_blocks} blocks x {network.num_filters} filters{size}")
     if parameters is not None:
@@ -309,12 +320,14 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
         f" `{train_text(config, run, **larger_budget(config, rows))}` goes on."
     )
+    if game is not None and (protocol := PROTOCOLS.get(game.spec.name)):
+        say(f"As an engine of a board program: {command_from_anywhere(protocol, run)}")
 
 
-def _num_parameters(run: Path, config: RunConfig) -> int | None:
-    """Of the run's network; None where only the code of a game of one's own could tell."""
-    if split_name(config.game) is None and not config.game.startswith(OBJECT):
-        return num_parameters(config.network, NetworkShape.of(make(config.game).spec))
+def _num_parameters(run: Path, config: RunConfig, game: Rules | None) -> int | None:
+    """Number of parameters of the run's network; None where only the code of a game of one's own could tell."""
+    if game is not None:
+        return num_parameters(config.network, NetworkShape.of(game.spec))
     for path in reversed(list_checkpoints(run / "checkpoints")):
         with contextlib.suppress(DamagedCheckpointError):
             return num_parameters(config.network, read_info(path).shape)
