@@ -129,8 +129,8 @@ class Marks:
 def train_marked(path: Path, words: Sequence[str]) -> None:
     """`zerosum` with these words, marking in the file at `path` what it does."""
     import zerosum.cli
-    import zerosum.run.training
     from zerosum.learner import Learner
+    from zerosum.run import budget, selfplay_training
     from zerosum.run.strength import Strength
     from zerosum.selfplay.worker import SelfplayWorker
 
@@ -165,11 +165,10 @@ def train_marked(path: Path, words: Sequence[str]) -> None:
     changes: dict[str, Any] = {"finish_game": finish_and_tell, "_seal": seal_and_tell}
     for name, function in changes.items():
         setattr(GameStore, name, function)
-    changes = {"save_checkpoint": save_and_tell, "REPORT_SECONDS": REPORT_SECONDS}
-    for name, value in changes.items():
-        setattr(zerosum.run.training, name, value)
-    mark(zerosum.run.training, "save_checkpoint", "checkpointing")
-    mark(zerosum.run.training.Training, "__init__", "opening")
+    setattr(budget, "REPORT_SECONDS", REPORT_SECONDS)  # noqa: B010
+    setattr(selfplay_training, "save_checkpoint", save_and_tell)  # noqa: B010
+    mark(selfplay_training, "save_checkpoint", "checkpointing")
+    mark(selfplay_training.SelfplayTraining, "__init__", "opening")
     mark(SelfplayWorker, "play_batch", "self-play")
     mark(Learner, "step", "learner step")
     mark(Strength, "_play", "rating")

@@ -25,7 +25,7 @@ import numpy as np
 from zerosum.games import make
 from zerosum.run.config import new_config
 from zerosum.run.metrics import Metrics, MetricsRow
-from zerosum.run.training import Training
+from zerosum.run.selfplay_training import SelfplayTraining
 
 GAME = "tictactoe"
 SETTINGS = (
@@ -78,11 +78,11 @@ def soak(
     config = new_config(game, GAME, overrides=[*SETTINGS, *overrides])
     run.mkdir()
     with (
-        patch("zerosum.run.training.Metrics", MeasuredMetrics),
-        patch("zerosum.run.training.REPORT_SECONDS", REPORT_SECONDS),
+        patch("zerosum.run.measures.Metrics", MeasuredMetrics),
+        patch("zerosum.run.budget.REPORT_SECONDS", REPORT_SECONDS),
         patch("zerosum.replay.window._BLOCK_POSITIONS", BLOCK_POSITIONS),
     ):
-        Training(run, game, config, report, stop).run()
+        SelfplayTraining(run, game, config, report, stop).run()
     return samples
 
 

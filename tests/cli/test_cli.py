@@ -591,7 +591,7 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("train connect4 --set search.c_init", "'search.c_init' is not a setting: write section.name=value"),
         ("train connect4 --minutes -1", "training.minutes is -1.0, allowed is 0.01 to"),
         ("train connect4 --run file", "file cannot be "),
-        ("train connect4 --run .", ". is there already and is no run: name another directory"),
+        ("train connect4 --run .", ". exists and is not a run: name another directory"),
         ("train file.py:Game", "{here}/file.py has no class 'Game'"),
         ("train own.py", "own.py is a file, and a game is a class in it. Name the class: own.py:Mine."),
         ("train connect4 --set search.c_init=banana", "search.c_init is 'banana', expected a number."),

@@ -18,8 +18,9 @@ from zerosum.learner import Learner
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.run.metrics import read_metrics
+from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.run.strength import Strength
-from zerosum.run.training import Training, train
+from zerosum.run.training import train
 from zerosum.selfplay.worker import SelfplayWorker
 
 STEPS = 24
@@ -71,8 +72,8 @@ PLACES = {
     "play_batch": (SelfplayWorker, 600),
     "step": (Learner, 12),
     "_play": (Strength, 6),
-    "_report_progress": (Training, 4),
-    "_save": (Training, 2),
+    "_report_progress": (SelfplayTraining, 4),
+    "_save": (SelfplayTraining, 2),
 }
 """What a kill may come before or after, and about how often it may from one checkpoint to the next."""
 
@@ -194,7 +195,9 @@ def test_what_it_cannot_keep_is_refused(whole: Path, tmp_path: Path, kill: Kill)
     assert not run.exists()
     die(run, kill, "step", 0)
     for change in ("learner.learning_rate=0.1", "training.steps=99"):
-        with pytest.raises(SettingsError, match="its settings stay until its budget of 24 steps is used up"):
+        with pytest.raises(
+            SettingsError, match="its settings cannot be changed until its budget of 24 steps is used up"
+        ):
             go_on(run, change)
     free = tmp_path / "free"
     shutil.copytree(whole, free)
@@ -222,7 +225,7 @@ def test_what_comes_out_different_is_told(tmp_path: Path, kill: Kill, monkeypatc
     matches.write_text(text)
     shard = sorted(run.glob("games/*.parquet"))[0]
     shard.rename(tmp_path / shard.name)
-    with pytest.raises(RunError, match=r"of the \d+ games before its checkpoint of step 18 only \d+ are there"):
+    with pytest.raises(RunError, match=r"only \d+ of the \d+ games before its checkpoint of step 18 exist"):
         go_on(run)
     (tmp_path / shard.name).rename(shard)
     go_on(run, "training.deterministic=false")

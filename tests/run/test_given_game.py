@@ -68,7 +68,7 @@ def test_settings_are_a_mapping(tmp_path: Path) -> None:
     ):
         with pytest.raises(SettingsError, match=message):
             train("tictactoe", tmp_path / "run", settings=settings)
-    with pytest.raises(SettingsError, match=r"the budget is training.minutes or training.steps"):
+    with pytest.raises(SettingsError, match=r"the budget is either training.minutes or training.steps"):
         zerosum.train("tictactoe", tmp_path / "run", minutes=1, steps=1)
 
 

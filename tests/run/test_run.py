@@ -22,8 +22,9 @@ from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.replay.game_store import GameStore
+from zerosum.run.measures import progress_line
 from zerosum.run.metrics import MetricsRow, read_metrics
-from zerosum.run.training import progress_line, train
+from zerosum.run.training import train
 
 TINY = [
     "network.num_blocks=1",
@@ -155,9 +156,9 @@ def test_a_run_of_another_game_is_left_alone(tmp_path: Path) -> None:
     before = written(run)
     with pytest.raises(RunError, match="is a run of tictactoe, not of connect4"):
         run_steps(run, 4, game="connect4")
-    with pytest.raises(SettingsError, match="the network's settings and the seed stay"):
+    with pytest.raises(SettingsError, match="the network's settings and the seed of a run cannot be changed"):
         run_steps(run, 4, "network.num_blocks=3")
-    with pytest.raises(SettingsError, match="began without a preset, which stays"):
+    with pytest.raises(SettingsError, match="began without a preset, which cannot be changed"):
         train("tictactoe", run, preset="connect4", report=lambda _: None)
     assert written(run) == before
 
@@ -165,7 +166,7 @@ def test_a_run_of_another_game_is_left_alone(tmp_path: Path) -> None:
 def test_a_directory_that_is_no_run_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "dear.txt").write_text("hello")
-    with pytest.raises(RunError, match="is there already and is no run"):
+    with pytest.raises(RunError, match="exists and is not a run"):
         run_steps(tmp_path / "letters", 4)
     assert [path.name for path in (tmp_path / "letters").iterdir()] == ["dear.txt"]
 
@@ -218,7 +219,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("zerosum.run.training.save_checkpoint", full)
+    monkeypatch.setattr("zerosum.run.selfplay_training.save_checkpoint", full)
     with pytest.raises(RunError, match="No space left on device. What was saved is whole"):
         run_steps(run, 8)
     monkeypatch.undo()
@@ -244,7 +245,7 @@ def test_minutes_are_those_of_the_clock_that_is_set(
     """Time goes a thousand times as fast on one clock or the other: an hour is over in seconds."""
     real = getattr(time, function)
     fast = SimpleNamespace(**vars(time) | {function: lambda: 1000 * real()})
-    monkeypatch.setattr("zerosum.run.training.time", fast)
+    monkeypatch.setattr("zerosum.run.budget.time", fast)
     overrides = [*TINY, f"training.clock={clock}"]
     train("tictactoe", tmp_path / "run", minutes=60, overrides=overrides, report=lambda _: None)
     assert read_metrics(tmp_path / "run" / "metrics.csv")[-1].minutes >= 57
@@ -363,5 +364,5 @@ def test_searches_that_memory_cuts_short_are_told_of(tmp_path: Path, monkeypatch
     short += ["search.exact_bounds=false", "selfplay.full_search_share=1", "selfplay.opening_share=1"]
     short += ["strength.budget_share=0", "strength.solved_positions=0"]  # whose searches want more memory
     told = [line for line in run_steps(tmp_path / "short", 4, *short, game="connect4") if "ended early" in line]
-    assert len(told) == 1 and "search.memory_mib = 1 holds no more of their trees" in told[0]
+    assert len(told) == 1 and "their trees filled search.memory_mib = 1:" in told[0]
     assert not [line for line in run_steps(tmp_path / "whole", 4) if "ended early" in line]

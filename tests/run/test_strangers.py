@@ -366,7 +366,7 @@ def test_settings_cut_anywhere_are_read_or_refused_with_a_sentence(tmp_path: Pat
             outcomes.add(type(error) if str(path) in str(error) else str(error))
     assert outcomes == {RunConfig, DataError}
     path.write_text(text[: text.index("[learner]")])
-    with pytest.raises(DataError, match=r"config.toml has no section \[learner\]: it was cut short"):
+    with pytest.raises(DataError, match=r"config.toml has no section \[learner\]: the file is cut off"):
         load_config(path)
 
 

@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 from games_for_tests import DoubleMove
+from logs_for_tests import FinishedLog
 from zerosum.base.errors import RunError
 from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator, answer
 from zerosum.games import Rules, adopt, make, measure_game, state_after
 from zerosum.games.rules import Leaves
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, RunningGame
+from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root, with_room
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, SelfplayThreads
@@ -29,27 +30,6 @@ from zerosum.selfplay.worker import SelfplayWorker, choose_action, opening_move,
 GAMES = {"tictactoe": make("tictactoe"), "connect4": make("connect4"), "double-move": adopt(DoubleMove())}
 SEARCH = SearchConfig(num_simulations=12, root_noise_alpha=1.0)
 CONFIG = SelfplayConfig(games_per_worker=4, temperature_plies=6, full_search_share=1.0)
-
-
-class MemoryLog:
-    """A `GameLog` without a disk."""
-
-    def __init__(self) -> None:
-        self.running: dict[int, RunningGame] = {}
-        self.finished: dict[int, GameRecord] = {}
-
-    def start_game(self, header: GameHeader) -> None:
-        assert header.game_id not in self.running and header.game_id not in self.finished
-        self.running[header.game_id] = RunningGame(header=header)
-
-    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        self.running[game_id].plies.append(ply)
-
-    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
-        game = self.running.pop(game_id)
-        record = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
-        self.finished[game_id] = record
-        return record
 
 
 class CountingEvaluator(UniformEvaluator):
@@ -69,7 +49,7 @@ def new_task(game: str = "connect4", **changes: Any) -> SelfplayTask:
         "search": SEARCH,
         "config": CONFIG,
         "evaluator": UniformEvaluator(),
-        "log": MemoryLog(),
+        "log": FinishedLog(),
         "seed": 7,
         "settings_hash": "abc",
     }
@@ -143,7 +123,7 @@ def test_the_record_is_what_the_searches_found() -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_everything_is_counted(name: str) -> None:
-    evaluator, log = CountingEvaluator(), MemoryLog()
+    evaluator, log = CountingEvaluator(), FinishedLog()
     search = replace(SEARCH, reuse_tree=False)
     worker, _ = play(new_task(name, evaluator=evaluator, search=search, log=log), 10)
     plies = [ply for game in log.running.values() for ply in game.plies]
@@ -260,7 +240,7 @@ def test_the_first_games_to_end_are_not_the_shortest_where_starts_are_staggered(
 
 
 def test_staggered_games_are_those_with_low_numbers_at_all_stages() -> None:
-    game, log = GAMES["connect4"], MemoryLog()
+    game, log = GAMES["connect4"], FinishedLog()
     SelfplayWorker(new_task(config=replace(CONFIG, games_per_worker=400), log=log, num_staggered=300))
     num_opening_plies = [len(log.running[number].plies) for number in range(400)]
     assert not any(num_opening_plies[300:])
@@ -562,10 +542,10 @@ def test_running_games_go_on_after_a_kill(tmp_path: Path, name: str) -> None:
 
 def test_a_game_that_had_just_ended_is_finished(tmp_path: Path) -> None:
     """The process was killed between the last ply and the note of the game's end."""
-    log = MemoryLog()
+    log = FinishedLog()
     record = next(iter(play(new_task("tictactoe", log=log), 1)[1].values()))
     ended = RunningGame(header=record.header, plies=[record.ply(index) for index in range(record.num_plies)])
-    again = MemoryLog()
+    again = FinishedLog()
     again.running[record.game_id] = ended
     worker = SelfplayWorker(new_task("tictactoe", log=again, game_ids=itertools.count(50)), running=[ended])
     assert same(again.finished[record.game_id], record)
@@ -599,7 +579,7 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
 
 def test_games_are_played_out() -> None:
     """No game is left under way, none is begun, and play goes on as in a new process."""
-    log, records = MemoryLog(), list[GameRecord]()
+    log, records = FinishedLog(), list[GameRecord]()
     selfplay = SelfplayThreads(new_task(log=log), num_workers=2)
     for goal in (5, 15):
         selfplay.play(lambda goal=goal: len(records) >= goal, records.append)  # type: ignore[misc]
@@ -612,10 +592,9 @@ def test_games_are_played_out() -> None:
 
 
 def test_running_games_are_dealt_out() -> None:
-    log = MemoryLog()
+    log = FinishedLog()
     play(new_task(log=log, config=replace(CONFIG, games_per_worker=5)), 2)
-    running, again = list(log.running.values()), MemoryLog()
-    again.running = dict(log.running)
+    running, again = list(log.running.values()), FinishedLog(log.running)
     task = new_task(log=again, game_ids=itertools.count(1000), config=replace(CONFIG, games_per_worker=2))
     records: list[GameRecord] = []
     waited_for = {game.header.game_id for game in running}

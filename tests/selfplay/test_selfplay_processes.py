@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from logs_for_tests import FinishedLog
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import GameError, RunError, ZerosumError
 from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
-from zerosum.replay import GameHeader, GameRecord, PlyRecord
+from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.records import PLY_NAMES, RunningGame
+from zerosum.replay.records import PLY_NAMES
+from zerosum.run.metrics import read_metrics
 from zerosum.run.training import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, processes
@@ -32,26 +34,6 @@ from zerosum.selfplay.processes import SelfplayProcesses
 from zerosum.selfplay.worker import SelfplayWorker
 
 NETWORK = NetworkConfig(num_blocks=0, num_filters=4)
-
-
-class MemoryLog:
-    """A `GameLog` without a disk; called from several threads, each with its own games."""
-
-    def __init__(self, running: dict[int, RunningGame] | None = None) -> None:
-        self.running = dict(running or {})
-        self.finished: dict[int, GameRecord] = {}
-
-    def start_game(self, header: GameHeader) -> None:
-        assert header.game_id not in self.running and header.game_id not in self.finished
-        self.running[header.game_id] = RunningGame(header=header)
-
-    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        self.running[game_id].plies.append(ply)
-
-    def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
-        game = self.running.pop(game_id)
-        self.finished[game_id] = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
-        return self.finished[game_id]
 
 
 @pytest.fixture
@@ -73,7 +55,7 @@ def write_game(directory: Path, play: str) -> str:
     return f"{directory / 'mygame.py'}:MyGame"
 
 
-def new_task(game: str, log: MemoryLog, first_game_id: int = 0) -> SelfplayTask:
+def new_task(game: str, log: FinishedLog, first_game_id: int = 0) -> SelfplayTask:
     return SelfplayTask(
         game=make(game),
         search=SearchConfig(num_simulations=6, root_noise_alpha=1.0),
@@ -86,7 +68,7 @@ def new_task(game: str, log: MemoryLog, first_game_id: int = 0) -> SelfplayTask:
     )
 
 
-def new_selfplay(game: str, log: MemoryLog, first_game_id: int = 0, **changes: Any) -> SelfplayProcesses:
+def new_selfplay(game: str, log: FinishedLog, first_game_id: int = 0, **changes: Any) -> SelfplayProcesses:
     task, spec = new_task(game, log, first_game_id), make(game).spec
     info = CheckpointInfo.describe(spec, NETWORK, step=5)
     checkpoint = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=0))
@@ -103,7 +85,7 @@ def same(record: GameRecord, other: GameRecord, *, apart_from: str = "") -> bool
 
 def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
     """An untrained network has no opinion, and a game depends on its number alone."""
-    log, taken = MemoryLog(), list[GameRecord]()
+    log, taken = FinishedLog(), list[GameRecord]()
     selfplay = new_selfplay(game, log, first_game_id=10)
     selfplay.play(lambda: len(taken) >= 30 and {number % 2 for number in list(log.finished)} == {0, 1}, taken.append)
     assert {record.game_id for record in taken} == log.finished.keys()
@@ -115,7 +97,7 @@ def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
     assert selfplay.counts.evaluations > 0
     assert all((record.plies["checkpoint_step"] == 5).all() for record in taken)
 
-    alone = MemoryLog()
+    alone = FinishedLog()
     worker = SelfplayWorker(new_task(game, alone, first_game_id=10))
     worker.play_until(lambda: log.finished.keys() <= alone.finished.keys(), lambda _: None)
     for number, record in log.finished.items():
@@ -123,11 +105,11 @@ def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
 
 
 def test_running_games_are_dealt_out_and_go_on(game: str) -> None:
-    before = MemoryLog()
+    before = FinishedLog()
     worker = SelfplayWorker(new_task(game, before))
     while sum(len(running.plies) for running in before.running.values()) < 6:
         worker.play_batch()
-    log = MemoryLog(before.running)
+    log = FinishedLog(before.running)
     plies = {number: [ply.action for ply in running.plies] for number, running in log.running.items()}
     selfplay = new_selfplay(game, log, first_game_id=100, running=list(log.running.values()))
     selfplay.play(lambda: plies.keys() <= log.finished.keys(), lambda _: None)
@@ -136,7 +118,7 @@ def test_running_games_are_dealt_out_and_go_on(game: str) -> None:
 
 
 def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) -> None:
-    log, spec = MemoryLog(), make(game).spec
+    log, spec = FinishedLog(), make(game).spec
     selfplay, is_paused = new_selfplay(game, log), False
     info = CheckpointInfo.describe(spec, NETWORK, step=6)
     newer = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1))
@@ -168,7 +150,7 @@ def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) ->
 
 def broken(game: str) -> str:
     """What is said when self-play fails."""
-    selfplay = new_selfplay(game, MemoryLog())
+    selfplay = new_selfplay(game, FinishedLog())
     with pytest.raises(ZerosumError) as caught:
         selfplay.play(lambda: False, lambda _: None)
     assert type(caught.value) in (GameError, RunError)
@@ -179,7 +161,7 @@ def test_a_mistake_in_the_game_is_told_as_if_it_had_been_played_here(game: str) 
     directory = Path(game.rpartition(":")[0]).parent
     name = write_game(directory, "if state[0] == 7:\n    raise KeyError('seven')")
     with pytest.raises(GameError) as caught:
-        SelfplayWorker(new_task(name, MemoryLog())).play_until(lambda: False, lambda _: None)
+        SelfplayWorker(new_task(name, FinishedLog())).play_until(lambda: False, lambda _: None)
     said = broken(name)
     assert said == f"GameError: {caught.value}"
     assert "KeyError: 'seven' (mygame.py, line 9, in play)" in said and "7 of 12" in said
@@ -239,7 +221,7 @@ ENDS = {
 def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker: str, end: str, how: str) -> None:
     directory, said = Path(game.rpartition(":")[0]).parent, list[str]()
     name = write_game(directory, ONCE.format(folder=str(silence), marker=marker, end=end))
-    log, spec = MemoryLog(), make(game).spec
+    log, spec = FinishedLog(), make(game).spec
     selfplay = new_selfplay(name, log, report=said.append)
     under_way = dict[int, int]()
 
@@ -249,12 +231,12 @@ def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker
             info = CheckpointInfo.describe(spec, NETWORK, step=6)
             selfplay.update(Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1)))
             under_way.update({number: len(running.plies) for number, running in dict(log.running).items()})
-        return bool(said) and under_way.keys() <= log.finished.keys()
+        return bool(said and under_way) and under_way.keys() <= log.finished.keys()
 
     selfplay.play(is_enough, lambda _: None)
     assert len(said) == 1 and how in said[0]
     assert under_way and selfplay.counts.games == len(log.finished)
-    alone = MemoryLog()
+    alone = FinishedLog()
     worker = SelfplayWorker(new_task(game, alone))
     worker.play_until(lambda: log.finished.keys() <= alone.finished.keys(), lambda _: None)
     for number, record in log.finished.items():
@@ -266,7 +248,7 @@ def test_workers_that_are_ended_again_and_again_end_the_run(game: str) -> None:
     directory, said = Path(game.rpartition(":")[0]).parent, list[str]()
     name = write_game(directory, "if 'zerosum.selfplay.worker_process' in sys.orig_argv:\n    os.kill(os.getpid(), 15)")
     with pytest.raises(RunError, match=r"self-play's process . of 2 was ended by SIGTERM. The games are saved"):
-        new_selfplay(name, MemoryLog(), report=said.append).play(lambda: False, lambda _: None)
+        new_selfplay(name, FinishedLog(), report=said.append).play(lambda: False, lambda _: None)
     assert processes.MOST_REPLACEMENTS <= len(said) <= 2 * processes.MOST_REPLACEMENTS
 
 
@@ -275,10 +257,21 @@ def test_an_error_of_who_takes_the_games_ends_all(game: str) -> None:
         raise RunError("no room for games")
 
     with pytest.raises(RunError, match="no room for games"):
-        new_selfplay(game, MemoryLog()).play(lambda: False, take)
+        new_selfplay(game, FinishedLog()).play(lambda: False, take)
 
 
 # ---- in a run
+
+
+def test_cpu_minutes_include_those_of_worker_processes(
+    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workers report a thousand seconds each second: an hour is over in four."""
+    monkeypatch.setattr(SelfplayProcesses, "cpu_s", property(lambda _: 1000 * time.monotonic()))
+    changes = ["selfplay.num_workers=2", "strength.budget_share=0", "training.clock=cpu"]
+    overrides = [*(text for text in SETTINGS if not text.startswith("training.steps=")), *changes]
+    train(game, tmp_path / "run", minutes=60, overrides=overrides, report=lambda _: None)
+    assert read_metrics(tmp_path / "run" / "metrics.csv")[-1].minutes >= 57
 
 
 def train_a_little(game: str, run: Path, *, steps: int) -> list[str]:

@@ -60,7 +60,7 @@ def train(
     """Learn a game from its rules alone, or from records; or go on with a run that stopped (name it instead)."""
     from zerosum.base.errors import command_text
     from zerosum.play.runs import runs_directory
-    from zerosum.run.config import directory_name
+    from zerosum.run.config import asked_settings, directory_name
     from zerosum.run.dry_run import dry_run as print_plan
     from zerosum.run.given_game import recorded_game
     from zerosum.run.training import train as train_run
@@ -74,9 +74,12 @@ def train(
         *(["training.deterministic=true"] if deterministic else []),
         *(["training.source=records"] if from_records else []),
     ]
-    if repeat == 1 or dry_run:
-        start = print_plan if dry_run else train_run
-        start(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+    if dry_run:
+        asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
+        print_plan(game, directory, preset=preset, asked=asked)
+        return
+    if repeat == 1:
+        train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
         return
     runs = [directory.with_name(f"{directory.name}-{number}") for number in range(1, repeat + 1)]
     for number, path in enumerate(runs):

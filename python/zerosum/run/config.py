@@ -1,8 +1,8 @@
-"""A run's settings: what was asked, every default, and where each came from.
+"""A run's settings: defaults, presets, and the settings that a caller asks for.
 
-A `RunConfig` is the sections of settings that the modules define, together. It comes from defaults that fit the game's
-size and the time given, then a preset, then `section.name=value` from the command line; it is written into the run
-directory as `config.toml`, which says all of it.
+A `RunConfig` holds the sections of settings that the modules define. Its values come from defaults that fit the game's
+size and the given time, then from a preset, then from `section.name=value` on the command line. `config.toml` in the
+run directory holds all of them.
 """
 
 from __future__ import annotations
@@ -45,60 +45,57 @@ from zerosum.selfplay import SelfplayConfig
 
 DEFAULT_MINUTES = 30.0
 CACHED_POSITIONS = 1 << 16
-"""Evaluations that each self-play worker keeps."""
+"""Evaluations in the cache of each self-play worker."""
 LONGEST_OPENED_GAME = 80
-"""Plies of a random game, up to which self-play opens games at random."""
-
+"""Longest mean length of random games, in plies, at which self-play opens games with random moves by default."""
 LONG_GAMES_OPENING_PLIES = 10
-"""Random moves that open a longer one, at most, if its settings ask for any."""
+"""Largest number of random opening moves in longer games, if the settings ask for such openings."""
 GPU_FILTERS, GPU_BLOCKS = 128, 4
-"""The least filters, and the blocks of a board without squares, on a GPU (not measured)."""
-
+"""Smallest number of filters on a GPU, and number of blocks before the board's size is added (not measured)."""
 PAPER_TEMPERATURE_PLIES = 30
-"""Where the paper stops to draw moves in each of its games (its pseudocode), however long they last."""
+"""Plies after which the paper's pseudocode stops drawing moves at random, in all of its games."""
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """The budget of a run, and what happens when within it."""
+    """The budget of a run and its schedule."""
 
-    minutes: float | None = setting(
-        None, "budget: minutes of training, resumed ones counted together", low=0.01, high=1e7
-    )
+    minutes: float | None = setting(None, "budget: minutes of training, over all resumptions", low=0.01, high=1e7)
     steps: int | None = setting(None, "budget: learner steps, instead of minutes", low=1, high=1 << 40)
     source: Literal["selfplay", "records", "games"] = setting(
         "selfplay",
-        "what is learned from: 'selfplay'; 'records', games that were imported or generated; 'games', those that the"
-        " run has played so far, without playing more",
+        "source of the games: 'selfplay'; 'records', imported or generated games; 'games', the games that the run has"
+        " played so far, without playing more",
     )
     clock: Literal["wall", "cpu"] = setting(
         "wall",
-        "how minutes are counted: 'wall', or 'cpu', CPU-minutes of all processes, which compare on a busy machine",
+        "clock of a budget in minutes: 'wall', or 'cpu', CPU-minutes of all processes, which a busy machine does not"
+        " change",
     )
-    seed: int = setting(0, "keys every random draw of the run", low=0, high=(1 << 63) - 1)
+    seed: int = setting(0, "key of every random draw of the run", low=0, high=(1 << 63) - 1)
     deterministic: bool = setting(
         False,
-        "on the same machine with the same versions, equal settings give a run that is the same bit for bit, however"
-        " often it is stopped or killed; one thread plays and learns in turn, and the budget is in steps",
+        "repeat the run bit for bit for equal settings, machine and versions, even if it is stopped or killed; one"
+        " thread plays and learns in turn, and the budget is in steps",
     )
     num_checkpoints: int = setting(12, "checkpoints over the budget, evenly spread", low=1, high=100_000)
     min_positions: int = setting(
         2000,
-        "recorded positions before the first learner step; fewer where a tenth of the budget brings no more of them",
+        "recorded positions before the first learner step; fewer if a tenth of the budget does not record as many",
         low=1,
     )
     steps_per_phase: int = setting(
-        64, "learner steps after which self-play gets the new network, which costs a compilation", low=1
+        64, "learner steps between two updates of self-play's network; each update costs a compilation", low=1
     )
-    backend: Backend = setting("auto", "what evaluates the network")
+    backend: Backend = setting("auto", "library that evaluates the network")
     device: str = setting(
         "auto",
-        "where: 'auto', 'cpu', 'mps', 'cuda' (all GPUs), or some of them, 'cuda:0,cuda:1'; the learner takes the first",
+        "device: 'auto', 'cpu', 'mps', 'cuda' (all GPUs), or some GPUs, 'cuda:0,cuda:1'; the learner takes the first",
     )
     precision: Precision = setting(
         "auto",
-        "what self-play's and the matches' network computes in: 'f32', 'bf16', 'f16' (torch) or 'int8' (openvino; what"
-        " it gains and costs is in benches/RESULTS.md)",
+        "number format of the network in self-play and matches: 'f32', 'bf16', 'f16' (torch) or 'int8' (openvino; its"
+        " gain and cost are in benches/RESULTS.md)",
     )
 
     @property
@@ -109,11 +106,11 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         check(self, "training")
         if (self.minutes is None) == (self.steps is None):
-            raise SettingsError("the budget is training.minutes or training.steps, one of the two.")
+            raise SettingsError("the budget is either training.minutes or training.steps: give one of the two.")
         if self.deterministic and self.steps is None:
             raise SettingsError(
-                "training.deterministic needs a budget in learner steps, because in a given time no two runs do"
-                " the same: give one, such as --steps 2000."
+                "training.deterministic needs a budget in learner steps, because two runs of the same time do not do"
+                " the same work: give one, such as --steps 2000."
             )
 
 
@@ -123,25 +120,27 @@ class StrengthConfig:
 
     budget_share: float = setting(
         0.05,
-        "share of the run's evaluations, and of its time (unless it is deterministic), for rating checkpoints; as many"
-        " evaluations again for their mistakes in solved positions",
+        "share of the run's evaluations, and of its time (unless it is deterministic), for rating checkpoints; the same"
+        " share of evaluations again for their mistakes in solved positions",
         low=0.0,
         high=0.5,
     )
     num_simulations: int | None = setting(
-        None, "simulations a move in rating games; none is search.num_simulations", low=1
+        None, "simulations per move in rating games; search.num_simulations if not set", low=1
     )
     rollout_simulations: tuple[int, ...] = setting(
-        (10, 100, 1000), "anchors: pure MCTS with rollouts at so many simulations"
+        (10, 100, 1000), "simulations per move of each anchor, pure MCTS with rollouts"
     )
     solved_positions: int = setting(
         100,
-        "positions of each solved set, where the game has such sets, that a checkpoint is tried on while training; the"
-        " last one takes all; 0 is none at all",
+        "positions of each solved set on which a checkpoint is tested while training, if the game has such sets; the"
+        " last checkpoint is tested on all; 0 for no tests",
         low=0,
         high=1_000_000,
     )
-    solved_simulations: int = setting(600, "simulations a move there (AlphaZero.jl: 600)", low=1, high=1 << 24)
+    solved_simulations: int = setting(
+        600, "simulations per move in solved positions (AlphaZero.jl: 600)", low=1, high=1 << 24
+    )
     opening_plies: int = setting(
         2, "random plies that open a rating game; each opening is played from both sides", low=0, high=100
     )
@@ -159,9 +158,9 @@ class RunConfig:
     """All settings of a run."""
 
     game: str
-    """As `zerosum.games.make` takes it; a file of the user's with its absolute path."""
+    """The game's name, as `zerosum.games.make` takes it; a user's file has its absolute path."""
     preset: str
-    """The preset that it began with, "" for none."""
+    """The preset of its first training, or ""."""
     training: TrainingConfig
     search: SearchConfig
     selfplay: SelfplayConfig
@@ -172,19 +171,19 @@ class RunConfig:
 
     @property
     def learning_seconds(self) -> float | None:
-        """A budget in minutes less the time, three minutes at most, in which the last checkpoint is measured."""
+        """Seconds of a budget in minutes without the time for measuring the last checkpoint, at most three minutes."""
         minutes = self.training.minutes
         return None if minutes is None else 60 * minutes - min(self.strength.budget_share * 60 * minutes, 180.0)
 
     @property
     def selfplay_hash(self) -> str:
-        """Names the settings that decide how games are played."""
+        """A hash of the settings that decide how games are played."""
         parts = [to_mapping(part) for part in (self.search, self.selfplay, self.network)]
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
 def minutes_word(training: TrainingConfig) -> str:
-    """What the budget's minutes are: "minutes" or "CPU-minutes"."""
+    """The unit of a budget in minutes: "minutes" or "CPU-minutes"."""
     return "CPU-minutes" if training.clock == "cpu" else "minutes"
 
 
@@ -197,7 +196,7 @@ def budget_words(training: TrainingConfig) -> str:
 
 
 def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:
-    """How the run goes on, with a larger budget if one is given: a command, or Python for a game that was an object."""
+    """The command that continues a run, with a larger budget if given; Python for a game that was an object."""
     budget = [("minutes", minutes)] if minutes else [("steps", steps)] if steps else []
     if config.game.startswith(OBJECT):
         more = "".join(f", {name}={value:g}" for name, value in budget)
@@ -215,11 +214,11 @@ SECTIONS: dict[str, type] = {
     "learner": LearnerConfig,
     "strength": StrengthConfig,
 }
-"""The sections of `config.toml`: the fields of a `RunConfig` after the first two."""
+"""The sections of `config.toml`: the fields of a `RunConfig` after `game` and `preset`."""
 
 
 def preset_names() -> list[str]:
-    """Presets that come with the package."""
+    """The names of the presets in the package."""
     files = resources.files("zerosum").joinpath("presets").iterdir()
     return sorted(Path(file.name).stem for file in files if file.name.endswith(".toml"))
 
@@ -227,14 +226,14 @@ def preset_names() -> list[str]:
 def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
     """The settings of a preset for a game, by section.
 
-    What a preset has for some games alone stands in it under `[games.NAME.section]`.
+    A preset's settings for one game stand under `[games.NAME.section]`.
 
     Args:
         name: A name of `preset_names()`.
         game: The game's name without its options.
 
     Raises:
-        SettingsError: there is no preset of this name.
+        SettingsError: no preset has this name.
     """
     if name not in preset_names():
         raise SettingsError(f"unknown preset {name!r}: {nearest(name, preset_names())}.")
@@ -246,13 +245,13 @@ def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
 
 
 def game_name(text: str) -> str:
-    """A game's name as a run keeps it: a path of the user's becomes absolute."""
+    """A game's name as a run keeps it: a user's path becomes absolute."""
     own = split_name(text)
     return f"{Path(own[0]).resolve()}:{own[1]}" if own and own[1] else text
 
 
 def directory_name(text: str) -> str:
-    """The name of a run's directory where nobody chose one.
+    """The default name of a run's directory.
 
     >>> directory_name("go(size=7, komi=-5.5)"), directory_name("games/mine.py:MyGame")
     ('go-size-7-komi--5.5', 'mygame')
@@ -271,7 +270,7 @@ def new_config(
     settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
 ) -> RunConfig:
-    """The settings of a new run: defaults for this game, then the preset, then what was asked.
+    """The settings of a new run: defaults for this game, then the preset, then the settings asked for.
 
     Args:
         game: The game.
@@ -283,8 +282,8 @@ def new_config(
         overrides: `section.name=value`, as the command line has them.
 
     Raises:
-        SettingsError: an unknown preset or setting (with the nearest names), a value out of range, or a head that the
-            game cannot have.
+        SettingsError: a preset or setting is unknown, a value is out of range, or the game cannot have one of the
+            heads.
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides, settings=settings)
     layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
@@ -295,7 +294,7 @@ def new_config(
     config = _from_values(name, preset, values)
     if config.network.ownership_head and not _has_owners(game):
         raise SettingsError(
-            f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, as those of Go have:"
+            f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
     return config
@@ -314,7 +313,9 @@ def asked_settings(
     overrides: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """What a caller asks, by section; `overrides` go before `settings`, and the budget and the seed before both.
+    """The settings that a caller asks for, by section.
+
+    `overrides` take precedence over `settings`, and the budget and the seed over both.
 
     >>> asked_settings(steps=9, settings={"search.num_simulations": 64, "learner": {"batch_size": 8}})
     {'search': {'num_simulations': 64}, 'learner': {'batch_size': 8}, 'training': {'steps': 9}}
@@ -341,15 +342,18 @@ def asked_settings(
 
 
 def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]]:
-    """Settings that fit a game's size and the time given, by section: what a run uses where nobody chose.
+    """The default settings for a game's size and the given time, by section.
 
-    Rules of thumb, measured on Connect Four (docs/log.md): blocks enough to see the whole board; filters as many as the
-    time can feed; simulations that visit each legal move of a typical position some fourteen times, which is what
-    self-play has time for while the learner is busy; temperature for the first half of a typical game, but no longer
-    than in the paper; four games in five begin with random moves, of which a random game's length and almost half again
-    is the most. Long games begin as the rules have it; where `opening_share` is asked for, a few moves are random,
-    because hundreds lead to positions that nobody plays into. On a GPU the network is larger: there a small one costs
-    nearly as much.
+    They are rules of thumb, measured on Connect Four (docs/log.md):
+
+    - Blocks: enough to see the whole board. Filters: as many as the time can train.
+    - Simulations: about fourteen visits for each legal move of a typical position, for which self-play has time while
+      the learner is busy.
+    - Temperature: the first half of a typical game, but not longer than in the paper.
+    - Openings: four games in five begin with random moves, at most 1.4 times as many as a random game has. Long games
+      begin in the initial position. If `opening_share` is set, they begin with a few random moves, because hundreds
+      lead to positions that no player reaches.
+    - On a GPU the network is larger, because a small one costs nearly as much there.
     """
     size = measure_game(game)
     height, width = game.spec.board_shape
@@ -365,7 +369,7 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
             "cache_positions": CACHED_POSITIONS,
         },
         "selfplay": {
-            # On a CPU the run measures it; a GPU wants two large batches in turn.
+            # A run on a CPU measures the number of games; a GPU is busy with two large batches in turn.
             **({"games_per_worker": 512, "num_workers": 2} if on_gpu else {}),
             "temperature_plies": min(max(2, round(size.plies / 2)), PAPER_TEMPERATURE_PLIES),
             "opening_share": 0.8 if opens else 0.0,
@@ -401,14 +405,14 @@ def parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def changed(config: RunConfig, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:
-    """The same run with some settings changed, by section."""
+    """The run with some settings changed, by section."""
     merged = {section: to_mapping(getattr(config, section)) for section in SECTIONS}
     _merge(merged, values)
     return _from_values(config.game, config.preset, merged)
 
 
 def dump_config(config: RunConfig) -> str:
-    """The text of `config.toml`: every setting, each with its sentence."""
+    """The text of `config.toml`: every setting with its help text."""
     head: dict[str, str | int] = {
         "format_version": FORMAT_VERSION,
         "zerosum_version": __version__,
@@ -427,7 +431,7 @@ def dump_config(config: RunConfig) -> str:
 
 
 def _toml(value: str | float | bool | tuple[float, ...]) -> str:
-    """A setting's value in TOML, whose strings and numbers are those of JSON."""
+    """A setting's value in TOML, which writes strings and numbers as JSON does."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -436,7 +440,7 @@ def load_config(path: Path) -> RunConfig:
 
     Raises:
         DataError: it is damaged, or of a newer format.
-        SettingsError: it was edited into something that is not allowed.
+        SettingsError: a value is not allowed.
     """
     values = read_settings(path)
     values.pop("zerosum_version", None)
@@ -447,7 +451,8 @@ def load_config(path: Path) -> RunConfig:
         for section in SECTIONS:
             if not isinstance(values.get(section), dict):
                 raise DataError(
-                    f"{path} has no section [{section}]: it was cut short. Restore it from a copy, or start a new run."
+                    f"{path} has no section [{section}]: the file is cut off. Restore it from a copy, or start a new"
+                    f" run."
                 )
         return _from_values(name, preset, values)
     except SettingsError as error:
@@ -455,7 +460,7 @@ def load_config(path: Path) -> RunConfig:
 
 
 def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:
-    """Put settings over others. A budget in minutes replaces one in steps, and the other way round."""
+    """Replace settings by those of a layer. A budget in minutes replaces one in steps, and vice versa."""
     for section, entries in layer.items():
         _require_section(section)
         if section == "training":

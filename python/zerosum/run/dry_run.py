@@ -1,8 +1,8 @@
-"""What a training would do: its settings and an estimate, without starting anything."""
+"""The plan of a training: its settings and an estimate, without starting it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from zerosum.evaluators import make_evaluator
 from zerosum.games import Game, Rules, measure_game
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
 from zerosum.network.weights import num_parameters
-from zerosum.run.config import RunConfig, asked_settings, budget_words, dump_config
+from zerosum.run.config import RunConfig, budget_words, dump_config
 from zerosum.run.forecast import Forecast, measure
 from zerosum.run.given_game import GivenGame
 from zerosum.run.run_directory import plan
@@ -22,22 +22,24 @@ def dry_run(
     run: str | Path,
     *,
     preset: str = "",
-    minutes: float | None = None,
-    steps: int | None = None,
-    seed: int | None = None,
-    settings: Mapping[str, Any] | None = None,
-    overrides: Sequence[str] = (),
+    asked: Mapping[str, Mapping[str, Any]],
     report: Callable[[str], None] = print,
 ) -> RunConfig:
-    """Print the settings that `train` with these arguments would have, and how far its budget would go here.
+    """Print the settings that a training would have, and an estimate of how far its budget goes on this machine.
 
     Nothing is written. The estimate measures self-play and learning for a second each.
+
+    Args:
+        game: The game, as `train` takes it.
+        run: The run directory.
+        preset: A preset's name, for a new run.
+        asked: Settings by section, as `asked_settings` returns them.
+        report: Gets the text.
 
     Raises:
         ZerosumError: as `train`.
     """
     given = GivenGame.of(game)
-    asked = asked_settings(minutes=minutes, steps=steps, seed=seed, overrides=overrides, settings=settings)
     config = plan(Path(run), given.rules, given.name, preset=preset, asked=asked)
     report(dump_config(config))
     report(f"# The run would be in {Path(run).absolute()}. Its budget is {budget_words(config.training)}.")
@@ -49,7 +51,7 @@ def dry_run(
 
 
 def estimate(config: RunConfig, game: Rules) -> str:
-    """How far a budget goes here, in a sentence."""
+    """How far a budget goes on this machine, in a sentence."""
     info = CheckpointInfo.describe(game.spec, config.network, step=0)
     checkpoint = Checkpoint(info, initial_weights(config.network, info.shape, seed=0))
     num_games = config.selfplay.games_per_worker or DETERMINISTIC_GAMES

@@ -1,4 +1,4 @@
-"""A run's learner, its steps and its network, whatever is learned from: self-play or records."""
+"""The learner of a run, its steps and its network, for trainings by self-play and from records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Report = Callable[[str], None]
 def open_checkpoint(
     run: Path, game: Rules, config: RunConfig, report: Report
 ) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
-    """The newest whole checkpoint, a first one if there is none, and the learner's state and notes beside it."""
+    """The newest whole checkpoint, or a new one of step 0, and the learner's state and notes beside it."""
     directory = run / "checkpoints"
     checkpoint, damage = load_newest(directory)
     for message in damage:
@@ -53,7 +53,7 @@ def restored_learner(
     info: dict[str, Any],
     report: Report,
 ) -> Learner:
-    """A learner that goes on from a checkpoint, with the state and notes that `open_checkpoint` found beside it."""
+    """A learner that continues from a checkpoint and from the state and notes of `open_checkpoint`."""
     shape = NetworkShape.of(game.spec)
     learner = Learner(config.learner, config.network, shape, checkpoint.weights, device=config.training.device)
     if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
@@ -66,7 +66,7 @@ def restored_learner(
 def learn_step(
     learner: Learner, window: ReplayWindow, game: Rules, config: RunConfig, *, progress: float
 ) -> tuple[StepReport, Batch]:
-    """One step, from a batch drawn by the run's seed and the step's number.
+    """Make one step on a batch that is drawn by the run's seed and the step's number.
 
     Raises:
         RunError: the loss is not finite.
@@ -81,14 +81,14 @@ def learn_step(
     if not all(map(math.isfinite, report.measures.values())):
         said = ", ".join(f"{name} {value}" for name, value in report.measures.items())
         raise RunError(
-            f"the loss is not finite at learner step {step} ({said}). Nothing of it was saved: go on from the"
-            " last checkpoint with a lower learner.learning_rate."
+            f"the loss is not finite at learner step {step} ({said}). The step was not saved: go on from the last"
+            " checkpoint with a lower learner.learning_rate."
         )
     return report, batch
 
 
 def network_now(learner: Learner, game: Rules, config: RunConfig, *, training: dict[str, Any]) -> Checkpoint:
-    """The network as it is now. The loss of a step says nothing yet of what that step made of the weights.
+    """The current network. Its weights are checked, because a step's loss is that of the weights before the step.
 
     Raises:
         RunError: a weight is not finite.
@@ -96,8 +96,8 @@ def network_now(learner: Learner, game: Rules, config: RunConfig, *, training: d
     step, weights = learner.step_number, learner.weights()
     if broken := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
         raise RunError(
-            f"the weights are not finite after learner step {step} ({broken[0]}). Nothing of it was saved: go on"
-            " from the last checkpoint with a lower learner.learning_rate."
+            f"the weights are not finite after learner step {step} ({broken[0]}). They were not saved: go on from"
+            " the last checkpoint with a lower learner.learning_rate."
         )
     info = CheckpointInfo.describe(game.spec, config.network, step=step, training=training)
     return Checkpoint(info=info, weights=weights)

@@ -1,7 +1,7 @@
-"""What a run measures about itself: a plain table (`metrics.csv`) and the same as TensorBoard events.
+"""The metrics of a run: a table (`metrics.csv`), and the same rows as TensorBoard events.
 
-The table is appended to, a row at a time. Rows that a kill cut short or a disk damaged are left out by who reads, and
-taken out by who trains, who says so.
+Rows are appended one at a time. Readers skip rows that a kill cut off or a disk damaged; a training removes and reports
+them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class MetricsRow:
     """One moment of a run. Numbers that do not exist yet are None, an empty cell in the table."""
 
     minutes: float
-    """Of training so far, resumed ones counted together."""
+    """Minutes of training so far, over all resumptions."""
     step: int
     """Learner steps."""
     games: int
@@ -32,25 +32,25 @@ class MetricsRow:
     positions: int
     """Recorded positions, of finished games."""
     evaluations: int
-    """Positions that self-play had evaluated."""
+    """Evaluations of positions by self-play."""
     evaluations_per_second: float
-    """Since the row before, learning and rating included."""
+    """Mean rate since the row before, including the time for learning and rating."""
     policy_loss: float | None = None
-    """Cross-entropy in nats, mean since the row before; so are the next three."""
+    """Cross-entropy in nats. This and the next four are means over the learner steps since the row before."""
     policy_entropy: float | None = None
-    """The least that the policy loss could be."""
+    """Lower bound of the policy loss."""
     value_loss: float | None = None
     value_error: float | None = None
     """Mean squared error of the value against its target."""
     learning_rate: float | None = None
     elo: float | None = None
-    """Of the newest rated checkpoint; random play is 0."""
+    """Elo of the newest rated checkpoint; random play is 0."""
     elo_error: float | None = None
-    """Half of its 95 % interval."""
+    """Half the width of the Elo's 95 % interval."""
     mistakes: float | None = None
-    """Of the newest checkpoint, in solved positions where the game has them: the mean of the sets' rates, in [0, 1]."""
+    """Mean rate of mistakes of the newest checkpoint over the sets of solved positions, in [0, 1]."""
     mistakes_error: float | None = None
-    """Half of its 95 % interval."""
+    """Half the width of its 95 % interval."""
 
 
 _NAMES = [field.name for field in fields(MetricsRow)]
@@ -60,10 +60,10 @@ _MOST = 1 << 53
 
 
 class Metrics:
-    """The metrics of a run directory, for the one process that trains it."""
+    """The metrics of a run directory, for the process that trains it."""
 
     def __init__(self, directory: Path, *, report: Callable[[str], None] = print) -> None:
-        """Open the table, or begin it. `report` gets a sentence for what is damaged in it and is taken out.
+        """Open the table, or begin it. `report` gets a sentence for each damaged row that is removed.
 
         Raises:
             DataError: the table's columns are not those of this version.
@@ -94,16 +94,19 @@ class Metrics:
             self._events.add(row)
 
     def close(self) -> None:
-        """Close the file of events, if there is one. Everything is written already."""
+        """Close the file of events, if it is open. All rows are written before."""
         if self._events is not None:
             self._events.close()
 
 
 class _EventFile:
-    """Rows as TensorBoard reads them. Torch's writer has a thread of its own, which can only print what fails in it."""
+    """Rows as TensorBoard reads them.
+
+    Torch's own writer is not used: it writes in a thread, whose errors can only be printed.
+    """
 
     def __init__(self, directory: Path) -> None:
-        """Begin a file of this process in the directory, which is made if need be. Raises OSError."""
+        """Begin a file in the directory, which is made if it does not exist. Raises OSError."""
         from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
 
         directory.mkdir(exist_ok=True)
@@ -127,7 +130,7 @@ class _EventFile:
 
 
 def read_metrics(path: Path) -> list[MetricsRow]:
-    """The whole rows of a `metrics.csv`; none if there is no table. Nothing is written, so anybody may read.
+    """The undamaged rows of a `metrics.csv`; none if the file does not exist. This writes nothing.
 
     Raises:
         DataError: the columns are not those of this version, or the file cannot be read.
@@ -138,7 +141,7 @@ def read_metrics(path: Path) -> list[MetricsRow]:
 def _read(path: Path) -> Lines[MetricsRow]:
     found = read_lines(path, _parse_row, header=HEADER)
     columns = found.header.rstrip("\r").split(",")
-    # A first line of other words is another version's; one of which a word is off is damage, and so is a row.
+    # A header with several other column names is of another version; with one it is a damaged line.
     is_of_words = any(re.fullmatch("[a-z_]+", column) for column in columns)
     if found.header.isascii() and is_of_words and len(set(columns) - set(_NAMES)) > 1:
         raise DataError(f"{path} has the columns {columns}, expected {_NAMES}: move it away to go on.")
@@ -146,12 +149,12 @@ def _read(path: Path) -> Lines[MetricsRow]:
 
 
 def _parse_row(line: str) -> MetricsRow:
-    """A line as a row. Raises ValueError or TypeError if it is none."""
+    """A line as a row. Raises ValueError or TypeError if it is not one."""
     cells = dict(zip(_NAMES, line.split(","), strict=True))
     values = {name: int(cell) if name in _WHOLE_NUMBERS else float(cell) for name, cell in cells.items() if cell}
     row = MetricsRow(**values)  # type: ignore[arg-type]
     if not 0 <= row.minutes < _MOST or not all(0 <= getattr(row, name) < _MOST for name in _WHOLE_NUMBERS):
-        raise ValueError(line)  # minutes that are not finite among them
+        raise ValueError(line)  # includes minutes that are not finite
     return row
 
 

@@ -1,7 +1,7 @@
-"""How often a run's checkpoints err in solved positions: strength on an absolute scale while training.
+"""Mistakes of a run's checkpoints in solved positions: strength on an absolute scale while training.
 
-Each rated checkpoint plays a sample of the positions, the last one all of them as far as the time goes. Only for games
-that come with solved positions; for others there is nothing to count.
+Each rated checkpoint plays a sample of the positions, and the last one as many as its time allows. Games without solved
+positions have no such measurements.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CheckpointMistakes(MistakeRate):
     """One line of `mistakes.jsonl`: a checkpoint in one set."""
 
     step: int
-    """Of the checkpoint."""
+    """Learner step of the checkpoint."""
 
 
 class Mistakes:
@@ -36,10 +36,10 @@ class Mistakes:
     def __init__(
         self, directory: Path, game: Rules | None, config: RunConfig, *, report: Callable[[str], None] | None = None
     ) -> None:
-        """Read what was counted so far; who only reads needs no game.
+        """Read the measurements so far. Reading alone needs no game.
 
-        With `report` it is the trainer's: damaged lines are taken out of the file, and `report` gets a sentence of it.
-        Without, nothing is ever written; damaged lines are left out of what is read.
+        With `report`, damaged lines are removed from the file, and `report` gets a sentence about them. Without it,
+        nothing is written, and damaged lines are skipped.
 
         Raises:
             RunError: the directory cannot be written.
@@ -52,21 +52,21 @@ class Mistakes:
 
     @property
     def _game(self) -> Rules:
-        assert self._rules is not None, "who counts needs a game"
+        assert self._rules is not None, "counting needs a game"
         return self._rules
 
     @property
     def has_positions(self) -> bool:
-        """Whether checkpoints are tried on solved positions: the game has some, and the settings ask for them."""
+        """Whether the game has solved positions, and the settings ask for tests on them."""
         return self._config.strength.solved_positions > 0 and bool(solved_sets(self._game))
 
     def of_step(self, step: int) -> list[CheckpointMistakes]:
-        """What a checkpoint was measured at, a line a set; where it was measured twice, the later one."""
+        """The rates of a checkpoint, one per set: the later of two measurements."""
         return list({rate.set: rate for rate in self.rates if rate.step == step}.values())
 
     @property
     def newest(self) -> tuple[float, float] | None:
-        """Of the newest checkpoint the mean of the sets' rates, and half its 95 % interval; None if there is none."""
+        """The newest checkpoint's mean rate over the sets and half the width of its 95 % interval, if there is one."""
         return mean_rate(self.of_step(self.rates[-1].step)) if self.rates else None
 
     def count(
@@ -81,13 +81,13 @@ class Mistakes:
         """Let the checkpoint of this step, which `evaluator` runs, choose moves in solved positions.
 
         Args:
-            step: Of the checkpoint. One that was measured is not measured again, but for the last time.
+            step: Learner step of the checkpoint. Only the last checkpoint is measured again.
             evaluator: Runs its network.
-            num_evaluations: That the run has made so far. Samples take `strength.budget_share` of them at most, so in a
-                short run not every checkpoint is measured.
-            num_threads: That search.
-            seconds: Given for the last checkpoint, which takes all positions as far as so many seconds go; the others
-                take a sample.
+            num_evaluations: Evaluations of the run so far. Samples take at most `strength.budget_share` of them, so a
+                short run does not measure every checkpoint.
+            num_threads: Threads that search.
+            seconds: Time of the last checkpoint, which plays all positions within it; None for the other checkpoints,
+                which play a sample.
 
         Raises:
             RunError: the directory cannot be written.
@@ -121,14 +121,14 @@ class Mistakes:
 
 
 def mean_rate(rates: Sequence[MistakeRate]) -> tuple[float, float]:
-    """The mean over sets, each counting as much, and half its 95 % interval."""
+    """The mean over the sets with equal weights, and half the width of its 95 % interval."""
     mean = sum(rate.value for rate in rates) / len(rates)
     return mean, math.sqrt(sum(rate.error**2 for rate in rates)) / len(rates)
 
 
 def _parse(line: str) -> CheckpointMistakes:
-    """A line. Raises ValueError or TypeError if it is none."""
+    """A line as a rate. Raises ValueError or TypeError if it is not one."""
     rate = CheckpointMistakes(**json.loads(line))
     if not (isinstance(rate.set, str) and isinstance(rate.step, int) and 0 <= rate.value <= 1 and 0 <= rate.error <= 1):
-        raise ValueError("no rate of mistakes")
+        raise ValueError("not a rate of mistakes")
     return rate

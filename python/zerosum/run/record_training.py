@@ -1,19 +1,16 @@
-"""Learning from games that are there, without playing: `zerosum train GAME --run RUN --from-records`.
+"""A training from recorded games, without playing: `zerosum train GAME --run RUN --from-records`.
 
-The games are those that were imported or generated (`training.source=records`), or those that the run has played itself
-(`training.source=games`). They are split by game; dev is measured at each checkpoint, test at the end
-(`held_out.py`). Where they are more than fit into memory, part follows part in random order.
+The games were imported or generated (`training.source=records`), or the run has played them (`training.source=games`).
+They are split by game into training, dev and test games. The network is measured on dev at each checkpoint and on test
+at the end (`held_out.py`). Games that do not fit into memory are read in parts, in random order.
 
-Which positions a step learns from follows from the seed, the step and the games alone, so a run that was killed repeats
-the steps since its last checkpoint; with `training.deterministic`, and a budget in steps, it does so bit for bit.
+The positions of a step depend on the seed, the step and the games alone, so after a kill a run repeats the steps since
+its last checkpoint; with `training.deterministic`, and a budget in steps, it repeats them bit for bit.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,24 +21,20 @@ from zerosum.base.errors import RunError, command_text
 from zerosum.base.files import writing
 from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules
-from zerosum.learner import StepReport
 from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.replay import ReplayWindow
 from zerosum.replay.record_source import Part, RecordSource
 from zerosum.replay.window import require_game
+from zerosum.run.budget import USED_UP, Budget, clock_s, time_text
 from zerosum.run.config import RunConfig, minutes_word, train_text
 from zerosum.run.held_out import BATCH_SIZE, HeldOutFile, held_out_table, measure
 from zerosum.run.learning import learn_step, network_now, open_checkpoint, restored_learner
-from zerosum.run.metrics import Metrics, MetricsRow
-from zerosum.run.mistakes import Mistakes
+from zerosum.run.measures import Measures
+from zerosum.run.metrics import MetricsRow
 from zerosum.run.run_directory import RECORDS
-from zerosum.run.strength import EARLY_SHARE, Strength
 
-REPORT_SECONDS = 10.0
-REPORTS = 100
-"""Reports of a deterministic run over its budget."""
 SAMPLE_EVALUATIONS = 3
-"""Evaluations that learning from a sample is counted as, for the share of rating games: forward and backward."""
+"""Cost of learning from a sample, forward and backward, in evaluations. Rating games take a share of the total."""
 
 
 class RecordTraining:
@@ -50,10 +43,10 @@ class RecordTraining:
     def __init__(
         self, directory: Path, game: Rules, config: RunConfig, report: Callable[[str], None], stop: threading.Event
     ) -> None:
-        """Open what is there of the run and go on from it. Whoever sets `stop` ends it soon and cleanly.
+        """Open the run and continue it. Setting `stop` ends the training soon and cleanly.
 
         Raises:
-            RunError: there are no games to learn from.
+            RunError: the run has no games to learn from.
             DataError: the games are of another game or version.
         """
         self._directory, self._game, self._config, self._report = directory, game, config, report
@@ -75,27 +68,18 @@ class RecordTraining:
         self._parts = self._source.parts
         self._schedule = _Schedule(self._parts, config)
         self._window, self._part = ReplayWindow(config.replay), -1
-        self._metrics = Metrics(directory, report=report)
         checkpoint, state, info = open_checkpoint(directory, game, config, report)
         self._learner = restored_learner(config, game, checkpoint, state, info, report)
-        last = self._metrics.last
-        self._elapsed_before = max(float(info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
         self._notes = info
-        self._is_deterministic = config.training.deterministic
-        num_matches = int(info.get("rating_matches", 0)) if self._is_deterministic else None
-        self._strength = Strength(directory, game, config, report=report, num_matches=num_matches, clock=self._clock)
-        self._mistakes = Mistakes(directory, game, config, report=report)
-        self._file = HeldOutFile(directory, report=report)
-        self._evaluator = make_evaluator(
-            checkpoint,
-            config.training.evaluator,
-            batch_size=BATCH_SIZE,
+        self._measures = Measures(
+            directory, game, config, learner_info=info, report=report, clock=lambda: clock_s(config.training)
         )
-        self._started = self._clock()
-        self._reported, self._reported_step = time.monotonic(), self._learner.step_number
-        self._saved_step = checkpoint.info.step
-        self._saved_progress = self._reported_progress = self._progress()
-        self._seen: list[StepReport] = []
+        self._budget = Budget(
+            config, elapsed_s=self._measures.elapsed_before, num_steps=lambda: self._learner.step_number
+        )
+        self._held_out_file = HeldOutFile(directory, report=report)
+        self._evaluator = make_evaluator(checkpoint, config.training.evaluator, batch_size=BATCH_SIZE)
+        self._reported_step = self._saved_step = checkpoint.info.step
         held_out = {name: window.total_positions for name, window in self._held_out.items()}
         report(
             f"  {self._source.num_games:,} games, {self._source.num_positions:,} positions: dev"
@@ -109,17 +93,17 @@ class RecordTraining:
     def run(self) -> None:
         """Learn until the budget is used up or `stop` is set."""
         try:
-            if self._progress() >= 1:
-                self._report("The budget is used up: give a larger one, with --minutes or --steps, to go on.")
+            if self._budget.progress >= 1:
+                self._report(USED_UP)
                 return
             while not self._is_over():
                 self._learn()
-                if self._is_due_to_report():
+                if self._budget.is_due_to_report:
                     self._report_progress()
-                if self._is_due_to_save() and not self._is_over():
+                if self._budget.is_due_to_save and not self._is_over():
                     self._save()
                     self._measure("dev")
-                    self._rate(is_last=False)
+                    self._rate()
             self._save()
             if self._stop.is_set():
                 go_on = train_text(self._config, self._directory)
@@ -131,50 +115,28 @@ class RecordTraining:
             self._report_progress()
             self._report(self._last_words())
         finally:
-            self._metrics.close()
-
-    # The budget, as in a run that plays.
-
-    def _clock(self) -> float:
-        return time.process_time() if self._config.training.clock == "cpu" else time.monotonic()
-
-    def _elapsed(self) -> float:
-        return self._elapsed_before + self._clock() - self._started
-
-    def _progress(self) -> float:
-        if (seconds := self._config.learning_seconds) is not None:
-            return min(self._elapsed() / seconds, 1.0)
-        return min(self._learner.step_number / (self._config.training.steps or 1), 1.0)
+            self._measures.close()
 
     def _is_over(self) -> bool:
-        return self._stop.is_set() or self._progress() >= 1
-
-    def _is_due_to_report(self) -> bool:
-        if self._is_deterministic:
-            return int(self._progress() * REPORTS) > int(self._reported_progress * REPORTS)
-        return time.monotonic() - self._reported >= REPORT_SECONDS
-
-    def _is_due_to_save(self) -> bool:
-        num = self._config.training.num_checkpoints
-        return int(self._progress() * num) > int(self._saved_progress * num)
-
-    # What is done.
+        return self._stop.is_set() or self._budget.progress >= 1
 
     def _learn(self) -> None:
         part = self._schedule.part(self._learner.step_number)
         if part != self._part:
-            self._window, self._part = ReplayWindow(self._config.replay), part  # the one before leaves the memory
+            self._window, self._part = ReplayWindow(self._config.replay), part  # frees the memory of the part before
             self._window = self._source.window(self._parts[part])
             if not self._window.num_positions:
                 raise RunError(
                     f"{self._directory} has too few games to learn from: all are held out. Import or generate more."
                 )
-        report, batch = learn_step(self._learner, self._window, self._game, self._config, progress=self._progress())
-        self._seen.append(report)
+        report, batch = learn_step(
+            self._learner, self._window, self._game, self._config, progress=self._budget.progress
+        )
+        self._measures.add_step(report)
         self._planes = batch.planes
 
     def _network(self) -> Checkpoint:
-        training = {"minutes": round(self._elapsed() / 60, 3), "samples": self._num_samples}
+        training = {"minutes": round(self._budget.elapsed_s / 60, 3), "samples": self._num_samples}
         return network_now(self._learner, self._game, self._config, training=training)
 
     @property
@@ -182,16 +144,16 @@ class RecordTraining:
         return self._learner.step_number * self._config.learner.batch_size
 
     def _save(self) -> None:
-        self._saved_progress = self._progress()
+        self._budget.note_saved()
         if self._learner.step_number == self._saved_step:
             return
         network = self._network()
-        # A run that plays goes on from the same notes. Nothing was learned from what it will play.
+        # Self-play can continue from the same notes. It owes learner steps only for positions that it plays itself.
         notes: dict[str, Any] = {
             **{name: self._notes.get(name, 0) for name in ("evaluations", "simulations", "learner_cpu_s", "games")},
-            "elapsed_s": self._elapsed(),
+            "elapsed_s": self._budget.elapsed_s,
             "optimizer": self._config.learner.optimizer,
-            "rating_matches": len(self._strength.matches),
+            "rating_matches": len(self._measures.strength.matches),
         }
         with writing(self._directory):
             save_checkpoint(
@@ -202,7 +164,7 @@ class RecordTraining:
 
     def _measure(self, split: str) -> None:
         window, step = self._held_out[split], self._learner.step_number
-        if not window.num_positions or self._file.has(step, split):
+        if not window.num_positions or self._held_out_file.has(step, split):
             return
         replay = self._config.replay
         line = measure(
@@ -214,73 +176,49 @@ class RecordTraining:
             num_positions=replay.held_out_positions,
             seed=self._config.training.seed,
         )
-        self._file.add(line)
+        self._held_out_file.add(line)
         self._report(
             f"      {split} at step {step:,}: best move {line.top1:.1%} (no knowledge {line.uniform_top1:.1%}),"
             f" cross-entropy {line.cross_entropy:.2f} ({line.uniform_cross_entropy:.2f}),"
             f" value error {line.value_error:.3f} ({line.constant_value_error:.3f})"
         )
 
-    def _rate(self, *, is_last: bool) -> None:
-        """Rating games of the checkpoint, as in a run that plays, with what learning costs as the evaluations."""
-        step, num_evaluations = self._learner.step_number, SAMPLE_EVALUATIONS * self._num_samples
-        elapsed_s = math.inf if self._is_deterministic else self._elapsed()
-        minutes, seconds = self._config.training.minutes, 2 * (1 - EARLY_SHARE) * self._config.strength.budget_share
-        left_s = seconds * elapsed_s if minutes is None else max(60 * minutes - self._elapsed(), 0.0)
-        if is_last:
-            self._strength.rate_last(step, self._evaluator, num_evaluations=num_evaluations, seconds=left_s)
-        else:
-            self._strength.rate(step, self._evaluator, num_evaluations=num_evaluations, elapsed_s=elapsed_s)
-        self._mistakes.count(
-            step, self._evaluator, num_evaluations=num_evaluations, seconds=left_s if is_last else None
+    def _rate(self, *, is_last: bool = False) -> None:
+        """Measure the current network. The cost of learning stands for the evaluations of self-play."""
+        self._measures.rate(
+            self._learner.step_number,
+            self._evaluator,
+            self._budget,
+            num_evaluations=SAMPLE_EVALUATIONS * self._num_samples,
+            is_last=is_last,
         )
 
     def _report_progress(self) -> None:
-        now, step = time.monotonic(), self._learner.step_number
-        rate = (step - self._reported_step) / max(now - self._reported, 1e-9)
-        self._reported, self._reported_step, self._reported_progress = now, step, self._progress()
-        seen, self._seen = self._seen, []
-        columns = {field.name for field in dataclasses.fields(MetricsRow)}
-        told = [{"learning_rate": report.learning_rate, **report.measures} for report in seen]
-        means = {name: float(np.mean([measures[name] for measures in told])) for name in (told[0] if told else ())}
-        rating, mistakes = self._strength.newest, self._mistakes.newest
-        row = MetricsRow(
-            minutes=self._elapsed() / 60,
-            step=step,
-            games=self._source.num_games,
-            positions=self._source.num_positions,
-            evaluations=0,
-            evaluations_per_second=0.0,
-            elo=None if rating is None else rating.elo,
-            elo_error=None if rating is None else rating.error,
-            mistakes=None if mistakes is None else mistakes[0],
-            mistakes_error=None if mistakes is None else mistakes[1],
-            **{name: value for name, value in means.items() if name in columns},
+        """Write a row of metrics and report it."""
+        step = self._learner.step_number
+        rate = (step - self._reported_step) / self._budget.note_reported()
+        self._reported_step = step
+        row = self._measures.add_row(
+            step, self._budget, games=self._source.num_games, positions=self._source.num_positions
         )
-        last = self._metrics.last
-        if not self._is_deterministic or last is None or last.step < row.step:
-            with writing(self._directory):
-                self._metrics.add(row)
         self._report(self._line(row, rate))
 
-    def _line(self, row: MetricsRow, rate: float) -> str:
-        progress = self._progress()
-        left = f", {row.minutes / progress - row.minutes:.1f} left" if 0 < progress < 1 else ""
-        unit = "CPU-min" if self._config.training.clock == "cpu" else "min"
+    def _line(self, row: MetricsRow, steps_per_second: float) -> str:
         parts = [
-            f"{row.minutes:5.1f} {unit} ({progress:.0%}){left}",
-            f"step {row.step:,}, {rate * self._config.learner.batch_size:,.0f} samples/s",
+            time_text(row.minutes, progress=self._budget.progress, unit=self._budget.unit),
+            f"step {row.step:,}, {steps_per_second * self._config.learner.batch_size:,.0f} samples/s",
             f"{row.step / self._schedule.steps_per_pass:.2f} passes",
         ]
         if row.policy_loss is not None and row.value_error is not None:
             parts.append(f"policy {row.policy_loss:.2f}, value {row.value_error:.3f}")
         if row.elo is not None and row.elo_error is not None:
-            parts.append(f"Elo of step {self._strength.rated_steps[-1]:,} {row.elo:.0f} ± {row.elo_error:.0f}")
+            rated_step = self._measures.strength.rated_steps[-1]
+            parts.append(f"Elo of step {rated_step:,} {row.elo:.0f} ± {row.elo_error:.0f}")
         return " | ".join(parts)
 
     def _last_words(self) -> str:
         step = self._learner.step_number
-        lines = [line for split in ("dev", "test") if (line := self._file.newest(split)) is not None]
+        lines = [line for split in ("dev", "test") if (line := self._held_out_file.newest(split)) is not None]
         evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
         more = ["--set", "training.source=selfplay"]
         budget = self._config.training
@@ -288,11 +226,11 @@ class RecordTraining:
             ["--minutes", f"{2 * budget.minutes:g}"] if budget.minutes else ["--steps", f"{2 * (budget.steps or 1)}"]
         )
         go_on = command_text("train", self._config.game, "--run", self._directory, *more)
-        summary = self._strength.summary(step)
+        summary = self._measures.strength.summary(step)
         return "\n".join(
             [
                 held_out_table(lines),
-                f"Done in {self._elapsed() / 60:.1f} {minutes_word(budget)}. To measure it: {evaluate}",
+                f"Done in {self._budget.elapsed_s / 60:.1f} {minutes_word(budget)}. To measure it: {evaluate}",
                 f"To play it: {play}",
                 f"To go on by self-play: {go_on}",
                 *([f"The network of step {step:,} {summary}."] if summary else []),
@@ -301,7 +239,7 @@ class RecordTraining:
 
 
 class _Schedule:
-    """Which part each step learns from: in every pass all parts in another order, each as long as it has positions."""
+    """The part that each step learns from. A pass has all parts in random order, each for one pass of its positions."""
 
     def __init__(self, parts: list[Part], config: RunConfig) -> None:
         self._seed = config.training.seed

@@ -1,6 +1,6 @@
-"""A run's directory before any training: whose it is, whether it can be used, and the settings it is trained with.
+"""A run's directory before a training: its lock, the checks that it can be used, and the settings of the training.
 
-Everything that can be refused is looked at before anything is written.
+All checks come before the first write.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config
 
 RECORDS = "records"
-"""Where imported games lie, a store as that of the games that were played."""
+"""The directory of imported games, a store like that of played games."""
 RECORDS_INDEX = "records-index.sqlite"
-"""Which games were imported from where."""
+"""The file that lists the origins of imported games."""
 
-# What a kill in the first moments can leave of a run that has no settings yet.
+# Files that a kill can leave before the run has settings.
 _BEFORE_SETTINGS = {"holder.lock", "holder.json", *(f".{name}{UNFINISHED}" for name in ("config.toml", "holder.json"))}
 # Games may be imported before the run has settings.
 _BEFORE_SETTINGS |= {RECORDS, RECORDS_INDEX, f"{RECORDS_INDEX}-journal"}
@@ -42,11 +42,11 @@ _PARTS = ("games", RECORDS, "checkpoints", "tensorboard")
 
 @contextlib.contextmanager
 def hold(directory: Path) -> Iterator[None]:
-    """Make the directory ours while we train, or say whose it is.
+    """Lock the directory for this process while it trains.
 
     Raises:
-        RunError: another process holds it, it is no run's, or it cannot be written.
-        DataError: a name in it is a link out of it.
+        RunError: another process holds it, or it cannot be written.
+        DataError: a name in it is a link that leads outside.
     """
     import filelock
 
@@ -56,7 +56,7 @@ def hold(directory: Path) -> Iterator[None]:
         directory.mkdir(parents=True, exist_ok=True)
         require_own_files(directory)
         lock.acquire()
-        # A file of its own, which whoever is turned away can read.
+        # A second file, because other processes cannot read the locked one on every system.
         replace_durably(note, json.dumps(holder))
     except filelock.Timeout:
         raise RunError(
@@ -76,7 +76,7 @@ def hold(directory: Path) -> Iterator[None]:
 
 
 def _require_writable(directory: Path) -> None:
-    """Refuse at once what would end the training later, when it seals or saves there for the first time."""
+    """Refuse a directory that cannot be written now instead of at the first save."""
     try:
         if directory.exists():
             tempfile.TemporaryFile(dir=directory).close()
@@ -102,12 +102,14 @@ def plan(
     preset: str = "",
     asked: Mapping[str, Mapping[str, Any]],
 ) -> RunConfig:
-    """The settings that a training would have: the run's own, changed as asked, or new ones. Writes nothing.
+    """The settings that a training would have: those of the run with the changes asked for, or new ones.
+
+    This writes nothing.
 
     Raises:
-        RunError: the directory is no run's, or a run of another game.
-        SettingsError: something is asked that is unknown, out of range, or fixed since the run began.
-        DataError: something in the run is of a newer format, or its network does not fit the game.
+        RunError: the directory is not a run, or a run of another game.
+        SettingsError: a setting is unknown, out of range, or fixed since the run began.
+        DataError: a file of the run has a newer format, or its network does not fit the game.
     """
     require_own_files(directory)
     if (directory / "config.toml").exists():
@@ -121,7 +123,7 @@ def plan(
 
 
 def write_config(directory: Path, config: RunConfig) -> None:
-    """Write `config.toml` in one piece, unless it says the same already."""
+    """Write `config.toml` atomically, unless it has the same text already."""
     path, text = directory / "config.toml", dump_config(config)
     with writing(directory):
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -134,33 +136,35 @@ def _require_no_strangers(directory: Path) -> None:
     except OSError as error:
         raise RunError(f"{directory} cannot be read ({error.strerror}): name a directory with --run.") from error
     if strangers:
-        raise RunError(f"{directory} is there already and is no run: name another directory with --run.")
+        raise RunError(f"{directory} exists and is not a run: name another directory with --run.")
 
 
 def _changed_config(
     directory: Path, game: Rules, name: str, *, preset: str, asked: Mapping[str, Mapping[str, Any]]
 ) -> RunConfig:
-    """The settings of a run that is there, changed as asked."""
+    """The settings of an existing run with the changes asked for."""
     before = load_config(directory / "config.toml")
     if before.game != name:
-        # A game's file may have moved with its project: that it is the same game, the network's encoding tells.
+        # A game's file may have moved with its project. `_require_fit` checks that it is the same game.
         own, theirs = split_name(name), split_name(before.game)
         if own is None or theirs is None or own[1] != theirs[1]:
             raise RunError(f"{directory} is a run of {before.game}, not of {name}: name another directory with --run.")
-    read_manifest(directory / "games")  # refuses a newer format
+    read_manifest(directory / "games")  # raises for a newer format
     _require_fit(directory, game)
     if preset not in ("", before.preset):
         began = f"with the preset {before.preset!r}" if before.preset else "without a preset"
-        raise SettingsError(f"{directory} began {began}, which stays: start a new run for {preset!r}.")
+        raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
     after = dataclasses.replace(changed(before, asked), game=name)
     if after.network != before.network or after.training.seed != before.training.seed:
-        raise SettingsError(f"{directory}: the network's settings and the seed stay as the run began; start a new run.")
+        raise SettingsError(
+            f"{directory}: the network's settings and the seed of a run cannot be changed; start a new run."
+        )
     _require_repeatable(directory, before, after)
     return after
 
 
 def _require_repeatable(directory: Path, before: RunConfig, after: RunConfig) -> None:
-    """Refuse changes after which a deterministic run would not be what it is without an interruption."""
+    """Refuse changes after which a deterministic run would differ from an uninterrupted one."""
     if not after.training.deterministic or dataclasses.replace(before, game=after.game) == after:
         return
     if not before.training.deterministic:
@@ -168,21 +172,21 @@ def _require_repeatable(directory: Path, before: RunConfig, after: RunConfig) ->
     checkpoints = list_checkpoints(directory / "checkpoints")
     if checkpoints and checkpoints[-1] != checkpoint_path(directory / "checkpoints", before.training.steps or 0):
         raise SettingsError(
-            f"{directory} is deterministic: its settings stay until its budget of {before.training.steps} steps is used"
-            " up. Go on without repeating, --set training.deterministic=false, or start a new run."
+            f"{directory} is deterministic: its settings cannot be changed until its budget of {before.training.steps}"
+            " steps is used up. Go on without repeating, --set training.deterministic=false, or start a new run."
         )
 
 
 def _require_fit(directory: Path, game: Rules) -> None:
-    """Refuse a run whose newest whole checkpoint is of a newer format, or of another encoding than the game's.
+    """Check the newest whole checkpoint of a run.
 
     Raises:
-        DataError: it is.
+        DataError: its format is newer, or its encoding is not the game's.
     """
     checkpoints = directory / "checkpoints"
     for path in reversed(list_checkpoints(checkpoints)):
         try:
             return require_encoder(load_checkpoint(path).info, game.spec)
         except DamagedCheckpointError:
-            continue  # the training sets it aside and says so
+            continue  # the training sets it aside and reports it
     return None

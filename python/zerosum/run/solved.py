@@ -1,7 +1,7 @@
-"""Solved positions, and how often a player errs on them: strength on an absolute scale, where a game has been solved.
+"""Solved positions, and a player's rate of mistakes in them: strength on an absolute scale for solved games.
 
-Start with `mistake_rate`. The positions come with the package, as one CSV file a game in `data/`, whose head says how
-they were drawn and solved.
+Start with `mistake_rate`. The package has one CSV file of positions per game in `data/`. Its header describes how the
+positions were drawn and solved.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from zerosum.search.config import with_room
 
 FILE_ENDING = "-solved.csv"
 POSITIONS_AT_ONCE = 64
-"""Positions searched side by side: each batch has a leaf of each."""
+"""Positions that are searched at a time: each batch has a leaf of each."""
 POSITIONS_A_TASK = 100
-"""Positions that a thread takes on at a time."""
+"""Positions of a thread's task."""
 
 
 @dataclass(frozen=True)
 class SolvedPosition:
-    """A position in which the game goes on, and what each of its moves is worth."""
+    """A position that is not over, and the score of each of its moves."""
 
     moves: str
-    """That lead there, as `zerosum.games.state_after` takes them."""
+    """The moves that lead to the position, as `zerosum.games.state_after` takes them."""
     scores: tuple[int, ...]
-    """[L], of the legal actions, ascending, for the player to move: above 0 a win and the larger the sooner, 0 a draw,
-    below 0 a loss. The unit is that of the file's head."""
+    """[L], the score of each legal action, ascending, for the player to move: above 0 a win (larger is faster), 0 a
+    draw, below 0 a loss. The file's header describes the unit."""
 
     @property
     def results(self) -> tuple[int, ...]:
-        """[L], of the legal actions, ascending, for the player to move: 1 a win, 0 a draw, -1 a loss."""
+        """[L], the result of each legal action, ascending, for the player to move: 1 a win, 0 a draw, -1 a loss."""
         return tuple((score > 0) - (score < 0) for score in self.scores)
 
 
 @dataclass(frozen=True)
 class SolvedSet:
-    """Positions of one game and about one difficulty."""
+    """Positions of one game with similar difficulty."""
 
     game: str
     name: str
@@ -57,7 +57,7 @@ class SolvedSet:
     """All different."""
 
     def sample(self, num_positions: int, *, seed: int) -> tuple[SolvedPosition, ...]:
-        """So many of the positions, or all if there are no more; the same ones for the same seed."""
+        """A random sample of the positions, or all if the set is smaller; the same one for the same seed."""
         if num_positions >= len(self.positions):
             return self.positions
         return tuple(random.Random(seed).sample(self.positions, num_positions))
@@ -65,18 +65,18 @@ class SolvedSet:
 
 @dataclass(frozen=True)
 class MistakeRate:
-    """How often a player chose a move whose result is worse than the best one's."""
+    """The rate of moves whose result is worse than that of the best move."""
 
     set: str
     value: float
     """Share of the positions, in [0, 1]."""
     error: float
-    """Half the width of Wilson's 95 % interval, which is not zero where no mistake was seen."""
+    """Half the width of Wilson's 95 % interval, which is above zero even without a mistake."""
     positions: int
     num_simulations: int
-    """A move, at most: a proven position is searched no further."""
+    """Largest number of simulations per move: the search of a proven position ends early."""
     evaluations: int
-    """Of the network, altogether."""
+    """Evaluations by the network for all positions."""
 
     def __str__(self) -> str:
         return f"{self.value:.1%} ± {self.error:.1%}"
@@ -91,11 +91,11 @@ class PublishedMistakes:
     explanation: str
     """Lines about the positions and the players, after a newline."""
     sets: dict[str, tuple[float, ...]]
-    """Per cent of each player, by set."""
+    """Percentages of mistakes, one per player, by set."""
 
 
 def published_mistakes(game: str) -> PublishedMistakes | None:
-    """The published mistakes of a game, by its full name; None if there are none."""
+    """The published mistakes in a game, by its full name; None if the package has none."""
     text = resources.files("zerosum").joinpath("data", "published-mistakes.toml").read_text(encoding="utf-8")
     if (values := tomllib.loads(text).get(game)) is None:
         return None
@@ -125,8 +125,8 @@ def load_solved(game: str) -> dict[str, SolvedSet]:
 
 
 def solved_sets(game: Rules) -> list[SolvedSet]:
-    """The sets of a game of the core; none if it has none, or is a user's own of the same name."""
-    name = game.spec.full_name  # with other options it is another game
+    """The sets of a game of the core. A user's own game has none, even if its name is the same."""
+    name = game.spec.full_name  # other options make another game
     return [] if game.is_python or name not in solved_games() else list(load_solved(name).values())
 
 
@@ -166,13 +166,13 @@ def mistake_rates(
     """Let a player choose a move in solved positions, each searched from scratch and without noise.
 
     Args:
-        player: Who is measured.
+        player: The player that is measured.
         sets: The positions.
-        num_simulations: A move; the player's own if not given.
-        max_positions: Of each set, take a sample of so many; all if not given.
-        seed: Keys the sample.
-        num_threads: That search, each its own positions.
-        seconds: After which no more positions are begun, beyond the first of each set.
+        num_simulations: Simulations per move; those of the player if not given.
+        max_positions: Size of a sample of each set; all positions if not given.
+        seed: Key of the sample.
+        num_threads: Threads that search, each its own positions.
+        seconds: Time after which no more positions are begun, except the first of each set.
 
     Raises:
         SettingsError: the positions are of another game, or a number is out of range.
@@ -200,7 +200,7 @@ def mistake_rates(
         for positions in [solved.positions if max_positions is None else solved.sample(max_positions, seed=seed)]
         for start in range(0, len(positions), POSITIONS_A_TASK)
     ]
-    # The first positions of every set before the second ones of any, for the time may not be enough for all.
+    # The first tasks of all sets come before the second ones, because the time may not suffice for all.
     tasks.sort(key=lambda task: task[:2])
     with ThreadPoolExecutor(num_threads) as pool:
         counts = list(pool.map(count, [(index, positions, start == 0) for start, index, positions in tasks]))
@@ -224,7 +224,7 @@ def mistake_rates(
 
 
 def _count_mistakes(player: Player, positions: Sequence[SolvedPosition]) -> tuple[int, int]:
-    """Mistakes, and the evaluations that the moves took."""
+    """The number of mistakes, and of evaluations for these moves."""
     states = [state_after(player.game, position.moves) for position in positions]
     actions, evaluations = best_actions(player, states)
     num_mistakes = 0
@@ -235,11 +235,11 @@ def _count_mistakes(player: Player, positions: Sequence[SolvedPosition]) -> tupl
 
 
 def best_actions(player: Player, states: Sequence[State]) -> tuple[list[int], int]:
-    """What a player does in each of the positions, which are searched side by side; and the evaluations that took."""
+    """A player's moves in positions, which are searched together, and the number of evaluations."""
     num_trees = min(len(states), POSITIONS_AT_ONCE)
     search = new_search(player.game, with_room(player.game, player.config, num_trees), num_trees=num_trees)
     actions: list[int] = [-1] * len(states)
-    searched: dict[int, int] = {}  # which position is at a tree
+    searched: dict[int, int] = {}  # from trees to indices of positions
     ahead, evaluations = iter(range(len(states))), 0
 
     def begin_next(tree: int) -> None:
@@ -252,10 +252,10 @@ def best_actions(player: Player, states: Sequence[State]) -> tuple[list[int], in
         begin_next(tree)
     while searched:
         evaluations += answer(search, player.evaluator, num_trees)
-        # An idle tree stays finished.
+        # An idle tree is still listed as finished.
         for tree in sorted(searched.keys() & set(search.finished().tolist())):
             action = search.root(tree).best_action
-            assert action is not None, "a game that goes on has a move"
+            assert action is not None, "a position that is not over has a move"
             actions[searched.pop(tree)] = action
             begin_next(tree)
     return actions, evaluations

@@ -1,4 +1,4 @@
-"""The self-play workers of a run: how many they are, threads or processes, and how many games each plays at a time."""
+"""The self-play workers of a run: their number, threads or processes, and games at a time of each."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from zerosum.selfplay.processes import SelfplayProcesses
 from zerosum.selfplay.worker import num_trees
 
 DETERMINISTIC_GAMES = 64
-"""Games at a time of a deterministic run that says nothing else: what is measured differs from one time to the next."""
+"""Default games at a time of a deterministic run, which cannot depend on a measurement."""
 GENERATION_SHARE = 0.05
-"""Games under way, of all games that a budget pays for, at most."""
+"""Largest share of the games of a budget that are in flight at a time."""
 SMALLER_BATCHES = (4, 8)
-"""Games at a time that are not measured: for budgets so short, or games so long, that fewer have to do."""
+"""Games at a time that calibration does not measure, for short budgets or long games."""
 
 
 def num_selfplay_workers(config: RunConfig) -> int:
-    """Self-play's workers: as set, else one a core.
+    """The number of workers: the setting, or else one per core.
 
-    A deterministic run has one, because which of several ends a game first is up to the operating system.
+    A deterministic run has one worker: with several, the operating system decides which one ends a game first.
     """
     return 1 if config.training.deterministic else config.selfplay.num_workers or num_cores()
 
 
 def plays_in_processes(config: RunConfig, game: Rules) -> bool:
-    """Whether the workers are processes: those of a game in Python, if they are several, or else they are threads.
+    """Whether the workers are processes instead of threads: several workers of a game in Python.
 
-    A game that was given as an object, whose class no other process can load, has threads, too.
+    A game that was given as an object has threads, because no other process can load its class.
     """
     return game.is_python and num_selfplay_workers(config) > 1 and not config.game.startswith(OBJECT)
 
@@ -43,7 +43,7 @@ def plays_in_processes(config: RunConfig, game: Rules) -> bool:
 def choose_games(
     directory: Path, game: Rules, checkpoint: Checkpoint, config: RunConfig, *, report: Callable[[str], None]
 ) -> tuple[int, str]:
-    """How many games a worker plays at a time, as asked for or as measured, and in words why."""
+    """The number of games that a worker plays at a time, as set or measured, and the reason in words."""
     if config.selfplay.games_per_worker is not None:
         return config.selfplay.games_per_worker, ""
     if config.training.deterministic:
@@ -60,16 +60,16 @@ def choose_games(
     )
     size = most_games(config, game, calibration)
     if size < calibration.batch_size:
-        return size, f", as many as play their games within {GENERATION_SHARE:.0%} of the budget"
+        return size, f", which end within {GENERATION_SHARE:.0%} of the budget"
     return size, f", {calibration}"
 
 
 def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
-    """The games that a worker plays at a time: the calibration's, or fewer where these would take too much of the run.
+    """The number of games that a worker plays at a time: the calibration's, or fewer in a short run.
 
-    What the games under way learn and teach is lost at the end of a run, and the network that the first of them hear of
-    is that of their beginning. So all of them together are at most `GENERATION_SHARE` of the games that the budget is
-    expected to pay for. Games are taken to be as long as random ones, which the first of a run nearly are.
+    Games in flight at the end of a run are lost, and the first games in flight are all played by the untrained network.
+    All games in flight together are therefore at most `GENERATION_SHARE` of the games that the budget is expected to
+    play. Games are assumed to be as long as random games, which is nearly true at the beginning of a run.
     """
     num_workers, plies = num_selfplay_workers(config), measure_game(game).plies
     training, selfplay, learner = config.training, config.selfplay, config.learner
@@ -78,7 +78,7 @@ def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
         if training.minutes is None:
             positions = (training.steps or 0) * learner.batch_size / learner.samples_per_position
             return positions / (plies * selfplay.full_search_share)
-        # On a CPU the rate is that of a core.
+        # On a CPU the measured rate is per core.
         num_cores = 1 if training.evaluator.on_gpu or training.clock == "cpu" else num_workers
         return 60 * training.minutes * num_cores * evaluations_per_second / (plies * evaluations_per_ply(config))
 
@@ -93,7 +93,7 @@ def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
 
 
 def evaluations_per_ply(config: RunConfig) -> float:
-    """Evaluations that self-play makes, at most, for a ply, on average."""
+    """Largest mean number of evaluations per ply of self-play."""
     share = config.selfplay.full_search_share
     return share * (config.search.num_simulations + 1) + (1 - share) * (config.selfplay.fast_simulations + 1)
 
@@ -106,9 +106,9 @@ def new_selfplay(
     running: Iterable[RunningGame] = (),
     report: Callable[[str], None] = print,
 ) -> Selfplay:
-    """The workers of a run, threads or processes; games under way are dealt out among them.
+    """The workers of a run, threads or processes. Games in flight are distributed among them.
 
-    `report` gets a sentence for a process that is replaced.
+    `report` gets a sentence for each process that is replaced.
     """
     num_workers = num_selfplay_workers(config)
     if not plays_in_processes(config, task.game):

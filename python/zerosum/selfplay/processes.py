@@ -107,10 +107,6 @@ class SelfplayProcesses:
         with self._lock:
             return [*self._replaced, *self._workers]
 
-    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
-        """Not supported: only a deterministic run, whose one worker is a thread, plays its games out."""
-        raise NotImplementedError
-
     def update(self, checkpoint: Checkpoint) -> None:
         """Send the network of `checkpoint` to the workers; each uses it as soon as it is compiled."""
         with self._lock:

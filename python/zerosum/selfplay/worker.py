@@ -492,9 +492,6 @@ class Selfplay(Protocol):
     ) -> None:
         """Play until `is_enough`; `take` gets each finished game. While `is_paused` the workers wait without a core."""
 
-    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
-        """Play the games in flight to their ends and begin no others until `play`."""
-
     def update(self, checkpoint: Checkpoint) -> None:
         """Give workers in other processes the weights of `checkpoint`; threads share this process's evaluator."""
 

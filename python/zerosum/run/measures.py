@@ -1,0 +1,173 @@
+"""What a training measures of itself: the table of metrics, rating games, and mistakes in solved positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from zerosum.base.files import writing
+from zerosum.evaluators import Evaluator
+from zerosum.games import Rules
+from zerosum.learner import StepReport
+from zerosum.run.budget import Budget, time_text
+from zerosum.run.config import RunConfig
+from zerosum.run.metrics import Metrics, MetricsRow
+from zerosum.run.mistakes import Mistakes
+from zerosum.run.strength import EARLY_SHARE, Strength
+from zerosum.run.workers import num_selfplay_workers
+
+COLUMNS = {field.name for field in fields(MetricsRow)}
+
+
+class Measures:
+    """The measurements of one training."""
+
+    def __init__(
+        self,
+        directory: Path,
+        game: Rules,
+        config: RunConfig,
+        *,
+        learner_info: dict[str, Any],
+        report: Callable[[str], None],
+        clock: Callable[[], float],
+    ) -> None:
+        """Read what earlier processes measured.
+
+        Args:
+            directory: The run directory.
+            game: The game.
+            config: The run's settings.
+            learner_info: The notes beside the newest checkpoint; empty for a new run.
+            report: Gets a sentence for each damaged line that is removed.
+            clock: Seconds of rating games, counted as the budget counts them.
+
+        Raises:
+            RunError: the directory cannot be written.
+            DataError: the table's columns are not those of this version.
+        """
+        self._directory, self._config = directory, config
+        self.metrics = Metrics(directory, report=report)
+        # A deterministic run repeats the rating games since its last checkpoint.
+        num_matches = int(learner_info.get("rating_matches", 0)) if config.training.deterministic else None
+        self.strength = Strength(directory, game, config, report=report, num_matches=num_matches, clock=clock)
+        self.mistakes = Mistakes(directory, game, config, report=report)
+        # Metrics are written more often than checkpoints: time since the last checkpoint counts, too.
+        last = self.metrics.last
+        self.elapsed_before = max(float(learner_info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
+        """Seconds of the budget that earlier processes have used."""
+        self._steps: list[StepReport] = []
+
+    def close(self) -> None:
+        """Close the files."""
+        self.metrics.close()
+
+    def add_step(self, report: StepReport) -> None:
+        """Include a learner step in the means of the next row."""
+        self._steps.append(report)
+
+    def rate(
+        self, step: int, evaluator: Evaluator, budget: Budget, *, num_evaluations: int, is_last: bool = False
+    ) -> None:
+        """Let the checkpoint of this step play rating games, as far as their budget goes, and solved positions.
+
+        Args:
+            step: The checkpoint's.
+            evaluator: Runs its network.
+            budget: The run's.
+            num_evaluations: Evaluations of the run so far. Measurements take a share of them.
+            is_last: Whether the training ends with this checkpoint: it gets the time that is left.
+        """
+        # A deterministic run must not depend on how long its games take.
+        elapsed_s = math.inf if self._config.training.deterministic else budget.elapsed_s
+        if not is_last:
+            self.strength.rate(step, evaluator, num_evaluations=num_evaluations, elapsed_s=elapsed_s)
+        elif step > 0:
+            seconds = self._seconds_to_rate_last(budget, elapsed_s)
+            self.strength.rate_last(step, evaluator, num_evaluations=num_evaluations, seconds=seconds)
+        self.mistakes.count(
+            step,
+            evaluator,
+            num_evaluations=num_evaluations,
+            num_threads=num_selfplay_workers(self._config) if is_last else 1,
+            seconds=budget.seconds_left if is_last else None,
+        )
+
+    def _seconds_to_rate_last(self, budget: Budget, elapsed_s: float) -> float:
+        """Seconds for the last checkpoint's rating games; solved positions get as many of a budget in minutes."""
+        if math.isinf(left := budget.seconds_left):
+            return 2 * (1 - EARLY_SHARE) * self._config.strength.budget_share * elapsed_s
+        return left / 2 if self.mistakes.has_positions else left
+
+    def add_row(
+        self,
+        step: int,
+        budget: Budget,
+        *,
+        games: int,
+        positions: int,
+        evaluations: int = 0,
+        evaluations_per_second: float = 0.0,
+    ) -> MetricsRow:
+        """Write a row: these counts, means over the learner steps since the last row, and the newest measurements.
+
+        Raises:
+            RunError: the directory cannot be written.
+        """
+        seen, self._steps = self._steps, []
+        told = [{"learning_rate": report.learning_rate, **report.measures} for report in seen]
+        means = {
+            name: sum(measures[name] for measures in told) / len(told)
+            for name in (told[0] if told else ())
+            if name in COLUMNS
+        }
+        rating, mistakes = self.strength.newest, self.mistakes.newest
+        row = MetricsRow(
+            minutes=budget.elapsed_s / 60,
+            step=step,
+            games=games,
+            positions=positions,
+            evaluations=evaluations,
+            evaluations_per_second=evaluations_per_second,
+            elo=None if rating is None else rating.elo,
+            elo_error=None if rating is None else rating.error,
+            mistakes=None if mistakes is None else mistakes[0],
+            mistakes_error=None if mistakes is None else mistakes[1],
+            **means,
+        )
+        # A deterministic run that repeats steps after a kill has their rows already.
+        last = self.metrics.last
+        if not self._config.training.deterministic or last is None or last.step < row.step:
+            with writing(self._directory):
+                self.metrics.add(row)
+        return row
+
+
+def progress_line(
+    row: MetricsRow, *, progress: float, verdict: str, rated_step: int | None = None, unit: str = "min"
+) -> str:
+    """A row of the metrics of a run that plays, for people: two lines for a terminal.
+
+    Args:
+        row: The row.
+        progress: Used share of the budget, in [0, 1].
+        verdict: The answer to "learning?".
+        rated_step: The learner step of the checkpoint that the row's Elo belongs to.
+        unit: The unit of the row's minutes.
+    """
+    head = (
+        f"{time_text(row.minutes, progress=progress, unit=unit)} | {row.games:,} games, {row.positions:,} positions"
+        f" | {row.evaluations_per_second:,.0f} evaluations/s | step {row.step:,}"
+    )
+    parts = []
+    if row.policy_loss is not None and row.policy_entropy is not None and row.value_error is not None:
+        parts.append(f"policy {row.policy_loss:.2f} (best {row.policy_entropy:.2f}), value {row.value_error:.3f}")
+    if row.elo is not None and row.elo_error is not None:
+        of_step = "" if rated_step is None else f" of step {rated_step:,}"
+        parts.append(f"Elo{of_step} {row.elo:.0f} ± {row.elo_error:.0f}")
+    if row.mistakes is not None and row.mistakes_error is not None:
+        parts.append(f"mistakes {row.mistakes:.1%} ± {row.mistakes_error:.1%}")
+    return "\n".join([head, "      " + " | ".join([*parts, f"learning? {verdict}"])])

@@ -1,0 +1,408 @@
+"""A training by self-play: the schedule of playing, learning, saving and rating.
+
+Self-play has its own threads (or processes, for a game in Python), and learning has one thread beside them. Everything
+that counts is on disk when it counts, so a kill at any moment costs at most the learner steps since the last
+checkpoint, and these are made again.
+
+A deterministic run (`training.deterministic`) does one thing after the other on one thread, in an order that depends on
+counts alone. Before each checkpoint the games in flight are played to their ends, so that a checkpoint and the games
+before it are the whole state of the run. After a kill the run begins again there: the later games are played again, are
+the same, and nothing is written twice. On the same machine with the same versions, two such runs have the same games,
+networks, optimiser states, rating games and rows of metrics, bit for bit, except for times.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from zerosum.base.errors import RunError, command_text
+from zerosum.base.files import writing
+from zerosum.evaluators import make_evaluator
+from zerosum.games import Rules
+from zerosum.games.source_files import OBJECT
+from zerosum.network import Checkpoint, save_checkpoint
+from zerosum.replay import ReplayWindow
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.window import needed, require_game
+from zerosum.run.budget import USED_UP, Budget
+from zerosum.run.config import RunConfig, minutes_word, train_text
+from zerosum.run.forecast import forecast
+from zerosum.run.learning import learn_step, network_now, open_checkpoint, restored_learner
+from zerosum.run.measures import Measures, progress_line
+from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
+from zerosum.selfplay import SelfplayTask, SelfplayThreads
+from zerosum.selfplay.worker import num_trees
+
+LATEST_START = 0.1
+"""Share of the budget after which learning begins with fewer positions than `training.min_positions`."""
+LONGEST_PHASE = 0.02
+"""Share of a budget in minutes after which the due learner steps are made, even if they are fewer than a phase has."""
+
+
+class SelfplayTraining:
+    """One process's part in a run that learns from self-play."""
+
+    def __init__(
+        self, directory: Path, game: Rules, config: RunConfig, report: Callable[[str], None], stop: threading.Event
+    ) -> None:
+        """Open the run and continue it. Setting `stop` ends the training soon and cleanly."""
+        self._directory, self._game, self._config, self._report = directory, game, config, report
+        self._stop = stop
+        self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
+        checkpoint, state, info = open_checkpoint(directory, game, config, report)
+        self._measures = Measures(
+            directory, game, config, learner_info=info, report=report, clock=self._clock_of_this_thread
+        )
+        first_game_id = self._store.next_game_id
+        if self._is_deterministic:
+            first_game_id = int(info.get("games", 0))
+            self._replay_from(first_game_id, checkpoint.info.step)
+        self._load_window()
+        self._learner = restored_learner(config, game, checkpoint, state, info, report)
+        self._saved_step = checkpoint.info.step
+        self._restore_counts(info)
+        self._begin_selfplay(checkpoint, first_game_id)
+        self._budget = Budget(
+            config,
+            elapsed_s=self._measures.elapsed_before,
+            num_steps=lambda: self._learner.step_number,
+            others_cpu_s=lambda: self._selfplay.cpu_s,
+        )
+        self._learned_progress = self._budget.progress
+        self._reported_evaluations = 0
+        self._has_reported_short_searches = False
+
+    def _load_window(self) -> None:
+        """Fill the window with the newest recorded games."""
+        replay = self._config.replay
+        self._window = ReplayWindow(replay)
+        recent = list(self._store.recent(**needed(self._store.num_positions, replay)))
+        for known in (*recent, *(running.header for running in self._store.running.values())):
+            require_game(known, self._game.spec)
+        # Counted after the games are read: reading a damaged shard sets it aside.
+        self._window.load(recent, total_positions=self._store.num_positions)
+
+    def _restore_counts(self, info: dict[str, Any]) -> None:
+        """Continue the counts of earlier processes."""
+        config, last = self._config, self._measures.metrics.last
+        # With another number of samples per position, earlier positions leave no steps owed or made in advance.
+        owed = self._window.total_positions * config.learner.samples_per_position
+        is_same_rate = info.get("samples_per_position") == config.learner.samples_per_position
+        self._num_samples = min(float(info["samples"]), owed) if is_same_rate else owed if info else 0.0
+        self._evaluations_before = int(info.get("evaluations", 0))
+        if last and not self._is_deterministic:
+            # Metrics are written more often than checkpoints.
+            self._evaluations_before = max(self._evaluations_before, last.evaluations)
+        self._simulations_before = int(info.get("simulations", 0))
+        self._learner_cpu_s = float(info.get("learner_cpu_s", 0.0))
+
+    def _begin_selfplay(self, checkpoint: Checkpoint, first_game_id: int) -> None:
+        """Make the evaluator and the workers, which continue the games in flight, and report them."""
+        config, game, report = self._config, self._game, self._report
+        num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
+        num_games, why = choose_games(self._directory, game, checkpoint, config, report=report)
+        self._evaluator = make_evaluator(
+            checkpoint,
+            config.training.evaluator,
+            num_threads=1 if in_processes else num_workers,
+            batch_size=num_games,
+        )
+        self._network_step = checkpoint.info.step
+        # A deterministic run begins its games in flight anew.
+        running = {} if self._is_deterministic else self._store.running
+        task = SelfplayTask(
+            game=game,
+            search=config.search,
+            config=dataclasses.replace(config.selfplay, games_per_worker=num_games),
+            evaluator=self._evaluator,
+            log=self._store,
+            seed=config.training.seed,
+            settings_hash=config.selfplay_hash,
+            num_staggered=num_workers * num_trees(num_games) if config.selfplay.stagger_starts else 0,
+            game_ids=itertools.count(first_game_id),
+            network_step=lambda: self._network_step,
+        )
+        self._selfplay = new_selfplay(task, checkpoint, config, running=running.values(), report=report)
+        if num_positions := self._store.num_positions:
+            report(
+                f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
+                f" {len(running)} games under way, learner step {self._learner.step_number:,},"
+                f" {self._measures.elapsed_before / 60:.1f} {minutes_word(config.training)} used."
+            )
+        kind = "process" if in_processes else "thread"
+        report(
+            f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
+            f" {self._evaluator.description}."
+        )
+        if config.game.startswith(OBJECT) and num_workers > 1:
+            report(
+                "  The workers share one process, because no other process can load"
+                f" {config.game.removeprefix(OBJECT)}: a class in a file, path.py:Class, plays in a process a core."
+            )
+        if config.training.steps is not None and not self._is_deterministic:
+            report(f"  {forecast(config, game, checkpoint, self._evaluator, num_games=num_games)}.")
+
+    @property
+    def _is_deterministic(self) -> bool:
+        return self._config.training.deterministic
+
+    def run(self) -> None:
+        """Train until the budget is used up or `stop` is set."""
+        try:
+            if self._budget.progress >= 1:
+                self._report(USED_UP)
+                return
+            if self._is_deterministic:
+                self._play_and_learn_in_turn()
+            else:
+                self._play_and_learn()
+                if self._stop.is_set():
+                    self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
+                self._save()
+                if not self._stop.is_set():
+                    self._rate(is_last=True)
+                self._report_progress()
+            if self._stop.is_set():
+                go_on = train_text(self._config, self._directory)
+                here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
+                self._report(f"Stopped. To go on from {here}: {go_on}")
+            else:
+                self._report(self._last_words())
+        finally:
+            self._store.close()
+            self._measures.close()
+
+    # The schedule: how self-play and learning share the machine.
+
+    def _play_and_learn(self) -> None:
+        """Play on self-play's threads; learn, save and rate on this one."""
+        with ThreadPoolExecutor(1) as pool:
+            is_ended = threading.Event()
+            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._window.add, is_paused=self._is_behind)
+            try:
+                while not self._is_over() and not playing.done():
+                    if self._is_due_to_learn():
+                        self._learn()
+                    else:
+                        time.sleep(0.01)
+                    if not self._is_over():
+                        self._housekeep()
+            finally:
+                is_ended.set()
+            playing.result()
+
+    def _play_and_learn_in_turn(self) -> None:
+        """Do the same one after the other, in an order that depends on counts alone."""
+        selfplay, num_steps = self._selfplay, self._config.training.steps_per_phase
+        assert isinstance(selfplay, SelfplayThreads), "a deterministic run has one worker, and one worker is a thread"
+        while not self._is_over():
+            selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._window.add)
+            self._learn()
+            if self._is_due_to_save():
+                selfplay.play_out(self._stop.is_set, self._window.add)
+                if not self._stop.is_set():
+                    self._rate(is_last=self._budget.progress >= 1)
+                    self._report_progress()
+                    self._save()
+            elif not self._stop.is_set() and self._budget.is_due_to_report:  # an interrupted phase has no row
+                self._report_progress()
+
+    def _housekeep(self) -> None:
+        if self._is_due_to_save():
+            self._save()
+            self._rate()
+        if self._budget.is_due_to_report:
+            self._report_progress()
+
+    def _clock_of_this_thread(self) -> float:
+        """Seconds of this thread's work, without the self-play beside it, by the budget's kind of clock."""
+        return time.thread_time() if self._config.training.clock == "cpu" else time.monotonic()
+
+    def _is_over(self) -> bool:
+        return self._stop.is_set() or self._budget.progress >= 1
+
+    def _num_steps_due(self) -> int:
+        """Learner steps that the recorded positions allow and that have not been made yet."""
+        positions, learner = self._window.total_positions, self._config.learner
+        if positions < self._num_first_positions():
+            return 0
+        return int((positions * learner.samples_per_position - self._num_samples) / learner.batch_size)
+
+    def _num_first_positions(self) -> int:
+        """Recorded positions at which learning begins: the setting, or fewer if the budget is small."""
+        training, learner = self._config.training, self._config.learner
+        if training.steps is not None:
+            needed_positions = training.steps * learner.batch_size / learner.samples_per_position
+            return min(training.min_positions, math.ceil(LATEST_START * needed_positions))
+        # Learning needs the positions of at least one step.
+        least = math.ceil(learner.batch_size / learner.samples_per_position)
+        return training.min_positions if self._budget.progress < LATEST_START else min(training.min_positions, least)
+
+    def _is_due_to_learn(self) -> bool:
+        """Whether a phase's steps are due, or fewer steps if positions come slowly and the last phase is long ago."""
+        num_steps = self._num_steps_due()
+        is_long_ago = (
+            self._config.training.minutes is not None
+            and self._budget.progress - self._learned_progress >= LONGEST_PHASE
+        )
+        return num_steps >= (1 if is_long_ago else self._config.training.steps_per_phase)
+
+    def _is_behind(self) -> bool:
+        """Whether the learner cannot keep up. Self-play then waits and leaves the machine to the learner."""
+        return self._num_steps_due() > 4 * self._config.training.steps_per_phase
+
+    def _is_due_to_save(self) -> bool:
+        return self._budget.is_due_to_save and self._learner.step_number > self._saved_step
+
+    # The work.
+
+    def _learn(self) -> None:
+        """Make the due steps of one phase, then give self-play the new weights."""
+        started, planes_BCHW = time.thread_time(), None
+        for _ in range(min(self._config.training.steps_per_phase, self._num_steps_due())):
+            if self._is_over():
+                break
+            if not self._is_deterministic and self._budget.is_due_to_report:
+                self._report_progress()
+            report, batch = learn_step(
+                self._learner, self._window, self._game, self._config, progress=self._budget.progress
+            )
+            self._measures.add_step(report)
+            planes_BCHW = batch.planes
+            self._num_samples += self._config.learner.batch_size
+        checkpoint = self._checkpoint()
+        self._learner_cpu_s += time.thread_time() - started
+        self._learned_progress = self._budget.progress
+        if planes_BCHW is None:
+            return
+        self._evaluator.update(checkpoint, planes_BCHW=planes_BCHW)
+        self._network_step = self._learner.step_number
+        self._selfplay.update(checkpoint)
+
+    def _checkpoint(self) -> Checkpoint:
+        """The current network, and what it was trained on."""
+        training = {
+            "games": self._store.num_games,
+            "positions": self._window.total_positions,
+            "evaluations": self._num_evaluations(),
+            "minutes": round(self._budget.elapsed_s / 60, 3),
+        }
+        return network_now(self._learner, self._game, self._config, training=training)
+
+    def _num_evaluations(self) -> int:
+        return self._evaluations_before + self._selfplay.counts.evaluations
+
+    def _save(self) -> None:
+        """Save a checkpoint and the games it has learned from, if anything was learned since the last one."""
+        self._budget.note_saved()
+        if self._learner.step_number == self._saved_step:
+            return
+        self._store.sync()
+        with writing(self._directory):
+            save_checkpoint(
+                self._directory / "checkpoints",
+                self._checkpoint(),
+                learner_state=self._learner.state(),
+                learner_info={
+                    "elapsed_s": self._budget.elapsed_s,
+                    "evaluations": self._num_evaluations(),
+                    "simulations": self._simulations_before + self._selfplay.counts.simulations,
+                    "learner_cpu_s": self._learner_cpu_s,
+                    "samples": self._num_samples,
+                    "samples_per_position": self._config.learner.samples_per_position,
+                    "optimizer": self._config.learner.optimizer,
+                    "games": self._store.num_games,
+                    "rating_matches": len(self._measures.strength.matches),
+                },
+            )
+        self._saved_step = self._learner.step_number
+
+    def _rate(self, *, is_last: bool = False) -> None:
+        """Measure the current network."""
+        self._measures.rate(
+            self._learner.step_number,
+            self._evaluator,
+            self._budget,
+            num_evaluations=self._num_evaluations(),
+            is_last=is_last,
+        )
+
+    def _last_words(self) -> str:
+        """The end of the training, for people: how strong the player is, and how to use it."""
+        step, training = self._learner.step_number, self._config.training
+        if step == 0:
+            go_on = train_text(
+                self._config, self._directory, minutes=10 * training.minutes if training.minutes else None
+            )
+            return (
+                f"The budget is used up, and nothing was learned: learning begins at {self._num_first_positions():,}"
+                f" positions, and {self._window.total_positions:,} were recorded. Go on with more time: {go_on}"
+            )
+        evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
+        commands = f"To measure it: {evaluate}\nTo play it: {play}"
+        summary = self._measures.strength.summary(step)
+        return f"Done. {commands}" + (f"\nThe network of step {step:,} {summary}." if summary else "")
+
+    def _report_progress(self) -> None:
+        """Write a row of metrics and report it."""
+        evaluations = self._selfplay.counts.evaluations
+        rate = (evaluations - self._reported_evaluations) / self._budget.note_reported()
+        self._reported_evaluations = evaluations
+        row = self._measures.add_row(
+            self._learner.step_number,
+            self._budget,
+            games=self._store.num_games,
+            positions=self._window.total_positions,
+            evaluations=self._num_evaluations(),
+            evaluations_per_second=rate,
+        )
+        steps = self._measures.strength.rated_steps
+        text = progress_line(
+            row,
+            progress=self._budget.progress,
+            verdict=self._measures.strength.verdict(),
+            rated_step=steps[-1] if steps else None,
+            unit=self._budget.unit,
+        )
+        self._report(text)
+        if not row.step:
+            self._report(
+                f"      learning begins at {self._num_first_positions():,} positions ({row.positions:,} so far)"
+            )
+        self._report_short_searches()
+        if not row.games and (under_way := self._store.running):
+            plies = sum(len(game.plies) for game in under_way.values()) / len(under_way)
+            self._report(f"      no game has ended yet: {len(under_way)} are under way, at move {plies:.0f} on average")
+
+    def _report_short_searches(self) -> None:
+        """Report once if trees are full before their simulations are done, which changes the player."""
+        counts = self._selfplay.counts
+        if counts.short_searches and not self._has_reported_short_searches:
+            self._has_reported_short_searches = True
+            self._report(
+                f"      {counts.short_searches:,} of self-play's {counts.plies:,} searches ended early, because their"
+                f" trees filled search.memory_mib = {self._config.search.memory_mib}: give more memory, or play fewer"
+                " games at a time (selfplay.games_per_worker)."
+            )
+
+    def _replay_from(self, first_game_id: int, step: int) -> None:
+        """Have the games from this number on played again: those since the checkpoint of this step."""
+        recorded = self._store.num_games
+        self._store.replay_from(first_game_id)
+        num_games = self._store.num_games
+        if num_games != first_game_id:
+            raise RunError(
+                f"{self._directory} is deterministic, but only {num_games} of the {first_game_id} games before its"
+                f" checkpoint of step {step} exist, so it cannot repeat. Restore the missing games, or go on without"
+                " repeating: --set training.deterministic=false."
+            )
+        if recorded > num_games:
+            self._report(f"The {recorded - num_games:,} games since the checkpoint of step {step:,} are played again.")
