@@ -25,7 +25,7 @@ from zerosum._core import core_game_names
 from zerosum.arena import play_match
 from zerosum.base.errors import GameError, command_text
 from zerosum.cli import app
-from zerosum.cli.progress import Progress
+from zerosum.cli.progress import Countdown, Progress
 from zerosum.games import make, perft, state_after
 from zerosum.games.picture import svg
 from zerosum.network.checkpoint import list_checkpoints
@@ -205,6 +205,23 @@ def test_progress_says_how_much_time_is_left() -> None:
     quiet = io.StringIO()
     with Progress("game", stream=quiet) as progress:
         progress.tell(1, 4)
+    assert not quiet.getvalue()
+
+
+def test_a_bench_says_how_much_time_is_left() -> None:
+    stream, clock = Terminal(), iter([0.0, 0.0, 4.0, 13.0])
+    with Countdown("bench search", 5, stream=stream, clock=lambda: next(clock, 13.0)) as countdown:
+        countdown.tell()
+        countdown.tell()
+    lines = [line for line in stream.getvalue().split("\r\x1b[K") if line]
+    assert lines[:3] == [
+        "bench search: about 5 s left",
+        "bench search: about 1 s left",
+        "bench search: 8 s more than 5 s",
+    ]
+    assert stream.getvalue().endswith("\r\x1b[K")
+    with Countdown("bench search", 5, stream=(quiet := io.StringIO())):
+        pass
     assert not quiet.getvalue()
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from zerosum.cli.application import app
+from zerosum.cli.progress import Countdown
 from zerosum.cli.words import Json, Overrides
 
 
@@ -59,8 +60,10 @@ def bench(
     figures = run_bench(
         name, game, seconds=seconds, overrides=set_ or [], vs=vs, peer_python=peer_python, evaluator=evaluator
     )
-    for figure in figures:
-        print(figure.json() if json else figure)
+    with Countdown(f"bench {name}", seconds) as countdown:
+        for figure in figures:
+            countdown.clear()
+            print(figure.json() if json else figure)
 
 
 def _check_perft(bench: str, game: str, json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -50,6 +51,51 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> None:
+        self.clear()
+
+
+class Countdown:
+    """A line with the time left of work that takes about a known time; it is gone when the work ends."""
+
+    def __init__(
+        self, work: str, seconds: float, *, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`work` is the name of the work: "bench search"."""
+        self._work, self._seconds, self._stream, self._clock = work, seconds, stream or sys.stderr, clock
+        self._ends = clock() + seconds
+        self._is_over = threading.Event()
+        self._writing = threading.Lock()
+        self._ticking = threading.Thread(target=self._tick, daemon=True)
+
+    def tell(self) -> None:
+        """Write the line anew."""
+        left = self._ends - self._clock()
+        more = f"{time_left(-left)} more than {time_left(self._seconds)}"
+        with self._writing:
+            if not self._is_over.is_set():
+                words = f"{self._work}: {f'about {time_left(left)} left' if left >= 0 else more}"
+                print(f"\r\x1b[K{words}", end="", file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        """Leave an empty line to what is printed next."""
+        if self._stream.isatty():
+            with self._writing:
+                print("\r\x1b[K", end="", file=self._stream, flush=True)
+
+    def _tick(self) -> None:
+        while not self._is_over.wait(1.0):
+            self.tell()
+
+    def __enter__(self) -> Countdown:
+        if self._stream.isatty():
+            self.tell()
+            self._ticking.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> None:
+        self._is_over.set()
         self.clear()
 
 
