@@ -154,10 +154,20 @@ def try_wheel(path: Path, clean: Path) -> None:
     # Behind the wheel's own packages, so that the package is the wheel's.
     (packages / "dependencies.pth").write_text(f"{own}\n")
     environment = {"PATH": str(clean / folder), "HOME": str(clean)}
+    installed = {file.relative_to(packages).as_posix() for file in (packages / "zerosum").rglob("*")}
+    wanted = {file.relative_to(ROOT / "python").as_posix() for file in (ROOT / "python" / "zerosum").rglob("*.*")}
+    if missing := sorted(file for file in wanted - installed if "__pycache__" not in file and "/_core." not in file):
+        sys.exit(f"The wheel lacks files of the package: {', '.join(missing)}.")
     program = "import zerosum, sys; assert sys.prefix in zerosum.__file__, zerosum.__file__; zerosum.make('chess')"
+    zerosum = clean / folder / "zerosum"
+    settings = ("training.min_positions=20", "network.num_filters=8", "search.num_simulations=4")
+    options = [word for setting in (*settings, "strength.budget_share=0") for word in ("--set", setting)]
     commands: list[list[str | Path]] = [
         [python, "-I", "-c", program],
-        [clean / folder / "zerosum", "perft", "connect4", "5"],
+        [zerosum, "perft", "connect4", "5"],
+        [zerosum, "train", "tictactoe", "--steps", "2", *options],
+        [zerosum, "analyse", "--game", "tictactoe", "b2 a1"],
+        [zerosum, "analyse", "--game", "connect4", "4 4"],  # by the network of the package
     ]
     for command in commands:
         if subprocess.run(command, cwd=clean, env=environment, check=False).returncode:
