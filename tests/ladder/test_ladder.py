@@ -174,7 +174,7 @@ def test_the_table_has_everybody_in_order() -> None:
     elos = [int(line[line.index("±") - 6 : line.index("±")]) for line in lines[1:-1]]
     assert elos == sorted(elos, reverse=True) and len(elos) == len(RUNGS) + 1
     assert sum("<-" in line for line in lines) == 1
-    assert "random play is 0, bars are 95 %; draws by Davidson's model" in lines[-1]
+    assert "random play is 0, bars are 95 %; equal players draw " in lines[-1] and "Davidson's model" in lines[-1]
     numbers = json.loads(json.dumps(placement.numbers()))
     assert numbers["games"] == 40 and numbers["draws"] == "Davidson" and len(numbers["opponents"]) == len(RUNGS)
     own = [row for row in placement.rows() if row.num_games]

@@ -100,9 +100,9 @@ def test_a_run_has_a_page_with_all_parts(runs: list[Path], tmp_path: Path) -> No
         "Games of a",
         "First moves of a",
         "Network and search of a",
-        "changed its mind",
-        "What the network of a knows by itself",
-        "What more thought changes",
+        "sharp changes of the value",
+        "The network of a without search",
+        "Effect of more simulations",
         "10,000",
         "learner.learning_rate",
     ):
@@ -121,7 +121,7 @@ def test_seeds_share_a_colour_and_a_band(runs: list[Path], tmp_path: Path) -> No
     names = [name for name, _ in differing_settings(read)]
     assert names == ["training.seed", "learner.learning_rate"]
     text = page_of(runs, tmp_path / "report.html")
-    assert "differ in their seeds alone" in text and "learner.learning_rate" in text
+    assert "differ only in their seeds" in text and "learner.learning_rate" in text
 
 
 def test_a_curve_stands_where_its_step_was(runs: list[Path]) -> None:
@@ -214,8 +214,8 @@ def test_a_collapse_is_said_and_a_slow_run_is_none(runs: list[Path]) -> None:
     block = healthy()
     assert kinds(runs, block) == "" and kinds(runs, block, games=1) == ""
     assert "loss is not finite" in kinds(runs, block, policy_loss=float("nan"))
-    assert "all but equal" in kinds(runs, replace(block, distinct=0.01))
-    assert "cut off at the longest length" in kinds(runs, replace(block, draws=1.0, caps=1.0))
+    assert "nearly equal" in kinds(runs, replace(block, distinct=0.01))
+    assert "reached the longest length" in kinds(runs, replace(block, draws=1.0, caps=1.0))
     assert "value is stuck" in kinds(runs, replace(block, value_spread=0.001), games=1)
     few = replace(healthy(20), distinct=0.05, draws=1.0, caps=1.0)
     assert kinds(runs, few) == "", "of few games nobody can tell"
@@ -227,7 +227,7 @@ def test_a_collapse_is_said_and_a_slow_run_is_none(runs: list[Path]) -> None:
 def test_a_run_that_has_just_begun_is_slow_not_wrong(runs: list[Path]) -> None:
     run = read_run(runs[0])
     begun = replace(run, rows=(MetricsRow(0.1, 0, 3, 50, 100, 10.0),))
-    assert any("slow, not wrong" in found.text for found in findings(begun, []))
+    assert any("slow, not a fault" in found.text for found in findings(begun, []))
 
 
 def test_any_run_gives_a_page(runs: list[Path], tmp_path: Path, zero: Command) -> None:
@@ -248,11 +248,11 @@ def test_any_run_gives_a_page(runs: list[Path], tmp_path: Path, zero: Command) -
     shutil.rmtree(run / "games")
     for name in ("metrics.csv", "strength.jsonl", "mistakes.jsonl"):
         (run / name).unlink(missing_ok=True)
-    assert "nothing is measured yet" in page_of([run], tmp_path / "empty.html", has_probes=True)
-    with pytest.raises(DataError, match="is no run"):
+    assert "has no measurements yet" in page_of([run], tmp_path / "empty.html", has_probes=True)
+    with pytest.raises(DataError, match="is not a run"):
         write_page([tmp_path], tmp_path / "none.html", say=print)
     told = zero("report", tmp_path / "nowhere")
-    assert told.status == 2 and "is no run" in told.err
+    assert told.status == 2 and "is not a run" in told.err
 
 
 def test_names_of_files_are_text_in_a_page(runs: list[Path], tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_runs_are_compared(runs: list[Path], tmp_path: Path, zero: Command) -> N
     assert "training.seed" in told.out and "learner.learning_rate" in told.out
     assert "won" in told.out and (tmp_path / "compare.html").exists()
     told = zero("compare", runs[0], runs[1], "--games", "0")
-    assert "differ in their seeds alone" in told.out
+    assert "differ only in their seeds" in told.out
     assert zero("compare", runs[0]).status == 2
 
 

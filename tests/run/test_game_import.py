@@ -186,8 +186,8 @@ def test_games_that_begin_elsewhere(tmp_path: Path) -> None:
             "damaged or illegal",
             "line 1: the first player's result is 1, by the rules",
         ),
-        (b"1. e4 e5 *\n", "without a result", "line 1: who won is not said"),
-        (b'[Result "1-0"]\n\n1. e4 0-1\n', "without a result", "line 1: who won is not said"),
+        (b"1. e4 e5 *\n", "without a result", "line 1: the record has no result"),
+        (b'[Result "1-0"]\n\n1. e4 0-1\n', "without a result", "line 1: the record has no result"),
         (b"1-0\n", "without moves", "line 1: no move was played"),
         (b'[Variant "Atomic"]\n\n1. e4 1-0\n', "damaged or illegal", "line 1: the variant 'Atomic' is none of ours"),
         (
@@ -195,9 +195,9 @@ def test_games_that_begin_elsewhere(tmp_path: Path) -> None:
             "of another game or other options",
             "line 1: a game of chess960",
         ),
-        (b'[Result "1-0"]\n\n1. e4 e5 2. N', "cut off", "line 1: the file ends before the game does"),
-        (b'[Result "1-0"]\n\n1. e4 e5\n', "cut off", "line 1: the file ends before the game does"),
-        (PGN.encode() + b"\n1. f3 e5 2. g4 Qh4# 0-1\n", "double", "line 6: start, moves and result are those of the "),
+        (b'[Result "1-0"]\n\n1. e4 e5 2. N', "cut off", "line 1: the file ends before the game"),
+        (b'[Result "1-0"]\n\n1. e4 e5\n', "cut off", "line 1: the file ends before the game"),
+        (PGN.encode() + b"\n1. f3 e5 2. g4 Qh4# 0-1\n", "double", "line 6: its start, moves and result are those of"),
     ],
 )
 def test_refused_games_are_named(content: bytes, kind: str, sentence: str, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_files_that_cannot_be_read_stop_nothing(tmp_path: Path) -> None:
         "cannot be read: No such file",
         "the text is UTF-16",
         "begins like no game record",
-        "holds no file of",
+        "contains no game files",
     )
     for name, word, said in zip(names, words, told.err, strict=False):
         assert name in said and word in said
@@ -270,7 +270,7 @@ def test_blemishes_are_told_and_counted(tmp_path: Path) -> None:
     told = Told(tmp_path / "a.pgn", run=tmp_path / "run")
     assert told.counts.num_games == 2 and told.counts.refused == {"double": 28}
     assert sum("!!! is left out" in said for said in told.err) == game_import.MOST_WARNINGS
-    assert told.err[-1].endswith("a.pgn: 10 more blemishes of this kind are not told.")
+    assert told.err[-1].endswith("a.pgn: 10 further warnings are not shown.")
 
 
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -209,8 +209,9 @@ class Placement:
             lines.insert(place, f"{self.name:<{width}}  {self.rating!s:>13}  <-")
         draws = self.ratings.nu / (2 + self.ratings.nu)
         lines.append(
-            f"{self.num_games} games; {RANDOM.name} play is 0, bars are 95 %; draws by {DRAWS}'s model, of which equal"
-            f" players have {draws:.0%}"
+            f"{self.num_games} games; {RANDOM.name} play is 0, bars are 95 %; equal players draw {draws:.0%} of their"
+            f" games"
+            f" ({DRAWS}'s model)"
         )
         return "\n".join(lines)
 

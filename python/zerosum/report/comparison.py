@@ -1,4 +1,4 @@
-"""Runs beside one another: the words of `zerosum compare`."""
+"""A comparison of runs: the text of `zerosum compare`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zerosum.report.run_data import differing_settings, families, read_run
 from zerosum.run.strength import player_name
 
 OPENING_PLIES = 4
-"""Random plies that open each pair of games: without them two networks repeat one game."""
+"""Random plies that open each pair of games; without them two networks repeat one game."""
 GAMES_AT_ONCE = 64
 
 
@@ -27,23 +27,23 @@ def compare_runs(
     write: Callable[[str], None],
     say: Callable[[str], None],
 ) -> None:
-    """Say how runs differ and how strong they are, draw their curves, and play a match of the first with each other.
+    """Print the differences and the strength of runs, draw their curves, and play the first run against the others.
 
     Args:
-        paths: Two run directories or more.
-        num_games: Of each match, even; 0 for none.
-        num_simulations: A move; each run's own if None.
+        paths: Two or more run directories.
+        num_games: Games of each match, even; 0 for no matches.
+        num_simulations: Simulations per move; each run's own if None.
         out: HTML file of the page, if any.
-        seed: Keys openings.
-        write: Gets the words.
-        say: Gets sentences beside them.
+        seed: Key of the openings.
+        write: Gets the text.
+        say: Gets further messages.
 
     Raises:
         SettingsError: there are fewer than two runs, or they are of different games.
-        DataError: a directory is no run, or has no whole checkpoint.
+        DataError: a directory is not a run, or has no undamaged checkpoint.
     """
     if len(paths) < 2:
-        raise SettingsError(f"compare takes two runs or more, and here is {len(paths)}: name another one.")
+        raise SettingsError(f"compare needs two or more runs, got {len(paths)}: name another one.")
     runs = [read_run(path) for path in paths]
     names = [str(path) for path in paths]
     found = differing_settings(runs)
@@ -53,10 +53,10 @@ def compare_runs(
         for name, values in found:
             write(printable(f"  {name:<{width}}  " + " | ".join(values)))
     else:
-        write("The settings are all the same, the seed too.")
+        write("All settings are equal, including the seed.")
     if len(families(runs)) == 1 and found:
-        write("These runs differ in their seeds alone.")
-    write("How far they came:")
+        write("These runs differ only in their seeds.")
+    write("Progress:")
     for name, run in zip(names, runs, strict=True):
         parts = [
             f"step {run.rows[-1].step:,} after {run.rows[-1].minutes:.1f} {run.unit}" if run.rows else "no step yet"
@@ -84,7 +84,7 @@ def _play(
         if player.game.spec.full_name != first.game.spec.full_name:
             raise SettingsError(
                 f"{paths[0]} plays {first.game.spec.full_name} and {path} {player.game.spec.full_name}: only runs of"
-                " one game can play a match; --games 0 leaves it out."
+                " the same game can play a match; --games 0 omits it."
             )
     contestants = [
         SearchContestant(f"{path}@{player.config.num_simulations}", player.evaluator, player.config)

@@ -1,4 +1,4 @@
-"""The learning curves of runs as one picture: for a notebook, or as a file.
+"""The learning curves of runs as one picture, for a notebook or a file.
 
 zerosum.curves("runs/connect4")
 zerosum.curves("runs/one", "runs/two").save("curves.png")
@@ -24,7 +24,7 @@ MARK = "minutes"
 
 @dataclass(frozen=True)
 class Curves:
-    """Strength, losses and, where the game has solved positions, mistakes, over the time of training."""
+    """Strength, losses, and mistakes in solved positions if the game has them, over the time of training."""
 
     runs: tuple[RunData, ...]
 
@@ -32,12 +32,12 @@ class Curves:
         """Write the picture as SVG, PNG or PDF, by the ending of the file's name.
 
         Raises:
-            SettingsError: the name ends otherwise, or matplotlib is not installed.
+            SettingsError: the name has another ending, or matplotlib is not installed.
             DataError: the file cannot be written.
         """
         path = Path(path)
         if path.suffix.lower() not in SUFFIXES:
-            raise SettingsError(f"{path} is to hold curves: name a file that ends in {', '.join(SUFFIXES)}.")
+            raise SettingsError(f"{path} has no ending of a picture: name a file that ends in {', '.join(SUFFIXES)}.")
         content = self.bytes(path.suffix.lower().removeprefix("."))
         try:
             path.write_bytes(content)
@@ -60,7 +60,7 @@ class Curves:
         }
         for name, elo in anchors.items():
             strength.axhline(elo, color="#888888", linewidth=0.8, linestyle=":")
-            # Beside the axes, where no curve is.
+            # Outside the axes, where no curve is.
             place = strength.get_yaxis_transform()
             strength.annotate(name, (1.01, elo), xycoords=place, va="center", fontsize=7, annotation_clip=False)
         draw_curves(losses, self.runs, lambda run: run.metric("policy_loss"), mark=MARK)
@@ -81,7 +81,7 @@ class Curves:
         return drawn
 
     def bytes(self, format: str) -> bytes:
-        """The picture in a format of matplotlib's, "svg" or another."""
+        """The picture in a format of matplotlib, such as "svg"."""
         drawn = self.figure()
         from matplotlib import rc_context
 
@@ -96,11 +96,11 @@ class Curves:
 
 
 def curves(*runs: str | Path) -> Curves:
-    """The learning curves of one run or more.
+    """The learning curves of one or more runs.
 
     Raises:
         SettingsError: no run is named.
-        DataError: a run is not there or damaged.
+        DataError: a run does not exist or is damaged.
     """
     if not runs:
         raise SettingsError("no run is named: name a run directory.")

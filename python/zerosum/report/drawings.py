@@ -1,4 +1,4 @@
-"""Curves as pictures: matplotlib figures, each as one SVG image for a page."""
+"""Curves as pictures: matplotlib figures, embedded as SVG images."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 COLOURS = ("#2f6fb0", "#c8553d", "#3f8f5f", "#8a5fb0", "#b0892f", "#4a9aa8", "#b05f8a", "#6b6b6b")
 MOST_MOVES = 7
-"""First moves that are drawn by name; the others are drawn together."""
+"""Most first moves that are drawn."""
 GRID = 60
-"""Points of a mean over seeds."""
+"""Points of the mean curve over seeds."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Picture:
 
     title: str
     caption: str
-    """What it shows, for those who see it and for those who do not."""
+    """The content of the image, also for readers who do not see it."""
     data: str
     """The image as a data URI."""
 
 
 def figure(num_axes: int, *, height: float = 3.1) -> tuple[Figure, list[Axes]]:
-    """A figure with so many axes beside one another.
+    """A figure with axes side by side.
 
     Raises:
         SettingsError: matplotlib is not installed.
@@ -57,7 +57,7 @@ def figure(num_axes: int, *, height: float = 3.1) -> tuple[Figure, list[Axes]]:
 
 
 def picture(drawn: Figure, title: str, caption: str) -> Picture:
-    """A figure as an image of a page: letters stay letters, and equal figures are equal bytes."""
+    """A figure as an image of a page. Text stays text, and equal figures have equal bytes."""
     from matplotlib import rc_context
 
     buffer = io.StringIO()
@@ -70,16 +70,16 @@ def picture(drawn: Figure, title: str, caption: str) -> Picture:
 def draw_curves(
     axes: Axes, runs: Sequence[RunData], curve_of: Callable[[RunData], Curve], *, mark: str, **style: Any
 ) -> bool:
-    """A curve of each run over a mark. Runs that differ in their seeds alone get one colour, a mean and a band.
+    """Draw a curve of each run over a mark. Runs that differ only in their seeds get one colour, a mean and a band.
 
-    The band goes from the least to the greatest of them. Returns whether there was anything to draw.
+    The band goes from the smallest to the largest value. Returns whether anything was drawn.
     """
     is_drawn = False
     for number, family in enumerate(families(runs)):
         colour = COLOURS[number % len(COLOURS)]
         curves = [(run, curve_of(run)) for run in family]
         points = [(run.at(curve.steps, mark), curve) for run, curve in curves if len(curve.steps)]
-        label = family[0].name if len(family) == 1 else f"{family[0].name} and {len(family) - 1} seeds more"
+        label = family[0].name if len(family) == 1 else f"{family[0].name} and {len(family) - 1} more seeds"
         for place, curve in points:
             is_alone, is_drawn = len(points) == 1, True
             kind = {"color": colour, "alpha": 1.0 if is_alone else 0.35, "linewidth": 1.6 if is_alone else 0.8, **style}
@@ -106,7 +106,7 @@ def _axis_name(runs: Sequence[RunData], mark: str) -> str:
 
 
 def strength_picture(runs: Sequence[RunData]) -> Picture | None:
-    """Elo over steps, time and games, as figure 1 of the paper has it over steps."""
+    """Elo over steps, time and games (over steps as in figure 1 of the paper)."""
     if not any(len(run.elo.steps) for run in runs):
         return None
     drawn, all_axes = figure(len(MARKS))
@@ -123,7 +123,7 @@ def strength_picture(runs: Sequence[RunData]) -> Picture | None:
         drawn,
         "Strength",
         "Elo of the checkpoints from rating games, with 95 % intervals; random play is 0, dotted lines are pure Monte"
-        " Carlo tree search with so many random games a move.",
+        " Carlo tree search with the given number of random games per move.",
     )
 
 
@@ -134,14 +134,14 @@ def loss_picture(runs: Sequence[RunData]) -> Picture | None:
     drawn, (left, middle, right) = figure(3)
     draw_curves(left, runs, lambda run: run.metric("policy_loss"), mark="step")
     draw_curves(left, runs, lambda run: run.metric("policy_entropy"), mark="step", linestyle="--")
-    left.set(xlabel="learner steps", ylabel="nats", title="policy: loss, and the least possible (dashed)")
+    left.set(xlabel="learner steps", ylabel="nats", title="policy: loss, and its lower bound (dashed)")
     draw_curves(middle, runs, lambda run: run.metric("value_error"), mark="step")
     middle.set(xlabel="learner steps", ylabel="mean squared error", title="value")
     draw_curves(right, runs, lambda run: run.metric("learning_rate"), mark="step")
     right.set(xlabel="learner steps", title="learning rate")
     if len(runs) > 1:
         left.legend(fontsize=7)
-    return picture(drawn, "Losses", "What the learner saw, as means since the row of the metrics before.")
+    return picture(drawn, "Losses", "Losses of the learner, means between two rows of the metrics.")
 
 
 def held_out_picture(runs: Sequence[RunData]) -> Picture | None:
@@ -159,9 +159,9 @@ def held_out_picture(runs: Sequence[RunData]) -> Picture | None:
         axes.set(xlabel="learner steps", title=title)
     return picture(
         drawn,
-        "Games held out",
+        "Held-out games",
         "Figures on games that were not learned from (dev). Dotted: equal probabilities for all legal moves, and the"
-        " best constant for the value.",
+        " best constant value.",
     )
 
 
@@ -182,7 +182,7 @@ def mistakes_picture(runs: Sequence[RunData]) -> Picture | None:
     right.set(xlabel="learner steps", title=f"each set, {run.name}")
     right.legend(fontsize=7)
     return picture(
-        drawn, "Solved positions", "Moves that give away a win or a draw where the game's true value is known."
+        drawn, "Solved positions", "Moves that give away a win or a draw, in positions whose true value is known."
     )
 
 
@@ -206,11 +206,11 @@ def games_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | None:
     right.fill_between(place, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
     right.plot(place, middle_plies, color=COLOURS[0], marker="o", markersize=3)
     right.set(xlabel="games", ylabel="plies", title="length: median, and 80 % of the games", ylim=(0, None))
-    return picture(drawn, f"Games of {run.name}", "Self-play, in the order in which it was played.")
+    return picture(drawn, f"Games of {run.name}", "Games of self-play in the order of play.")
 
 
 def _stack(axes: Axes, place: list[float], shares: dict[str, list[float]]) -> None:
-    """Shares over one another; one moment alone is drawn as bars."""
+    """Draw stacked shares; as bars if there is only one block."""
     colours = list(COLOURS[: len(shares)])
     if len(place) == 1:
         bottom = 0.0
@@ -226,7 +226,7 @@ def _stack(axes: Axes, place: list[float], shares: dict[str, list[float]]) -> No
 
 
 def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | None:
-    """Policies' entropy, the distance of network and search, openings' diversity, reliability of the value."""
+    """The entropy of policies, the difference of network and search, openings, and the value's reliability."""
     if not blocks or not len(blocks[-1].results):
         return None
     drawn, (first, second, third) = figure(3)
@@ -235,10 +235,10 @@ def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | Non
                label="entropy of the policy targets, nats")  # fmt: skip
     first.plot(place, [block.opening_bits for block in blocks], color=COLOURS[1], marker="o", markersize=3,
                label="diversity of the first four moves, bits")  # fmt: skip
-    first.set(xlabel="games", ylim=(0, None), title="how sure, how varied")
+    first.set(xlabel="games", ylim=(0, None), title="certainty and diversity")
     first.legend(fontsize=7)
     second.plot(place, [block.value_gap for block in blocks], color=COLOURS[0], marker="o", markersize=3)
-    second.set(xlabel="games", ylim=(0, None), title="distance of the network's value from the search's")
+    second.set(xlabel="games", ylim=(0, None), title="difference of the network's value from the search's")
     newest = blocks[-1]
     third.plot([-1, 1], [-1, 1], color="#888888", linewidth=0.8, linestyle=":")
     for values, colour, name in (
@@ -247,18 +247,18 @@ def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | Non
     ):
         curve = reliability(values, newest.results)
         third.plot(curve.said, curve.came, color=colour, marker="o", markersize=3, label=name)
-    third.set(xlabel="value that was said", ylabel="mean result", title="newest games: can the value be trusted?")
+    third.set(xlabel="predicted value", ylabel="mean result", title="newest games: reliability of the value")
     third.legend(fontsize=7)
     return picture(
         drawn,
         f"Network and search of {run.name}",
-        "On the right a value that can be trusted lies on the dotted line: positions said to be worth 0.5 end at 0.5 on"
+        "On the right a reliable value lies on the dotted line: positions with a predicted value of 0.5 end with 0.5 on"
         " average.",
     )
 
 
 def openings_picture(run: RunData, blocks: Sequence[GameBlock], names: dict[int, str]) -> Picture | None:
-    """First moves over training, as figure 3 and S1 of the paper have them."""
+    """First moves over training, as in figures 3 and S1 of the paper."""
     played = [block for block in blocks if block.first_moves]
     if not played:
         return None
@@ -271,11 +271,11 @@ def openings_picture(run: RunData, blocks: Sequence[GameBlock], names: dict[int,
     }
     _stack(axes, [block.first_game + block.num_games / 2 for block in played], shares)
     axes.set(xlabel="games", ylabel="share of games", title="first moves played")
-    return picture(drawn, f"First moves of {run.name}", "Games whose first move was drawn at random are left out.")
+    return picture(drawn, f"First moves of {run.name}", "Without games whose first move was random.")
 
 
 def probe_picture(run: RunData, probes: Sequence[Probe]) -> Picture | None:
-    """The network alone by checkpoint: first moves, their value, the worth of pieces."""
+    """The network without search, by checkpoint: first moves, their value, the values of pieces."""
     if not probes:
         return None
     has_pieces = any(one.pieces for one in probes)
@@ -289,18 +289,18 @@ def probe_picture(run: RunData, probes: Sequence[Probe]) -> Picture | None:
     all_axes[0].set(xlabel="learner steps", ylabel="probability", ylim=(0, None), title="network alone: first moves")
     all_axes[0].legend(fontsize=7)
     all_axes[1].plot(steps, [one.value for one in probes], marker="o", markersize=3, color=COLOURS[0])
-    all_axes[1].set(xlabel="learner steps", ylim=(-1, 1), title="its value of the first position")
+    all_axes[1].set(xlabel="learner steps", ylim=(-1, 1), title="value of the initial position")
     if has_pieces:
         kinds = dict.fromkeys(kind for one in probes for kind in one.pieces)
         for number, kind in enumerate(kinds):
             told = [(one.step, one.pieces[kind]) for one in probes if kind in one.pieces]
             all_axes[2].plot(*zip(*told, strict=True), marker="o", markersize=3, label=kind,
                              color=COLOURS[number % len(COLOURS)])  # fmt: skip
-        all_axes[2].set(xlabel="learner steps", title="what one piece more adds to the value")
+        all_axes[2].set(xlabel="learner steps", title="value of one more piece")
         all_axes[2].legend(fontsize=7)
     return picture(
         drawn,
-        f"What the network of {run.name} knows by itself",
-        "Checkpoints without a search. The dotted line is equal probability of all first moves."
-        + (" The worth of pieces is fitted to its values of positions from games." if has_pieces else ""),
+        f"The network of {run.name} without search",
+        "The dotted line marks equal probabilities of all first moves."
+        + (" The values of pieces are fitted to its values of positions from games." if has_pieces else ""),
     )

@@ -1,6 +1,6 @@
-"""The verdict on a run in plain words: whether it learns, what speaks for it, and what is wrong if it collapsed.
+"""The verdict on a run: whether it learns, the evidence, and the cause and remedy of a collapse.
 
-A run that is only slow is no collapse: each finding of one needs games enough to tell.
+A slow run is not a collapse: each such finding needs enough games.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from zerosum.report.run_data import RunData
 from zerosum.run.strength import player_name
 
 ENOUGH_GAMES = 100
-"""Games from which on the newest ones can show a collapse."""
+"""Smallest number of newest games that can show a collapse."""
 EQUAL_SHARE = 0.02
-"""Share of different games up to which they are all equal."""
+"""Largest share of distinct games that counts as a collapse."""
 SHORT_GAME = 12
-"""Plies of games that perfect play may make equal."""
+"""Longest mean length, in plies, of games that perfect play may make equal."""
 CAPPED_SHARE = 0.98
 STUCK_SPREAD = 0.01
-"""Standard deviation of the network's values under which they say nothing."""
+"""Standard deviation of the network's values below which they count as constant."""
 LEARNED_STEPS = 200
-"""Learner steps from which on values should say something."""
+"""Learner steps after which values should differ."""
 LATER_LOSS = 1.5
-"""A loss by so many times the least that it was is one that rose again."""
+"""Ratio to its minimum at which a loss counts as risen again."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence or some about a run."""
+    """A statement about a run."""
 
     kind: str
     """ "collapse", "warning", "good" or "note"."""
@@ -38,7 +38,7 @@ class Finding:
 
 
 def findings(run: RunData, blocks: Sequence[GameBlock]) -> list[Finding]:
-    """What can be said of a run, the gravest first."""
+    """All findings about a run, the most serious first."""
     found = [*_collapses(run, blocks), *_strength(run), *_held_out(run), *_mistakes(run), *_start(run)]
     if any(finding.kind == "collapse" for finding in found):
         found.insert(1, Finding("note", _last_good(run)))
@@ -60,7 +60,7 @@ def _collapses(run: RunData, blocks: Sequence[GameBlock]) -> Iterator[Finding]:
         if len(losses) > 20 and now > 0.1 + LATER_LOSS * least and now > 0.5:
             yield Finding(
                 "warning",
-                f"The policy loss is {now:.2f} nats above the least possible and was {least:.2f}: a lower"
+                f"The policy loss is {now:.2f} nats above its lower bound and was {least:.2f} above it: a lower"
                 " learner.learning_rate may help.",
             )
     if not blocks or blocks[-1].num_games < ENOUGH_GAMES:
@@ -69,23 +69,26 @@ def _collapses(run: RunData, blocks: Sequence[GameBlock]) -> Iterator[Finding]:
     if newest.distinct <= EQUAL_SHARE and newest.plies.mean() > SHORT_GAME:
         yield Finding(
             "collapse",
-            f"The games are all but equal: of the newest {newest.num_games:,} only {newest.distinct:.1%} differ. Give"
-            " self-play more chance: a longer selfplay.temperature_plies, a selfplay.opening_share above 0, and noise"
+            f"The games are nearly equal: only {newest.distinct:.1%} of the newest {newest.num_games:,} differ. Give"
+            " self-play more randomness: a longer selfplay.temperature_plies, a selfplay.opening_share above 0, and"
+            " noise"
             " at the root (search.root_noise_fraction).",
         )
     if newest.caps >= CAPPED_SHARE and newest.draws >= CAPPED_SHARE:
         yield Finding(
             "collapse",
-            f"{newest.caps:.0%} of the newest {newest.num_games:,} games were cut off at the longest length and drawn:"
-            " nobody learns from them who wins. Give the game's option max_plies a larger number, or begin games nearer"
+            f"{newest.caps:.0%} of the newest {newest.num_games:,} games were drawn because they reached the"
+            " longest length, so they do not teach which side wins. Increase the game's option max_plies, or begin"
+            " games nearer"
             " to their ends with selfplay.opening_share and selfplay.opening_plies.",
         )
     steps = run.rows[-1].step if run.rows else 0
     if steps >= LEARNED_STEPS and newest.value_spread < STUCK_SPREAD and newest.results.std() > 0.1:
         yield Finding(
             "collapse",
-            f"The value is stuck: the network gives nearly all positions the same one (standard deviation"
-            f" {newest.value_spread:.3f}), and their results differ. Try a lower learner.learning_rate, or a larger"
+            f"The value is stuck: it is nearly the same in all positions (standard deviation"
+            f" {newest.value_spread:.3f}),"
+            f" although their results differ. Try a lower learner.learning_rate, or a larger"
             f" learner.value_weight than {run.config.learner.value_weight:g}.",
         )
 
@@ -96,8 +99,8 @@ def _last_good(run: RunData) -> str:
         best = max(steps, key=lambda step: run.strength.ratings[player_name(step)].elo)
         return f"The strongest checkpoint, of step {best:,} (Elo {run.strength.ratings[player_name(best)]}), is kept."
     if run.checkpoints:
-        return f"The last checkpoint that was saved is kept: {run.checkpoints[-1].name}."
-    return "No checkpoint was saved before."
+        return f"The last saved checkpoint is kept: {run.checkpoints[-1].name}."
+    return "No checkpoint has been saved."
 
 
 def _strength(run: RunData) -> Iterator[Finding]:
@@ -128,15 +131,15 @@ def _held_out(run: RunData) -> Iterator[Finding]:
     is_better = line.cross_entropy < line.uniform_cross_entropy and line.top1 > line.uniform_top1
     yield Finding(
         "good" if is_better else "note",
-        f"In games that it did not learn from, its likeliest move is the record's in {line.top1:.1%} of"
-        f" {line.positions:,} positions ({line.uniform_top1:.1%} by chance), and the squared error of its value is"
-        f" {line.value_error:.3f} (a constant: {line.constant_value_error:.3f}).",
+        f"In held-out games the network's likeliest move is the record's in {line.top1:.1%} of"
+        f" {line.positions:,} positions ({line.uniform_top1:.1%} by chance), and its value's squared error is"
+        f" {line.value_error:.3f} (of a constant: {line.constant_value_error:.3f}).",
     )
     if line.value_error > line.constant_value_error:
         yield Finding(
             "warning",
-            "Its value foretells results worse than a constant does: there are too few games for what it has learned by"
-            " heart. More games help, or fewer steps, a smaller network, a larger learner.weight_decay.",
+            "Its value predicts results worse than a constant: the network has overfitted to too few games. More games"
+            " help, or fewer steps, a smaller network, or a larger learner.weight_decay.",
         )
 
 
@@ -145,19 +148,22 @@ def _mistakes(run: RunData) -> Iterator[Finding]:
     if len(curve.steps):
         yield Finding(
             "good" if len(curve.steps) > 1 and curve.values[-1] < curve.values[0] else "note",
-            f"In solved positions it gives away a win or a draw in {curve.values[-1]:.1%} (step {curve.steps[-1]:,.0f})"
+            f"In solved positions the network gives away a win or a draw in {curve.values[-1]:.1%} (step"
+            f" {curve.steps[-1]:,.0f})"
             + (f"; at step {curve.steps[0]:,.0f} it was {curve.values[0]:.1%}." if len(curve.steps) > 1 else "."),
         )
 
 
 def _start(run: RunData) -> Iterator[Finding]:
     if not run.rows:
-        yield Finding("note", "The run has just begun: nothing is measured yet.")
+        yield Finding("note", "The run has just begun and has no measurements yet.")
     elif run.rows[-1].step == 0:
         yield Finding(
             "note",
-            f"Learning has not begun: {run.rows[-1].positions:,} positions are recorded so far. That is slow,"
-            " not wrong.",
+            f"Learning has not begun: {run.rows[-1].positions:,} positions are recorded so far. This is slow,"
+            " not a fault.",
         )
     elif not run.strength.rated_steps and not run.held_out.lines:
-        yield Finding("note", "No checkpoint is rated yet, so whether it learns is not known. That is slow, not wrong.")
+        yield Finding(
+            "note", "No checkpoint is rated yet, so it is unknown whether it learns. This is slow, not a fault."
+        )

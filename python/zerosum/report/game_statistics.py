@@ -1,4 +1,4 @@
-"""What a run's games were like, by when they were played."""
+"""Statistics of a run's games in the order of play."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from zerosum.games import Rules
 from zerosum.replay.records import GameRecord, PlyFlag
 
 OPENING = 4
-"""Plies that an opening is told apart by."""
+"""Plies that identify an opening."""
 BINS = 10
-"""Of the reliability curve."""
+"""Bins of the reliability curve."""
 
 
 @dataclass(frozen=True)
 class GameBlock:
-    """Games that were played one after the other."""
+    """The statistics of consecutive games."""
 
     first_game: int
     """Number of games before them."""
@@ -30,33 +30,33 @@ class GameBlock:
     plies: NDArray[np.int64]
     """[num_games], lengths."""
     draws: float
-    """Share."""
+    """Share of drawn games."""
     caps: float
-    """Share of games that ended because they had as many plies as the game allows."""
+    """Share of games that ended at the longest length."""
     first_wins: float
-    """Share that the player who moves first won."""
+    """Share of games that the first player won."""
     first_moves: Counter[int]
-    """Chosen in the first position, where it was not drawn at random."""
+    """Counts of the first moves, without those that were drawn at random."""
     opening_bits: float
     """Entropy of the first `OPENING` moves, in bits."""
     distinct: float
-    """Share of different games."""
+    """Share of distinct games."""
     policy_entropy: float
     """Mean entropy of policy targets, in nats; NaN without any."""
     value_gap: float
-    """Mean distance of the network's value from the search's, in [0, 2]; NaN without searches."""
+    """Mean absolute difference of the network's value and the search's, in [0, 2]; NaN without searches."""
     value_spread: float
     """Standard deviation of the network's values; NaN without searches."""
     net_values: NDArray[np.float32]
-    """[N], of the positions that were searched, for the mover."""
+    """[N], the network's values of searched positions, for the mover."""
     search_values: NDArray[np.float32]
-    """[N]."""
+    """[N], the search's values of these positions."""
     results: NDArray[np.float32]
     """[N], the game's result for the mover."""
 
 
 def block_of(first_game: int, records: Sequence[GameRecord], max_plies: int) -> GameBlock:
-    """The statistics of some games."""
+    """The statistics of games."""
     games = list(records)
     outcomes = np.array([game.outcome for game in games])
     plies = np.array([game.num_plies for game in games])
@@ -108,17 +108,17 @@ def _entropy_bits(counts: Sequence[int]) -> float:
 
 @dataclass(frozen=True)
 class Reliability:
-    """Values in bins, and how the games of each ended: a value that can be trusted lies on the diagonal."""
+    """Values in bins, and the mean result of each bin. A reliable value lies on the diagonal."""
 
     said: NDArray[np.float64]
-    """[bins that are not empty], mean value."""
+    """[bins that are not empty], mean values."""
     came: NDArray[np.float64]
-    """Mean result."""
+    """Mean results."""
     counts: NDArray[np.int64]
 
 
 def reliability(values: NDArray[np.float32], results: NDArray[np.float32]) -> Reliability:
-    """Of values in [-1, 1] and the results of their games, [N] each."""
+    """The reliability of values in [-1, 1] against the results of their games, [N] each."""
     bin_of = np.clip(((values + 1) / 2 * BINS).astype(int), 0, BINS - 1)
     there = np.unique(bin_of)
     return Reliability(
@@ -130,18 +130,18 @@ def reliability(values: NDArray[np.float32], results: NDArray[np.float32]) -> Re
 
 @dataclass(frozen=True)
 class Swing:
-    """A game in which the search changed its mind."""
+    """A game with a sharp change of the search's value."""
 
     record: GameRecord
     ply: int
-    """The move after which the value was another."""
+    """The move after which the value changed."""
     before: float
     """The search's value for the first player, before the move."""
     after: float
 
 
 def swings(records: Sequence[GameRecord], game: Rules, *, number: int = 3) -> list[Swing]:
-    """The games with the sharpest changes of the search's value from a move to the next, one change each."""
+    """The games with the sharpest changes of the search's value between two moves, one change per game."""
     found: list[Swing] = []
     seen = set[bytes]()
     for record in records:

@@ -1,4 +1,4 @@
-"""One self-contained HTML page about runs: no scripts, no links to elsewhere, pictures inside."""
+"""One self-contained HTML page about runs, without scripts or external links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from zerosum.run.solved import published_mistakes
 from zerosum.run.strength import player_name
 
 MOST_RUNS = 12
-"""Runs of a page."""
+"""Most runs of a page."""
 MOST_OPENING_ROWS = 5
 
 Made = TypeVar("Made")
@@ -36,7 +36,7 @@ PAPER = {
     "games": {"chess": 44e6, "shogi": 24e6, "go": 140e6},
     "step": {"chess": 700e3, "shogi": 700e3, "go": 700e3},
 }
-"""Games of self-play and learner steps of AlphaZero, Science 362 (2018), table S3."""
+"""AlphaZero's games of self-play and learner steps, from Science 362 (2018), table S3."""
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #22262b; --soft: #5d6570; --rule: #d9dde2; --back: #fdfdfc; --card: #f4f5f3;
@@ -69,21 +69,21 @@ WORDS = {"collapse": "something is wrong", "warning": "watch this", "good": "it 
 def write_page(
     paths: Sequence[Path], out: Path, *, title: str = "", has_probes: bool = True, say: Callable[[str], None]
 ) -> list[Finding]:
-    """Read runs and write a page about them; returns what was found of the first.
+    """Read runs and write a page about them. Returns the findings about the first run.
 
     Args:
         paths: Run directories.
         out: The HTML file.
-        title: Of the page; the runs' names if not given.
-        has_probes: Whether checkpoints are asked, which takes some seconds each.
-        say: Gets a sentence for what is left out.
+        title: Title of the page; the runs' names if not given.
+        has_probes: Whether checkpoints are probed, which takes some seconds each.
+        say: Gets a sentence for each part that is left out.
 
     Raises:
-        DataError: a directory is no run.
+        DataError: a directory is not a run.
         SettingsError: matplotlib is not installed.
         RunError: the page cannot be written.
     """
-    drawings.figure(1)  # refuses before anything is read
+    drawings.figure(1)  # raises without matplotlib, before runs are read
     runs = [read_run(path) for path in paths[:MOST_RUNS]]
     page = Page(runs, has_probes=has_probes, say=say)
     text = page.html(title or ", ".join(run.name for run in runs))
@@ -93,7 +93,7 @@ def write_page(
 
 
 class Page:
-    """The parts of a page, each read as far as it can be."""
+    """The parts of a page. Parts whose files are damaged are left out."""
 
     def __init__(self, runs: Sequence[RunData], *, has_probes: bool, say: Callable[[str], None]) -> None:
         self._runs, self._has_probes, self._say = runs, has_probes, say
@@ -111,7 +111,7 @@ class Page:
         self.found = [findings(run, blocks) for run, blocks in zip(runs, self._blocks, strict=True)]
 
     def _try(self, make_it: Callable[[], Made], what: str) -> Made | None:
-        """A part of the page; None, and a sentence, if its files do not allow it."""
+        """A part of the page; None, and a message, if its files are damaged."""
         try:
             return make_it()
         except ZerosumError as error:
@@ -139,14 +139,14 @@ class Page:
                 yield f'<div class="finding {finding.kind}"><b>{WORDS[finding.kind]}</b>{_text(finding.text)}</div>'
             for complaint in run.complaints:
                 yield f'<div class="finding warning"><b>{WORDS["warning"]}</b>{_text(complaint)}</div>'
-        yield "<h2>What was done</h2>"
+        yield "<h2>Work so far</h2>"
         yield _figures_table(runs)
         if len(runs) > 1:
             yield from self._differences()
         yield "<h2>Curves</h2>"
         if any(len(family) > 1 for family in families(runs)):
             words = (
-                "Runs that differ in their seeds alone have one colour: the mean, and a band from least to greatest."
+                "Runs that differ only in their seeds have one colour: their mean, and a band from minimum to maximum."
             )
             yield f"<p class=soft>{words}</p>"
         for drawn in (
@@ -169,7 +169,7 @@ class Page:
     def _differences(self) -> Iterator[str]:
         found = differing_settings(self._runs)
         if not found:
-            yield "<p>The settings of these runs are all the same.</p>"
+            yield "<p>All settings of these runs are equal.</p>"
             return
         yield "<h3>Settings that differ</h3>"
         yield _table(["setting", *(run.name for run in self._runs)], [[name, *values] for name, values in found])
@@ -178,7 +178,7 @@ class Page:
         for run in self._runs:
             lines = [line for split in ("dev", "test") if (line := run.held_out.newest(split)) is not None]
             if lines:
-                yield f"<h3>Games held out, {_text(run.name)}</h3>"
+                yield f"<h3>Held-out games, {_text(run.name)}</h3>"
                 yield _table(
                     ["", *(f"{line.split}, step {line.step:,}" for line in lines), f"no knowledge, {lines[-1].split}"],
                     [[name, *(of(line)[0] for line in lines), of(lines[-1])[1]] for name, of in _HELD_OUT_ROWS],
@@ -190,7 +190,7 @@ class Page:
                     [rate.set, f"{rate.positions:,}", str(rate), _best_of_others(run.config.game, rate.set)]
                     for rate in rates
                 ]
-                yield _table(["set", "positions", "mistakes", "AlphaZero.jl, its best"], rows, numbers=True)
+                yield _table(["set", "positions", "mistakes", "best of AlphaZero.jl"], rows, numbers=True)
 
     def _about_games(self, number: int, run: RunData) -> Iterator[str]:
         blocks, game = self._blocks[number], self._games[number]
@@ -211,8 +211,8 @@ class Page:
             found = swings(self._records[number], game)
             cards = self._try(lambda: [_swing_card(game, swing) for swing in found], f"{run.name}: its games")
             if cards:
-                yield "<h3>Games in which the search changed its mind</h3>"
-                yield "<p class=soft>Of the newest games those with the sharpest change from one move to the next.</p>"
+                yield "<h3>Games with sharp changes of the value</h3>"
+                yield "<p class=soft>The newest games with the sharpest change of the value between two moves.</p>"
                 yield f"<div class=games>{''.join(cards)}</div>"
 
     def _about_network(self, number: int, run: RunData) -> Iterator[str]:
@@ -221,12 +221,12 @@ class Page:
             return
         records = self._records[number] or _imported_games(run)
         probes = self._try(lambda: probe(run, game, records), f"{run.name}: its checkpoints")
-        yield f"<h2>What {_text(run.name)} learned, and when</h2>"
+        yield f"<h2>What {_text(run.name)} learned</h2>"
         yield from _figure(drawings.probe_picture(run, probes or []))
         told = self._try(lambda: thoughts(run, game), f"{run.name}: its search")
         if told:
-            yield "<h3>What more thought changes</h3>"
-            yield "<p class=soft>The newest checkpoint in the first position: its most visited moves.</p>"
+            yield "<h3>Effect of more simulations</h3>"
+            yield "<p class=soft>The most visited moves of the newest checkpoint in the initial position.</p>"
             rows = []
             for simulations, analysis in told:
                 order = sorted(range(len(analysis.moves)), key=lambda at: -analysis.visits[at])[:MOST_OPENING_ROWS]
@@ -237,13 +237,13 @@ class Page:
 
 
 def _best_of_others(game: str, name: str) -> str:
-    """The mistakes of the best published player in an equally hard set; "" if none are published."""
+    """The mistakes of the best published player in this set; "" if none are published."""
     published = published_mistakes(game)
     return f"{published.sets[name][-1]:.1f} %" if published is not None and name in published.sets else ""
 
 
 def _imported_games(run: RunData) -> list[GameRecord]:
-    """Some games that were imported or generated, where a run has played none."""
+    """Some imported or generated games, for a run that has played none."""
     from zerosum.replay.shards import read_manifest, read_shard
     from zerosum.run.run_directory import RECORDS
 
@@ -264,7 +264,7 @@ _HELD_OUT_ROWS: tuple[tuple[str, Callable[[HeldOut], tuple[str, str]]], ...] = (
 
 
 def _figures_table(runs: Sequence[RunData]) -> str:
-    """How far each run came, beside the paper's figures where it has the game."""
+    """The work of each run, beside the paper's figures for its games."""
     rows: list[list[str]] = []
 
     def row(name: str, of: Callable[[RunData], str], paper: str = "") -> None:
@@ -285,9 +285,9 @@ def _figures_table(runs: Sequence[RunData]) -> str:
     row("batch", lambda run: f"{run.config.learner.batch_size:,}", "4,096" if paper else "")
     row("games", last("games"), paper.get("games", ""))
     row("positions", last("positions"))
-    row("simulations a move", lambda run: f"{run.config.search.num_simulations:,}", "800" if paper else "")
+    row("simulations per move", lambda run: f"{run.config.search.num_simulations:,}", "800" if paper else "")
     row("evaluations", lambda run: f"{run.rows[-1].evaluations:,}" if run.rows and run.rows[-1].evaluations else "")
-    row("evaluations a second", _speed)
+    row("evaluations per second", _speed)
     row("Elo of the newest rated checkpoint", _newest_elo)
     row("checkpoints", lambda run: str(len(run.checkpoints)))
     head = ["", *(run.name for run in runs), "AlphaZero, table S3" if paper else ""]
@@ -349,5 +349,5 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool 
 
 
 def _text(text: str) -> str:
-    """Text that somebody else may have written, safe in a page."""
+    """Text from an untrusted source, escaped for a page."""
     return escape(printable(text))

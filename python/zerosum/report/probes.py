@@ -1,4 +1,4 @@
-"""What checkpoints think, asked without playing: first moves, the worth of pieces, what more thought changes."""
+"""Probes of checkpoints without games: first moves, values of pieces, and the effect of more simulations."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from zerosum.report.run_data import RunData
 
 MOST_CHECKPOINTS = 10
 MOST_POSITIONS = 2000
-"""From games, for the worth of pieces."""
+"""Most positions from games for the values of pieces."""
 BATCH_SIZE = 256
 THOUGHTS = (100, 1000, 10_000)
-"""Simulations, as in figure 4 of AlphaZero's paper (Science 2018)."""
+"""Numbers of simulations, as in figure 4 of AlphaZero's paper (Science 2018)."""
 MOST_VALUE = 0.98
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What the network of a checkpoint says by itself, without a search."""
+    """The output of a checkpoint's network without a search."""
 
     step: int
     first_moves: dict[str, float]
-    """The probability of each legal move in the first position."""
+    """The probability of each legal move in the initial position."""
     value: float
-    """Of the first position, for the player to move."""
+    """Value of the initial position, for the player to move."""
     pieces: dict[str, float]
-    """How much the value near an even position rises with one more of each kind; empty where there are no kinds."""
+    """Increase of the value near an even position by one more piece, by kind; empty for games without kinds."""
 
 
 def probe(run: RunData, game: Rules, records: Sequence[GameRecord]) -> list[Probe]:
-    """Ask some checkpoints of a run, the first and the last among them; `records` are games with usual positions.
+    """Probe some checkpoints of a run, including the first and the last. `records` are games with typical positions.
 
     Raises:
-        DataError: a checkpoint is damaged, or of another encoding than the game's.
+        DataError: a checkpoint is damaged, or its encoding is not the game's.
     """
     paths = [path for path in run.checkpoints if path.exists()]
     numbers = dict.fromkeys(np.linspace(0, len(paths) - 1, min(len(paths), MOST_CHECKPOINTS)).round().astype(int))
@@ -108,7 +108,7 @@ def _positions(game: Rules, records: Sequence[GameRecord]) -> Leaves | None:
 
 
 def _kinds(game: Rules) -> list[tuple[str, int, int]]:
-    """Kinds of pieces: the name, and the planes of the mover's and the opponent's. Kings are not counted."""
+    """The kinds of pieces without kings: the name, and the indices of the mover's and the opponent's planes."""
     planes = [plane.name for plane in game.spec.planes]
     kinds = []
     for channel, name in enumerate(planes):
@@ -119,15 +119,15 @@ def _kinds(game: Rules) -> list[tuple[str, int, int]]:
 
 
 def _counts(leaves: Leaves, kinds: list[tuple[str, int, int]]) -> NDArray[np.float64]:
-    """[B, kinds], how many more of each kind the mover has."""
+    """[B, kinds], the mover's number of pieces of each kind less the opponent's."""
     planes = leaves.planes().sum(axis=(2, 3), dtype=np.float64)
     return np.stack([planes[:, own] - planes[:, other] for _, own, other in kinds], axis=1)
 
 
 def _worth(values: NDArray[np.float32], counts: NDArray[np.float64], names: list[str]) -> dict[str, float]:
-    """Least squares of the value's artanh by the counts, and a constant for the move."""
+    """Least-squares fit of the value's artanh to the counts and a constant for the right to move."""
     target = np.arctanh(np.clip(values.astype(np.float64), -MOST_VALUE, MOST_VALUE))
-    is_there = np.abs(counts).sum(axis=0) > len(counts) / 50  # of what is hardly ever uneven, nothing is known
+    is_there = np.abs(counts).sum(axis=0) > len(counts) / 50  # rarely unequal kinds cannot be fitted
     if not is_there.any():
         return {}
     design = np.concatenate([counts[:, is_there], np.ones((len(counts), 1))], axis=1)
@@ -137,7 +137,7 @@ def _worth(values: NDArray[np.float32], counts: NDArray[np.float64], names: list
 
 
 def thoughts(run: RunData, game: Rules) -> list[tuple[int, Analysis]]:
-    """The newest checkpoint on the first position after 10^2, 10^3 and 10^4 simulations."""
+    """The newest checkpoint's analyses of the initial position with 10^2, 10^3 and 10^4 simulations."""
     if not run.checkpoints:
         return []
     path: Path = run.checkpoints[-1]

@@ -1,4 +1,4 @@
-"""Runs as a report takes them: read from their files, whatever they are doing meanwhile; nothing is written."""
+"""The data of runs for a report, read from their files. Runs may be training meanwhile; nothing is written."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.strength import Strength, player_name
 
 MOST_BLOCKS = 24
-"""Shards that are read of a run, evenly spread; the first and the last among them."""
+"""Most shards that are read of a run, evenly spread, including the first and the last."""
 MARKS = ("step", "minutes", "games")
-"""What a curve may be drawn over: columns of `MetricsRow`."""
+"""Horizontal axes of curves: columns of `MetricsRow`."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Numbers of a run at some of its steps."""
+    """Values of a run at some of its steps."""
 
     steps: NDArray[np.float64]
     """[N], ascending."""
     values: NDArray[np.float64]
     """[N]."""
     errors: NDArray[np.float64] | None = None
-    """[N], half of each 95 % interval, if it has one."""
+    """[N], half the widths of the 95 % intervals, if known."""
 
 
 @dataclass(frozen=True)
 class RunData:
-    """What the files of a run say."""
+    """The contents of a run's files."""
 
     path: Path
     config: RunConfig
@@ -60,22 +60,22 @@ class RunData:
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """The run's name."""
         return self.path.name or str(self.path)
 
     @property
     def unit(self) -> str:
-        """What its minutes are."""
+        """The unit of its minutes."""
         return minutes_word(self.config.training)
 
     @property
     def family(self) -> str:
-        """Equal for runs that differ in their seeds alone."""
+        """A key that is equal for runs that differ only in their seeds."""
         config = replace(self.config, training=replace(self.config.training, seed=0))
         return json.dumps({section: to_mapping(getattr(config, section)) for section in SECTIONS}, sort_keys=True)
 
     def at(self, steps: NDArray[np.float64], mark: str) -> NDArray[np.float64]:
-        """[N], what a mark was at these steps, between the rows of the metrics by interpolation."""
+        """[N], a mark's values at these steps, interpolated between the rows of the metrics."""
         if mark == "step" or not self.rows:
             return steps
         learning = [(row.step, getattr(row, mark)) for row in self.rows if row.step]
@@ -83,7 +83,7 @@ class RunData:
         return np.asarray(np.interp(steps, known[:, 0], known[:, 1]), np.float64)
 
     def metric(self, name: str) -> Curve:
-        """A column of the metrics, where it has a number."""
+        """A column of the metrics, without empty cells."""
         found = [(row.step, value) for row in self.rows if (value := getattr(row, name)) is not None]
         columns = np.array(found, float).reshape(-1, 2)
         return Curve(columns[:, 0], columns[:, 1])
@@ -115,9 +115,9 @@ class RunData:
         )
 
     def game_blocks(self) -> Iterator[tuple[int, list[GameRecord]]]:
-        """Games that it played, a shard at a time, and how many games there were before; then those not sealed yet.
+        """The played games shard by shard, then the unsealed ones; each with the number of games before.
 
-        Shards that are missing or damaged are left out.
+        Missing or damaged shards are left out.
         """
         directory, before = self.path / "games", 0
         manifest = read_manifest(directory)
@@ -125,7 +125,7 @@ class RunData:
         wanted = set(np.linspace(0, len(shards) - 1, min(len(shards), MOST_BLOCKS)).round().astype(int).tolist())
         for number, seal in enumerate(shards):
             if number in wanted and seal.shard:
-                with contextlib.suppress(DataError):  # `zerosum train` says so and sets it aside
+                with contextlib.suppress(DataError):  # `zerosum train` reports it and sets it aside
                     yield before, read_shard(directory / seal.shard)
             before += seal.num_games
         journal = directory / manifest.journal
@@ -137,11 +137,11 @@ def read_run(path: Path) -> RunData:
     """Read a run.
 
     Raises:
-        DataError: it is no run, or its settings cannot be read.
+        DataError: it is not a run, or its settings cannot be read.
     """
     require_own_files(path)
     if not (path / "config.toml").is_file():
-        raise DataError(f"{path} is no run: expected a directory with a config.toml, as `zerosum train` makes it.")
+        raise DataError(f"{path} is not a run: expected a directory with a config.toml, as `zerosum train` makes it.")
     config = load_config(path / "config.toml")
     complaints: list[str] = []
     try:
@@ -162,7 +162,7 @@ def read_run(path: Path) -> RunData:
 
 
 def families(runs: Sequence[RunData]) -> list[list[RunData]]:
-    """Runs that differ in their seeds alone, together; in the order of the first of each."""
+    """Groups of runs that differ only in their seeds, in the order of their first runs."""
     found: dict[str, list[RunData]] = {}
     for run in runs:
         found.setdefault(run.family, []).append(run)
@@ -170,7 +170,7 @@ def families(runs: Sequence[RunData]) -> list[list[RunData]]:
 
 
 def differing_settings(runs: Sequence[RunData]) -> list[tuple[str, list[str]]]:
-    """Settings that are not the same in all runs: the name, and the value in each."""
+    """Settings that differ between runs: the name, and the value in each run."""
     return [(name, values) for name, values in all_settings(runs) if len(set(values)) > 1]
 
 

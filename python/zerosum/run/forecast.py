@@ -1,8 +1,8 @@
-"""How long a budget in learner steps will take here, from a short measurement.
+"""The time that a budget in learner steps takes on this machine, estimated from a short measurement.
 
-Self-play and learning are timed for a moment each, with the run's own network on the run's own machine, and multiplied
-by what the budget asks of them. Evaluations that terminal positions, proven results and the cache save are not known
-in advance, so it is the longest that it should take; what else the machine does makes it longer.
+Self-play and learning are timed for a moment each with the run's network, and multiplied by the work of the budget.
+Terminal positions, proven results and the cache save an unknown number of evaluations, so the estimate is an upper
+bound for an idle machine.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ _SAMPLES = 32
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a budget in steps asks for, and how fast it goes here."""
+    """The work of a budget in steps, and the speed of this machine."""
 
     steps: int
     evaluations: float
-    """Of self-play, at most."""
+    """Largest number of evaluations by self-play."""
     samples: float
-    """Of the learner."""
+    """Samples of the learner."""
     evaluations_per_second: float
-    """All workers together."""
+    """Rate of all workers together."""
     samples_per_second: float
     cores: int
-    """That self-play can use while the learner uses one; 1 where both share one GPU."""
+    """Cores that self-play can use while the learner uses one; 1 if both share a GPU."""
 
     @property
     def seconds(self) -> float:
-        """Learning takes one core's time from self-play, and the run takes at least as long as learning alone."""
+        """Duration of the budget: learning takes the time of one core from self-play, and is a lower bound."""
         learning = self.samples / self.samples_per_second
         return max(learning, self.evaluations / self.evaluations_per_second + learning / self.cores)
 
@@ -58,7 +58,7 @@ class Forecast:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it.
+    """A duration in a suitable unit.
 
     >>> duration(20), duration(90), duration(7200), duration(8.64e6), duration(1e9)
     ('1 minute', '2 minutes', '2.0 hours', '100 days', '32 years')
@@ -73,14 +73,14 @@ def duration(seconds: float) -> str:
 
 
 def evaluations_per_position(config: RunConfig) -> float:
-    """Evaluations that self-play makes, at most, for each position that is learned from."""
+    """Largest number of evaluations by self-play for each recorded position."""
     return evaluations_per_ply(config) / config.selfplay.full_search_share
 
 
 def forecast(
     config: RunConfig, game: Rules, checkpoint: Checkpoint, evaluator: Evaluator, *, num_games: int
 ) -> Forecast:
-    """Measure for some seconds, and say how long `config.training.steps`, which must be given, will take.
+    """Measure for some seconds, and estimate the time of `config.training.steps`, which must be set.
 
     The arguments are those of `measure`.
     """
@@ -91,7 +91,7 @@ def forecast(
 def measure(
     config: RunConfig, game: Rules, checkpoint: Checkpoint, evaluator: Evaluator, *, num_games: int
 ) -> Forecast:
-    """As `forecast`; a budget in minutes is measured as one of 1,000 steps.
+    """Measure for some seconds. A budget in minutes is taken as one of 1,000 steps.
 
     Args:
         config: The run's settings.
@@ -116,17 +116,17 @@ def _evaluations_per_second(config: RunConfig, game: Rules, evaluator: Evaluator
     work, num_workers = evaluating(evaluator, random_leaves(game, num_games)), num_selfplay_workers(config)
     num_processes = num_workers if plays_in_processes(config, game) else 1
     with Busy(num_workers // num_processes) as busy:
-        busy.rate(work, seconds=0)  # the first evaluation of a thread makes what it needs
+        busy.rate(work, seconds=0)  # a thread's first evaluation allocates buffers
         return busy.rate(work, seconds=_SECONDS).per_second * num_processes
 
 
 def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) -> float:
-    """Of a learner of its own, on batches that are small enough to be quick."""
+    """The rate of a new learner on small batches."""
     info, size = checkpoint.info, min(_SAMPLES, config.learner.batch_size)
     learner = Learner(config.learner, info.network, info.shape, checkpoint.weights, device=config.training.device)
     legal_mask_BA = np.ones((size, info.num_actions), np.bool_)
     batch = empty_batch(learner.targets, random_leaves(game, size).planes(), legal_mask_BA)
-    learner.step(batch, progress=0.0)  # the first one makes what it needs
+    learner.step(batch, progress=0.0)  # the first step allocates buffers
     started = time.perf_counter()
     learner.step(batch, progress=0.0)
     return size / (time.perf_counter() - started)

@@ -1,11 +1,11 @@
-"""Games that people and programs have played, read from their files into a run, to be learned from.
+"""Import of games of people and programs from files into a run, to learn from them.
 
-    records/                 a `GameStore` like that of the games which the run played itself, in `games/`
-    records-index.sqlite     which games these are, to tell doubles (`record_index.py`)
+    records/                 a `GameStore` like the one of played games in `games/`
+    records-index.sqlite     the games in it, to find duplicates (`record_index.py`)
 
-They have a store of their own: numbers of played games key random draws, and a run that repeats plays the newest games
-again. Files are read game by game and games written by the thousand, so memory stays the same however many there are.
-A kill costs what was read since the last shard; the same command reads again, and knows what it has.
+Imported games have their own store, because the numbers of played games key random draws, and a deterministic run plays
+its newest games again. Files are read game by game and games are written by the thousand, so the memory does not grow
+with their number. A kill loses the games since the last shard; the same command reads them again and skips the others.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ DOUBLE = "double"
 CUT_OFF = "cut off"
 TAIL_SIZE = 4096
 PGN_END = re.compile(rb"(?:1-0|0-1|1/2-1/2|\*)\s*(?:\{[^{}]*\}\s*|;[^\n]*\s*)*\Z")
-"""The result behind the last moves, and comments."""
+"""The result after the last moves, and comments."""
 MOST_WARNINGS = 20
-"""That are told of a file; the others are counted."""
+"""Warnings that are reported per file; further ones are counted."""
 
 
 @dataclass
 class ImportCounts:
-    """What came of the games of some files."""
+    """The counts of an import."""
 
     num_games: int = 0
-    """Imported."""
+    """Imported games."""
     num_positions: int = 0
-    """Their moves, each of which can be learned from."""
+    """Positions of these games that can be learned from, one per move."""
     num_evaluated: int = 0
-    """Of these, with an evaluation."""
+    """Positions among them with an evaluation."""
     num_known: int = 0
-    """Games that an earlier import has read from the same place."""
+    """Games that an earlier import read from the same place."""
     refused: Counter[str] = field(default_factory=Counter)
     """Games that were not imported, by the kind of reason."""
     num_files: int = 0
-    """Read to their end."""
+    """Files that were read to their end."""
     num_failed_files: int = 0
-    """Not read, or not to their end."""
+    """Files that could not be read to their end."""
 
     def __str__(self) -> str:
         known = f", {self.num_known:,} were there" if self.num_known else ""
@@ -85,18 +85,19 @@ def import_games(
 ) -> ImportCounts:
     """Read games from files into a run's records.
 
-    What is learned from is the game that was played: variations are left out. Refused, by file, line and reason, are
-    games that are damaged or illegal by the run's rules, of another game or other options, without a result or a move,
-    cut off by the end of their file, and doubles: games with the start, moves and result of one that is there.
+    Variations are left out. A game is refused, with its file, line and the reason, if it is damaged or illegal by the
+    run's rules, is of another game or has other options, has no result or no move, is cut off by the end of its file,
+    or is a double: another game of the run has the same start, moves and result.
 
     Args:
-        files: PGN, SGF, KIF, KI2 or CSA; a directory stands for all such files in it and below, "-" for standard input.
-        run: The run directory; made if it is not there.
-        game: The game, if the run is new; that of the first record if not given.
-        format: "pgn", "sgf", "kif" or "csa"; None finds it file by file.
-        complain: Gets a sentence for each game and each file that is refused, and for blemishes.
-        report: Gets a line of what is done.
-        progress: Gets how far it is.
+        files: PGN, SGF, KIF, KI2 or CSA files; a directory stands for all such files in its tree, "-" for standard
+            input.
+        run: The run directory; made if it does not exist.
+        game: The game of a new run; that of the first record if not given.
+        format: "pgn", "sgf", "kif" or "csa"; detected for each file if None.
+        complain: Gets a sentence for each refused game or file, and for each warning.
+        report: Gets a line about the work.
+        progress: Gets the progress.
 
     Raises:
         ZerosumError: the run cannot be used, or is one of another game.
@@ -112,7 +113,7 @@ def import_games(
                 for file in _expanded(files, complain, counts):
                     importer.read(file, format)
             finally:
-                importer.write()  # after Ctrl-C, too
+                importer.write()  # also after Ctrl-C
         finally:
             index.close()
             store.close()
@@ -128,8 +129,8 @@ def open_records(directory: Path, complain: Callable[[str], None]) -> tuple[Game
     """
     store = GameStore(directory / RECORDS, report=complain, games_per_shard=GAMES_PER_SHARD)
     try:
-        store.forget_running()  # a kill left it while it was written
-        store.seal()  # the index knows shards
+        store.forget_running()  # a kill can leave a partly written game
+        store.seal()  # the index reads shards
         return store, RecordIndex(directory / RECORDS_INDEX, directory / RECORDS)
     except BaseException:
         store.close()
@@ -137,7 +138,7 @@ def open_records(directory: Path, complain: Callable[[str], None]) -> tuple[Game
 
 
 def rules_of_records(directory: Path, named: str) -> Rules | None:
-    """The game of the run, of its records, or the one that is named; None if the first record is to say it."""
+    """The game of the run, of its records, or the named one; None if the first record decides."""
     known = ""
     if (directory / "config.toml").exists():
         known = load_config(directory / "config.toml").game
@@ -161,7 +162,7 @@ def _first_record(store: Path) -> GameRecord | None:
 
 
 def _expanded(files: Sequence[str | Path], complain: Callable[[str], None], counts: ImportCounts) -> Iterator[str]:
-    """The files themselves, those of a directory by name."""
+    """The files, and for a directory its files in the order of their names."""
     for file in map(str, files):
         if file == STDIN or not Path(file).is_dir():
             yield file
@@ -169,12 +170,12 @@ def _expanded(files: Sequence[str | Path], complain: Callable[[str], None], coun
         found = sorted(path for path in Path(file).rglob("*") if path.suffix.lower() in READ_SUFFIXES)
         if not found:
             counts.num_failed_files += 1
-            complain(f"{file} holds no file of games: expected {', '.join(READ_SUFFIXES)}.")
+            complain(f"{file} contains no game files: expected {', '.join(READ_SUFFIXES)}.")
         yield from map(str, found)
 
 
 class _Importer:
-    """Reads file after file; what it has read is written by the thousand games."""
+    """Reads file after file, and writes the games by the thousand."""
 
     def __init__(
         self,
@@ -190,10 +191,10 @@ class _Importer:
         self.complain, self.report, self.progress = complain, report, progress
         self.waiting: list[GameRecord] = []
         self.origins: dict[bytes, str] = {}
-        """Of the games that wait, by their digests."""
+        """Origins of the waiting games, by their digests."""
 
     def read(self, file: str, format: str | None) -> None:
-        """All games of a file."""
+        """Read all games of a file."""
         place = "standard input" if file == STDIN else file
         origin = STDIN if file == STDIN else str(Path(file).resolve())
         num_warnings = 0
@@ -217,13 +218,13 @@ class _Importer:
         else:
             self.counts.num_files += 1
         if num_warnings > MOST_WARNINGS:
-            self.complain(f"{place}: {num_warnings - MOST_WARNINGS:,} more blemishes of this kind are not told.")
+            self.complain(f"{place}: {num_warnings - MOST_WARNINGS:,} further warnings are not shown.")
 
     def take(self, record: Record, place: str, origin: str, *, is_cut_off: bool) -> None:
-        """A game, or a sentence about it."""
+        """Keep a game, or report the reason to refuse it."""
         try:
             if is_cut_off and not record.errors:
-                raise RefusedGameError(CUT_OFF, "the file ends before the game does: no result stands behind its moves")
+                raise RefusedGameError(CUT_OFF, "the file ends before the game: no result follows its moves")
             rules = self._require_rules(record)
             game = imported(record, rules)
             digest = digest_of(game.start, game.actions, game.outcome)
@@ -232,7 +233,7 @@ class _Importer:
                 self.counts.num_known += 1
                 return
             if known is not None:
-                raise RefusedGameError(DOUBLE, f"start, moves and result are those of the game at {known}")
+                raise RefusedGameError(DOUBLE, f"its start, moves and result are those of the game at {known}")
         except RefusedGameError as error:
             self.counts.refused[error.kind] += 1
             line = "" if str(error).startswith("line ") else f"line {record.line}: "
@@ -243,7 +244,7 @@ class _Importer:
     def _require_rules(self, record: Record) -> Rules:
         if self.rules is None:
             if not record.game:
-                raise RefusedGameError(ILLEGAL, record.errors[0] if record.errors else "the game is not known")
+                raise RefusedGameError(ILLEGAL, record.errors[0] if record.errors else "the game is unknown")
             try:
                 options = game_of(record.game).spec.options
             except GameError as error:
@@ -261,14 +262,15 @@ class _Importer:
         counts = self.counts
         counts.num_games += 1
         counts.num_positions += len(game.actions)
-        counts.num_evaluated += int((game.values == game.values).sum())  # NaN is nothing
+        counts.num_evaluated += int((game.values == game.values).sum())  # NaN stands for no evaluation
         if len(self.waiting) >= GAMES_PER_SHARD:
             self.write()
             self.progress(f"{counts.num_games:,} games")
 
     def write(self) -> None:
-        """Write what waits; then it counts."""
-        waiting, self.waiting, self.origins = self.waiting, [], {}  # first: what fails is not written twice
+        """Write the waiting games."""
+        # Forgotten before they are written, so that a failure does not write them twice.
+        waiting, self.waiting, self.origins = self.waiting, [], {}
         if waiting:
             self.store.add_games(waiting)
             self.index.add(waiting)
@@ -301,5 +303,5 @@ class _Tail:
         return data
 
     def is_cut_off(self, record: Record) -> bool:
-        """Whether a file ended before its last game did. Of PGN alone nothing else says so."""
+        """Whether a PGN file ended before its last game; the other formats mark the end of a game."""
         return record.format == "pgn" and PGN_END.search(self.tail) is None

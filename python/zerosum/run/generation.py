@@ -1,8 +1,8 @@
-"""Games of engines, played into a run's records, to be learned from (`zerosum generate`).
+"""Games of engines or players, added to a run's records to learn from them (`zerosum generate`).
 
-Other people's engines, or players of ours, meet in many games at once. Each game counts as soon as it has ended, so a
-kill costs the games under way, and the same command goes on. Games differ by their openings, which are random moves
-that are not learned from, and by the number of nodes of each move.
+Many games are played at a time. Each game counts as soon as it has ended, so a kill loses the games in flight, and the
+same command continues. Games differ by their openings, which are random moves without policy targets, and by the number
+of nodes of each move.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from zerosum.run.record_index import RecordIndex, digest_of
 from zerosum.run.run_directory import hold
 
 OPENING_PLIES = 8
-"""Random moves that begin a game, at most."""
+"""Largest number of random moves that begin a game."""
 NODES_SPREAD = 0.5
-"""Share by which the nodes of a move are more or less than its player's."""
+"""Largest relative difference of a move's nodes from the player's setting."""
 GAMES_PER_MATCH = 1000
-"""Games that are kept in memory; even."""
+"""Games of one match, which are kept in memory; even."""
 MOST_FAILURES = 20
-"""Games in a row that an engine's fault ends."""
+"""Consecutive games ended by an engine's fault at which the generation stops."""
 REPORT_S = 10.0
 
 Say = Callable[[str], None]
@@ -64,32 +64,32 @@ class GenerationSettings:
     openings: str = ""
     """A file or a name as `find_openings` takes it; "" for random moves."""
     opening_plies: int | None = None
-    """Most plies of an opening. Of random moves there are 0 to so many, drawn game by game; `OPENING_PLIES` if None."""
+    """Largest number of plies of an opening; `OPENING_PLIES` if None. The number of random moves is drawn per game."""
     draw: str = ""
-    """When a draw is agreed, as `DrawRule.parse` takes it; "" is never."""
+    """The rule for agreed draws, as `DrawRule.parse` takes it; "" for none."""
     exact_nodes: bool = False
-    """Whether each move has just the nodes of its player, instead of up to `NODES_SPREAD` more or less."""
+    """Whether each move has exactly the player's nodes, instead of up to `NODES_SPREAD` more or less."""
     max_games_at_once: int | None = None
-    """Games at a time; None is one per core, or 64 between players of ours."""
+    """Games at a time; None for one per core, or 64 between players of this package."""
     seed: int = 0
-    """Keys openings and numbers of nodes."""
+    """Key of the openings and of the numbers of nodes."""
 
 
 @dataclass
 class GenerationCounts:
-    """What came of a generation."""
+    """The counts of a generation."""
 
     num_games: int = 0
-    """Added to the records."""
+    """Games added to the records."""
     num_known: int = 0
-    """Games of the same settings that were there."""
+    """Earlier games of the same settings."""
     num_doubles: int = 0
-    """Games that another one in the records equals, left out."""
+    """Games left out because the records have an equal one."""
     num_failures: int = 0
-    """Games that an engine's fault ended, left out."""
+    """Games left out because an engine's fault ended them."""
     is_interrupted: bool = False
     positions: int = 0
-    """Moves to learn from in the games added."""
+    """Positions with a policy target in the added games."""
 
     def __str__(self) -> str:
         known = f", {self.num_known:,} were there" if self.num_known else ""
@@ -107,17 +107,17 @@ def generate_games(
     *,
     say: Say = lambda _said: None,
 ) -> GenerationCounts:
-    """Play games into a run's records until there are as many as asked for.
+    """Play games and add them to a run's records until the number of games is reached.
 
-    A move's evaluation by the engine that made it is kept as the search value of its ply, and the ply is marked
+    The engine's evaluation of its move is kept as the search value of the ply, and the ply is marked
     `PlyFlag.EVALUATED`. Random moves of an opening are marked `PlyFlag.OPENING` and have no policy target.
 
     Args:
-        game: The game's name, with options in brackets if any; that of the run, if it has one.
-        first: Player, which moves first in every other game.
+        game: The game's name, with options in brackets if any; the run's game, if the run exists.
+        first: The player that moves first in every other game.
         second: Its opponent.
-        run: The run directory; made if it is not there.
-        settings: How many games, and how they begin.
+        run: The run directory; made if it does not exist.
+        settings: The number of games and their openings.
         say: Gets sentences about progress, engines and faults.
 
     Raises:
@@ -129,7 +129,7 @@ def generate_games(
     counts = GenerationCounts()
     directory = Path(run)
     with hold(directory):
-        rules_of_records(directory, game)  # refuses another game
+        rules_of_records(directory, game)  # raises for another game
         store, index = open_records(directory, say)
         try:
             place = _place(plan, settings)
@@ -166,7 +166,7 @@ def _plan(game: Rules, entries: Sequence[Entry], settings: GenerationSettings, s
 
 
 def _mixed_openings(game: Rules, *, most_plies: int, seed: int) -> OpeningSource:
-    """Random openings of 0 to `most_plies` plies, each number with the same chance."""
+    """Random openings of 0 to `most_plies` plies; all lengths have the same probability."""
     if most_plies < 0:
         raise SettingsError(f"opening_plies is {most_plies}, allowed is at least 0.")
     sources = [RandomOpenings(game, num_plies=plies, seed=seed) for plies in range(most_plies + 1)]
@@ -178,7 +178,7 @@ def _mixed_openings(game: Rules, *, most_plies: int, seed: int) -> OpeningSource
 
 
 def _place(plan: MatchPlan, settings: GenerationSettings) -> str:
-    """What names these settings in the origins of games: the players, and a digest of all that games depend on."""
+    """The origin of games with these settings: the players, and a digest of everything that games depend on."""
     described = {**plan.description(), "exact nodes": settings.exact_nodes}
     digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:12]
     return f"generated by {plan.event} ({digest})"
@@ -186,7 +186,7 @@ def _place(plan: MatchPlan, settings: GenerationSettings) -> str:
 
 @dataclass
 class _Generator:
-    """Plays match after match of a part of the games, and keeps them."""
+    """Plays the games in successive matches, and keeps them."""
 
     plan: MatchPlan
     settings: GenerationSettings
@@ -203,7 +203,7 @@ class _Generator:
         known = self.index.numbers(self.place)
         self.counts.num_known = sum(number <= self.settings.num_games for number in known)
         if self.counts.num_known:
-            self.say(f"{self.counts.num_known:,} games of these settings are in the records: they count.")
+            self.say(f"{self.counts.num_known:,} games of these settings are in the records and count.")
         for begin in range(0, self.settings.num_games, GAMES_PER_MATCH):
             size = min(GAMES_PER_MATCH, self.settings.num_games - begin)
             there = [_placeholder(number - 1 - begin) for number in known if begin < number <= begin + size]
@@ -237,7 +237,7 @@ class _Generator:
             self.say(f"Game {number}: lost by {played.ending}. {' '.join(played.notes)} The game is left out.")
             if self.num_failures_in_row >= MOST_FAILURES:
                 raise RunError(
-                    f"An engine's fault ended {MOST_FAILURES} games in a row: see what it says, or name another one."
+                    f"An engine's fault ended {MOST_FAILURES} games in a row: read its messages, or name another one."
                     f" {counts.num_games:,} games are kept."
                 )
             return
@@ -265,12 +265,12 @@ class _Generator:
 
 
 def _placeholder(index: int) -> PlayedGame:
-    """A game that is in the records: all that a match needs to know is its number."""
+    """A stand-in for a game in the records: a match needs only its number."""
     return PlayedGame(index, (), 0, index % 2, 0.0, "")
 
 
 def generated(played: PlayedGame, game: Rules) -> ImportedGame:
-    """A game of a match as the records have it."""
+    """A game of a match in the form of the records."""
     state, players = start_state(game, played.start), []
     for action in played.actions:
         players.append(game.player(state))
@@ -289,7 +289,7 @@ def generated(played: PlayedGame, game: Rules) -> ImportedGame:
 
 
 def _values(thoughts: Sequence[Thought], coefficient: int) -> NDArray[np.float32]:
-    """[P], what each thought says of the position before its move, for the mover; NaN where it says nothing."""
+    """[P], the engine's evaluation before each move, for the mover; NaN without one."""
     return np.array([_value(thought.score, coefficient) for thought in thoughts], np.float32)
 
 
@@ -305,7 +305,7 @@ def _value(score: Score | None, coefficient: int) -> float:
 
 @dataclass(frozen=True)
 class _VariedProgram:
-    """A program whose moves have more or fewer nodes, drawn by the game's number and the ply."""
+    """A program with a varied number of nodes per move, keyed by the game's number and the ply."""
 
     program: Program
     seed: int
@@ -321,7 +321,7 @@ class _VariedProgram:
 
 
 class _VariedMover:
-    """A mover that gets other numbers of nodes than it is asked with. See `Mover`."""
+    """A `Mover` with a varied number of nodes per move."""
 
     def __init__(self, mover: Mover, factor: Callable[[int, int], float]) -> None:
         self._mover, self._factor, self._number = mover, factor, 0

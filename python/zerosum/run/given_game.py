@@ -1,4 +1,4 @@
-"""The game that a training is given, as a name or as an object, and the copy of its rules in the run."""
+"""The game of a training, given as a name or an object, and the copy of its rules in the run."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class GivenGame:
 
     rules: Rules
     name: str
-    """As a run keeps it: what `make` takes, or "object:NAME" of an object whose class no other process can load."""
+    """The name in the run's settings: as `make` takes it, or "object:NAME" if no other process can load the class."""
     own: Game[Any] | None
-    """The object of a game that was given as one, or loaded from a file."""
+    """The user's object, given or loaded from a file; None for a game of the core."""
 
     @staticmethod
     def of(game: str | Game[Any] | Rules) -> GivenGame:
@@ -37,7 +37,7 @@ class GivenGame:
             name = game_name(game)
             found = find_game(name)
             rules = found if isinstance(found, Rules) else adopt(found)
-            # One name for `go9` and `go( size=9 )`.
+            # `go9` and `go( size=9 )` get one name.
             return GivenGame(rules, name if rules.is_python else rules.spec.full_name, _own(found))
         rules = game if isinstance(game, Rules) else make(game)
         require_a_move(rules)
@@ -47,7 +47,7 @@ class GivenGame:
         return GivenGame(rules, name, _own(game))
 
     def doubts(self) -> list[str]:
-        """The first lines of what `check_game` doubts in a few games of a game of one's own.
+        """The first lines of the doubts of `check_game` in a few games of a user's game.
 
         Raises:
             GameError: a rule of the protocol is broken.
@@ -57,7 +57,7 @@ class GivenGame:
         )
 
     def keep_source(self, directory: Path, *, report: Callable[[str], None]) -> None:
-        """Copy the rules of a game of one's own into the run, and say if they are not those that it has kept.
+        """Copy the rules of a user's game into the run, and report if they differ from the kept copy.
 
         Raises:
             RunError: the directory cannot be written.
@@ -66,20 +66,20 @@ class GivenGame:
             return
         try:
             texts = rules_files(self.name) if split_name(self.name) else class_text(self.own) if self.own else {}
-        except GameError as error:  # the game was loaded, so it can be trained
+        except GameError as error:  # the game itself was loaded, so it can be trained
             report(f"NOTE: no copy of the rules is kept: {error}")
             return
         with writing(directory):
             changed = keep(directory, texts)
         if changed:
             report(
-                f"NOTE: {', '.join(changed)} changed since this run was trained: its games and networks are of the"
-                " older rules. If they are other rules, start a new run."
+                f"NOTE: {', '.join(changed)} changed since this run was trained: its games and networks follow the old"
+                " file. If the rules changed, start a new run."
             )
 
 
 def recorded_game(run: Path) -> str:
-    """The name of the game that a run learns; that of the run's copy where the game's file has moved.
+    """The name of a run's game, or of the run's copy if the game's file has moved.
 
     Raises:
         GameError: the game was given as an object.

@@ -1,7 +1,7 @@
-"""How well a network foretells the moves and results of games that it did not learn from.
+"""How well a network predicts the moves and results of held-out games, from which it did not learn.
 
-Beside the network stand the figures of two that know nothing: one gives all legal moves the same probability, the other
-gives every position the value with the least error.
+Two references without knowledge are measured beside the network: equal probabilities for all legal moves, and the
+constant value with the smallest error.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from zerosum.replay.window import encode
 FILE = "held-out.jsonl"
 BATCH_SIZE = 256
 DRAW = 1 << 40
-"""Number of the step that keys which positions are measured: above those of the learner."""
+"""Step number that keys the choice of measured positions, above all steps of the learner."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What was measured of a checkpoint; a line of `held-out.jsonl`. Means over positions."""
+    """The measurements of a checkpoint, means over positions: a line of `held-out.jsonl`."""
 
     step: int
-    """Of the learner."""
+    """Learner step of the checkpoint."""
     split: str
     """ "dev" or "test"."""
     positions: int
     games: int
-    """That the positions are from."""
+    """Games that contain the positions."""
     top1: float
     """Share of positions where the likeliest move is the target's."""
     top5: float
     """Share of positions where the target's move is among the five likeliest."""
     cross_entropy: float
-    """Of the policy over the legal moves against the target, in nats."""
+    """Cross-entropy of the policy over the legal moves against the target, in nats."""
     value_error: float
     """Mean of (result - value)^2, each for the mover, in [0, 4]."""
     uniform_top1: float
-    """The same three of equal probabilities for all legal moves."""
+    """`top1` of equal probabilities for all legal moves, as the next two are of `top5` and `cross_entropy`."""
     uniform_top5: float
     uniform_cross_entropy: float
     constant_value_error: float
-    """The least mean of (result - constant)^2."""
+    """Smallest mean of (result - constant)^2 over all constants."""
 
 
 def measure(
     game: Rules, evaluator: Evaluator, window: ReplayWindow, *, step: int, split: str, num_positions: int, seed: int
 ) -> HeldOut:
-    """Measure a network on positions of a window, drawn by the seed with replacement; always the same ones."""
+    """Measure a network on positions of a window, drawn with replacement. The same seed draws the same positions."""
     samples = window.sample(num_positions, seed=seed, step=DRAW)
     columns: dict[str, list[NDArray[np.float64]]] = {}
     for begin in range(0, num_positions, BATCH_SIZE):
@@ -76,7 +76,7 @@ def measure(
 
 
 def _measured(game: Rules, evaluator: Evaluator, samples: Samples) -> dict[str, NDArray[np.float64]]:
-    """[B] of each measure of `HeldOut`, and `value`."""
+    """An array [B] for each measure of `HeldOut`, and for `value`."""
     leaves = encode(game, samples)
     answers = evaluator.evaluate(leaves)
     offsets, policy = leaves.legal_offsets, samples.policies["policy"]
@@ -91,11 +91,11 @@ def _measured(game: Rules, evaluator: Evaluator, samples: Samples) -> dict[str, 
     target[row, column] = shares[row, leaves.legal_actions]
     best = target.argmax(axis=1)
     own = logits[np.arange(size), best]
-    # Of equally likely moves each is the first with the same chance.
+    # Equally likely moves share their ranks: each has each of them with the same probability.
     above, level = (logits > own[:, None]).sum(axis=1), (logits == own[:, None]).sum(axis=1)
     highest = logits.max(axis=1)
     log_sum = highest + np.log(np.exp(logits - highest[:, None]).sum(axis=1))
-    log_shares = np.where(target > 0, logits, 0.0) - log_sum[:, None]  # what is no target may be no move
+    log_shares = np.where(target > 0, logits, 0.0) - log_sum[:, None]  # without a target the logit may be -inf
     return {
         "value": answers.values.astype(np.float64),
         "top1": np.clip((1 - above) / level, 0, 1),
@@ -108,7 +108,7 @@ def _measured(game: Rules, evaluator: Evaluator, samples: Samples) -> dict[str, 
 
 
 def _slice(samples: Samples, begin: int, end: int) -> Samples:
-    """Samples begin to end, without targets but the policy's."""
+    """The samples from begin to end, with the policy as their only target."""
     first, last = samples.action_offsets[begin], samples.action_offsets[begin : end + 1][-1]
     policy = samples.policies["policy"]
     entries = policy.offsets[begin : end + 1]
@@ -132,10 +132,10 @@ def _slice(samples: Samples, begin: int, end: int) -> Samples:
 
 
 class HeldOutFile:
-    """What was measured of a run's checkpoints."""
+    """The measurements of a run's checkpoints on held-out games."""
 
     def __init__(self, run: Path, *, report: Callable[[str], None] | None = None) -> None:
-        """Read it. With `report`, damaged lines are removed and told; without it, nothing is written."""
+        """Read the file. With `report`, damaged lines are removed and reported; without it, nothing is written."""
         self._path = run / FILE
         found = read_lines(self._path, _parse)
         if report is not None:
@@ -147,26 +147,26 @@ class HeldOutFile:
         return any((line.step, line.split) == (step, split) for line in self.lines)
 
     def newest(self, split: str) -> HeldOut | None:
-        """What was measured last on a split."""
+        """The last measurement on a split."""
         return next((line for line in reversed(self.lines) if line.split == split), None)
 
     def add(self, line: HeldOut) -> None:
-        """Keep what was measured. Raises RunError."""
+        """Append a measurement. Raises RunError."""
         self.lines.append(line)
         append_line(self._path, json.dumps(asdict(line)))
 
 
 def _parse(text: str) -> HeldOut:
-    """A line. Raises ValueError or TypeError if it is none."""
+    """A line as measurements. Raises ValueError or TypeError if it is not one."""
     line = HeldOut(**json.loads(text))
     numbers = [value for name, value in vars(line).items() if name != "split"]
     if line.split not in ("dev", "test") or not all(isinstance(number, int | float) for number in numbers):
-        raise ValueError("not what was measured")
+        raise ValueError("not a measurement")
     return line
 
 
 def held_out_table(lines: Iterable[HeldOut]) -> str:
-    """What was measured, for a person: a block for each split."""
+    """Measurements as text: a table for each split."""
     blocks = []
     for line in lines:
         rows = [

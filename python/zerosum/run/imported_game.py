@@ -1,10 +1,10 @@
-"""A game of other people's record as one to learn from: its moves by the run's rules, its result, its evaluations.
+"""A game from a record file as one to learn from: moves by the run's rules, result and evaluations.
 
-Each ply is marked `PlyFlag.RECORDED` and has the move that was played as its policy target. Where the record has an
-evaluation of the position, it is the search value, and the ply is marked `PlyFlag.EVALUATED` as well:
+Each ply is marked `PlyFlag.RECORDED` and has the played move as its policy target. If the record has an evaluation of
+the position, it becomes the search value, and the ply is also marked `PlyFlag.EVALUATED`:
 
-    PGN  [%eval 0.31], [%eval #-3]   after a move, for White: of the position that the move leads to
-    PGN  +0.31/12, -M5/20            after a move, for the mover, as match programs write: of the position before it
+    PGN  [%eval 0.31], [%eval #-3]   after a move, for White: the position after the move
+    PGN  +0.31/12, -M5/20            after a move, for the mover, as match programs write: the position before it
     SGF  SBKV[54.2]                  Black's win rate in percent, after a move
     KIF  #評価値=120                 centipawns for Black, after a move
     CSA  '** 120 ...                 centipawns for Black, after a move
@@ -39,7 +39,7 @@ NO_MOVES = "without moves"
 
 
 class RefusedGameError(GameError):
-    """A game that is not imported: a sentence, with the kind of reason that it is counted by."""
+    """The reason to refuse a game, with the kind of reason for the counts."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -48,25 +48,25 @@ class RefusedGameError(GameError):
 
 @dataclass(frozen=True, eq=False)
 class ImportedGame:
-    """A game by the run's rules. P plies."""
+    """A game of P plies, legal by the run's rules."""
 
     start: str
-    """The position it starts from as text, "" for the initial one."""
+    """The starting position as text, "" for the initial position."""
     actions: NDArray[np.uint16]
-    """[P]."""
+    """[P], the moves."""
     players: NDArray[np.uint8]
-    """[P], who moved: 0 (first) or 1."""
+    """[P], the mover: 0 (first) or 1."""
     values: NDArray[np.float32]
-    """[P], what the record says that the position before the move is worth, for the mover, in [-1, 1]; NaN: nothing."""
+    """[P], the record's evaluation before the move, for the mover, in [-1, 1]; NaN without one."""
     outcome: float
     """The first player's result, in [-1, 1]."""
     ending: str
-    """How it ended, in the record's words or the game's; "" if nobody says."""
+    """The kind of ending, in the words of the record or the game; "" if unknown."""
     opening_plies: int = 0
-    """Moves at the beginning that nobody chose, which are not learned from."""
+    """Random moves at the beginning, which have no policy target."""
 
     def record(self, game: Rules, *, game_id: int, origin: str) -> GameRecord:
-        """It as the store keeps games."""
+        """The game as a store keeps it."""
         num_plies = len(self.actions)
         is_evaluated = ~np.isnan(self.values)
         plies = np.zeros(num_plies, PLY)
@@ -92,12 +92,12 @@ class ImportedGame:
 
 
 def require_same_game(record: Record, game: Rules) -> None:
-    """Hold what a record says of its game against the run's game.
+    """Compare the game of a record with the run's game.
 
-    Options that say which moves are legal may differ: the moves are held against the run's rules.
+    Options that decide which moves are legal may differ, because the moves are checked against the run's rules.
 
     Raises:
-        RefusedGameError: it is another game, or an option that it names has another value.
+        RefusedGameError: the game is another one, or one of its options has another value.
     """
     name, _, rest = record.game.partition("(")
     if name != game.spec.name:
@@ -116,10 +116,10 @@ def _is_same(value: str, other: str) -> bool:
 
 
 def imported(record: Record, game: Rules) -> ImportedGame:
-    """A record's game, as a parser made it (`read_raw_games`), by the rules of the run's game. Variations do not count.
+    """A record from a parser (`read_raw_games`) as a game by the run's rules, without variations.
 
     Raises:
-        RefusedGameError: it cannot be learned from, and why.
+        RefusedGameError: the game cannot be learned from.
     """
     if record.errors:
         raise RefusedGameError(ILLEGAL, record.errors[0])
@@ -127,7 +127,7 @@ def imported(record: Record, game: Rules) -> ImportedGame:
     if not record.moves:
         raise RefusedGameError(NO_MOVES, "no move was played")
     if record.result is None:
-        raise RefusedGameError(NO_RESULT, "who won is not said")
+        raise RefusedGameError(NO_RESULT, "the record has no result")
     try:
         state = start_state(game, record.start)
         start = game.position_text(state) or ""
@@ -156,7 +156,7 @@ def imported(record: Record, game: Rules) -> ImportedGame:
 
 
 def _values(moves: tuple[Move, ...], players: list[int], coefficient: int) -> NDArray[np.float32]:
-    """What the record says of the position before each move, for its mover; NaN where it says nothing."""
+    """The record's evaluations before each move, for its mover; NaN without one."""
     values = np.full(len(moves), np.nan, np.float32)
     for ply, move in enumerate(moves):
         after = _value_after(move, coefficient)
@@ -170,7 +170,7 @@ def _values(moves: tuple[Move, ...], players: list[int], coefficient: int) -> ND
 
 
 def _value_after(move: Move, coefficient: int) -> float | None:
-    """What is said of the position after a move, for the first player; None for nothing or a mate on the board."""
+    """The evaluation after a move, for the first player; None without one, or if the move mates."""
     if (score := move.evaluation) is not None:
         if score.mate is not None:
             return None if score.mate == 0 else 1.0 if score.mate > 0 else -1.0

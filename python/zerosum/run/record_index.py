@@ -1,7 +1,7 @@
-"""Which games were imported, and from where: what tells doubles apart, however many games there are.
+"""The imported games and their origins, to find duplicates among any number of games.
 
-A table in SQLite beside the store, so that memory stays flat. All of it follows from the store's games, and it is made
-anew from them where it is missing, damaged or behind: a kill between a shard and its lines here costs nothing.
+The index is an SQLite table beside the store, so its memory does not grow. It follows from the store's games and is
+rebuilt from them if it is missing, damaged or incomplete, for example after a kill between a shard and its lines here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TABLE = (
 
 
 def digest_of(start: str, actions: NDArray[np.uint16], outcome: float) -> bytes:
-    """What two games have in common if they are the same: start, moves and result. 16 bytes."""
+    """A digest of 16 bytes of a game's start, moves and result, which is equal for equal games."""
     head = f"{start}\n{outcome:g}\n".encode()
     return hashlib.blake2b(head + actions.astype("<u2").tobytes(), digest_size=16).digest()
 
@@ -34,10 +34,10 @@ class RecordIndex:
     """The origins of the games of a store, by their content."""
 
     def __init__(self, path: Path, store: Path) -> None:
-        """Open the index of the store in a directory, which is open, and bring it up to date.
+        """Open the index of the open store in a directory, and update it.
 
         Raises:
-            RunError: it cannot be written.
+            RunError: the index cannot be written.
         """
         self._path = path
         try:
@@ -59,7 +59,7 @@ class RecordIndex:
         manifest = read_manifest(store)
         next_game_id = max((seal.next_game_id for seal in manifest.seals), default=0)
         if last is not None and last >= next_game_id:
-            self._connection.execute("DELETE FROM games")  # of another store
+            self._connection.execute("DELETE FROM games")  # the index is of another store
             last = None
         for seal in manifest.seals:
             if seal.shard in manifest.aside:
@@ -70,12 +70,12 @@ class RecordIndex:
                 try:
                     records = read_shard(store / seal.shard)
                 except DataError:
-                    continue  # the store has said so
+                    continue  # the store has reported it
                 self._insert(records)
         self._connection.commit()
 
     def origin(self, digest: bytes) -> str | None:
-        """The place that a game was read from, None if it was not imported."""
+        """The origin of a game; None if it was not imported."""
         try:
             found = self._connection.execute("SELECT origin FROM games WHERE digest = ?", (digest,)).fetchone()
         except sqlite3.Error as error:
@@ -83,7 +83,7 @@ class RecordIndex:
         return None if found is None else str(found[0])
 
     def numbers(self, place: str) -> set[int]:
-        """The numbers behind the colon in the origins `PLACE:NUMBER` of games from a place."""
+        """The numbers in the origins `PLACE:NUMBER` of games from a place."""
         bounds = (f"{place}:", f"{place};")  # the semicolon follows the colon
         try:
             found = self._connection.execute("SELECT origin FROM games WHERE origin >= ? AND origin < ?", bounds)
@@ -92,7 +92,7 @@ class RecordIndex:
             raise self._unwritable(error) from error
 
     def add(self, records: Iterable[GameRecord]) -> None:
-        """Take in games of the store. Raises RunError."""
+        """Add games of the store. Raises RunError."""
         try:
             self._insert(records)
             self._connection.commit()
@@ -111,4 +111,4 @@ class RecordIndex:
         self._connection.close()
 
     def _unwritable(self, error: Exception) -> RunError:
-        return RunError(f"{self._path} cannot be used: {error}. See that there is room and that it can be written.")
+        return RunError(f"{self._path} cannot be used: {error}. Check the free space and the permissions.")

@@ -1,4 +1,4 @@
-"""What a run is and how strong its player is, told to a person: the words of `zerosum info` and `zerosum evaluate`."""
+"""The text of `zerosum info` and `zerosum evaluate`: a run, and the strength of its player."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ PROTOCOLS = {
 """The protocol of the games that board programs know."""
 
 EVALUATION_MATCHES = 5
-"""Of the player against three opponents, and two of the opponents among themselves."""
+"""Matches of an evaluation: three of the player, and two between opponents."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate` measured."""
+    """The result of `evaluate`."""
 
     matches: list[MatchResult]
     mistakes: list[MistakeRate]
-    """A set of solved positions each; none where the game has none."""
+    """One rate per set of solved positions."""
 
 
 def silent(line: str) -> None:
@@ -75,21 +75,21 @@ def evaluate(
     """Measure a run's newest checkpoint: against fixed opponents, and in solved positions where the game has them.
 
     The opponents are random play and pure MCTS with rollouts, at as many simulations as the player has and at ten
-    times as many. Those draw at random, so games differ without random openings.
+    times as many. Rollouts are random, so games differ without random openings.
 
     Args:
         run: A run directory, a directory of checkpoints, or a checkpoint's JSON.
-        game: The game, where the run does not say it or its file has moved.
-        num_games: Against each opponent, an even number; 0 for no matches.
-        num_positions: Of each solved set, at random where it has more; 0 for none.
-        num_simulations: A move; the run's own if not given.
-        seed: Keys games and the choice of positions.
-        write: Gets the words.
+        game: The game, if the run does not name it or its file has moved.
+        num_games: Games against each opponent, an even number; 0 for no matches.
+        num_positions: Positions of each solved set, drawn at random if it has more; 0 for none.
+        num_simulations: Simulations per move; those of the run if not given.
+        seed: Key of the games and of the choice of positions.
+        write: Gets the text.
         write_json: Gets each figure, as JSON.
-        on_game: Told how many games are done, and of how many.
+        on_game: Gets the number of finished games, and of all games.
 
     Raises:
-        DataError: there is no whole checkpoint.
+        DataError: the run has no undamaged checkpoint.
         SettingsError: the number of games is odd.
     """
     require_pairs("num_games", num_games)
@@ -137,7 +137,7 @@ def _play_matches(
         results.append(meet(contestant, opponent))
         write(str(results[-1]))
         write_json(score_json(results[-1]))
-    # The anchors' own games tie the ratings together where the player wins everything.
+    # Games between anchors connect the ratings if the player wins all its games.
     links = [meet(anchor(simulations), RANDOM), meet(anchor(10 * simulations), anchor(simulations))]
     ratings = fit_ratings([result.pair_score for result in (*results, *links)], zero=RANDOM.name).by_name
     write("Elo, with random play at 0:")
@@ -162,7 +162,7 @@ def _count_mistakes(
 
 
 def mistake_table(rates: Iterable[MistakeRate], *, game: str) -> str:
-    """The share of mistakes in each set of solved positions, beside published ones of the game (by its full name)."""
+    """The rate of mistakes in each set of solved positions, beside published rates of the game (by its full name)."""
     rates, published = list(rates), published_mistakes(game)
     title, columns = "Mistakes in solved positions, which are moves that give away a win or a draw", ""
     if published is not None and any(rate.set in published.sets for rate in rates):
@@ -179,7 +179,7 @@ def mistake_table(rates: Iterable[MistakeRate], *, game: str) -> str:
 
 
 def score_json(result: MatchResult, **more: object) -> str:
-    """A match as one line of JSON: the score of the player named first, in [0, 1], and all of its statistics."""
+    """A match as one line of JSON: the first player's score, in [0, 1], and the match's statistics."""
     return _figure_json(
         "score",
         player=result.first,
@@ -204,7 +204,7 @@ def _figure_json(metric: str, **values: object) -> str:
 
 
 def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
-    """A game of a match as text: moves, the last position, how it ended."""
+    """A game of a match as text: its moves, last position and ending."""
     names = (match.first, match.second) if played.first_is_player == 0 else (match.second, match.first)
     state, moves = start_state(game, played.start), []
     for ply, action in enumerate(played.actions):
@@ -223,11 +223,11 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
 
 
 def list_runs(runs: Path, *, write: Write = print, write_json: Write = silent) -> None:
-    """List the runs in a directory, a line each: the game, how far the run came and its strength.
+    """List the runs in a directory, one line per run: its game, learner step and strength.
 
     Args:
         runs: The directory.
-        write: Gets the words.
+        write: Gets the text.
         write_json: Gets each run's step, as JSON.
     """
     found = sorted(path.parent for path in runs.glob("*/config.toml"))
@@ -249,17 +249,17 @@ def list_runs(runs: Path, *, write: Write = print, write_json: Write = silent) -
 
 
 def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> None:
-    """Say what a run (or a checkpoint) is, how far it came and how strong its checkpoints are.
+    """Describe a run (or a checkpoint), its progress and the strength of its checkpoints.
 
-    No code of a game of one's own is run: all is read from the run's files.
+    The run's files alone are read: a user's game is not executed.
 
     Args:
         run: A run directory, or a checkpoint's JSON.
-        write: Gets the words.
+        write: Gets the text.
         write_json: Gets each figure, as JSON.
 
     Raises:
-        DataError: it is neither, or it is damaged, or has links out of it.
+        DataError: it is neither of both, is damaged, or contains a link that leads outside.
     """
 
     def say(line: str) -> None:
@@ -268,7 +268,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     require_own_files(run)
     if not (run / "config.toml").is_file():
         if not run.exists():
-            raise DataError(f"{run} is not there: name a run directory or a checkpoint's JSON.")
+            raise DataError(f"{run} does not exist: name a run directory or a checkpoint's JSON.")
         _describe_checkpoint(run, say, write_json)
         return
     config = load_config(run / "config.toml")
@@ -325,7 +325,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
 
 
 def _num_parameters(run: Path, config: RunConfig, game: Rules | None) -> int | None:
-    """Number of parameters of the run's network; None where only the code of a game of one's own could tell."""
+    """Number of parameters of the run's network; None if only the code of a user's game could tell."""
     if game is not None:
         return num_parameters(config.network, NetworkShape.of(game.spec))
     for path in reversed(list_checkpoints(run / "checkpoints")):
@@ -335,7 +335,7 @@ def _num_parameters(run: Path, config: RunConfig, game: Rules | None) -> int | N
 
 
 def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> dict[str, Any]:
-    """What a training has to be told to go on, by name: twice the budget, if it is used up."""
+    """The arguments of a training that continues the run: twice the budget, if it is used up."""
     minutes, seconds, steps = config.training.minutes, config.learning_seconds, config.training.steps
     if rows and minutes is not None and seconds is not None and 60 * rows[-1].minutes >= seconds:
         return {"minutes": 2 * minutes}

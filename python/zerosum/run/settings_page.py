@@ -1,6 +1,6 @@
 """The page of all settings, docs/settings.md: `python -m zerosum.run.settings_page > docs/settings.md` writes it.
 
-A test holds the page against the code.
+A test compares the page with the code.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from zerosum.run.config import DEFAULT_MINUTES, SECTIONS, default_settings, pres
 HEAD = """\
 # Settings
 
-Every setting of a run, as `config.toml` in its directory has them. This page is generated from the code.
+The settings of a run, as in its `config.toml`. This page is generated from the code.
 
 ```console
 $ zerosum train connect4 --set search.num_simulations=64 --set learner.batch_size=256
 $ zerosum train connect4 --preset connect4 --dry-run
 ```
 
-In Python: `zerosum.train("connect4", "runs/mine", settings={"search.num_simulations": 64})`. What is not asked for
-comes from the preset, if one is named, then from the [game's size](#defaults-by-game), then from the defaults here.
-`--dry-run` prints what a run would have, and starts nothing.
+In Python: `zerosum.train("connect4", "runs/mine", settings={"search.num_simulations": 64})`. Settings that
+are not given come from the preset, if one is named, then from the [game's size](#defaults-by-game), then from the
+defaults below. `--dry-run` prints the settings of a run without starting it.
 """
 
 
@@ -47,13 +47,13 @@ def _sections() -> Iterator[str]:
 
 
 def _by_game() -> Iterator[str]:
-    """What `default_settings` has for each game, with the columns in which games differ."""
+    """A table of `default_settings` by game, with the columns in which games differ."""
     found = {name: _flat(default_settings(make(name), minutes=DEFAULT_MINUTES)) for name in core_game_names()}
     names = [name for name in next(iter(found.values())) if len({str(values[name]) for values in found.values()}) > 1]
     yield "## Defaults by game\n"
     yield (
-        f"Without a preset these follow from the game's size, here for {DEFAULT_MINUTES:g} minutes on a CPU. A game of"
-        " one's own gets them in the same way: `--dry-run` prints them.\n"
+        f"Without a preset these settings follow from the game's size, here for {DEFAULT_MINUTES:g} minutes on a CPU."
+        " Your own game gets them in the same way: `--dry-run` prints them.\n"
     )
     yield f"| game | {' | '.join(f'`{name}`' for name in names)} |"
     yield f"|---|{'---|' * len(names)}"
@@ -64,7 +64,7 @@ def _by_game() -> Iterator[str]:
 
 def _presets() -> Iterator[str]:
     yield "## Presets\n"
-    yield "`zerosum train GAME --preset NAME`; what a preset does not name is the game's default.\n"
+    yield "`zerosum train GAME --preset NAME`; other settings keep the game's defaults.\n"
     for name in preset_names():
         text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
         values = tomllib.loads(text)

@@ -103,7 +103,7 @@ class Trainings:
         if folder is None:
             raise SettingsError("there is no directory for new runs: name one, as in `zerosum web runs --train`.")
         if (folder / name).exists():
-            raise SettingsError(f"{name} is there already and is no run: choose another name.")
+            raise SettingsError(f"{name} exists and is not a run: choose another name.")
         return folder / name
 
     def _game_of(self, directory: Path) -> str:
