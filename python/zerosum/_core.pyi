@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zerosum.search import SearchConfig
 
 __all__ = [
-    "LEAST_TREE_KIB",
+    "MIN_TREE_KIB",
     "MAX_ALPHA_BETA_DEPTH",
     "UNLIMITED_SIMULATIONS",
     "AlphaBeta",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 __version__: str
-LEAST_TREE_KIB: int
+MIN_TREE_KIB: int
 """Minimum memory per tree, in KiB."""
 UNLIMITED_SIMULATIONS: int
 """Maximum number of simulations of a tree; the budget of a search that a clock or a person ends."""
@@ -424,34 +424,34 @@ class Search:
     def num_trees(self) -> int: ...
     @property
     def num_bytes(self) -> int:
-        """Memory that the trees and the cache hold."""
+        """Bytes of the trees and the cache."""
     @property
     def num_cached(self) -> int:
-        """Leaves, since the search was made, that were not asked about because the cache knew them."""
+        """Number of leaves that the cache answered, since the search was made."""
     @property
     def wants_moves_left(self) -> bool:
-        """Whether `apply` has to be told `moves_left`."""
+        """Whether `apply` needs `moves_left`."""
     @property
     def num_leaves(self) -> int:
-        """Leaves that were asked about, none of them twice, however many are in flight."""
+        """Number of leaves handed out; none is handed out twice, however many are in flight."""
     @property
     def num_collisions(self) -> int:
-        """Simulations that met a leaf in flight and were put off: the next ones went elsewhere."""
+        """Number of simulations that met a leaf in flight and were put off; the next ones go elsewhere."""
     def reset(self, tree: int, state: State) -> None:
-        """Put a position at the tree's root and forget what the tree knew."""
+        """Put a position at the tree's root and forget the tree's contents."""
     def advance(self, tree: int, action: int, *, keep: bool) -> None:
-        """Make a legal move at the root; with `keep`, what is known below it stays."""
+        """Make a legal move at the root; with `keep` the subtree below it stays."""
     def begin(self, tree: int, num_simulations: int, *, noise: tuple[int, int, int] | None = None) -> None:
-        """Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel draw.
+        """Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel noise.
 
-        Raises ValueError: `num_simulations` is not in 0 to `UNLIMITED_SIMULATIONS`.
+        Raises ValueError if `num_simulations` is not in 0 to `UNLIMITED_SIMULATIONS`.
         """
     def gather(self, max_leaves: int, *, max_settled: int | None = None) -> Leaves:
-        """Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about.
+        """Run simulations until `max_leaves` positions wait for an evaluation, or no tree finds another one.
 
-        Simulations that end in a settled position (the end of a game, a proof, a known evaluation) need none, and there
-        may be millions of them. A tree is left for the next call once they have walked through `max_settled` of its
-        nodes; if not given, that is a few milliseconds' worth.
+        Simulations that end in a settled position (the end of a game, a proof, a cached evaluation) need none, and there
+        may be millions of them. A tree waits for the next call once they have walked through `max_settled` of its nodes;
+        by default that takes a few milliseconds.
         """
     def apply(
         self,
@@ -462,18 +462,18 @@ class Search:
         draws: NDArray[np.float32] | None = None,
         moves_left: NDArray[np.float32] | None = None,
     ) -> None:
-        """Back up the answers to the leaves with this ticket.
+        """Back up the evaluations of the leaves with this ticket.
 
-        `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B] in
-        [0, 1], how likely they are; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
+        `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B],
+        probabilities of a draw; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
         The arrays are read before the interpreter lock is released: other threads may overwrite them then.
         """
     def cancel(self, ticket: int) -> None:
-        """Take the leaves with this ticket back as if they had never been asked for."""
+        """Take back the leaves with this ticket, as if they had never been handed out."""
     def clear_cache(self) -> None:
-        """Forget the evaluations that were kept: to be called when the network changes.
+        """Empty the evaluation cache: call this when the network changes.
 
-        What is in flight is not kept either.
+        Evaluations in flight are not kept either.
         """
     def finished(self) -> NDArray[np.uint32]:
         """The trees whose search is over, ascending."""
@@ -482,16 +482,16 @@ class Search:
     def best_line(self, tree: int, first: int | None = None) -> list[int]:
         """The tree's line of best play as far as it was searched, from the best move or from `first`."""
     def restrict(self, tree: int, actions: Sequence[int]) -> None:
-        """From now on search and play only these legal moves of the root, or all again if none is given.
+        """Restrict search and play to these legal moves of the root; an empty list allows all.
 
-        The search ends once the best of them is proven. It holds until the root is another one, and may change with
-        leaves in flight. A Gumbel root takes no notice.
+        The search ends once the best of them is proven. The restriction ends when the root changes, and may change with
+        leaves in flight. A Gumbel root ignores it.
         """
     def favour(self, tree: int, actions: Sequence[int]) -> None:
-        """From now on begin simulations with these legal moves of the root, or any again if none is given.
+        """Make simulations begin with these legal moves of the root; an empty list ends this.
 
-        The search ends once all allowed moves are proven; until then it goes on, even if its root is proven. It
-        holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
+        The search goes on until all of them that are allowed are proven, even if the root is proven before. The favour
+        ends when the root changes, and may change with leaves in flight. A Gumbel root ignores it.
         """
     def state(self, tree: int) -> State:
         """The position at the tree's root."""
@@ -507,52 +507,52 @@ class Root:
     def visits(self) -> NDArray[np.uint32]: ...
     @property
     def q(self) -> NDArray[np.float32]:
-        """Mean (or exact) value of each move, NaN where it has no visits; whatever a draw is worth in the search."""
+        """Mean or exact result of each move, NaN where it has no visits; `draw_value` does not change it."""
     @property
     def draws(self) -> NDArray[np.float32] | None:
-        """Mean share of draws below each move, NaN where it has no visits; None unless a setting needs it."""
+        """Mean probability of a draw below each move, NaN where it has no visits; None unless a setting needs it."""
     @property
     def draw(self) -> float | None:
-        """The same of the position."""
+        """Mean probability of a draw at the root; None unless a setting needs it."""
     @property
     def plies_left(self) -> NDArray[np.float32] | None:
-        """Mean number of plies that are left after each move, NaN where it has no visits; None as `draws`.
+        """Mean number of plies left after each move, NaN where it has no visits; None unless a setting needs it.
 
-        0 from a leaf of which the evaluator does not say it.
+        A leaf counts as 0 if the evaluator does not predict the plies left.
         """
     @property
     def priors(self) -> NDArray[np.float32]:
-        """The network's, without noise."""
+        """The network's priors, without noise."""
     @property
     def net_values(self) -> NDArray[np.float32]:
-        """The network's own value of the position after each move, exact where that ends the game.
+        """The network's value of the position after each move, exact where that ends the game.
 
         NaN where the network was not asked.
         """
     @property
     def lower(self) -> NDArray[np.float32]:
-        """The exact result of each move is at least this."""
+        """Lower bound of each move's exact result."""
     @property
     def upper(self) -> NDArray[np.float32]:
-        """The exact result of each move is at most this."""
+        """Upper bound of each move's exact result."""
     @property
     def value(self) -> float:
-        """Mean of what was backed up, or the exact result."""
+        """Mean of the values backed up, or the exact result."""
     @property
     def net_value(self) -> float:
-        """The network's own value of the root."""
+        """The network's value of the root."""
     @property
     def proven(self) -> float | None:
-        """The exact result once it is known."""
+        """The exact result, if it is proven."""
     @property
     def player(self) -> int:
-        """Who is to move."""
+        """The player to move."""
     @property
     def num_simulations(self) -> int:
-        """Simulations that the tree holds, reused ones included."""
+        """Simulations in the tree, reused ones included."""
     @property
     def num_reused(self) -> int:
-        """How many of those came with the reused tree."""
+        """Simulations that were reused from an earlier search."""
     @property
     def deepest(self) -> int:
         """Plies of the longest simulation of this search."""
@@ -561,19 +561,19 @@ class Root:
         """Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on."""
     @property
     def has_gumbel_noise(self) -> bool:
-        """True if `best_action` is a draw from the improved policy, by the Gumbel noise that the search asked for."""
+        """True if `best_action` is sampled from the improved policy, by the Gumbel noise of the search."""
     def visit_policy(self) -> NDArray[np.float32]:
-        """[L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses.
+        """The shares of the visits, [L], sums to 1: uniform over proven wins if any, else without the proven losses.
 
-        Visits that were only forced (`forced_playouts`) do not count. Where every move loses it is the priors.
+        Forced visits (`forced_playouts`) do not count. If every move loses, it is the priors.
         """
     def move_policy(self) -> NDArray[np.float32]:
-        """[L], sums to 1, what a move is drawn from: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
+        """The policy to sample moves from, [L], sums to 1: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
 
-        The visits of sequential halving are those of its schedule, however good the moves are.
+        Visits of sequential halving follow its schedule, however good the moves are.
         """
     def policy_target(self) -> NDArray[np.float32]:
-        """[L], sums to 1, what the policy is to learn: `visit_policy`, or softmax(logit + sigma(completed q)).
+        """The policy to learn, [L], sums to 1: `visit_policy`, or softmax(logit + sigma(completed q)).
 
         The latter (`policy_target` = "completed-q" in the settings) is uniform over proven wins if there are any, and
         has no share for a proven loss while another move exists.
@@ -582,6 +582,6 @@ class Root:
     def best_action(self) -> int | None:
         """The move to play: a proven win first, a proven loss last, else the most visited, or as `move_choice` says.
 
-        At a root whose result is proven, one of the moves that are certain to reach it.
-        With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + sigma(q).
+        At a root with a proven result it is a move that is certain to reach it.
+        At a Gumbel root it is the survivor of the halving with the largest g + logit + sigma(q).
         """

@@ -6,10 +6,10 @@
 use std::cmp::Ordering;
 use std::ops::Neg;
 
+use crate::error::UsageError;
 use crate::game::{Action, Game, Outcome, Player, Position};
 use crate::interrupt::InterruptCheck;
 use crate::random::RandomStream;
-use crate::search::SearchError;
 
 /// Largest depth of a search, in plies.
 pub const MAX_DEPTH: u32 = 64;
@@ -77,13 +77,13 @@ pub fn alpha_beta<G: Game>(
     depth: u32,
     mut random: RandomStream,
     check_interrupt: &dyn Fn(),
-) -> Result<AlphaBeta, SearchError> {
+) -> Result<AlphaBeta, UsageError> {
     if !(1..=MAX_DEPTH).contains(&depth) {
-        return Err(SearchError(format!("alpha-beta cannot look {depth} plies ahead, expected 1 to {MAX_DEPTH}")));
+        return Err(UsageError(format!("alpha-beta cannot look {depth} plies ahead, expected 1 to {MAX_DEPTH}")));
     }
     let mut actions = root.legal_actions(game, true);
     if actions.is_empty() {
-        return Err(SearchError("the game is over, there is nothing to search in".into()));
+        return Err(UsageError("the game is over, there is nothing to search in".into()));
     }
     for last in (1..actions.len()).rev() {
         actions.swap(last, random.below(last + 1));

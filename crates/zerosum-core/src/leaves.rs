@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Player, Position, ValueForFirst, ValueForMover};
 use crate::interrupt::InterruptCheck;
-use crate::pool::{LEAVES_A_PART, Pool};
+use crate::pool::{LEAVES_PER_PART, Pool};
 use crate::random::RandomStream;
 
 /// B positions as an evaluator takes them. Immutable once they have left the search. All but the positions themselves are
@@ -90,7 +90,7 @@ impl<G: Game> Leaves<G> {
         let bits = &mut arrays.packed_planes[first * num_bytes..];
         let constants = &mut arrays.constant_planes[first * arrays.num_constant_planes..];
         match pool {
-            Some(pool) if positions.len() > LEAVES_A_PART => {
+            Some(pool) if positions.len() > LEAVES_PER_PART => {
                 let mut parts = Part { positions, bits, constants }.split();
                 pool.share(parts.iter_mut(), |(part, legal)| {
                     part.complete(game, &mut legal.actions, &mut legal.offsets);
@@ -338,12 +338,12 @@ struct Legal {
 }
 
 impl<S> Part<'_, S> {
-    /// Parts of [`LEAVES_A_PART`] positions each.
+    /// Parts of [`LEAVES_PER_PART`] positions each.
     fn split(self) -> Vec<(Self, Legal)> {
         let Self { mut positions, mut bits, mut constants } = self;
         let mut parts = Vec::new();
         while !positions.is_empty() {
-            let size = LEAVES_A_PART.min(positions.len());
+            let size = LEAVES_PER_PART.min(positions.len());
             let share = |length: usize| length / positions.len() * size;
             let (bits_here, bits_left) = bits.split_at_mut(share(bits.len()));
             let (constants_here, constants_left) = constants.split_at_mut(share(constants.len()));

@@ -5,23 +5,24 @@
 //! [`search::Evaluations`]. [`erased`] hides the game's type for callers that learn it at run time.
 //!
 //! ```
-//! use zerosum_core::{Search, SearchConfig, games::{CoreGame, tictactoe::TicTacToe}, search::{Evaluations, Noise, SETTLED_NODES}};
+//! use zerosum_core::{Search, SearchConfig, games::{CoreGame, tictactoe::TicTacToe}, search::{Evaluations, Noise, MAX_SETTLED_NODES}};
 //!
 //! let mut search = Search::new(TicTacToe::standard().into(), SearchConfig::default(), 1)?;
 //! search.begin(0, 100, Noise::None)?;
 //! while search.finished().is_empty() {
-//!     let leaves = search.gather(1, SETTLED_NODES);
+//!     let leaves = search.gather(1, MAX_SETTLED_NODES);
 //!     if !leaves.is_empty() {
 //!         let logits = vec![0.0; leaves.legal_actions().len()];
 //!         search.apply(leaves.ticket(), &Evaluations::new(&logits, &[0.0]))?;
 //!     }
 //! }
 //! assert_eq!(search.root(0).visits.iter().sum::<u32>(), 100);
-//! # Ok::<(), zerosum_core::SearchError>(())
+//! # Ok::<(), zerosum_core::UsageError>(())
 //! ```
 
 pub mod alpha_beta;
 pub mod erased;
+pub mod error;
 pub mod game;
 pub mod games;
 mod interrupt;
@@ -32,6 +33,7 @@ mod pool;
 pub mod random;
 pub mod search;
 
+pub use error::UsageError;
 pub use game::{Action, Description, Game, GameSpec, Outcome, Planes, Player, Position, ValueForFirst, ValueForMover};
 pub use leaves::Leaves;
-pub use search::{Search, SearchConfig, SearchError};
+pub use search::{Search, SearchConfig};

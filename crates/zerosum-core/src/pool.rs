@@ -11,7 +11,7 @@ pub struct Pool {
 
 /// Number of leaves that a thread takes at a time: large enough that taking them costs nothing, small enough that all
 /// threads end together.
-pub const LEAVES_A_PART: usize = 8;
+pub const LEAVES_PER_PART: usize = 8;
 
 impl Pool {
     /// A pool of `num_threads` threads, the calling one included; `None` if it is the only one.

@@ -20,7 +20,7 @@ use zerosum_core::games::tictactoe::TicTacToe;
 use zerosum_core::games::{self, CoreGame};
 use zerosum_core::perft::perft;
 use zerosum_core::random::RandomStream;
-use zerosum_core::{SearchConfig, SearchError};
+use zerosum_core::{SearchConfig, UsageError};
 
 /// The packed bit planes and the constants of one position. Panics if a plane is left out or there is one too many.
 fn encode<G: Game>(game: &G, state: &G::State) -> (Vec<u8>, Vec<f32>) {
@@ -427,7 +427,7 @@ fn states_are_shared_by_games_of_one_board_and_numbering_alone() {
             ];
             for (number, error) in errors.into_iter().enumerate() {
                 assert_eq!(error.is_some(), kind != other_kind, "{name} in {other_name}, call {number}: {error:?}");
-                if let Some(SearchError(sentence)) = error {
+                if let Some(UsageError(sentence)) = error {
                     let full = [&maker, &other].map(|game| game.spec().full_name());
                     assert_eq!(sentence, format!("this state is of {}, expected a state of {}", full[0], full[1]));
                 }

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use zerosum_core::SearchError;
+use zerosum_core::UsageError;
 
 struct GameFailure(PyErr);
 
@@ -45,6 +45,6 @@ pub fn game_error(py: Python<'_>, message: String) -> PyErr {
 }
 
 /// A ValueError with the message of the core.
-pub fn value_error(error: SearchError) -> PyErr {
+pub fn value_error(error: UsageError) -> PyErr {
     PyValueError::new_err(error.0)
 }

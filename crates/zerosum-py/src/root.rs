@@ -22,76 +22,76 @@ impl Root {
     fn visits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_slice(py, &self.inner.visits)
     }
-    /// Mean (or exact) value of each move, NaN where it has no visits; whatever a draw is worth in the search.
+    /// Mean or exact result of each move, NaN where it has no visits; `draw_value` does not change it.
     #[getter]
     fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.q)
     }
-    /// Mean share of draws below each move, NaN where it has no visits; None unless a setting needs it.
+    /// Mean probability of a draw below each move, NaN where it has no visits; None unless a setting needs it.
     #[getter]
     fn draws<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
-        self.inner.draw.map(|_| PyArray1::from_slice(py, &self.inner.draws))
+        self.inner.draw_share.map(|_| PyArray1::from_slice(py, &self.inner.draw_shares))
     }
-    /// The same of the position.
+    /// Mean probability of a draw at the root; None unless a setting needs it.
     #[getter]
     fn draw(&self) -> Option<f32> {
-        self.inner.draw
+        self.inner.draw_share
     }
-    /// Mean number of plies that are left after each move, NaN where it has no visits; None as `draws`.
+    /// Mean number of plies left after each move, NaN where it has no visits; None unless a setting needs it.
     ///
-    /// 0 from a leaf of which the evaluator does not say it.
+    /// A leaf counts as 0 if the evaluator does not predict the plies left.
     #[getter]
     fn plies_left<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
-        self.inner.draw.map(|_| PyArray1::from_slice(py, &self.inner.plies_left))
+        self.inner.draw_share.map(|_| PyArray1::from_slice(py, &self.inner.plies_left))
     }
-    /// The network's, without noise.
+    /// The network's priors, without noise.
     #[getter]
     fn priors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.priors)
     }
-    /// The network's own value of the position after each move, exact where that ends the game.
+    /// The network's value of the position after each move, exact where that ends the game.
     ///
     /// NaN where the network was not asked.
     #[getter]
     fn net_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.net_values)
     }
-    /// The exact result of each move is at least this.
+    /// Lower bound of each move's exact result.
     #[getter]
     fn lower<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.lower)
     }
-    /// The exact result of each move is at most this.
+    /// Upper bound of each move's exact result.
     #[getter]
     fn upper<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.upper)
     }
-    /// Mean of what was backed up, or the exact result.
+    /// Mean of the values backed up, or the exact result.
     #[getter]
     fn value(&self) -> f32 {
         self.inner.value
     }
-    /// The network's own value of the root.
+    /// The network's value of the root.
     #[getter]
     fn net_value(&self) -> f32 {
         self.inner.net_value
     }
-    /// The exact result once it is known.
+    /// The exact result, if it is proven.
     #[getter]
     fn proven(&self) -> Option<f32> {
         self.inner.proven
     }
-    /// Who is to move.
+    /// The player to move.
     #[getter]
     fn player(&self) -> usize {
         self.inner.player.index()
     }
-    /// Simulations that the tree holds, reused ones included.
+    /// Simulations in the tree, reused ones included.
     #[getter]
     fn num_simulations(&self) -> u32 {
         self.inner.num_simulations
     }
-    /// How many of those came with the reused tree.
+    /// Simulations that were reused from an earlier search.
     #[getter]
     fn num_reused(&self) -> u32 {
         self.inner.num_reused
@@ -104,26 +104,26 @@ impl Root {
     /// Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on.
     #[getter]
     fn limit(&self) -> Option<&'static str> {
-        self.inner.limit.map(search::Limit::name)
+        self.inner.stop_reason.map(search::StopReason::name)
     }
-    /// True if `best_action` is a draw from the improved policy, by the Gumbel noise that the search asked for.
+    /// True if `best_action` is sampled from the improved policy, by the Gumbel noise of the search.
     #[getter]
     fn has_gumbel_noise(&self) -> bool {
         self.inner.has_gumbel_noise
     }
-    /// [L], sums to 1: uniform over proven wins if there are any, else visits without the proven losses.
+    /// The shares of the visits, [L], sums to 1: uniform over proven wins if any, else without the proven losses.
     ///
-    /// Visits that were only forced (`forced_playouts`) do not count. Where every move loses it is the priors.
+    /// Forced visits (`forced_playouts`) do not count. If every move loses, it is the priors.
     fn visit_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.visit_policy())
     }
-    /// [L], sums to 1, what a move is drawn from: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
+    /// The policy to sample moves from, [L], sums to 1: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
     ///
-    /// The visits of sequential halving are those of its schedule, however good the moves are.
+    /// Visits of sequential halving follow its schedule, however good the moves are.
     fn move_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.move_policy())
     }
-    /// [L], sums to 1, what the policy is to learn: `visit_policy`, or softmax(logit + sigma(completed q)).
+    /// The policy to learn, [L], sums to 1: `visit_policy`, or softmax(logit + sigma(completed q)).
     ///
     /// The latter (`policy_target` = "completed-q" in the settings) is uniform over proven wins if there are any, and
     /// has no share for a proven loss while another move exists.
@@ -132,8 +132,8 @@ impl Root {
     }
     /// The move to play: a proven win first, a proven loss last, else the most visited, or as `move_choice` says.
     ///
-    /// At a root whose result is proven, one of the moves that are certain to reach it.
-    /// With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + sigma(q).
+    /// At a root with a proven result it is a move that is certain to reach it.
+    /// At a Gumbel root it is the survivor of the halving with the largest g + logit + sigma(q).
     #[getter]
     fn best_action(&self) -> Option<Action> {
         self.inner.best_index().map(|index| self.inner.actions[index])

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use zerosum_core::erased::AnySearch;
 use zerosum_core::game::Action;
-use zerosum_core::search::{Evaluations, Noise, SETTLED_NODES, UNLIMITED_SIMULATIONS};
+use zerosum_core::search::{Evaluations, MAX_SETTLED_NODES, Noise, UNLIMITED_SIMULATIONS};
 
 use crate::failure::{catch, game_error, value_error};
 use crate::game::{Game, action_index};
@@ -17,8 +17,8 @@ use crate::root::Root;
 use crate::settings::Settings;
 use crate::state::{LineOfPlay, State};
 
-/// The equivalent of [`SETTLED_NODES`] for rules in Python.
-const SETTLED_NODES_OF_PYTHON: u32 = 256;
+/// The equivalent of [`MAX_SETTLED_NODES`] for rules in Python.
+const MAX_SETTLED_NODES_PYTHON: u32 = 256;
 
 /// Searches of many positions of one game side by side. `zerosum.search.new_search` makes one from a `SearchConfig`.
 ///
@@ -110,14 +110,14 @@ impl Search {
         Ok(self.lock(py)?.num_trees())
     }
 
-    /// Put a position at the tree's root and forget what the tree knew.
+    /// Put a position at the tree's root and forget the tree's contents.
     fn reset(&self, py: Python<'_>, tree: usize, state: &State) -> PyResult<()> {
         self.lock(py)?.reset(tree, &state.inner).map_err(value_error)?;
         self.lines()[tree] = state.line.clone();
         Ok(())
     }
 
-    /// Make a legal move at the root; with `keep`, what is known below it stays.
+    /// Make a legal move at the root; with `keep` the subtree below it stays.
     #[pyo3(signature = (tree, action, *, keep))]
     fn advance(&self, py: Python<'_>, tree: usize, action: i64, keep: bool) -> PyResult<()> {
         let action = action_index(py, action, self.game.get().inner.spec())?;
@@ -132,9 +132,9 @@ impl Search {
         Ok(())
     }
 
-    /// Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel draw.
+    /// Begin a search of the root; `noise` is (seed, game, ply), the key of its Dirichlet or Gumbel noise.
     ///
-    /// Raises ValueError: `num_simulations` is not in 0 to `UNLIMITED_SIMULATIONS`.
+    /// Raises ValueError if `num_simulations` is not in 0 to `UNLIMITED_SIMULATIONS`.
     #[pyo3(signature = (tree, num_simulations, *, noise=None))]
     fn begin(&self, py: Python<'_>, tree: usize, num_simulations: i64, noise: Option<(u64, u64, u64)>) -> PyResult<()> {
         let num_simulations =
@@ -147,15 +147,16 @@ impl Search {
         self.call_rules(py, |search| search.begin(tree, num_simulations, noise))?.map_err(value_error)
     }
 
-    /// Run simulations until `max_leaves` positions wait for an evaluation, or no tree has another to ask about.
+    /// Run simulations until `max_leaves` positions wait for an evaluation, or no tree finds another one.
     ///
-    /// Simulations that end in a settled position (the end of a game, a proof, a known evaluation) need none, and there
-    /// may be millions of them. A tree is left for the next call once they have walked through `max_settled` of its
-    /// nodes; if not given, that is a few milliseconds' worth.
+    /// Simulations that end in a settled position (the end of a game, a proof, a cached evaluation) need none, and there
+    /// may be millions of them. A tree waits for the next call once they have walked through `max_settled` of its nodes;
+    /// by default that takes a few milliseconds.
     #[pyo3(signature = (max_leaves, *, max_settled=None))]
     fn gather(&self, py: Python<'_>, max_leaves: usize, max_settled: Option<u32>) -> PyResult<Leaves> {
         let game = self.game.get();
-        let max_settled = max_settled.unwrap_or(if game.is_python { SETTLED_NODES_OF_PYTHON } else { SETTLED_NODES });
+        let max_settled =
+            max_settled.unwrap_or(if game.is_python { MAX_SETTLED_NODES_PYTHON } else { MAX_SETTLED_NODES });
         let leaves = if game.is_python {
             self.call_rules(py, |search| search.gather(max_leaves, max_settled))?
         } else {
@@ -164,10 +165,10 @@ impl Search {
         Ok(Leaves::of_search(leaves, game.is_python))
     }
 
-    /// Back up the answers to the leaves with this ticket.
+    /// Back up the evaluations of the leaves with this ticket.
     ///
-    /// `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B] in
-    /// [0, 1], how likely they are; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
+    /// `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B],
+    /// probabilities of a draw; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
     /// The arrays are read before the interpreter lock is released: other threads may overwrite them then.
     #[pyo3(signature = (ticket, logits, values, *, draws=None, moves_left=None))]
     fn apply(
@@ -195,7 +196,7 @@ impl Search {
         applied?.map_err(value_error)
     }
 
-    /// Take the leaves with this ticket back as if they had never been asked for.
+    /// Take back the leaves with this ticket, as if they had never been handed out.
     fn cancel(&self, py: Python<'_>, ticket: u64) -> PyResult<()> {
         self.lock(py)?.cancel(ticket).map_err(value_error)
     }
@@ -216,18 +217,18 @@ impl Search {
         Ok(self.tree(py, tree)?.best_line(tree, first))
     }
 
-    /// From now on search and play only these legal moves of the root, or all again if none is given.
+    /// Restrict search and play to these legal moves of the root; an empty list allows all.
     ///
-    /// The search ends once the best of them is proven. It holds until the root is another one, and may change with
-    /// leaves in flight. A Gumbel root takes no notice.
+    /// The search ends once the best of them is proven. The restriction ends when the root changes, and may change with
+    /// leaves in flight. A Gumbel root ignores it.
     fn restrict(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
         self.call_rules(py, |search| search.restrict(tree, &actions))?.map_err(value_error)
     }
 
-    /// From now on begin simulations with these legal moves of the root, or any again if none is given.
+    /// Make simulations begin with these legal moves of the root; an empty list ends this.
     ///
-    /// The search ends once all allowed moves are proven; until then it goes on, even if its root is proven. It
-    /// holds until the root is another one, and may change with leaves in flight. A Gumbel root takes no notice.
+    /// The search goes on until all of them that are allowed are proven, even if the root is proven before. The favour
+    /// ends when the root changes, and may change with leaves in flight. A Gumbel root ignores it.
     fn favour(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
         self.call_rules(py, |search| search.favour(tree, &actions))?.map_err(value_error)
     }
@@ -238,39 +239,39 @@ impl Search {
         Ok(State { inner, line: self.lines()[tree].clone() })
     }
 
-    /// Forget the evaluations that were kept: to be called when the network changes.
+    /// Empty the evaluation cache: call this when the network changes.
     ///
-    /// What is in flight is not kept either.
+    /// Evaluations in flight are not kept either.
     fn clear_cache(&self, py: Python<'_>) -> PyResult<()> {
         self.lock(py)?.clear_cache();
         Ok(())
     }
 
-    /// Leaves, since the search was made, that were not asked about because the cache knew them.
+    /// Number of leaves that the cache answered, since the search was made.
     #[getter]
     fn num_cached(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_cached())
     }
 
-    /// Whether `apply` has to be told `moves_left`.
+    /// Whether `apply` needs `moves_left`.
     #[getter]
     fn wants_moves_left(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.lock(py)?.config().moves_left_effect > 0.0)
     }
 
-    /// Leaves that were asked about, none of them twice, however many are in flight.
+    /// Number of leaves handed out; none is handed out twice, however many are in flight.
     #[getter]
     fn num_leaves(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_leaves())
     }
 
-    /// Simulations that met a leaf in flight and were put off: the next ones went elsewhere.
+    /// Number of simulations that met a leaf in flight and were put off; the next ones go elsewhere.
     #[getter]
     fn num_collisions(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_collisions())
     }
 
-    /// Memory that the trees and the cache hold.
+    /// Bytes of the trees and the cache.
     #[getter]
     fn num_bytes(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.lock(py)?.num_bytes())

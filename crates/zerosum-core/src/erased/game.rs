@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::position::{AnyPosition, AnyState, ErasedPosition, require_legal};
 use super::search::{AnyLeaves, AnySearch, ErasedLeaves};
+use crate::error::UsageError;
 use crate::game::{Action, Description, Game, GameSpec, Position};
 use crate::leaves::Leaves;
 use crate::perft;
-use crate::search::{Search, SearchConfig, SearchError};
+use crate::search::{Search, SearchConfig};
 
 /// [`Game`] with its type hidden.
 pub trait AnyGame: Send + Sync {
@@ -33,19 +34,19 @@ pub trait AnyGame: Send + Sync {
     ///
     /// # Errors
     /// If there is no start with this number.
-    fn start(&self, number: i64) -> Result<AnyState, SearchError>;
+    fn start(&self, number: i64) -> Result<AnyState, UsageError>;
 
     /// See [`Game::parse_position`].
     ///
     /// # Errors
     /// If the text is not a position of the game.
-    fn parse_position(&self, text: &str) -> Result<AnyState, SearchError>;
+    fn parse_position(&self, text: &str) -> Result<AnyState, UsageError>;
 
     /// The state as this game reads it.
     ///
     /// # Errors
     /// If the state is of another game.
-    fn position<'a>(&'a self, state: &'a AnyState) -> Result<Box<dyn AnyPosition + 'a>, SearchError>;
+    fn position<'a>(&'a self, state: &'a AnyState) -> Result<Box<dyn AnyPosition + 'a>, UsageError>;
 
     /// See [`perft::random_plies`].
     fn random_plies(&self, num_plies: u64, seed: u64, check_interrupt: &dyn Fn()) -> u64;
@@ -54,13 +55,13 @@ pub trait AnyGame: Send + Sync {
     ///
     /// # Errors
     /// If a state is of another game.
-    fn encode_again(&self, states: &[AnyState], times: u32, check_interrupt: &dyn Fn()) -> Result<(), SearchError>;
+    fn encode_again(&self, states: &[AnyState], times: u32, check_interrupt: &dyn Fn()) -> Result<(), UsageError>;
 
     /// Positions as an evaluator takes them, outside any search.
     ///
     /// # Errors
     /// If a state is of another game.
-    fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, SearchError>;
+    fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, UsageError>;
 
     /// Positions of recorded games: the i-th is after `plies[i]` moves of game `games[i]`. The moves of game g are
     /// `actions[offsets[g]..offsets[g + 1]]`, from `starts[g]` or, if that is missing, from the initial state.
@@ -74,13 +75,13 @@ pub trait AnyGame: Send + Sync {
         offsets: &[i64],
         games: &[i64],
         plies: &[i64],
-    ) -> Result<Arc<dyn AnyLeaves>, SearchError>;
+    ) -> Result<Arc<dyn AnyLeaves>, UsageError>;
 
     /// See [`Search::new`].
     ///
     /// # Errors
     /// If a setting is not allowed.
-    fn search(&self, config: SearchConfig, num_trees: usize) -> Result<Box<dyn AnySearch>, SearchError>;
+    fn search(&self, config: SearchConfig, num_trees: usize) -> Result<Box<dyn AnySearch>, UsageError>;
 }
 
 /// The [`AnyGame`] of a game of known type.
@@ -128,19 +129,19 @@ impl<G: Game> AnyGame for Erased<G> {
         self.game.num_starts()
     }
 
-    fn start(&self, number: i64) -> Result<AnyState, SearchError> {
+    fn start(&self, number: i64) -> Result<AnyState, UsageError> {
         let last = self.num_starts() - 1;
         let number = u32::try_from(number).ok().filter(|number| *number <= last).ok_or_else(|| {
-            SearchError(format!("{} has no start {number}: they are 0 to {last}", self.game.spec().name()))
+            UsageError(format!("{} has no start {number}: they are 0 to {last}", self.game.spec().name()))
         })?;
         Ok(self.state(self.game.start(number)))
     }
 
-    fn parse_position(&self, text: &str) -> Result<AnyState, SearchError> {
-        Ok(self.state(self.game.parse_position(text).map_err(SearchError)?))
+    fn parse_position(&self, text: &str) -> Result<AnyState, UsageError> {
+        Ok(self.state(self.game.parse_position(text).map_err(UsageError)?))
     }
 
-    fn position<'a>(&'a self, state: &'a AnyState) -> Result<Box<dyn AnyPosition + 'a>, SearchError> {
+    fn position<'a>(&'a self, state: &'a AnyState) -> Result<Box<dyn AnyPosition + 'a>, UsageError> {
         Ok(Box::new(ErasedPosition { game: &self.game, position: state.read(&self.game)? }))
     }
 
@@ -148,13 +149,13 @@ impl<G: Game> AnyGame for Erased<G> {
         perft::random_plies(&*self.game, num_plies, seed, check_interrupt)
     }
 
-    fn encode_again(&self, states: &[AnyState], times: u32, check_interrupt: &dyn Fn()) -> Result<(), SearchError> {
+    fn encode_again(&self, states: &[AnyState], times: u32, check_interrupt: &dyn Fn()) -> Result<(), UsageError> {
         let states: Result<Vec<_>, _> = states.iter().map(|state| Ok(&state.read(&self.game)?.state)).collect();
         perft::encode_again(&*self.game, &states?, times, check_interrupt);
         Ok(())
     }
 
-    fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, SearchError> {
+    fn encode(&self, states: &[AnyState]) -> Result<Arc<dyn AnyLeaves>, UsageError> {
         let mut leaves = Leaves::<G>::new(self.game.spec(), 0);
         for (index, state) in states.iter().enumerate() {
             leaves.push(&self.game, index as u32, state.read(&self.game)?.clone());
@@ -169,10 +170,10 @@ impl<G: Game> AnyGame for Erased<G> {
         offsets: &[i64],
         games: &[i64],
         plies: &[i64],
-    ) -> Result<Arc<dyn AnyLeaves>, SearchError> {
+    ) -> Result<Arc<dyn AnyLeaves>, UsageError> {
         if games.len() != plies.len() {
             let (games, plies) = (games.len(), plies.len());
-            return Err(SearchError(format!("there are {games} games and {plies} plies, expected one each a sample")));
+            return Err(UsageError(format!("there are {games} games and {plies} plies, expected one each a sample")));
         }
         // One initial state for all samples: a Python game's states keep what was played from them.
         let initial = Position::initial(&*self.game);
@@ -183,12 +184,12 @@ impl<G: Game> AnyGame for Erased<G> {
                 .and_then(|game| Some((*offsets.get(game)?, *offsets.get(game + 1)?)))
                 .and_then(|(start, end)| actions.get(start as usize..end as usize))
                 .and_then(|moves| moves.get(..usize::try_from(*ply).ok()?))
-                .ok_or_else(|| SearchError(format!("sample {sample}: game {game} has no ply {ply}")))?;
+                .ok_or_else(|| UsageError(format!("sample {sample}: game {game} has no ply {ply}")))?;
             let start = starts.get(*game as usize).and_then(Option::as_ref);
             let mut position = start.map_or(Ok(&initial), |start| start.read(&self.game))?.clone();
             for action in moves {
                 require_legal(&*self.game, &position, *action)
-                    .map_err(|error| SearchError(format!("sample {sample}, ply {}: {error}", position.plies)))?;
+                    .map_err(|error| UsageError(format!("sample {sample}, ply {}: {error}", position.plies)))?;
                 position.play(&*self.game, *action);
             }
             leaves.push(&self.game, sample as u32, position);
@@ -196,7 +197,7 @@ impl<G: Game> AnyGame for Erased<G> {
         Ok(self.erase(leaves))
     }
 
-    fn search(&self, config: SearchConfig, num_trees: usize) -> Result<Box<dyn AnySearch>, SearchError> {
+    fn search(&self, config: SearchConfig, num_trees: usize) -> Result<Box<dyn AnySearch>, UsageError> {
         Ok(Box::new(Search::new(Arc::clone(&self.game), config, num_trees)?))
     }
 }

@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::alpha_beta::{AlphaBeta, alpha_beta};
+use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec, Outcome, Player, Position};
 use crate::leaves::encoded;
 use crate::perft::perft;
 use crate::picture::Picture;
 use crate::random::RandomStream;
-use crate::search::SearchError;
 
 /// A position with the game that made it. A game that [shares its states](GameSpec::shares_states_with) can read it, too.
 #[derive(Clone)]
@@ -94,7 +94,7 @@ impl AnyState {
     ///
     /// # Errors
     /// If the game cannot read it.
-    pub(super) fn read<G: Game>(&self, game: &Arc<G>) -> Result<&Position<G::State>, SearchError> {
+    pub(super) fn read<G: Game>(&self, game: &Arc<G>) -> Result<&Position<G::State>, UsageError> {
         (&*self.stored as &dyn Any)
             .downcast_ref::<StoredPosition<G>>()
             .filter(|stored| Arc::ptr_eq(&stored.game, game) || stored.game.spec().shares_states_with(game.spec()))
@@ -103,19 +103,17 @@ impl AnyState {
     }
 }
 
-fn foreign(found: &GameSpec, expected: &GameSpec) -> SearchError {
+fn foreign(found: &GameSpec, expected: &GameSpec) -> UsageError {
     let (found_name, expected_name) = (found.full_name(), expected.full_name());
     if found_name != expected_name {
-        return SearchError(format!("this state is of {found_name}, expected a state of {expected_name}"));
+        return UsageError(format!("this state is of {found_name}, expected a state of {expected_name}"));
     }
     let size = |spec: &GameSpec| {
         let (height, width) = spec.board_shape();
         format!("version {}, {height}x{width} squares, {} actions", spec.version(), spec.num_actions())
     };
     let (found, expected) = (size(found), size(expected));
-    SearchError(format!(
-        "this state is of another {expected_name} ({found}), expected a state of this one ({expected})"
-    ))
+    UsageError(format!("this state is of another {expected_name} ({found}), expected a state of this one ({expected})"))
 }
 
 /// A state that a game reads. Its methods are those of [`Game`] and [`Position`].
@@ -136,24 +134,20 @@ pub trait AnyPosition {
     ///
     /// # Errors
     /// If the action is illegal.
-    fn play(&self, action: Action) -> Result<AnyState, SearchError>;
+    fn play(&self, action: Action) -> Result<AnyState, UsageError>;
 
     /// See [`alpha_beta`].
     ///
     /// # Errors
     /// If the depth is out of range or the game is over.
-    fn alpha_beta(
-        &self,
-        depth: u32,
-        random: RandomStream,
-        check_interrupt: &dyn Fn(),
-    ) -> Result<AlphaBeta, SearchError>;
+    fn alpha_beta(&self, depth: u32, random: RandomStream, check_interrupt: &dyn Fn())
+    -> Result<AlphaBeta, UsageError>;
 
     /// A legal action as text, in the game's own notation or one of [`Game::notations`].
     ///
     /// # Errors
     /// If the action is illegal or the notation unknown.
-    fn action_text(&self, action: Action, notation: Option<&str>) -> Result<String, SearchError>;
+    fn action_text(&self, action: Action, notation: Option<&str>) -> Result<String, UsageError>;
 
     /// The legal action, also past a soft ending, that a text means in any of the game's notations; `None` if no action or
     /// more than one is written so.
@@ -163,7 +157,7 @@ pub trait AnyPosition {
     ///
     /// # Errors
     /// If the notation is unknown.
-    fn position_text(&self, notation: Option<&str>) -> Result<Option<String>, SearchError>;
+    fn position_text(&self, notation: Option<&str>) -> Result<Option<String>, UsageError>;
 }
 
 /// The [`AnyPosition`] of a game of known type.
@@ -214,7 +208,7 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
         perft(&**self.game, &self.position.state, depth, check_interrupt)
     }
 
-    fn play(&self, action: Action) -> Result<AnyState, SearchError> {
+    fn play(&self, action: Action) -> Result<AnyState, UsageError> {
         require_legal(&**self.game, self.position, action)?;
         let mut next = self.position.clone();
         next.play(&**self.game, action);
@@ -226,11 +220,11 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
         depth: u32,
         random: RandomStream,
         check_interrupt: &dyn Fn(),
-    ) -> Result<AlphaBeta, SearchError> {
+    ) -> Result<AlphaBeta, UsageError> {
         alpha_beta(&**self.game, self.position, depth, random, check_interrupt)
     }
 
-    fn action_text(&self, action: Action, notation: Option<&str>) -> Result<String, SearchError> {
+    fn action_text(&self, action: Action, notation: Option<&str>) -> Result<String, UsageError> {
         require_legal(&**self.game, self.position, action)?;
         let Some(notation) = notation else { return Ok(self.game.action_text(&self.position.state, action)) };
         require_notation(self.game.spec(), notation, self.game.notations())?;
@@ -241,7 +235,7 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
         self.game.parse_action(&self.position.state, &self.legal_actions(true), text)
     }
 
-    fn position_text(&self, notation: Option<&str>) -> Result<Option<String>, SearchError> {
+    fn position_text(&self, notation: Option<&str>) -> Result<Option<String>, UsageError> {
         let Some(notation) = notation else { return Ok(self.game.position_text(&self.position.state)) };
         require_notation(self.game.spec(), notation, self.game.position_notations())?;
         Ok(self.game.position_text_in(&self.position.state, notation))
@@ -252,18 +246,18 @@ pub(super) fn require_legal<G: Game>(
     game: &G,
     position: &Position<G::State>,
     action: Action,
-) -> Result<(), SearchError> {
+) -> Result<(), UsageError> {
     if game.is_legal(&position.state, action) {
         return Ok(());
     }
     let (legal, board) = (position.legal_actions(game, true), game.board_text(&position.state));
-    Err(SearchError(format!("action {action} is illegal here, legal are {legal:?}:\n{board}")))
+    Err(UsageError(format!("action {action} is illegal here, legal are {legal:?}:\n{board}")))
 }
 
-fn require_notation(spec: &GameSpec, notation: &str, known: &[&str]) -> Result<(), SearchError> {
+fn require_notation(spec: &GameSpec, notation: &str, known: &[&str]) -> Result<(), UsageError> {
     if known.contains(&notation) {
         return Ok(());
     }
     let known = if known.is_empty() { "it has only its own".into() } else { format!("known are {}", known.join(", ")) };
-    Err(SearchError(format!("{} has no notation {notation:?}, {known}", spec.name())))
+    Err(UsageError(format!("{} has no notation {notation:?}, {known}", spec.name())))
 }

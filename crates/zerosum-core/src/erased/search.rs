@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::position::AnyState;
+use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec};
 use crate::leaves::{LeafArrays, Leaves};
-use crate::search::{Evaluations, Noise, Root, Search, SearchConfig, SearchError};
+use crate::search::{Evaluations, Noise, Root, Search, SearchConfig};
 
 /// [`Leaves`] with the game's type hidden.
 pub trait AnyLeaves: Send + Sync {
@@ -55,14 +56,14 @@ impl<G: Game> AnyLeaves for ErasedLeaves<G> {
 pub trait AnySearch: Send {
     fn num_trees(&self) -> usize;
     fn config(&self) -> &SearchConfig;
-    fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), SearchError>;
-    fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), SearchError>;
-    fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError>;
-    fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError>;
-    fn favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), SearchError>;
+    fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), UsageError>;
+    fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), UsageError>;
+    fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), UsageError>;
+    fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), UsageError>;
+    fn favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), UsageError>;
     fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<dyn AnyLeaves>;
-    fn apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), SearchError>;
-    fn cancel(&mut self, ticket: u64) -> Result<(), SearchError>;
+    fn apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), UsageError>;
+    fn cancel(&mut self, ticket: u64) -> Result<(), UsageError>;
     fn finished(&self) -> Vec<u32>;
     fn root(&self, tree: usize) -> Root;
     fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
@@ -100,16 +101,16 @@ impl<G: Game> AnySearch for Search<G> {
     }
 
     forward_mut! {
-        advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), SearchError>;
-        begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), SearchError>;
-        restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), SearchError>;
-        favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), SearchError>;
-        apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), SearchError>;
-        cancel(&mut self, ticket: u64) -> Result<(), SearchError>;
+        advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), UsageError>;
+        begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), UsageError>;
+        restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), UsageError>;
+        favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), UsageError>;
+        apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), UsageError>;
+        cancel(&mut self, ticket: u64) -> Result<(), UsageError>;
         clear_cache(&mut self);
     }
 
-    fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), SearchError> {
+    fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), UsageError> {
         let position = state.read(self.game())?.clone();
         Self::reset(self, tree, position)
     }

@@ -1,16 +1,15 @@
-//! Evaluations kept for positions that are met again: in another line of a tree, in another tree, in a later search.
+//! A cache of evaluations, for positions that are met again: in another line of a tree, in another tree, in a later search.
 //!
-//! The key is a hash of what the network is asked, planes and legal actions, so positions that differ in their history or
-//! in repetitions differ here as far as the network can tell them apart. What is kept is what the network said: exact
-//! results never pass through.
+//! The key is a hash of the network's input, planes and legal actions, so positions with different histories or repetitions
+//! have different keys if the network sees a difference. The cache holds the network's evaluations, never exact results.
 //!
 //! ```text
 //!    new ──> young ──(full)──> old ──(young is full again)──> forgotten
 //!              ^────(found)─────┘
 //! ```
 //!
-//! Two generations hold half of the positions each. Once the young one is full it becomes the old one, and what was not
-//! asked about for so long is forgotten. Their memory is used again; nothing is allocated once both have been full.
+//! Each of two generations holds half of the positions. When the young one is full it becomes the old one, and the former old
+//! one is emptied: positions that were not found in the meantime are forgotten. Nothing is allocated once both have been full.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -19,12 +18,12 @@ use super::node::Estimate;
 use crate::game::ValueForMover;
 use crate::random::mix;
 
-/// What a position is known by: 128 bits, so that no two of a run are taken for one another (among 10⁹ the chance is below
-/// 10⁻²⁰).
+/// The key of a position: 128 bits, so that two positions of a run hardly ever share one (among 10⁹ positions with a
+/// probability below 10⁻²⁰).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Key(u128);
 
-/// The key of a sequence of words of which each leads two independent chains of bijections on.
+/// The key of a sequence of words: two independent chains of bijections, one step a word.
 pub fn key_of(words: impl Iterator<Item = u64>) -> Key {
     let step = |(one, other): (u64, u64), word: u64| {
         let product = (other ^ word).wrapping_mul(0xA076_1D64_78BD_642F);
@@ -34,7 +33,7 @@ pub fn key_of(words: impl Iterator<Item = u64>) -> Key {
     Key(u128::from(one) << 64 | u128::from(other))
 }
 
-/// A key is a hash already.
+/// The hasher of keys, which are hashes already.
 #[derive(Default)]
 struct KeyHasher(u64);
 
@@ -52,7 +51,7 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// Where a position's priors lie, and what else the network said.
+/// A position's evaluation; its priors are in the list of its generation.
 #[derive(Clone, Copy)]
 struct Entry {
     start: usize,
@@ -83,9 +82,9 @@ impl Generation {
     }
 
     fn num_bytes(&self) -> usize {
-        // An entry of the map takes one byte more, and an eighth of the map stays empty.
-        let a_place = size_of::<(Key, Entry)>() + 1;
-        self.entries.capacity() * 8 / 7 * a_place + self.priors.capacity() * size_of::<f32>()
+        // A hash map keeps one more byte per entry, and an eighth of its entries empty.
+        let bytes_per_entry = size_of::<(Key, Entry)>() + 1;
+        self.entries.capacity() * 8 / 7 * bytes_per_entry + self.priors.capacity() * size_of::<f32>()
     }
 }
 
@@ -93,17 +92,17 @@ impl Generation {
 pub struct Cache {
     young: Generation,
     old: Generation,
-    /// Positions of one generation.
+    /// Maximum number of positions of a generation.
     capacity: usize,
 }
 
 impl Cache {
-    /// An empty one of at least two positions.
+    /// An empty cache for `num_positions`, at least two.
     pub fn new(num_positions: usize) -> Self {
         Self { young: Generation::default(), old: Generation::default(), capacity: (num_positions / 2).max(1) }
     }
 
-    /// The priors of a position's legal actions and what else the network said, if it is known.
+    /// The priors of a position's legal actions and the rest of its evaluation, if it is known.
     pub fn get(&mut self, key: Key) -> Option<(&[f32], Estimate<ValueForMover>)> {
         if !self.young.entries.contains_key(&key) {
             let (priors, estimate) = self.old.get(key)?;
@@ -115,7 +114,7 @@ impl Cache {
         self.young.get(key)
     }
 
-    /// Keeps an evaluation. One of the same position stays.
+    /// Adds an evaluation, unless the position has one.
     pub fn insert(&mut self, key: Key, priors: &[f32], estimate: Estimate<ValueForMover>) {
         if self.young.entries.contains_key(&key) {
             return;
@@ -133,7 +132,7 @@ impl Cache {
         self.old.clear();
     }
 
-    /// Bytes held, used or not.
+    /// Bytes allocated, used or not.
     pub fn num_bytes(&self) -> usize {
         self.young.num_bytes() + self.old.num_bytes()
     }
@@ -147,7 +146,7 @@ mod tests {
         key_of([number, 7].into_iter())
     }
 
-    /// An estimate that tells which position it is of.
+    /// An estimate that identifies its position.
     fn value(number: u64) -> Estimate<ValueForMover> {
         Estimate { value: ValueForMover(number as f32 / 1e6), draw: 0.0, plies_left: 0.0 }
     }

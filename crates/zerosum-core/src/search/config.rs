@@ -1,6 +1,6 @@
 //! The settings of a search. Python's `SearchConfig` documents each with its source; a test holds the defaults equal.
 
-/// What an unvisited child's Q is, in [−1, 1] for the player to move at its parent.
+/// Q of an unvisited child, in [−1, 1] for the player to move at its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UnvisitedValue {
     /// −1: the pseudocode of the Science paper, where 0 in [0, 1] is a loss.
@@ -9,21 +9,21 @@ pub enum UnvisitedValue {
     Zero,
     /// The parent's own Q less `reduction · √(sum of the visited children's priors)` (first-play urgency by reduction).
     Parent {
-        /// How much less.
+        /// The factor of the square root.
         reduction: f32,
     },
 }
 
-/// How a simulation chooses its move at the root. Inside the tree it is always PUCT.
+/// How a simulation chooses its move at the root. Below the root it is always PUCT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootSelection {
-    /// As everywhere else, with Dirichlet noise in the priors where noise is asked for.
+    /// PUCT, as below the root; with Dirichlet noise in the priors if a search asks for noise.
     Puct,
-    /// Sequential halving among moves drawn by Gumbel noise (Danihelka et al., ICLR 2022).
+    /// Sequential halving of moves sampled by Gumbel noise (Danihelka et al., ICLR 2022).
     Gumbel,
 }
 
-/// What the policy is to learn from a search.
+/// The policy that is learned from a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyTarget {
     /// The shares of the visits.
@@ -32,23 +32,23 @@ pub enum PolicyTarget {
     CompletedQ,
 }
 
-/// How the move to play is chosen, where a PUCT root has been searched.
+/// How the move to play is chosen at a PUCT root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MoveChoice {
-    /// The most visited one.
+    /// The most visited move.
     Visits,
-    /// The one whose Q is best even if it is so many deviations of its mean lower, of those visited often enough.
+    /// The move with the highest lower confidence bound of Q, among those with enough visits.
     LowerConfidenceBound {
-        /// How many.
+        /// Deviations of the mean by which Q is lowered.
         deviations: f32,
-        /// What is often enough: this share of the most visits.
+        /// Minimum visits, as a share of the most visited move's.
         least_share: f32,
     },
 }
 
-/// Settings that hold for all trees of a search.
+/// Settings of a search, for all its trees.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, as in Python")]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings, as in Python")]
 pub struct SearchConfig {
     /// c(s) = c_init + c_factor · ln((1 + N(s) + c_base) / c_base).
     pub c_init: f32,
@@ -56,27 +56,27 @@ pub struct SearchConfig {
     pub c_base: f32,
     /// See `c_init`.
     pub c_factor: f32,
-    /// First-play urgency.
+    /// Q of unvisited children (first-play urgency).
     pub unvisited_value: UnvisitedValue,
-    /// ε: the root's priors become (1 − ε)·p + ε·Dir(α), where a search asks for noise.
+    /// ε: in a search with noise the root's priors are (1 − ε)·p + ε·Dir(α).
     pub noise_fraction: f32,
-    /// α of that noise.
+    /// α of the Dirichlet noise.
     pub noise_alpha: f32,
-    /// Where it is above 0, α is this divided by the position's number of legal moves instead.
+    /// If above 0, α is this divided by the root's number of legal moves, instead of `noise_alpha`.
     pub noise_total: f32,
     /// The reduction of `UnvisitedValue::Parent` at the root of a search with noise.
     pub root_unvisited_reduction: f32,
     /// How a simulation chooses its move at the root.
     pub root_selection: RootSelection,
-    /// m: how many moves sequential halving begins with.
+    /// m: the number of moves with which sequential halving begins.
     pub gumbel_actions: u16,
     /// c_visit of σ(q) = (c_visit + max N) · c_scale · q.
     pub gumbel_visit_scale: f32,
-    /// c_scale of it.
+    /// c_scale of σ.
     pub gumbel_value_scale: f32,
-    /// Whether σ takes the q of the root's moves rescaled to [0, 1], the worst to 0 and the best to 1, or in [−1, 1] as it is.
+    /// Whether σ rescales q to [0, 1], from the root's worst move to its best; else q is in [−1, 1].
     pub gumbel_rescale: bool,
-    /// What the policy is to learn.
+    /// The policy that is learned.
     pub policy_target: PolicyTarget,
     /// k: in a search with noise, a visited move of a PUCT root gets at least √(k · P · N) visits; 0 is off.
     pub forced_playouts: f32,
@@ -84,43 +84,43 @@ pub struct SearchConfig {
     pub move_choice: MoveChoice,
     /// c(s) is multiplied by 1 + `variance_scale` · (deviation of the values below s / `variance_prior` − 1); 0 is off.
     pub variance_scale: f32,
-    /// The deviation that is assumed of a node before it was visited,
+    /// Deviation of the values assumed of an unvisited node.
     pub variance_prior: f32,
-    /// and how many visits that counts as.
+    /// Visits for which `variance_prior` counts.
     pub variance_prior_visits: f32,
-    /// What a draw is worth to the root's player to move, in (−1, 1).
+    /// Value of a draw for the root's player to move, in (−1, 1).
     pub draw_value: f32,
-    /// The most that Q changes for a win that comes sooner or a loss that comes later; 0 is off.
+    /// Maximum bonus on Q for a shorter win or a longer loss; 0 is off.
     pub moves_left_effect: f32,
-    /// How much it changes a ply.
+    /// That bonus per ply.
     pub moves_left_slope: f32,
-    /// The |Q| from which it changes.
+    /// |Q| from which the bonus applies.
     pub moves_left_threshold: f32,
-    /// Whether the mean shares of draws are kept for reports.
+    /// Whether mean probabilities of draws are kept, for reports.
     pub keep_draws: bool,
-    /// Whether proven results are exact bounds: used in selection, backup, targets and to stop.
+    /// Whether proven results act in selection, backup and policy targets, and end a search.
     pub exact_bounds: bool,
-    /// Whether below the root a position that occurred before in its game is a draw.
+    /// Whether a position below the root that occurred before in its game is a draw.
     pub twofold_draw: bool,
-    /// Whether visits that a reused tree brings along count towards the number of simulations.
+    /// Whether the visits of a reused tree count towards the number of simulations.
     pub count_reused_visits: bool,
-    /// K: leaves of one tree in flight at a time; 1 is the sequential algorithm.
+    /// K: maximum number of leaves of one tree in flight; 1 is the sequential algorithm.
     pub leaves_in_flight: u16,
-    /// How much less than its move's Q a leaf in flight is worth, where K > 1.
+    /// Difference between a move's Q and the value of a leaf in flight below it; for K > 1.
     pub virtual_loss: f32,
-    /// Simulations of a tree that may meet a leaf in flight before its part of a batch goes out as it is, as a share of its visits,
-    /// but not more than there is room for.
+    /// Maximum number of collisions of a tree in one batch, as a share of its visits; at most four for each free place in the
+    /// batch.
     pub collision_share: f32,
-    /// Threads that share the work on a batch. What is found does not depend on them.
+    /// Threads that share the work on a batch. Results do not depend on their number.
     pub threads: u16,
-    /// How many evaluations are kept for positions that are met again; 0 is none.
+    /// Evaluations in the cache; 0 for no cache.
     pub cache_positions: u32,
-    /// Mebibytes that all trees together may hold, each an equal part: a tree that would outgrow its part ends its search.
+    /// Memory of all trees together, in MiB. Each has an equal part; a search ends when its tree would outgrow it.
     pub memory_mib: u32,
 }
 
 impl SearchConfig {
-    /// Whether nodes need more than their mean value.
+    /// Whether nodes keep further sums ([`Details`](super::node::Details)).
     pub fn has_details(&self) -> bool {
         self.move_choice != MoveChoice::Visits
             || self.variance_scale > 0.0

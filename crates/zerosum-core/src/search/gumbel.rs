@@ -5,11 +5,11 @@
 //!     round 1   a b c d e f g    2 each                       a b c d e f g
 //!     round 2   a b c            4 each: the better half      2 2 2 2 2 2 2
 //!     round 3   a b              7 each, and on until the     6 6 6
-//!               simulations are spent                         14 14 (what is left goes to the last two in turn)
+//!               simulations are spent                         14 14 (the last two moves take turns)
 //! ```
 //!
-//! What is better is g + logit + σ(Q), with g the move's Gumbel noise: zero where a search has none. With it, the best of
-//! the m highest is a draw of m moves without replacement, so the move played is itself a draw from the improved policy.
+//! Moves are ordered by g + logit + σ(Q), with g the move's Gumbel noise, which is 0 in a search without noise. With noise the
+//! m highest g + logit are a sample of m moves without replacement, and the move played is a sample from the improved policy.
 
 use super::arena::{Arena, ROOT};
 use super::config::SearchConfig;
@@ -17,28 +17,28 @@ use super::node::Node;
 use super::select::is_proven_loss;
 use std::cmp::Ordering;
 
-/// Less than this no prior is: its logarithm is finite.
-const LEAST_PRIOR: f32 = 1e-30;
-/// A range of Q values is at least this wide where they are rescaled (mctx's epsilon).
-const LEAST_RANGE: f32 = 1e-8;
+/// Minimum prior, so that logarithms are finite.
+const MIN_PRIOR: f32 = 1e-30;
+/// Minimum range of Q values that are rescaled (mctx's epsilon).
+const MIN_RANGE: f32 = 1e-8;
 
-/// The priors' logarithms: the network's logits but for a constant that all moves share.
+/// The logarithms of the priors: the network's logits up to a constant that all moves share.
 pub fn logits_of(priors: &[f32]) -> Vec<f32> {
-    priors.iter().map(|prior| libm::log(f64::from(prior.max(LEAST_PRIOR))) as f32).collect()
+    priors.iter().map(|prior| libm::log(f64::from(prior.max(MIN_PRIOR))) as f32).collect()
 }
 
-/// logit + σ(completed Q) of each move of an expanded root, the logits of the improved policy (section 4 of the paper);
-/// `logits` are those of [`logits_of`].
+/// The logits of the improved policy, logit + σ(completed Q), for each move of an expanded root (section 4 of the paper). `logits`
+/// come from [`logits_of`].
 ///
-/// σ(q) = (c_visit + max N) · c_scale · q, with q rescaled to [0, 1] by the least and the largest completed Q where the
-/// settings say so (mctx's `qtransform_completed_by_mix_value`). A move without visits has the mixed value for its Q (the
-/// paper's appendix D, equation 33): the network's value and the mean Q of the visited moves, weighted by their priors, as
-/// if these were one visit and N. Visits of a reused tree count like all others.
+/// σ(q) = (c_visit + max N) · c_scale · q. If the settings say so, q is rescaled to [0, 1] by the smallest and the largest
+/// completed Q (mctx's `qtransform_completed_by_mix_value`). The Q of a move without visits is the mixed value (the paper's
+/// appendix D, equation 33): the mean of the network's value, with weight 1, and the prior-weighted mean Q of the visited
+/// moves, with weight N. Visits of a reused tree count like all others.
 pub fn improved_logits(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32], logits: &[f32]) -> Vec<f32> {
     let (sign, children) = (root.player.sign(), arena.children_of(root));
     let (mut visits, mut most_visits, mut prior_sum, mut q_sum) = (0, 0, 0.0_f32, 0.0_f32);
     for (child, prior) in children.iter().zip(priors).filter(|(child, _)| child.visits > 0) {
-        let prior = prior.max(LEAST_PRIOR);
+        let prior = prior.max(MIN_PRIOR);
         visits += child.visits;
         most_visits = child.visits.max(most_visits);
         prior_sum += prior;
@@ -55,7 +55,7 @@ pub fn improved_logits(config: &SearchConfig, arena: &Arena, root: &Node, priors
     if config.gumbel_rescale {
         lowest = children.iter().map(completed_q).fold(f32::INFINITY, f32::min);
         let highest = children.iter().map(completed_q).fold(f32::NEG_INFINITY, f32::max);
-        range = (highest - lowest).max(LEAST_RANGE);
+        range = (highest - lowest).max(MIN_RANGE);
     }
     let sigma = |child: &Node| scale * ((completed_q(child) - lowest) / range);
     children.iter().zip(logits).map(|(child, logit)| logit + sigma(child)).collect()
@@ -63,30 +63,29 @@ pub fn improved_logits(config: &SearchConfig, arena: &Arena, root: &Node, priors
 
 /// Sequential halving over the moves of a root.
 ///
-/// Each round gives every move that is left the same number of visits, then the better half stays, but never fewer than
-/// two; so many rounds that a half each time leaves one, with an equal share of the simulations each (the paper's
-/// algorithm 2 and its published code, mctx). A move that is proven to lose drops out at once; if no other is left,
-/// halving begins anew among those that were not considered. Only visits of this search are scheduled, whatever a reused
-/// tree brought along.
+/// Each round gives every surviving move the same number of visits; then the better half survives, but at least two moves. The
+/// number of rounds is ⌈log2 m⌉ for m moves, and each has an equal share of the simulations (the paper's algorithm 2 and its
+/// published code, mctx). A move that is proven to lose drops out at once; if no move survives, halving begins again with
+/// those that were not considered. The schedule counts visits of this search alone, not those of a reused tree.
 #[derive(Debug, Default)]
 pub struct Halving {
-    /// The indices of the moves that are left.
+    /// Indices of the surviving moves.
     pub survivors: Vec<u16>,
-    /// g of each move; zeros without noise.
+    /// The Gumbel noise g of each move; zeros without noise.
     pub gumbels: Vec<f32>,
-    /// The logits of each move, as [`logits_of`] has them: computed once a search.
+    /// The logit of each move, from [`logits_of`]: computed once per search.
     pub logits: Vec<f32>,
     priors: Vec<f32>,
-    /// N(s, a) when this halving began.
+    /// N(s, a) at the start of this halving.
     visits_before: Vec<u32>,
     num_simulations: u32,
     num_rounds: u32,
-    /// Visits since then at which the round ends.
+    /// Visits of each survivor, since the start of this halving, at which the round ends.
     visits_to_make: u32,
 }
 
 impl Halving {
-    /// Begins with all moves of an expanded root; `priors` and `gumbels` are in their order.
+    /// Begins with the moves of an expanded root; `priors` and `gumbels` are in their order.
     pub fn new(
         config: &SearchConfig,
         arena: &Arena,
@@ -99,8 +98,9 @@ impl Halving {
         halving
     }
 
-    /// The index of the move to visit next, with `num_simulations` still to come; `None` if the last visits of the round,
-    /// which decide who stays, are in flight.
+    /// The index of the move to visit next, with `num_simulations` left.
+    ///
+    /// `None` while the last visits of the round are in flight: they decide which moves survive.
     pub fn select(&mut self, config: &SearchConfig, arena: &Arena, num_simulations: u32) -> Option<usize> {
         let root = &arena.nodes[ROOT as usize];
         let children = arena.children_of(root);
@@ -116,7 +116,7 @@ impl Halving {
             }
             self.survivors.sort_unstable_by(|a, b| order(*a, *b));
             self.survivors.truncate((self.survivors.len() / 2).max(2));
-            self.visits_to_make += self.visits_a_round();
+            self.visits_to_make += self.visits_per_round();
         }
         let fewest_visits = |index: u16| self.visits_made(children, index);
         let next =
@@ -124,7 +124,7 @@ impl Halving {
         next.map(|index| usize::from(*index))
     }
 
-    /// Considers the best moves that are not lost.
+    /// Begins with the best moves that are not proven losses.
     fn begin(&mut self, config: &SearchConfig, arena: &Arena, num_simulations: u32) {
         let root = &arena.nodes[ROOT as usize];
         let children = arena.children_of(root);
@@ -138,22 +138,22 @@ impl Halving {
         self.survivors = moves;
         self.num_simulations = num_simulations;
         self.visits_before = children.iter().map(|child| child.visits).collect();
-        self.visits_to_make = self.visits_a_round();
+        self.visits_to_make = self.visits_per_round();
     }
 
-    /// Visits for each move that is left, in one round.
-    fn visits_a_round(&self) -> u32 {
+    /// Visits of each surviving move in one round.
+    fn visits_per_round(&self) -> u32 {
         let moves_visited = self.num_rounds * self.survivors.len() as u32;
         (self.num_simulations / moves_visited.max(1)).max(1)
     }
 
-    /// Visits of a move since this halving began, those in flight included.
+    /// Visits of a move since the start of this halving, leaves in flight included.
     fn visits_made(&self, children: &[Node], index: u16) -> u32 {
         let child = &children[usize::from(index)];
         child.visits + u32::from(child.in_flight) - self.visits_before[usize::from(index)]
     }
 
-    /// Better moves first: by g + logit + σ(Q), then the higher prior, then the lower action.
+    /// The order of moves, the best first: by g + logit + σ(Q), then the higher prior, then the lower action.
     fn order(&self, config: &SearchConfig, arena: &Arena) -> impl Fn(u16, u16) -> Ordering + use<> {
         let root = &arena.nodes[ROOT as usize];
         let scores = improved_logits(config, arena, root, &self.priors, &self.logits);

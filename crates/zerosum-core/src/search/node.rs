@@ -1,23 +1,23 @@
-//! What a search knows of one position.
+//! The node of a tree: statistics of one position.
 
 use super::arena::NodeId;
 use crate::game::{Player, ValueForFirst};
 
-/// What is known about a node.
+/// State of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum NodeKind {
-    /// Made, not yet evaluated.
+    /// Not yet evaluated.
     #[default]
     Fresh,
-    /// On its way to the evaluator.
+    /// With the evaluator.
     Pending,
-    /// Evaluated: its priors are known, in the order of actions, which only the rules know.
+    /// Evaluated. Keeps its priors, in the order of actions, but not the actions.
     Evaluated,
-    /// Evaluated: its priors and actions are known, in the order of actions.
+    /// Evaluated. Keeps its priors and actions, in the order of actions.
     Listed,
-    /// Its priors and actions are known, in the order of edges, and it may have children.
+    /// Evaluated. Keeps its priors and actions, in the order of edges, and may have children.
     Expanded,
-    /// The game is over here.
+    /// The end of a game.
     Terminal,
 }
 
@@ -26,31 +26,31 @@ pub enum NodeKind {
 pub struct Node {
     /// Sum of the values, as utilities (see [`utility_of`]), backed up through this node.
     pub value_sum: f64,
-    /// How many were: its own evaluation and its children's visits.
+    /// Number of values backed up: the node's own evaluation and its children's visits.
     pub visits: u32,
     /// `value_sum / visits`, or the exact value once it is proven.
     pub q: f32,
-    /// The exact result's utility is at least this.
+    /// Lower bound of the exact result's utility.
     pub lower: f32,
-    /// It is at most this.
+    /// Upper bound of the exact result's utility.
     pub upper: f32,
-    /// Where its block of children starts.
+    /// First node of its block of children.
     pub first_child: NodeId,
-    /// Where its run of priors and actions starts.
+    /// Index of its run of priors and actions.
     pub run: u32,
-    /// How many legal actions.
+    /// Number of legal actions.
     pub num_edges: u16,
-    /// How many of them have a child: the first ones.
+    /// Number of children: they belong to the first edges.
     pub num_children: u16,
-    /// Leaves in flight below (or at) this node.
+    /// Leaves in flight at or below this node.
     pub in_flight: u16,
-    /// What is known.
+    /// The node's state.
     pub kind: NodeKind,
-    /// Who is to move.
+    /// The player to move.
     pub player: Player,
 }
 
-/// There are millions of these: a field more is eight bytes more.
+/// A tree has millions of nodes, and one more field costs eight bytes in each.
 const _: () = assert!(size_of::<Node>() == 40);
 
 impl Default for Node {
@@ -73,19 +73,19 @@ impl Default for Node {
 }
 
 impl Node {
-    /// The exact result's utility, once the bounds meet.
+    /// The exact result's utility, if the bounds are equal.
     #[inline]
     pub fn proven(&self) -> Option<ValueForFirst> {
         (self.lower == self.upper).then_some(ValueForFirst(self.lower))
     }
 
-    /// Whether the network has answered about it.
+    /// Whether the network has evaluated the node.
     #[inline]
     pub fn is_evaluated(&self) -> bool {
         matches!(self.kind, NodeKind::Evaluated | NodeKind::Listed | NodeKind::Expanded)
     }
 
-    /// Counts one value.
+    /// Adds one value.
     #[inline]
     pub fn add(&mut self, value: ValueForFirst) {
         self.value_sum += f64::from(value.0);
@@ -93,7 +93,7 @@ impl Node {
         self.q = self.mean();
     }
 
-    /// What `q` is.
+    /// Computes `q`.
     #[inline]
     pub fn mean(&self) -> f32 {
         if self.lower == self.upper {
@@ -106,34 +106,34 @@ impl Node {
     }
 }
 
-/// Sums over what was backed up, beyond the values', for the settings that ask for them.
+/// Further sums over the simulations through a node, for the settings that need them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Details {
-    /// The squares of the values.
+    /// Sum of the squared values.
     pub squares: f64,
-    /// The shares of draws.
+    /// Sum of the probabilities of a draw.
     pub draws: f64,
-    /// The plies that are left, counted from this node.
+    /// Sum of the plies left, counted from this node.
     pub plies_left: f64,
 }
 
-/// What is backed up from a leaf, or said of it by an evaluator.
+/// The estimate of a leaf: an evaluator's answer, or the numbers that are backed up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate<V> {
     /// The expected result.
     pub value: V,
-    /// How likely a draw is.
+    /// The probability of a draw.
     pub draw: f32,
     /// Plies until the game ends.
     pub plies_left: f32,
 }
 
-/// What a result is worth to the first player, to whom a draw is worth `draw_utility`.
+/// The utility of a result for the first player, for whom a draw has `draw_utility`.
 pub fn utility_of(result: f32, draw_utility: f32) -> f32 {
     result + draw_utility * (1.0 - result.abs())
 }
 
-/// The result that is worth so much to the first player: what [`utility_of`] takes back.
+/// The result with this utility for the first player: the inverse of [`utility_of`].
 pub fn result_of(utility: f32, draw_utility: f32) -> f32 {
     let range = if utility >= draw_utility { 1.0 - draw_utility } else { 1.0 + draw_utility };
     (utility - draw_utility) / range
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_back_from_what_they_are_worth() {
+    fn results_follow_from_their_utilities() {
         for draw_utility in [-0.9, -0.25, 0.0, 0.3, 0.7] {
             assert_eq!([-1.0, 0.0, 1.0].map(|result| utility_of(result, draw_utility)), [-1.0, draw_utility, 1.0]);
             for result in [-1.0, -0.5, 0.0, 0.5, 1.0] {

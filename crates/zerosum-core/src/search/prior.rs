@@ -22,14 +22,14 @@ pub fn round_prior(prior: f32) -> u16 {
     ((bits + 0x1FFF + (bits >> 14 & 1)) >> 14) as u16
 }
 
-/// The number that [`round_prior`] kept.
+/// The inverse of [`round_prior`], up to rounding.
 #[inline]
 pub fn prior_of(rounded: u16) -> f32 {
     f32::from_bits(u32::from(rounded) << 14)
 }
 
-/// A legal action on its way into edge order: rounded prior in the high half, complemented action in the low half, so that
-/// descending order is (higher prior, then lower action), the order of ties.
+/// The sort key of an edge: the rounded prior in the high half, the complemented action in the low half. Descending order is the
+/// higher prior, then the lower action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge(u32);
 

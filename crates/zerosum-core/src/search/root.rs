@@ -1,4 +1,4 @@
-//! What a search found about its root: statistics a move, the policy to learn, the move to play.
+//! The result of a search: statistics of the root's moves, the policy target, the move to play.
 
 use super::arena::{Arena, ROOT};
 use super::config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig};
@@ -9,19 +9,19 @@ use crate::game::{Action, Player};
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum StopReason {
     /// All simulations are done.
     Simulations,
-    /// The root's result is proven.
+    /// The result of the root, or of the best allowed move, is proven.
     Proven,
-    /// The tree holds as many nodes as it may.
+    /// The tree has used up its memory.
     Memory,
-    /// There was nothing to search: the game is over.
+    /// The game is over at the root.
     GameOver,
 }
 
-impl Limit {
-    /// A word for it.
+impl StopReason {
+    /// The reason in a word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Simulations => "simulations",
@@ -32,7 +32,7 @@ impl Limit {
     }
 }
 
-/// Statistics of a searched root. All values are for the player to move; lists are in the order of `actions`.
+/// Statistics of a searched root. Values are for the player to move; lists are in the order of `actions`.
 #[derive(Clone, Debug)]
 pub struct Root {
     /// The legal actions, ascending.
@@ -41,57 +41,57 @@ pub struct Root {
     pub visits: Vec<u32>,
     /// Q(s, a), the expected result; NaN where N is 0.
     pub q: Vec<f32>,
-    /// The mean share of draws below each move, NaN where N is 0; empty unless the settings keep it.
-    pub draws: Vec<f32>,
-    /// The same of the position.
-    pub draw: Option<f32>,
-    /// The plies that are left after each move, NaN where N is 0; empty as `draws` is.
+    /// The mean probability of a draw below each move, NaN where N is 0; empty unless a setting needs it.
+    pub draw_shares: Vec<f32>,
+    /// The mean probability of a draw at the root; `None` unless a setting needs it.
+    pub draw_share: Option<f32>,
+    /// The mean number of plies left after each move, NaN where N is 0; empty unless a setting needs it.
     pub plies_left: Vec<f32>,
     /// The network's priors, without noise.
     pub priors: Vec<f32>,
-    /// The network's own value of the position after each move, the exact result where the game is over; NaN where it was not
-    /// asked.
+    /// The network's value of the position after each move; the exact result where the game is over, NaN where the network was
+    /// not asked.
     pub net_values: Vec<f32>,
-    /// The exact result of a move is at least this.
+    /// Lower bounds of the moves' exact results.
     pub lower: Vec<f32>,
-    /// The exact result of a move is at most this.
+    /// Upper bounds of the moves' exact results.
     pub upper: Vec<f32>,
-    /// The search's value of the position: the mean of all that was backed up, or the exact result.
+    /// The search's value of the root: the mean of the values backed up, or the exact result.
     pub value: f32,
-    /// The network's own value of the position.
+    /// The network's value of the root.
     pub net_value: f32,
-    /// The exact result, once it is proven.
+    /// The exact result, if it is proven.
     pub proven: Option<f32>,
-    /// Who is to move.
+    /// The player to move.
     pub player: Player,
-    /// Simulations that the tree holds, reused ones included.
+    /// Simulations in the tree, reused ones included.
     pub num_simulations: u32,
-    /// How many of those came with the reused tree.
+    /// Simulations that were reused from an earlier search.
     pub num_reused: u32,
     /// Plies of the longest simulation of this search.
     pub deepest: u32,
-    /// Why the search ended; `None` while it goes on or before it began.
-    pub limit: Option<Limit>,
-    /// Whether the best move is itself a draw, from the improved policy, by Gumbel noise.
+    /// Why the search ended; `None` before and during it.
+    pub stop_reason: Option<StopReason>,
+    /// Whether the best move is itself sampled, by Gumbel noise, from the improved policy.
     pub has_gumbel_noise: bool,
-    /// The logits of the improved policy, where it is learned or played from.
+    /// Logits of the improved policy; empty unless it is learned or played from.
     improved_logits: Vec<f32>,
-    /// Where halving chose: for each move, whether it is left, and its Gumbel noise.
+    /// For each move of a Gumbel root whether it survived the halving, and its Gumbel noise; else empty.
     halving: Vec<(bool, f32)>,
     policy_target: PolicyTarget,
-    /// Moves that are not to be played.
+    /// Whether each move is excluded from play; empty if none is.
     is_barred: Vec<bool>,
-    /// Q with what a draw is worth: what is maximised.
+    /// Q as a utility, with the value of a draw: what the search maximises.
     utilities: Vec<f32>,
-    /// Where it decides: of the moves that were visited often enough, how good they are at the least; else −∞.
+    /// Lower confidence bounds of Q, −∞ for moves with few visits; empty unless the move is chosen by them.
     lower_confidence_bounds: Vec<f32>,
-    /// The visits without those that were only forced.
+    /// The visits without the forced ones.
     pub(super) unforced_visits: Vec<u32>,
 }
 
 impl Root {
-    /// What is known of a node, whose children's priors these are. Without exact bounds that is nothing but visits of a move,
-    /// not even of one that ends the game.
+    /// The statistics of a node with these priors of its children. Without exact bounds no move has a proven result, not even
+    /// one that ends the game.
     pub(super) fn new(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32]) -> Self {
         let (sign, children) = (root.player.sign(), arena.children_of(root));
         let visits: Vec<u32> = children.iter().map(|child| child.visits).collect();
@@ -105,14 +105,14 @@ impl Root {
         let mean = |sum: f64, node: &Node| (sum / f64::from(node.visits)) as f32;
         let means =
             |sum: fn(&Details) -> f64| details.iter().zip(children).map(|(of, child)| mean(sum(of), child)).collect();
-        let draws: Vec<f32> = means(|details| details.draws);
+        let draw_shares: Vec<f32> = means(|details| details.draws);
         let expected = |node: &Node, draw: f32| match node.proven() {
             Some(exact) => sign * result(exact.0),
             None => sign * (node.q - arena.draw_utility * draw),
         };
         let q = |(index, child): (usize, &Node)| match child.visits {
             0 => f32::NAN,
-            _ => expected(child, draws.get(index).copied().unwrap_or(0.0)),
+            _ => expected(child, draw_shares.get(index).copied().unwrap_or(0.0)),
         };
         let net_value = |child: &Node| match child.kind {
             NodeKind::Terminal => sign * result(child.lower),
@@ -120,7 +120,7 @@ impl Root {
             _ => f32::NAN,
         };
         let of_root = arena.details.get(ROOT as usize).filter(|_| root.visits > 0);
-        let draw = of_root.map(|details| mean(details.draws, root));
+        let draw_share = of_root.map(|details| mean(details.draws, root));
         let actions = if children.is_empty() { &[] } else { &arena.actions_of(root)[..children.len()] };
         Self {
             actions: actions.to_vec(),
@@ -133,30 +133,31 @@ impl Root {
             net_values: children.iter().map(net_value).collect(),
             lower: children.iter().map(|child| bounds(child).0).collect(),
             upper: children.iter().map(|child| bounds(child).1).collect(),
-            value: if root.visits == 0 { 0.0 } else { expected(root, draw.unwrap_or(0.0)) },
+            value: if root.visits == 0 { 0.0 } else { expected(root, draw_share.unwrap_or(0.0)) },
             net_value: sign * arena.net_value(root),
             proven: root.proven().filter(|_| config.exact_bounds).map(|value| sign * result(value.0)),
             player: root.player,
             num_simulations: root.visits.saturating_sub(1),
             num_reused: 0,
             deepest: 0,
-            limit: None,
+            stop_reason: None,
             has_gumbel_noise: false,
             is_barred: Vec::new(),
             improved_logits: Vec::new(),
             halving: Vec::new(),
             policy_target: config.policy_target,
             visits,
-            draws,
-            draw,
+            draw_shares,
+            draw_share,
         }
     }
 
-    pub(super) fn searched(self, num_reused: u32, deepest: u32, limit: Option<Limit>) -> Self {
-        Self { num_reused, deepest, limit, ..self }
+    /// Adds how the search went.
+    pub(super) fn searched(self, num_reused: u32, deepest: u32, stop_reason: Option<StopReason>) -> Self {
+        Self { num_reused, deepest, stop_reason, ..self }
     }
 
-    /// With what the improved policy needs, if the settings ask for it; `halving` knows nothing if none has begun.
+    /// Adds what the improved policy needs, if a setting asks for it.
     pub(super) fn improved(
         mut self,
         config: &SearchConfig,
@@ -181,7 +182,7 @@ impl Root {
         self
     }
 
-    /// Of these moves alone the best is chosen, if there are any.
+    /// Excludes all but these moves from play, if there are any.
     pub(super) fn restricted(self, allowed: &[Action]) -> Self {
         let is_barred = |action: &Action| !allowed.is_empty() && allowed.binary_search(action).is_err();
         Self { is_barred: self.actions.iter().map(is_barred).collect(), ..self }
@@ -195,22 +196,24 @@ impl Root {
         self.lower[index] == self.upper[index] && self.upper[index] < 0.0
     }
 
-    /// Weights that sum to 1, or nothing if all are 0.
+    /// Weights divided by their sum; `None` if all are 0.
     fn shares(&self, weight: impl Fn(usize) -> f32) -> Option<Vec<f32>> {
         let weights: Vec<f32> = (0..self.actions.len()).map(weight).collect();
         let sum: f32 = weights.iter().sum();
         (sum > 0.0).then(|| weights.iter().map(|weight| weight / sum).collect())
     }
 
-    /// Uniform over proven wins, if there are any.
+    /// The uniform policy over proven wins, if there are any.
     fn proven_wins(&self) -> Option<Vec<f32>> {
         let value = self.proven.filter(|value| *value > 0.0)?;
         self.shares(|index| f32::from(self.is_proven_at(index, value)))
     }
 
-    /// The shares of the visits, sums to 1: uniform over proven wins if there are any, else the visits without the proven
-    /// losses and without those that were only forced. Where that leaves nothing, the priors without the proven losses. Where
-    /// every move loses, the priors: visits, which noise began and the proof ended, say nothing there.
+    /// The shares of the visits; sums to 1.
+    ///
+    /// Uniform over proven wins if there are any. Else visits that were forced and visits of proven losses do not count; if no
+    /// others are left, the policy is the priors without the proven losses. If every move loses it is the priors: noise began
+    /// those visits and the proof ended them, so they say nothing.
     pub fn visit_policy(&self) -> Vec<f32> {
         let without_losses = |index, weight| if self.is_proven_loss(index) { 0.0 } else { weight };
         self.proven_wins()
@@ -220,10 +223,10 @@ impl Root {
             .unwrap_or_default()
     }
 
-    /// softmax(logit + σ(completed Q)), sums to 1: uniform over proven wins if there are any, and without the proven
-    /// losses unless every move loses. Exact values are Q values like all others.
+    /// softmax(logit + σ(completed Q)); sums to 1. Empty unless the root is a Gumbel root or the policy learns it.
     ///
-    /// Known where the root is a Gumbel root or the policy learns it.
+    /// Uniform over proven wins if there are any. Proven losses have no share unless every move loses. Exact values count as
+    /// Q values like all others.
     pub fn improved_policy(&self) -> Vec<f32> {
         if self.improved_logits.is_empty() {
             return Vec::new();
@@ -238,13 +241,15 @@ impl Root {
             .unwrap_or_default()
     }
 
-    /// What a move is drawn from, sums to 1: the improved policy of a Gumbel root, the shares of the visits of another. (The
-    /// visits of sequential halving are its schedule's, two equal piles for the last two moves.)
+    /// The policy that moves are sampled from; sums to 1.
+    ///
+    /// At a Gumbel root it is the improved policy, because visits follow the schedule of the halving, with equal numbers for the
+    /// last two moves. At other roots it is the shares of the visits.
     pub fn move_policy(&self) -> Vec<f32> {
         if self.halving.is_empty() { self.visit_policy() } else { self.improved_policy() }
     }
 
-    /// The policy to learn, sums to 1.
+    /// The policy to learn; sums to 1.
     pub fn policy_target(&self) -> Vec<f32> {
         match self.policy_target {
             PolicyTarget::Visits => self.visit_policy(),
@@ -252,11 +257,13 @@ impl Root {
         }
     }
 
-    /// The index of the move to play: a proven win first, or any move that is certain to reach what the root is proven to be
-    /// worth; a proven loss last; else the one with the best lower confidence bound, where the settings say so, or the most
-    /// visited. Ties go to the higher Q, then the higher prior, then the lower action.
+    /// The index of the move to play.
     ///
-    /// With a Gumbel root, of the moves that halving left and visited the one with the largest g + logit + σ(Q).
+    /// A proven win comes first, or a move that is certain to reach the root's proven result; a proven loss comes last. Between
+    /// them the most visited move wins, or the one with the highest lower confidence bound if the settings say so. Ties go to
+    /// the higher Q, then the higher prior, then the lower action.
+    ///
+    /// At a Gumbel root the largest g + logit + σ(Q) decides, among the moves that survived the halving and were visited.
     pub fn best_index(&self) -> Option<usize> {
         let rank = |index: &usize| {
             let is_win = self.lower[*index] == self.upper[*index] && self.lower[*index] > 0.0;
@@ -287,10 +294,10 @@ impl Root {
     }
 }
 
-/// Of each move Q less so many deviations of its mean (Leela Zero's LCB, as KataGo has it), for the player whose sign is given;
-/// −∞ for those that were not visited often enough. Empty where the settings do not choose by it.
+/// The lower confidence bound of each move's Q: Q less a number of deviations of its mean (Leela Zero's LCB, as in KataGo), for
+/// the player with this sign. −∞ for moves with too few visits; empty unless the settings choose by it.
 ///
-/// The variance is that of the values that were backed up, and of one value more that is 1 away.
+/// The variance is that of the values backed up and of one more value at a distance of 1.
 fn lower_confidence_bounds(config: &SearchConfig, children: &[Node], details: &[Details], sign: f32) -> Vec<f32> {
     let (RootSelection::Puct, MoveChoice::LowerConfidenceBound { deviations, least_share }) =
         (config.root_selection, config.move_choice)
@@ -310,7 +317,7 @@ fn lower_confidence_bounds(config: &SearchConfig, children: &[Node], details: &[
     children.iter().zip(details).map(bound).collect()
 }
 
-/// The child that [`Root::best_index`] would choose at any node, among those that were visited.
+/// The visited child of a node that [`Root::best_index`] would choose.
 pub(super) fn best_child(arena: &Arena, config: &SearchConfig, node: &Node) -> Option<(Action, Node)> {
     let children = arena.children_of(node);
     let priors: Vec<f32> = arena.priors_of(node)[..children.len()].iter().map(|prior| prior_of(*prior)).collect();

@@ -1,19 +1,21 @@
-//! Which child a simulation visits next, and how a value travels back. Nothing here knows a game's rules.
+//! Selection: which child a simulation visits next, by PUCT.
 
 use super::arena::{Arena, NodeId, ROOT};
-use super::config::{RootSelection, SearchConfig, UnvisitedValue};
-use super::node::{Details, Estimate, Node, result_of};
+use super::config::{SearchConfig, UnvisitedValue};
+use super::forced::forced_visits;
+use super::node::{Details, Node};
 use super::prior::prior_of;
-use crate::game::{Action, Player, ValueForFirst};
+use super::root_moves::RootMoves;
+use crate::game::Player;
 
-/// c(s) · √N(s) for small N, computed once: the logarithm is most of the cost of a selection.
+/// c(s) · √N(s), from a table for small N: the logarithm would be most of the cost of a selection.
 #[derive(Debug)]
-pub struct Exploration {
+pub struct ExplorationTable {
     config: SearchConfig,
     table: Vec<f32>,
 }
 
-impl Exploration {
+impl ExplorationTable {
     /// The table for these settings.
     pub fn new(config: SearchConfig) -> Self {
         Self { config, table: (0..4096).map(|visits| exploration(&config, visits)).collect() }
@@ -46,8 +48,9 @@ fn unvisited_q(value: UnvisitedValue, node: &Node, visited_prior: f32) -> f32 {
     }
 }
 
-/// Q of a visited child for the node's player to move, and its N. A leaf in flight is a visit that is worth less than the
-/// others by `virtual_loss`; where there are no others, less than the node itself.
+/// Q of a visited child for the node's player to move, and its N.
+///
+/// A leaf in flight counts as a visit worth Q − `virtual_loss`, with the node's Q if the child has no other visits.
 #[inline]
 fn child_q(config: &SearchConfig, child: &Node, node: &Node) -> (f32, f32) {
     let q = node.player.sign() * child.q;
@@ -59,8 +62,8 @@ fn child_q(config: &SearchConfig, child: &Node, node: &Node) -> (f32, f32) {
     (q - config.virtual_loss * in_flight / visits, visits)
 }
 
-/// What is added to a visited child's Q for the plies that are left, those of its parent given: more for a shorter win and a
-/// longer loss (Leela Chess Zero's moves-left utility, with its linear factor alone).
+/// The bonus on a visited child's Q for a shorter win or a longer loss (Leela Chess Zero's moves-left utility, with its linear
+/// factor alone). `plies_left` is the parent's mean.
 fn moves_left_utility(config: &SearchConfig, q: f32, child: &Node, details: &Details, plies_left: f64) -> f32 {
     let weight = (q.abs() - config.moves_left_threshold) / (1.0 - config.moves_left_threshold);
     if weight <= 0.0 || child.visits == 0 {
@@ -71,8 +74,7 @@ fn moves_left_utility(config: &SearchConfig, q: f32, child: &Node, details: &Det
     -q.signum() * effect * weight
 }
 
-/// c(s) is multiplied by this: more where the values below a node differ more than is usual (KataGo's dynamic variance-scaled
-/// cPUCT).
+/// The factor of c(s) for the spread of the values below a node (KataGo's dynamic variance-scaled cPUCT).
 #[cold]
 fn variance_factor(config: &SearchConfig, node: &Node, details: &Details) -> f32 {
     let (visits, prior) = (f64::from(node.visits), f64::from(config.variance_prior));
@@ -86,34 +88,34 @@ fn variance_factor(config: &SearchConfig, node: &Node, details: &Details) -> f32
     (1.0 + f64::from(config.variance_scale) * (deviation / prior - 1.0)) as f32
 }
 
-/// Proven to lose for `player`: no visit goes there while another move exists.
+/// Whether a child is proven to lose for `player`. Such a child is not visited while another move exists.
 #[inline]
 pub fn is_proven_loss(arena: &Arena, config: &SearchConfig, child: &Node, player: Player) -> bool {
     child.lower == child.upper && config.exact_bounds && player.sign() * (child.lower - arena.draw_utility) < 0.0
 }
 
-/// N(s): visits, and leaves in flight as the visits that they will be.
+/// N(s): visits and leaves in flight.
 #[inline]
-fn visits_of(node: &Node) -> u32 {
+pub fn visits_of(node: &Node) -> u32 {
     node.visits + u32::from(node.in_flight)
 }
 
-/// One node on the way down, with what the scores of all its children share. Without `EXTRAS`, what few settings ask for is not
-/// even looked for.
-struct Parent<'a, const EXTRAS: bool> {
+/// A node on the way down, with the terms that the scores of all its children share. Without `EXTRAS`, the rare settings
+/// (variance, moves left) are compiled out.
+pub struct Parent<'a, const EXTRAS: bool> {
     arena: &'a Arena,
     config: &'a SearchConfig,
-    node: &'a Node,
-    children: &'a [Node],
+    pub node: &'a Node,
+    pub children: &'a [Node],
     /// c(s) · √N(s).
-    rate: f32,
-    /// The mean number of plies that are left.
+    pub rate: f32,
+    /// The mean number of plies left.
     plies_left: f64,
 }
 
 impl<'a, const EXTRAS: bool> Parent<'a, EXTRAS> {
     #[inline]
-    fn new(arena: &'a Arena, config: &'a SearchConfig, exploration: &Exploration, id: NodeId) -> Self {
+    pub fn new(arena: &'a Arena, config: &'a SearchConfig, exploration: &ExplorationTable, id: NodeId) -> Self {
         let node = &arena.nodes[id as usize];
         let (mut rate, mut plies_left) = (exploration.at(visits_of(node)), 0.0);
         if EXTRAS && config.variance_scale > 0.0 {
@@ -151,7 +153,7 @@ impl<'a, const EXTRAS: bool> Parent<'a, EXTRAS> {
 /// Maximises Q(s,a) + c(s) · P(s,a) · √N(s) / (1 + N(s,a)); ties go to the higher prior, then to the lower action, which
 /// is the order of the edges.
 #[inline]
-pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Exploration, id: NodeId) -> usize {
+pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &ExplorationTable, id: NodeId) -> usize {
     if arena.details.is_empty() {
         best_child(&Parent::<false>::new(arena, config, exploration, id))
     } else {
@@ -167,7 +169,7 @@ fn best_child<const EXTRAS: bool>(parent: &Parent<'_, EXTRAS>) -> usize {
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
         let prior = prior_of(*prior);
         if child.visits == 0 && child.in_flight == 0 {
-            // A cancelled leaf: as if it had never been visited.
+            // A cancelled leaf counts as unvisited.
             unvisited = unvisited.min(index);
             continue;
         }
@@ -182,82 +184,27 @@ fn best_child<const EXTRAS: bool>(parent: &Parent<'_, EXTRAS>) -> usize {
             best = unvisited;
         }
     }
-    debug_assert_ne!(best, usize::MAX, "every child is a proven loss, so the node was proven and not selected from");
+    debug_assert_ne!(
+        best,
+        usize::MAX,
+        "a node whose children are all proven losses is proven, and no selection starts from it"
+    );
     best
 }
 
-/// The fewest visits of a root's move that was visited at all, √(k · P · N) (Wu 2019, arXiv 1902.10565, section 3.2).
-#[inline]
-fn forced_visits(forced_playouts: f32, prior: f32, root: &Node) -> f32 {
-    libm::sqrtf(forced_playouts * prior * (visits_of(root) as f32 - 1.0))
-}
-
-/// The moves of a root that are searched. Lists are ascending.
-#[derive(Debug, Default)]
-pub struct RootMoves {
-    /// These alone, or all of them if there are none.
-    pub allowed: Vec<Action>,
-    /// Moves to search alone among the allowed ones, as long as one of them is not proven.
-    pub favoured: Vec<Action>,
-}
-
-impl RootMoves {
-    fn is_allowed(&self, action: Action) -> bool {
-        self.allowed.is_empty() || self.allowed.binary_search(&action).is_ok()
-    }
-
-    fn is_favoured(&self, config: &SearchConfig, action: Action, child: &Node) -> bool {
-        let is_open = !config.exact_bounds || child.proven().is_none();
-        is_open && self.favoured.binary_search(&action).is_ok() && self.is_allowed(action)
-    }
-
-    fn has_favoured(&self, arena: &Arena, config: &SearchConfig) -> bool {
-        let root = &arena.nodes[ROOT as usize];
-        let children = arena.children_of(root);
-        !self.favoured.is_empty()
-            && !children.is_empty()
-            && arena
-                .actions_of(root)
-                .iter()
-                .zip(children)
-                .any(|(action, child)| self.is_favoured(config, *action, child))
-    }
-
-    /// Whether nothing is left to find out: the best of the allowed moves is proven, and no favoured one is open.
-    pub fn are_settled(&self, arena: &Arena, config: &SearchConfig) -> bool {
-        if !config.exact_bounds {
-            return false;
-        }
-        let root = &arena.nodes[ROOT as usize];
-        let children = arena.children_of(root);
-        if (self.allowed.is_empty() && self.favoured.is_empty())
-            || children.is_empty()
-            || config.root_selection == RootSelection::Gumbel
-        {
-            return root.proven().is_some();
-        }
-        let allowed = || arena.actions_of(root).iter().zip(children).filter(|(action, _)| self.is_allowed(**action));
-        let best = |bound: fn(&Node) -> f32| {
-            let signed = allowed().map(|(_, child)| root.player.sign() * bound(child));
-            signed.fold(f32::NEG_INFINITY, f32::max)
-        };
-        best(|child| child.lower) == best(|child| child.upper) && !self.has_favoured(arena, config)
-    }
-}
-
-/// The edge to follow from the root, whose list is dense, in the order of actions, with priors of full precision.
+/// The edge to follow from the root, which has all its children, in the order of actions, and unrounded priors.
 ///
-/// In a search with noise, moves that are owed visits by `forced_playouts` come first; 0 forces none. The best of the `moves`
-/// must not be proven.
+/// In a search with noise, moves with fewer visits than `forced_playouts` asks for come first; 0 forces none. The best of
+/// the allowed `moves` must not be proven.
 pub fn select_root_child(
     arena: &Arena,
     config: &SearchConfig,
-    exploration: &Exploration,
+    exploration: &ExplorationTable,
     priors: &[f32],
     has_noise: bool,
     moves: &RootMoves,
 ) -> usize {
-    // Exploration is forced, and unvisited moves may be thought better of, only where noise asks for it.
+    // Forced playouts and another Q of unvisited moves serve the exploration of a root with noise alone.
     let forced_playouts = if has_noise { config.forced_playouts } else { 0.0 };
     let unvisited_value = match config.unvisited_value {
         UnvisitedValue::Parent { .. } if has_noise => {
@@ -318,87 +265,6 @@ fn best_root_child<const EXTRAS: bool>(
             best = unvisited;
         }
     }
-    debug_assert_ne!(best, usize::MAX, "every move is a proven loss, so the search was over");
+    debug_assert_ne!(best, usize::MAX, "the search ends before every move is a proven loss");
     best
-}
-
-/// The visits of the root's moves without those that were only forced (Wu 2019, section 3.2, "policy target pruning").
-///
-/// Of a move other than the most visited one, c*, up to √(k · P · N) visits are taken off, as long as its score stays below
-/// that of c*, each with the Q that it has in the end. If that leaves a single visit, it goes as well.
-pub fn unforced_visits(
-    arena: &Arena,
-    config: &SearchConfig,
-    exploration: &Exploration,
-    priors: &[f32],
-    forced_playouts: f32,
-) -> Vec<u32> {
-    let Parent { node: root, children, rate, .. } = Parent::<true>::new(arena, config, exploration, ROOT);
-    let score = |index: usize, visits: u32| {
-        root.player.sign() * children[index].q + rate * priors[index] / (1.0 + visits as f32)
-    };
-    let rank = |index: &usize| (children[*index].visits, priors[*index]);
-    let most_visited = (0..children.len())
-        .rev()
-        .filter(|index| !is_proven_loss(arena, config, &children[*index], root.player))
-        .max_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("no NaN among priors"));
-    let unforced = |(index, child): (usize, &Node)| match most_visited {
-        Some(best) if best != index => {
-            let forced = forced_visits(forced_playouts, priors[index], root) as u32;
-            let limit = score(best, children[best].visits);
-            let is_owed_alone = |taken: &u32| score(index, child.visits - taken) < limit;
-            let taken = (1..=forced.min(child.visits)).take_while(is_owed_alone).last().unwrap_or(0);
-            let left = child.visits - taken;
-            if taken > 0 && left == 1 { 0 } else { left }
-        }
-        _ => child.visits,
-    };
-    children.iter().enumerate().map(unforced).collect()
-}
-
-/// Backs an estimate, its value a utility, up from the last node of `path` to the root, bounds first.
-///
-/// A node that is proven (or becomes so on the way) passes its exact value on instead.
-pub fn backup(arena: &mut Arena, config: &SearchConfig, path: &[NodeId], mut leaf: Estimate<ValueForFirst>) {
-    let is_exact = |id: &NodeId| arena.nodes[*id as usize].proven().is_some();
-    let mut child_changed = path.last().is_some_and(is_exact);
-    let has_details = !arena.details.is_empty();
-    for (depth, id) in path.iter().enumerate().rev() {
-        if config.exact_bounds && depth + 1 < path.len() && child_changed {
-            child_changed = tighten(arena, *id);
-        }
-        let node = &mut arena.nodes[*id as usize];
-        if let Some(exact) = node.proven() {
-            leaf.value = exact;
-            leaf.draw = 1.0 - result_of(exact.0, arena.draw_utility).abs();
-        }
-        node.add(leaf.value);
-        if has_details {
-            let details = &mut arena.details[*id as usize];
-            details.squares += f64::from(leaf.value.0) * f64::from(leaf.value.0);
-            details.draws += f64::from(leaf.draw);
-            details.plies_left += f64::from(leaf.plies_left) + (path.len() - 1 - depth) as f64;
-        }
-    }
-}
-
-/// Bounds of an expanded node from its children's: the mover's best case and the best that is certain. True if changed.
-fn tighten(arena: &mut Arena, id: NodeId) -> bool {
-    let node = &arena.nodes[id as usize];
-    let children = arena.children_of(node);
-    let is_open = node.num_children < node.num_edges;
-    let (lower, upper) = match node.player {
-        Player::First => (
-            children.iter().fold(-1.0, |best: f32, child| best.max(child.lower)),
-            if is_open { 1.0 } else { children.iter().fold(-1.0, |best: f32, child| best.max(child.upper)) },
-        ),
-        Player::Second => (
-            if is_open { -1.0 } else { children.iter().fold(1.0, |best: f32, child| best.min(child.lower)) },
-            children.iter().fold(1.0, |best: f32, child| best.min(child.upper)),
-        ),
-    };
-    let changed = lower != node.lower || upper != node.upper;
-    let node = &mut arena.nodes[id as usize];
-    (node.lower, node.upper) = (lower, upper);
-    changed
 }

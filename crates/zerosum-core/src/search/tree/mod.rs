@@ -1,80 +1,73 @@
 //! One tree: the search of one position, a simulation at a time.
 
+mod descent;
+
 use super::arena::{Arena, NodeId, ROOT};
+use super::backup::backup;
 use super::config::{RootSelection, SearchConfig};
+use super::forced::unforced_visits;
 use super::gumbel::Halving;
-use super::node::{Estimate, NodeKind, utility_of};
+use super::node::{Estimate, NodeKind};
 use super::prior::prior_of;
-use super::root::{Limit, Root};
-use super::select::{Exploration, RootMoves, backup, select_child, select_root_child, unforced_visits};
+use super::root::{Root, StopReason};
+use super::root_moves::RootMoves;
+use super::select::ExplorationTable;
 use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
 use crate::random::{RandomStream, gumbel_noise};
+pub use descent::Descent;
 
-/// Whether a search's root gets noise, Dirichlet's or Gumbel's by the way its moves are chosen, and from which draws.
+/// The noise of a search's root: Dirichlet noise for a PUCT root, Gumbel noise for a Gumbel root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
-    /// The priors as they are.
+    /// No noise.
     None,
-    /// Noise from the stream of (seed, game, ply).
+    /// Noise from the random stream of (seed, game, ply).
     Drawn {
         /// The run's seed.
         seed: u64,
         /// The game's number.
         game: u64,
-        /// The ply that is decided.
+        /// The ply of the move to choose.
         ply: u64,
     },
 }
 
-/// What one attempt at a simulation came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// It found a position that is to be evaluated.
-    Leaf,
-    /// The simulation is done: it met the end of a game or a proven position.
-    Settled,
-    /// The descent met a leaf that is in flight already: a virtual visit on the way there sends the next one elsewhere, until
-    /// [`Tree::forget_collision`].
-    Collision,
-    /// The search is over, or the rest of it is in flight.
-    Nothing,
-}
-
-/// A position and what has been found out about it.
+/// A root position and the tree below it.
 pub struct Tree<G: Game> {
     position: Position<G::State>,
     arena: Arena,
-    /// The network's priors at the root, in the order of actions.
+    /// The network's priors at the root, unrounded, in the order of actions.
     root_priors: Vec<f32>,
-    /// The same with noise, if any: what selection uses.
+    /// The priors that selection uses: with noise, if any.
     search_priors: Vec<f32>,
     noise: Noise,
-    /// The root's moves that are searched.
+    /// Restrictions of the root's moves.
     moves: RootMoves,
-    /// The root's own way to choose, where it is not PUCT.
+    /// Sequential halving, at a Gumbel root.
     halving: Halving,
-    /// The root's visits at which the search ends; 0 when none was begun.
+    /// Visits of the root at which the search ends; 0 before a search.
     target_visits: u32,
+    /// Visits of the root, without its own evaluation, before this search.
     reused_visits: u32,
     /// Plies of the longest simulation of this search.
     deepest: u32,
-    limit: Option<Limit>,
-    /// Visits that stand for collisions: leaves in flight for selection alone.
+    stop_reason: Option<StopReason>,
+    /// Virtual visits of collisions: they count as leaves in flight in selection alone.
     num_collisions: u16,
-    /// Node ids from the root of the latest descent or backup: kept to spare the allocation.
+    /// Scratch: node ids of the latest descent or backup, from the root.
     path: Vec<NodeId>,
-    /// The moves of the latest descent: kept for the same reason.
+    /// Scratch: moves of the latest descent.
     line: Vec<Action>,
-    /// The legal actions of the latest node that was expanded: kept for the same reason.
+    /// Scratch: legal actions of the latest expanded node.
     actions: Vec<Action>,
 }
 
 impl<G: Game> Tree<G> {
-    /// A tree of this position that may hold so many bytes; no search has begun.
-    pub fn new(position: Position<G::State>, most_bytes: u64, has_details: bool) -> Self {
+    /// A tree of this position, limited to `max_bytes`; no search has begun.
+    pub fn new(position: Position<G::State>, max_bytes: u64, has_details: bool) -> Self {
         Self {
             position,
-            arena: Arena::new(most_bytes, has_details),
+            arena: Arena::new(max_bytes, has_details),
             root_priors: Vec::new(),
             search_priors: Vec::new(),
             noise: Noise::None,
@@ -83,7 +76,7 @@ impl<G: Game> Tree<G> {
             target_visits: 0,
             reused_visits: 0,
             deepest: 0,
-            limit: None,
+            stop_reason: None,
             num_collisions: 0,
             path: Vec::new(),
             line: Vec::new(),
@@ -111,15 +104,15 @@ impl<G: Game> Tree<G> {
         self.arena.num_bytes()
     }
 
-    /// Takes another position as the root and forgets the tree.
+    /// Replaces the root by another position and forgets the tree.
     pub fn reset(&mut self, position: Position<G::State>) {
         self.position = position;
         self.arena.clear();
         self.forget_search();
     }
 
-    /// Makes a legal move at the root. With `keep`, what is known below it stays, unless draws are worth something else to
-    /// whoever is to move then.
+    /// Makes a legal move at the root. With `keep` the subtree stays, unless `draw_value` is set and the player to move changes:
+    /// then draws have another value.
     pub fn advance(&mut self, game: &G, action: Action, keep: bool) {
         let root = &self.arena.nodes[ROOT as usize];
         let child = match root.kind {
@@ -134,180 +127,80 @@ impl<G: Game> Tree<G> {
         match child.filter(|id| keep && self.arena.nodes[*id as usize].is_evaluated()) {
             Some(id) => {
                 self.arena.keep(id);
-                self.make_root_dense(game);
+                self.complete_root(game);
             }
             None => self.arena.clear(),
         }
     }
 
-    /// The root is another one: its search is still to begin.
+    /// Ends the search, for another root.
     fn forget_search(&mut self) {
         self.root_priors.clear();
         self.moves = RootMoves::default();
         self.noise = Noise::None;
         self.halving = Halving::default();
         self.target_visits = 0;
-        self.limit = None;
+        self.stop_reason = None;
     }
 
-    /// Begins a search: `num_simulations` more, or so many with those that the tree holds already.
+    /// Begins a search of `num_simulations`, reused visits included if the settings count them.
     pub fn begin(&mut self, game: &G, config: &SearchConfig, num_simulations: u32, noise: Noise) {
         let root = &self.arena.nodes[ROOT as usize];
         self.reused_visits = root.visits.saturating_sub(1);
         self.deepest = 0;
-        // Halving is a schedule of new visits: what was kept would leave it none.
+        // Sequential halving is a schedule of new visits.
         let counts_reused = config.count_reused_visits && config.root_selection == RootSelection::Puct;
         let reused = if counts_reused { 0 } else { self.reused_visits };
         self.target_visits = (1 + num_simulations).saturating_add(reused);
         self.noise = noise;
         self.arena.draw_utility = game.player(&self.position.state).sign() * config.draw_value;
-        self.limit = (!self.position.has_move(game)).then_some(Limit::GameOver);
+        self.stop_reason = (!self.position.has_move(game)).then_some(StopReason::GameOver);
         if root.kind == NodeKind::Expanded {
             self.prepare_root(config);
             self.note_end(config);
         }
     }
 
-    /// From now on only these moves of the root are searched and played: legal ones, ascending; all, if there are none.
+    /// Restricts the root to these legal moves, ascending; an empty list allows all.
     pub fn restrict(&mut self, config: &SearchConfig, allowed: Vec<Action>) {
         self.moves.allowed = allowed;
-        self.note_end_anew(config);
+        self.note_end_again(config);
     }
 
-    /// From now on these moves of the root, ascending, are searched first, as long as one of them is open.
+    /// Searches these moves of the root, ascending, before all others, as long as one of them is open.
     pub fn favour(&mut self, config: &SearchConfig, favoured: Vec<Action>) {
         self.moves.favoured = favoured;
-        self.note_end_anew(config);
+        self.note_end_again(config);
     }
 
-    /// Other moves are searched: what was proven of others does not end the search.
-    fn note_end_anew(&mut self, config: &SearchConfig) {
-        if self.limit == Some(Limit::Proven) {
-            self.limit = None;
+    /// Checks again whether the search is over, after the searched moves have changed.
+    fn note_end_again(&mut self, config: &SearchConfig) {
+        if self.stop_reason == Some(StopReason::Proven) {
+            self.stop_reason = None;
         }
         if self.is_searching() {
             self.note_end(config);
         }
     }
 
-    /// The search has begun and is not over.
+    /// Whether the search has begun and is not over.
     pub fn is_searching(&self) -> bool {
-        self.target_visits > 0 && self.limit.is_none()
+        self.target_visits > 0 && self.stop_reason.is_none()
     }
 
-    /// The search has begun and is over.
+    /// Whether the search has begun and is over.
     pub fn is_finished(&self) -> bool {
-        self.limit.is_some()
+        self.stop_reason.is_some()
     }
 
-    /// One simulation, as far as it goes without an evaluation. If it finds a leaf, `ask` gets its position; `indices` gets
-    /// those of the children taken on the way, to a leaf or not.
-    pub fn step(
-        &mut self,
-        game: &G,
-        config: &SearchConfig,
-        exploration: &Exploration,
-        indices: &mut Vec<u16>,
-        ask: impl FnOnce(Position<G::State>),
-    ) -> Step {
-        let root = self.arena.nodes[ROOT as usize];
-        let in_flight = u32::from(self.in_flight());
-        if !self.is_searching() || root.visits + in_flight >= self.target_visits {
-            return Step::Nothing;
-        }
-        if self.moves.are_settled(&self.arena, config) {
-            // Only what is in flight is waited for.
-            self.note_end(config);
-            return Step::Nothing;
-        }
-        if !self.arena.has_room(1 + in_flight) {
-            self.limit = (in_flight == 0).then_some(Limit::Memory);
-            return Step::Nothing;
-        }
-        // Follows the descent only where the rules are asked.
-        let mut position = None;
-        let mut id = ROOT;
-        self.path.clear();
-        self.line.clear();
-        self.path.push(ROOT);
-        loop {
-            let node = &self.arena.nodes[id as usize];
-            if id != ROOT && node.proven().is_some() && (node.kind == NodeKind::Terminal || config.exact_bounds) {
-                break;
-            }
-            match node.kind {
-                NodeKind::Pending => {
-                    self.enter_flight();
-                    self.num_collisions += 1;
-                    return Step::Collision;
-                }
-                NodeKind::Fresh => {
-                    let position = follow(game, &self.position, &mut position, &mut self.line);
-                    if let Some(result) = result_of_leaf(game, config, &position).filter(|_| id != ROOT) {
-                        let utility = utility_of(result, self.arena.draw_utility);
-                        let node = &mut self.arena.nodes[id as usize];
-                        node.kind = NodeKind::Terminal;
-                        (node.lower, node.upper) = (utility, utility);
-                        break;
-                    }
-                    let node = &mut self.arena.nodes[id as usize];
-                    node.player = game.player(&position.state);
-                    node.kind = NodeKind::Pending;
-                    self.enter_flight();
-                    ask(position);
-                    return Step::Leaf;
-                }
-                NodeKind::Evaluated => {
-                    let here = follow(game, &self.position, &mut position, &mut self.line);
-                    self.actions.clear();
-                    game.legal_actions(&here.state, &mut self.actions);
-                    position = Some(here);
-                    self.arena.list(id, &self.actions);
-                    self.arena.expand(id);
-                }
-                NodeKind::Listed => self.arena.expand(id),
-                NodeKind::Expanded | NodeKind::Terminal => {}
-            }
-            let index = match config.root_selection {
-                _ if id != ROOT => select_child(&self.arena, config, exploration, id),
-                RootSelection::Puct => {
-                    let has_noise = self.noise != Noise::None;
-                    select_root_child(&self.arena, config, exploration, &self.search_priors, has_noise, &self.moves)
-                }
-                RootSelection::Gumbel => {
-                    let left = self.target_visits - root.visits - in_flight;
-                    match self.halving.select(config, &self.arena, left) {
-                        Some(index) => index,
-                        None => return Step::Nothing,
-                    }
-                }
-            };
-            let node = &self.arena.nodes[id as usize];
-            self.line.push(self.arena.actions_of(node)[index]);
-            id = if index == usize::from(node.num_children) {
-                self.arena.add_child(id)
-            } else {
-                node.first_child + index as NodeId
-            };
-            indices.push(index as u16);
-            self.path.push(id);
-        }
-        let node = &self.arena.nodes[id as usize];
-        let value = node.proven().expect("only proven nodes end the descent");
-        let plies_left = self.arena.details.get(id as usize).map_or(0.0, |details| details.plies_left);
-        let plies_left = (plies_left / f64::from(node.visits.max(1))) as f32;
-        self.finish_simulation(config, Estimate { value, draw: 0.0, plies_left });
-        Step::Settled
-    }
-
-    /// Takes the virtual visit of a collision back.
+    /// Removes the virtual visit of a collision.
     pub fn forget_collision(&mut self, path: &[u16]) {
         self.walk(path);
         self.leave_flight();
         self.num_collisions -= 1;
     }
 
-    /// Takes the evaluation of a leaf, the priors and what is expected: backs that up.
+    /// Stores the evaluation of a leaf and backs it up.
     pub fn apply(
         &mut self,
         config: &SearchConfig,
@@ -322,7 +215,7 @@ impl<G: Game> Tree<G> {
         let net_value = estimate.value.for_first(self.arena.nodes[id as usize].player);
         self.arena.evaluate(id, net_value.0, priors, actions);
         if id == ROOT {
-            // The dense root keeps the order of actions, and its priors in full.
+            // The root has all its children, in the order of actions, and unrounded priors.
             self.arena.expand(ROOT);
             self.arena.add_all_children(ROOT);
             self.root_priors = priors.to_vec();
@@ -332,7 +225,7 @@ impl<G: Game> Tree<G> {
         self.finish_simulation(config, Estimate { value, draw: estimate.draw, plies_left: estimate.plies_left });
     }
 
-    /// Takes a leaf's virtual loss back; it will be met again.
+    /// Takes a leaf back: it can be met again.
     pub fn cancel(&mut self, path: &[u16]) {
         self.walk(path);
         self.leave_flight();
@@ -340,11 +233,11 @@ impl<G: Game> Tree<G> {
         self.arena.nodes[id as usize].kind = NodeKind::Fresh;
     }
 
-    /// What the search found.
-    pub fn root(&self, config: &SearchConfig, exploration: &Exploration) -> Root {
+    /// The result of the search so far.
+    pub fn root(&self, config: &SearchConfig, exploration: &ExplorationTable) -> Root {
         let root = &self.arena.nodes[ROOT as usize];
         let mut found = Root::new(config, &self.arena, root, &self.root_priors)
-            .searched(self.reused_visits, self.deepest, self.limit)
+            .searched(self.reused_visits, self.deepest, self.stop_reason)
             .restricted(&self.moves.allowed)
             .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None);
         let forced_playouts = self.forced_playouts(config);
@@ -355,9 +248,14 @@ impl<G: Game> Tree<G> {
         found
     }
 
-    /// The line of best play as far as it was searched, from the best move or from that given, if it was: the best child by
-    /// [`Root::best_index`]'s order at each node.
-    pub fn best_line(&self, config: &SearchConfig, exploration: &Exploration, first: Option<Action>) -> Vec<Action> {
+    /// The line of best play, from the best move or the given one, as far as it was searched. At each node it takes the best child
+    /// in the order of [`Root::best_index`].
+    pub fn best_line(
+        &self,
+        config: &SearchConfig,
+        exploration: &ExplorationTable,
+        first: Option<Action>,
+    ) -> Vec<Action> {
         let found = self.root(config, exploration);
         let index = match first {
             Some(action) => found.actions.iter().position(|legal| *legal == action),
@@ -374,6 +272,7 @@ impl<G: Game> Tree<G> {
         line
     }
 
+    /// Sets `self.path` to the nodes on a path.
     fn walk(&mut self, path: &[u16]) {
         self.path.clear();
         self.path.push(ROOT);
@@ -404,18 +303,18 @@ impl<G: Game> Tree<G> {
 
     fn note_end(&mut self, config: &SearchConfig) {
         let root = &self.arena.nodes[ROOT as usize];
-        if self.limit.is_some() || root.in_flight > 0 {
+        if self.stop_reason.is_some() || root.in_flight > 0 {
             return;
         }
         if self.moves.are_settled(&self.arena, config) {
-            self.limit = Some(Limit::Proven);
+            self.stop_reason = Some(StopReason::Proven);
         } else if root.visits >= self.target_visits {
-            self.limit = Some(Limit::Simulations);
+            self.stop_reason = Some(StopReason::Simulations);
         }
     }
 
-    /// Gives a node that became the root its dense list: edges by action, a child for each.
-    fn make_root_dense(&mut self, game: &G) {
+    /// Prepares a node that became the root: edges in the order of actions, and a child for each.
+    fn complete_root(&mut self, game: &G) {
         let root = self.arena.nodes[ROOT as usize];
         self.actions.clear();
         game.legal_actions(&self.position.state, &mut self.actions);
@@ -436,12 +335,12 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// Exploration is forced only where it is asked for, by noise.
+    /// Forced playouts of this search: none without noise.
     fn forced_playouts(&self, config: &SearchConfig) -> f32 {
         if self.noise == Noise::None { 0.0 } else { config.forced_playouts }
     }
 
-    /// What a search needs to know about its root before it chooses the first move there.
+    /// Prepares the choice of moves at an evaluated root: noise, and the schedule of a Gumbel root.
     fn prepare_root(&mut self, config: &SearchConfig) {
         let left = self.target_visits.saturating_sub(self.arena.nodes[ROOT as usize].visits.max(1));
         let size = self.root_priors.len();
@@ -464,23 +363,4 @@ impl<G: Game> Tree<G> {
             }
         }
     }
-}
-
-/// The position at the end of a line from a tree's root: from where it was `reached` before, by the moves made since then, which
-/// leave the line.
-fn follow<G: Game>(
-    game: &G,
-    root: &Position<G::State>,
-    reached: &mut Option<Position<G::State>>,
-    line: &mut Vec<Action>,
-) -> Position<G::State> {
-    let mut position = reached.take().unwrap_or_else(|| root.clone());
-    line.drain(..).for_each(|action| position.play(game, action));
-    position
-}
-
-/// The first player's result, if a position below the root is over or counts as if it were.
-fn result_of_leaf<G: Game>(game: &G, config: &SearchConfig, position: &Position<G::State>) -> Option<f32> {
-    let is_twofold = || config.twofold_draw && game.num_repetitions(&position.state) > 0;
-    position.outcome(game).map(|outcome| outcome.result.0).or_else(|| is_twofold().then_some(0.0))
 }

@@ -1,0 +1,145 @@
+//! A simulation on its way down, to a leaf or a settled position.
+
+use super::{Noise, Tree};
+use crate::game::{Action, Game, Position};
+use crate::search::arena::{NodeId, ROOT};
+use crate::search::config::{RootSelection, SearchConfig};
+use crate::search::node::{Estimate, NodeKind, utility_of};
+use crate::search::root::StopReason;
+use crate::search::select::{ExplorationTable, select_child, select_root_child};
+
+/// The end of a descent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descent {
+    /// A position that needs an evaluation: the simulation waits for it.
+    Leaf,
+    /// The end of a game, or a proven position: the simulation is done.
+    Settled,
+    /// A leaf that is in flight already. A virtual visit on the path sends the next descents elsewhere, until
+    /// [`Tree::forget_collision`].
+    Collision,
+    /// No descent was made: the search is over, or its last leaves are in flight.
+    NotMade,
+}
+
+impl<G: Game> Tree<G> {
+    /// Makes one simulation as far as it goes without an evaluation.
+    ///
+    /// `ask` gets the position of a leaf; `indices` gets the indices of the children taken on the way, also if no leaf was found.
+    pub fn descend(
+        &mut self,
+        game: &G,
+        config: &SearchConfig,
+        exploration: &ExplorationTable,
+        indices: &mut Vec<u16>,
+        ask: impl FnOnce(Position<G::State>),
+    ) -> Descent {
+        let root = self.arena.nodes[ROOT as usize];
+        let in_flight = u32::from(self.in_flight());
+        if !self.is_searching() || root.visits + in_flight >= self.target_visits {
+            return Descent::NotMade;
+        }
+        if self.moves.are_settled(&self.arena, config) {
+            // The search ends once the leaves in flight are back.
+            self.note_end(config);
+            return Descent::NotMade;
+        }
+        if !self.arena.has_room(1 + in_flight) {
+            self.stop_reason = (in_flight == 0).then_some(StopReason::Memory);
+            return Descent::NotMade;
+        }
+        // The position reached so far: moves are made only where the rules are needed.
+        let mut position = None;
+        let mut id = ROOT;
+        self.path.clear();
+        self.line.clear();
+        self.path.push(ROOT);
+        loop {
+            let node = &self.arena.nodes[id as usize];
+            if id != ROOT && node.proven().is_some() && (node.kind == NodeKind::Terminal || config.exact_bounds) {
+                break;
+            }
+            match node.kind {
+                NodeKind::Pending => {
+                    self.enter_flight();
+                    self.num_collisions += 1;
+                    return Descent::Collision;
+                }
+                NodeKind::Fresh => {
+                    let position = follow(game, &self.position, &mut position, &mut self.line);
+                    if let Some(result) = result_of_leaf(game, config, &position).filter(|_| id != ROOT) {
+                        let utility = utility_of(result, self.arena.draw_utility);
+                        let node = &mut self.arena.nodes[id as usize];
+                        node.kind = NodeKind::Terminal;
+                        (node.lower, node.upper) = (utility, utility);
+                        break;
+                    }
+                    let node = &mut self.arena.nodes[id as usize];
+                    node.player = game.player(&position.state);
+                    node.kind = NodeKind::Pending;
+                    self.enter_flight();
+                    ask(position);
+                    return Descent::Leaf;
+                }
+                NodeKind::Evaluated => {
+                    let here = follow(game, &self.position, &mut position, &mut self.line);
+                    self.actions.clear();
+                    game.legal_actions(&here.state, &mut self.actions);
+                    position = Some(here);
+                    self.arena.list(id, &self.actions);
+                    self.arena.expand(id);
+                }
+                NodeKind::Listed => self.arena.expand(id),
+                NodeKind::Expanded | NodeKind::Terminal => {}
+            }
+            let index = match config.root_selection {
+                _ if id != ROOT => select_child(&self.arena, config, exploration, id),
+                RootSelection::Puct => {
+                    let has_noise = self.noise != Noise::None;
+                    select_root_child(&self.arena, config, exploration, &self.search_priors, has_noise, &self.moves)
+                }
+                RootSelection::Gumbel => {
+                    let left = self.target_visits - root.visits - in_flight;
+                    match self.halving.select(config, &self.arena, left) {
+                        Some(index) => index,
+                        None => return Descent::NotMade,
+                    }
+                }
+            };
+            let node = &self.arena.nodes[id as usize];
+            self.line.push(self.arena.actions_of(node)[index]);
+            id = if index == usize::from(node.num_children) {
+                self.arena.add_child(id)
+            } else {
+                node.first_child + index as NodeId
+            };
+            indices.push(index as u16);
+            self.path.push(id);
+        }
+        let node = &self.arena.nodes[id as usize];
+        let value = node.proven().expect("only proven nodes end the descent");
+        let plies_left = self.arena.details.get(id as usize).map_or(0.0, |details| details.plies_left);
+        let plies_left = (plies_left / f64::from(node.visits.max(1))) as f32;
+        self.finish_simulation(config, Estimate { value, draw: 0.0, plies_left });
+        Descent::Settled
+    }
+}
+
+/// The position at the end of a descent from a tree's root. Starts at the position `reached` before, if any, and makes the moves
+/// of `line` since then, which it clears.
+fn follow<G: Game>(
+    game: &G,
+    root: &Position<G::State>,
+    reached: &mut Option<Position<G::State>>,
+    line: &mut Vec<Action>,
+) -> Position<G::State> {
+    let mut position = reached.take().unwrap_or_else(|| root.clone());
+    line.drain(..).for_each(|action| position.play(game, action));
+    position
+}
+
+/// The first player's result of a position below the root where the game ends, or a twofold repetition counts as a draw.
+fn result_of_leaf<G: Game>(game: &G, config: &SearchConfig, position: &Position<G::State>) -> Option<f32> {
+    let is_twofold = || config.twofold_draw && game.num_repetitions(&position.state) > 0;
+    position.outcome(game).map(|outcome| outcome.result.0).or_else(|| is_twofold().then_some(0.0))
+}
