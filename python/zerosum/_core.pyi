@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zerosum.search import SearchConfig
 
 __all__ = [
-    "MIN_TREE_KIB",
+    "LEAST_TREE_KIB",
     "MAX_ALPHA_BETA_DEPTH",
     "UNLIMITED_SIMULATIONS",
     "AlphaBeta",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 __version__: str
-MIN_TREE_KIB: int
+LEAST_TREE_KIB: int
 """Minimum memory per tree, in KiB."""
 UNLIMITED_SIMULATIONS: int
 """Maximum number of simulations of a tree; the budget of a search that a clock or a person ends."""
@@ -449,9 +449,9 @@ class Search:
     def gather(self, max_leaves: int, *, max_settled: int | None = None) -> Leaves:
         """Run simulations until `max_leaves` positions wait for an evaluation, or no tree finds another one.
 
-        Simulations that end in a settled position (the end of a game, a proof, a cached evaluation) need none, and there
-        may be millions of them. A tree waits for the next call once they have walked through `max_settled` of its nodes;
-        by default that takes a few milliseconds.
+        Simulations that end in a settled position (end of a game, proof, cached evaluation) need none; there may
+        be millions of them. A tree waits for the next call once they have walked through `max_settled` of its nodes, by
+        default a few milliseconds.
         """
     def apply(
         self,
@@ -568,7 +568,7 @@ class Root:
         Forced visits (`forced_playouts`) do not count. If every move loses, it is the priors.
         """
     def move_policy(self) -> NDArray[np.float32]:
-        """The policy to sample moves from, [L], sums to 1: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
+        """The policy to sample moves from, [L], sums to 1: `visit_policy`; at a Gumbel root softmax(logit + sigma(q)).
 
         Visits of sequential halving follow its schedule, however good the moves are.
         """

@@ -117,7 +117,7 @@ impl Root {
     fn visit_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.visit_policy())
     }
-    /// The policy to sample moves from, [L], sums to 1: `visit_policy`, or softmax(logit + sigma(q)) at a Gumbel root.
+    /// The policy to sample moves from, [L], sums to 1: `visit_policy`; at a Gumbel root softmax(logit + sigma(q)).
     ///
     /// Visits of sequential halving follow its schedule, however good the moves are.
     fn move_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {

@@ -149,9 +149,9 @@ impl Search {
 
     /// Run simulations until `max_leaves` positions wait for an evaluation, or no tree finds another one.
     ///
-    /// Simulations that end in a settled position (the end of a game, a proof, a cached evaluation) need none, and there
-    /// may be millions of them. A tree waits for the next call once they have walked through `max_settled` of its nodes;
-    /// by default that takes a few milliseconds.
+    /// Simulations that end in a settled position (end of a game, proof, cached evaluation) need none; there may
+    /// be millions of them. A tree waits for the next call once they have walked through `max_settled` of its nodes, by
+    /// default a few milliseconds.
     #[pyo3(signature = (max_leaves, *, max_settled=None))]
     fn gather(&self, py: Python<'_>, max_leaves: usize, max_settled: Option<u32>) -> PyResult<Leaves> {
         let game = self.game.get();

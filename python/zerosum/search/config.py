@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from zerosum._core import MIN_TREE_KIB, Root, Search
+from zerosum._core import LEAST_TREE_KIB, Root, Search
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.games import Rules, measure_game
@@ -241,9 +241,9 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
     Raises:
         SettingsError: so many trees have too little memory.
     """
-    if config.memory_mib * 1024 < MIN_TREE_KIB * num_trees:
+    if config.memory_mib * 1024 < LEAST_TREE_KIB * num_trees:
         raise SettingsError(
-            f"search.memory_mib is {config.memory_mib}, less than {MIN_TREE_KIB} KiB for each of {num_trees} trees:"
+            f"search.memory_mib is {config.memory_mib}, less than {LEAST_TREE_KIB} KiB for each of {num_trees} trees:"
             " give more."
         )
     alpha = config.root_noise_alpha
