@@ -148,6 +148,13 @@ class Turned(Boxes):
         return planes[:, ::-1, ::-1] if state[2] else planes
 
 
+class Corners(Boxes):
+    """The planes show who took corners: at first both sides have nothing, whoever is to move."""
+
+    def planes(self, state: Any) -> Any:
+        return super().planes(state) * np.array([[1, 0, 0, 0, 1]], np.float32)
+
+
 class ByParity(Boxes):
     """Turns alternate by the number of moves, but play() and planes() know better."""
 
@@ -181,6 +188,7 @@ def without_swap(game: type[Boxes]) -> Any:
     [
         (Boxes, ""),
         (Turned, ""),
+        (Corners, ""),
         (FromFirst, "Planes stayed as they were in all [0-9]+ moves that could tell"),
         (ByParity, r"Planes stayed as they were in [0-9]+ moves after which player\(state\) had changed"),
         (ForMover, r"Player 1 won all 60 decided games, [0-9]+ after a last move of player 0"),

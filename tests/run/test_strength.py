@@ -247,8 +247,12 @@ def test_the_last_checkpoint_climbs_to_the_strongest_anchor_and_meets_it_often(
 
 
 def test_a_summary_names_the_strongest_anchor_that_was_beaten(tmp_path: Path) -> None:
-    beaten = [match("step 5", "rollouts@2", 90), match("step 5", "rollouts@5", 51.5)]
-    assert strength_of(tmp_path, *beaten).summary(5) == "beats rollouts@5: 51.5 of 100 points"
+    beaten = [match("step 5", "rollouts@2", 90), match("step 5", "rollouts@5", 61.5)]
+    assert strength_of(tmp_path, *beaten).summary(5) == "beats rollouts@5: 61.5 of 100 points"
+    by_chance = [match("step 5", "rollouts@2", 90), match("step 5", "rollouts@5", 51.5)]
+    assert strength_of(tmp_path, *by_chance).summary(5) == "beats rollouts@2: 90 of 100 points"
+    unclear = strength_of(tmp_path, *by_chance[1:]).summary(5)
+    assert unclear == "has no clear lead over rollouts@5: 51.5 of 100 points"
     lost = [match("step 5", "rollouts@2", 60), match("step 5", "rollouts@5", 20)]
     assert strength_of(tmp_path, *lost).summary(5) == "beats rollouts@2: 60 of 100 points"
     assert strength_of(tmp_path, *lost[1:]).summary(5) == "does not beat rollouts@5: 20 of 100 points"

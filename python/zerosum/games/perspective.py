@@ -53,6 +53,8 @@ class Turns:
         now = np.concatenate([after[own], after[opponent]])
         kept = np.count_nonzero(now != stayed)
         turned = min(np.count_nonzero(now != image) for image in _images(swapped))
+        if kept == turned:  # such as 0: both sides have the same, or nothing
+            return None
         if kept * _CLEAR <= turned:
             return False
         return True if turned * _CLEAR <= kept else None

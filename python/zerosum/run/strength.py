@@ -19,7 +19,7 @@ from pathlib import Path
 from zerosum.arena import play_match
 from zerosum.base.errors import DataError, RunError
 from zerosum.base.files import append_line, read_lines, repair_lines
-from zerosum.contest.elo import Rating
+from zerosum.contest.elo import NORMAL_95, Rating
 from zerosum.contest.ratings import PairScore, connected, fit_ratings
 from zerosum.evaluators import Evaluator, make_evaluator
 from zerosum.games import Rules, measure_game
@@ -63,6 +63,11 @@ class RatingMatch:
     evaluations: int
     """Positions that networks evaluated for it, on both sides."""
     seconds: float
+
+
+def _is_beyond_chance(points: float, games: int) -> bool:
+    """Whether equal players make so many points more than half in less than 5 % of such matches."""
+    return points - games / 2 > NORMAL_95 * math.sqrt(games) / 2
 
 
 def player_name(step: int) -> str:
@@ -229,17 +234,22 @@ class Strength:
     def summary(self, step: int) -> str:
         """How a checkpoint fared, in a person's words, such as "beats rollouts@100: 87 of 100 points".
 
-        The opponent is the strongest anchor that it has at least half of the points against, else the weakest that it
-        met. "" if it met none.
+        The opponent is the strongest anchor that it beats by more than chance, else the strongest that it has more than
+        half of the points against, else the weakest that it met. "" if it met none.
         """
         met = self._points(player_name(step))
         strength_of = {name: int(name.partition("@")[2] or 0) for name in met if not name.startswith("step ")}
-        beaten = [name for name in strength_of if met[name][0] > met[name][1] / 2]
+        ahead = [name for name in strength_of if met[name][0] > met[name][1] / 2]
+        beaten = [name for name in ahead if _is_beyond_chance(*met[name])]
         if not strength_of:
             return ""
-        name = max(beaten, key=strength_of.__getitem__) if beaten else min(strength_of, key=strength_of.__getitem__)
+        choose = max if ahead else min
+        name = choose(beaten or ahead or strength_of, key=strength_of.__getitem__)
         points, games = met[name]
-        verb = "beats" if beaten else "draws level with" if 2 * points == games else "does not beat"
+        if ahead:
+            verb = "beats" if beaten else "has no clear lead over"
+        else:
+            verb = "draws level with" if 2 * points == games else "does not beat"
         return f"{verb} {name}: {points:g} of {games} points"
 
     def _points(self, player: str) -> dict[str, tuple[float, int]]:
