@@ -423,9 +423,21 @@ def test_what_is_said_of_files_steers_no_terminal(tmp_path: Path) -> None:
         assert messages and all(message.isprintable() for message in messages)
 
 
-@pytest.mark.parametrize("error", [ImportError("libtorch_cpu.so: cannot map segment\nmore"), MemoryError()])
+NOT_LOADED = "zerosum: a part of the program could not be loaded (libtorch_cpu.so: cannot map segment). See that"
+NO_MEMORY = "zerosum: there is not memory enough. End other programs,"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ImportError("libtorch_cpu.so: cannot map segment\nmore"), NOT_LOADED),
+        (MemoryError(), NO_MEMORY),
+        (RuntimeError("Exception from src/inference/src/dev/plugin.cpp:54:\nstd::bad_alloc\n\n"), NO_MEMORY),
+        (RuntimeError('Cannot load library "x.so": x.so: failed to map segment from shared object'), NO_MEMORY),
+    ],
+)
 def test_a_library_that_finds_no_memory_is_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, sentence: str
 ) -> None:
     def fails(**_: Any) -> None:
         raise error
@@ -434,5 +446,13 @@ def test_a_library_that_finds_no_memory_is_a_sentence(
     with pytest.raises(SystemExit) as ended:
         application.main()
     said = capsys.readouterr().err
-    assert ended.value.code == 2 and said.startswith("zerosum: a part of the program could not be loaded (")
-    assert said.count("\n") == 1 and "See that there is memory enough" in said
+    assert ended.value.code == 2 and said.startswith(sentence) and said.count("\n") == 1
+
+
+def test_another_error_of_a_library_is_a_mistake_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(**_: Any) -> None:
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(application, "app", fails)
+    with pytest.raises(RuntimeError, match="unexpected"):
+        application.main()

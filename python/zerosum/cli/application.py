@@ -48,7 +48,7 @@ def main() -> None:
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(1) from None
-    except (ImportError, MemoryError) as error:
+    except ImportError as error:
         # Libraries that are mapped into memory, which is short, fail as if they were not there.
         what = str(error).partition("\n")[0] or type(error).__name__
         print(
@@ -56,6 +56,13 @@ def main() -> None:
             " (ulimit -v, other programs), or install zerosum anew.",
             file=sys.stderr,
         )
+        raise SystemExit(2) from None
+    except (MemoryError, RuntimeError) as error:
+        from zerosum.evaluators.batch_limit import is_out_of_memory
+
+        if not is_out_of_memory(error):
+            raise
+        print("zerosum: there is not memory enough. End other programs, or allow more (ulimit -v).", file=sys.stderr)
         raise SystemExit(2) from None
     except OSError as error:
         if error.filename is None:

@@ -14,9 +14,16 @@ from zerosum.base.errors import SettingsError
 
 ResultT = TypeVar("ResultT")
 
-# Parts of the messages of torch, CUDA's libraries, oneDNN (under OpenVINO) and the C++ library, in small letters:
-# they have no exception class for this.
-_OUT_OF_MEMORY = ("out of memory", "_alloc_failed", "can't allocate memory", "not enough memory", "bad_alloc")
+# Parts of messages in small letters, for there is no exception class: of torch, CUDA's libraries, oneDNN (under
+# OpenVINO), the C++ library and the loader of libraries.
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "_alloc_failed",
+    "can't allocate memory",
+    "not enough memory",
+    "bad_alloc",
+    "failed to map segment",
+)
 
 
 class BatchLimit:
