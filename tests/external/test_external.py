@@ -107,7 +107,7 @@ def is_gone(pid: int) -> bool:
         pass
     else:
         return False
-    deadline = time.monotonic() + 30  # a killed process takes a moment to die
+    deadline = time.monotonic() + 200  # a killed process takes a moment to die
     while is_alive := any(map(is_alive_in(pid), Path("/proc").glob("[0-9]*/stat"))):
         if time.monotonic() > deadline:
             break

@@ -92,18 +92,16 @@ run.mkdir(exist_ok=True)
 (run / "holder.json").write_text(json.dumps({"pid": os.getpid(), "host": "here", "since": "now"}))
 (run / "words.json").write_text(json.dumps(arguments))
 try:
-    time.sleep(60)
+    time.sleep(600)
 finally:
     (run / "holder.json").unlink()
 """
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if is_so():
-            return
+    """However slow the machine is; what never happens is ended by the test's own time limit."""
+    while not is_so():
         time.sleep(0.05)
-    raise AssertionError("nothing happened")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signal that interrupts another process")
