@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command did."""
+    """The result of a command."""
 
     status: int
     out: str

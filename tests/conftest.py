@@ -1,4 +1,4 @@
-"""What every test starts from: the same terminal and the same examples on every machine."""
+"""Fixtures of all tests: the same terminal and the same examples on every machine."""
 
 import io
 import os

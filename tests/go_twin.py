@@ -18,7 +18,7 @@ Board = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Stone:
-    """What one stone does: the board after it, and the stones that leave it."""
+    """The effect of one stone: the next board, and the captured stones."""
 
     board: Board
     taken: frozenset[int]
@@ -107,7 +107,7 @@ class GoTwin:
         return self.situation(stone.board, -self.mover) in self.seen
 
     def stones(self) -> dict[int, Stone]:
-        """What a stone would do on each point where the rules, ko apart, allow one."""
+        """The effect of a stone on each point where the rules, except ko, allow one."""
         found = {point: self.put(point) for point in range(self.pass_) if self.board[point] == 0}
         return {point: stone for point, stone in found.items() if self.suicide or not stone.lost}
 
@@ -165,7 +165,7 @@ class GoTwin:
         return total
 
     def borders(self) -> dict[int, set[int]]:
-        """Of each empty point the colours that are reached from it."""
+        """The colours that each empty point reaches."""
         found = {point: self.reach(self.board, point)[1] for point, piece in enumerate(self.board) if piece == 0}
         return {point: {self.board[other] for other in beside} for point, beside in found.items()}
 

@@ -1,4 +1,4 @@
-"""A client of `zerosum gtp` for tests: an engine, what it is told and what it says."""
+"""A client of `zerosum gtp` for tests: an engine with its input and output."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Client:
         )
 
     def send(self, line: str) -> str:
-        """What is written until the line has been dealt with."""
+        """The output until the line is processed."""
         self.said.clear()
         self.engine.handle(line)
         return "".join(self.said)
@@ -70,7 +70,7 @@ class Client:
         return found[1]
 
     def ask_lines(self, command: str) -> list[str]:
-        """Of a genmove_analyze."""
+        """The lines and the move of a genmove_analyze."""
         head, *lines = self.ask(command).split("\n")
         assert not head
         return lines

@@ -1,4 +1,4 @@
-"""Clients of the engines that are told by lines: one in this process, and one that says anything at all."""
+"""Clients of engines with line protocols: one in this process, and one that sends random lines."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ class LineClient:
         self.engine: LineEngine = make_engine(setup, write=self.said.append, clock=clock or time.monotonic)
 
     def tell(self, *lines: str) -> list[str]:
-        """What is said until all lines are obeyed; a search may go on."""
+        """The output until all lines are processed; a search may go on."""
         before = len(self.said)
         for line in lines:
             self.engine.obey(line)
         return self.said[before:]
 
     def ask(self, *lines: str) -> list[str]:
-        """What is said until a search has come to its end, whether it is answered or not."""
+        """The output until a search has ended, with or without an answer."""
         before = len(self.said)
         self.tell(*lines)
         self.wait()
@@ -137,7 +137,7 @@ def noise(seed: int, count: int, words: Sequence[str], positions: Sequence[str])
 
 
 def fuzz(client: LineClient, lines: Iterator[str]) -> None:
-    """Whatever comes, there is one answer for each `go`, and a line that is refused leaves the position as it was."""
+    """Each `go` has one answer, whatever the input, and a refused line does not change the position."""
     commands, num_go = set(client.engine._commands), 0
     client.tell("setoption name Simulations value 20")
     for line in lines:

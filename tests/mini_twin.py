@@ -1,4 +1,4 @@
-"""What minichess and minishogi share, slowly: a 5x5 board in a dict, moves found by trying them, whole positions kept.
+"""The common part of the slow minichess and minishogi: a 5x5 board in a dict, moves by trial, whole positions kept.
 
 Independent of the core: written from the description, it shares no code and no representation with it. Squares are
 (row, column) from the top left as the first player sees the board; sides are 1 (the first player) and -1.
@@ -28,7 +28,7 @@ def is_on_board(square: Square) -> bool:
 
 
 def queen_plane(down: int, right: int) -> int:
-    """Of a straight or diagonal move, by direction and distance."""
+    """The index of a straight or diagonal move, by direction and distance."""
     distance = max(abs(down), abs(right))
     return 4 * COMPASS.index((down // distance, right // distance)) + distance - 1
 
@@ -79,7 +79,7 @@ class MiniTwin(ABC):
 
     @abstractmethod
     def ending(self) -> tuple[str, float] | None:
-        """How the game has ended and its result for the first player."""
+        """The game's ending and its result for the first player."""
 
     def _reach(self, square: Square) -> Iterator[Square]:
         """Squares that the piece on a square attacks."""
@@ -118,7 +118,7 @@ class MiniTwin(ABC):
         return sorted(self.moves()) if self.outcome() is None else []
 
     def num_checkers(self, action: int) -> int:
-        """How many pieces give check after a move."""
+        """The number of pieces that give check after a move."""
         return len(self._after(self.moves()[action]).checkers(-self.mover))
 
     def outcome(self) -> float | None:

@@ -111,7 +111,7 @@ def make_leaves(info, size, seed=0):
 
 
 def plain_answer(checkpoint, leaves):
-    """What the unfolded float32 tower says: logits of the legal actions, values, win, draw, loss, and moves left."""
+    """The output of the unfolded float32 tower: legal logits, values, win, draw, loss, and moves left."""
     tower = ResidualTower(checkpoint.info.network, checkpoint.info.shape, checkpoint.weights).eval()
     with torch.inference_mode():
         output = tower(torch.from_numpy(leaves.planes()))

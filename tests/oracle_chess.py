@@ -78,7 +78,7 @@ class Twin:
             self.frames += [(frame(before), 0)] * 7
 
     def key(self) -> str:
-        """What repetition means: EPD writes en passant only where it is legal."""
+        """The key of repetitions: EPD writes en passant only if it is legal."""
         return self.board.epd()
 
     @property
@@ -194,7 +194,7 @@ class Twin:
 
 
 def sloppy(san: str, board: chess.Board, move: chess.Move) -> Iterator[str]:
-    """How else people write a move."""
+    """Other ways to write a move."""
     bare = san.rstrip("+#")
     yield from (bare, f"{bare}!?", f" {bare}+ ", f"{bare}#")
     if "O" in bare:

@@ -182,7 +182,7 @@ class Oracles:
         self.board: Any = None
 
     def begin(self, variant: Variant, twin: GoTwin) -> None:
-        """At a position that no move has led to."""
+        """Begin at a position without a last move."""
         points = {colour: [p for p, owner in enumerate(twin.board) if owner == colour] for colour in (BLACK, WHITE)}
         places = [[self._low(divmod(p, variant.size), variant) for p in points[colour]] for colour in (BLACK, WHITE)]
         self.board = self.boards.Board(variant.size)
@@ -221,7 +221,7 @@ class Oracles:
             self.board.play(*self._low(divmod(action, variant.size), variant), colour)
 
     def check(self, variant: Variant, twin: GoTwin, game: Rules, state: State, legal: list[int]) -> list[str]:
-        """Hold a position against both; answers what was held against what."""
+        """Compare a position with both programs. Returns the names of the comparisons."""
         found = [
             [self.board.get(variant.size - 1 - row, c) for c in range(variant.size)] for row in range(variant.size)
         ]
@@ -243,7 +243,7 @@ class Oracles:
 
 
 def compare(num_positions: int, seed: int, *, with_others: bool = True) -> Counter[str]:
-    """Play until so many positions were compared; answers how often what came up, and what was held against what.
+    """Play until this many positions are compared. Returns the counts of events and of comparisons.
 
     Raises AssertionError with the position at the first difference.
     """

@@ -54,7 +54,7 @@ EVENTS = frozenset(
 
 
 def compare(num_positions: int, seed: int) -> Counter[str]:
-    """So many positions of each of the two games, against Fairy-Stockfish, too, if pyffish is installed.
+    """Compare positions of both games, also with Fairy-Stockfish if pyffish is installed.
 
     Raises:
         AssertionError: the core differs.

@@ -145,7 +145,7 @@ def check_texts(play: Play, oracles: Oracles, generator: random.Random) -> None:
 
 
 def sloppy(play: Play, usi: str, kif: str) -> list[str]:
-    """How else people write a move."""
+    """Other ways to write a move."""
     texts = [f" {usi.upper()} ", f"{'▲△'[play.twin.board.side]}{kif}", kif.replace("　", ""), kif.replace("　", " ")]
     for file, rank in zip(KANJI_FILES, KANJI_RANKS, strict=True):
         digit = str(KANJI_FILES.index(file) + 1)

@@ -1,4 +1,4 @@
-"""The core's small games beside OpenSpiel's, an independent implementation: legal moves, who moves, texts and results.
+"""The core's small games compared with OpenSpiel's: legal moves, players to move, texts and results.
 
 `compare` plays games on both; `python tests/oracle_small_games.py` writes the package's perft tables by OpenSpiel.
 """
@@ -244,7 +244,7 @@ def _events_at_end(game: Rules, state: State, outcome: float) -> Iterator[str]:
 
 
 def count_lines(position: Any, depth: int) -> int:
-    """How many lines of play of this many plies OpenSpiel finds; those that end earlier do not count."""
+    """OpenSpiel's number of lines of play of this many plies; lines that end earlier do not count."""
     if position.is_terminal():
         return 0
     if depth == 1:

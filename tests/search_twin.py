@@ -24,7 +24,7 @@ from zerosum.search.config import SearchConfig
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the network says of a position besides its logits, or what is backed up from it."""
+    """The network's estimate of a position besides its logits; also the numbers that are backed up."""
 
     value: float
     draw: float = 0.0
@@ -136,11 +136,11 @@ class ReferenceSearch:
             self._prepare_root()
 
     def restrict(self, actions: Sequence[int]) -> None:
-        """From now on search and play only these moves of the root; all again, if there are none."""
+        """Restrict search and play to these moves of the root; an empty list allows all."""
         self.allowed = set(actions)
 
     def favour(self, actions: Sequence[int]) -> None:
-        """From now on begin simulations with these moves of the root, as long as one that is allowed is not proven."""
+        """Make simulations begin with these moves of the root, as long as one of them is allowed and not proven."""
         self.favoured = set(actions)
 
     def _searched(self) -> set[int]:
@@ -153,7 +153,7 @@ class ReferenceSearch:
 
     @property
     def _is_settled(self) -> bool:
-        """Nothing is left to find out: the best of the allowed moves is proven, and no favoured one is open."""
+        """Whether the search is over: the best of the allowed moves is proven, and no favoured move is open."""
         if not self.config.exact_bounds or not self.root.children:
             return False
         if self.config.root_selection == "gumbel":
@@ -294,7 +294,7 @@ class ReferenceSearch:
         return max(self.root.children, key=rank)
 
     def policy_target(self) -> dict[int, float]:
-        """What the policy is to learn, by action: it sums to 1."""
+        """The policy to learn, by action; sums to 1."""
         sign, children = self.root.sign, self.root.children
         is_proven = {action: child.is_proven and self.config.exact_bounds for action, child in children.items()}
         if self.config.exact_bounds and self.root.is_proven and sign * self._result_of(self.root.lower) > 0:
@@ -316,7 +316,7 @@ class ReferenceSearch:
         return {action: weight / sum(weights.values()) for action, weight in weights.items()}
 
     def _question(self, node: Node) -> tuple[bytes, ...]:
-        """What the network is asked about a position."""
+        """The network's input for a position."""
         assert node.state is not None
         return self.game.planes(node.state).tobytes(), np.array(
             self.game.legal_actions(node.state, past_soft_endings=True)
@@ -378,7 +378,7 @@ class ReferenceSearch:
         return max(scores, key=lambda action: (scores[action], priors[action], -action))
 
     def _forced_visits(self, action: int) -> Any:
-        """What a visited move of the root is owed, sqrt(k * P * N): 0 without noise."""
+        """The forced visits of a visited root move, sqrt(k * P * N); 0 without noise."""
         k = self.number(self.config.forced_playouts if self.noise is not None else 0)
         visits = self.number(self.root.visits + self.root.in_flight) - self.number(1)
         return np.sqrt(k * self.root_priors[action] * visits)
@@ -421,7 +421,7 @@ class ReferenceSearch:
         return self.number(rate) * np.sqrt(self.number(visits)) * factor
 
     def _moves_left_utility(self, q: Any, child: Node, node: Node) -> Any:
-        """What a shorter win or a longer loss adds to a visited child's Q."""
+        """The bonus on a visited child's Q for a shorter win or a longer loss."""
         number, config = self.number, self.config
         threshold = number(config.moves_left_threshold)
         weight = (abs(q) - threshold) / (number(1) - threshold)
@@ -481,7 +481,7 @@ class ReferenceSearch:
         return q - self.number(self.config.virtual_loss) * self.number(child.in_flight) / visits, visits
 
     def _backup(self, path: list[Node], leaf: Estimate) -> None:
-        """From the leaf to the root: bounds, then the utility, which is the exact one wherever that is known."""
+        """Back up from the leaf to the root: bounds, then the utility, which is exact where it is proven."""
         value, draw = float(self.number(leaf.value)), leaf.draw
         for plies, node in enumerate(reversed(path)):
             if self.config.exact_bounds and node.children:
@@ -553,7 +553,7 @@ class ReferenceSearch:
         return sorted(logits, key=lambda action: (-(logits[action] + gumbels[action]), -self._prior(action), action))
 
     def _improved_logits(self) -> dict[int, Any]:
-        """Of the root's moves, logit + sigma(completed q)."""
+        """The root's logit + sigma(completed q), by move."""
         number, sign, children = self.number, self.number(self.root.sign), self.root.children
         least = number(np.float32(1e-30))
         visits, prior_sum, q_sum = 0, number(0), number(0)

@@ -119,7 +119,7 @@ def choose_back(play: Play, generator: random.Random) -> str:
 
 
 def choose_perpetual(play: Play, generator: random.Random) -> str:
-    """Whoever holds the rook checks where it can, and both go back to positions that there were."""
+    """The owner of the rook checks if possible, and both sides return to earlier positions."""
     board, texts = play.twin.board, list(play.moves)
     is_checker = any(owner == board.side and kind in ("R", "+R") for kind, owner in board.pieces.values())
     if is_checker:

@@ -37,7 +37,7 @@ Pieces = dict[Square, tuple[str, int]]
 
 
 def ahead(side: int) -> int:
-    """What a row's number changes by when a side's piece goes one row ahead."""
+    """The change of the row's number when a side's piece goes one row forward."""
     return 1 if side else -1
 
 
@@ -77,7 +77,7 @@ class Move:
 
 @dataclass
 class Board:
-    """Pieces on the board, in hand, and who is to move."""
+    """Pieces on the board, pieces in hand, and the player to move."""
 
     pieces: Pieces
     hands: tuple[Counter[str], Counter[str]]
@@ -108,7 +108,7 @@ class Board:
         return Board(pieces, hands, "bw".index(side))
 
     def sfen(self) -> str:
-        """Without the move's number."""
+        """The SFEN without the move number."""
         rows = []
         for row in range(9):
             text = ""
@@ -127,7 +127,7 @@ class Board:
         return f"{'/'.join(rows)} {'bw'[self.side]} {held or '-'}"
 
     def targets(self, start: Square) -> Iterator[Square]:
-        """Where the piece on a square could go if nobody minded its king, onto pieces of either side."""
+        """The squares that the piece on a square attacks, with pieces of either side, ignoring checks."""
         kind, side = self.pieces[start]
         turn = ahead(side)
         for rows, columns in STEPS.get(kind, ()):
@@ -195,7 +195,7 @@ class Board:
         return [move for move in safe if not self.is_pawn_drop_mate(move)]
 
     def declared(self, rule: str) -> str | None:
-        """What the side to move gets by a declaration under `csa27` or `csa24`: "win", "draw" or nothing."""
+        """The result of a declaration by the side to move under `csa27` or `csa24`: "win", "draw" or nothing."""
         side = self.side
         camp = [
             kind
@@ -212,7 +212,7 @@ class Board:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a game ended, the result for Black."""
+    """The ending of a game, with the result for Black."""
 
     ending: str
     result: float
@@ -332,7 +332,7 @@ def frame(board: Board, repetitions: int) -> Frame:
 
 
 def plane_index(move: Move, side: int) -> int:
-    """81 · plane + square, both seen by who moves."""
+    """81 · plane + square, both seen by the mover."""
     turned = [(8 - row, 8 - column) if side else (row, column) for row, column in (move.start or move.end, move.end)]
     (row, column), (end_row, end_column) = turned
     if move.start is None:

@@ -81,7 +81,7 @@ def opened(directory: Path, **arguments: int) -> Iterator[tuple[GameStore, list[
 
 
 def games_in(store: GameStore) -> list[int]:
-    """The finished games, each held against what was played."""
+    """The finished games, each compared with the game played."""
     records = list(store.recent(store.num_positions + 1))
     for record in records:
         same(record, record_of(record.game_id))
@@ -91,7 +91,7 @@ def games_in(store: GameStore) -> list[int]:
 
 
 def plies_in(store: GameStore) -> dict[int, int]:
-    """The running games and their number of plies, each held against what was played."""
+    """The running games and their number of plies, each compared with the game played."""
     for game_id, game in store.running.items():
         assert vars(game.header) == vars(header_of(game_id))
         assert [ply.action for ply in game.plies] == [ply_of(game_id, i).action for i in range(len(game.plies))]

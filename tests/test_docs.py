@@ -1,4 +1,4 @@
-"""What the docs show works: Python blocks run, shell commands parse, links lead somewhere, doctests hold."""
+"""The docs work: Python blocks run, shell commands parse, links have targets, doctests pass."""
 
 import ast
 import doctest

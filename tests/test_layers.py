@@ -1,4 +1,4 @@
-"""The house stands as `docs/architecture.md` draws it: who may import whom, and what a start leaves unloaded."""
+"""Imports follow the order of `docs/architecture.md`, and a start loads only the modules that it needs."""
 
 import ast
 import json
@@ -128,7 +128,7 @@ def test_engine_knows_nothing_of_training(room: str) -> None:
 
 @pytest.mark.parametrize("module", list(LIGHT))
 def test_start_is_light(module: str) -> None:
-    """In an interpreter of its own, since this one has long imported everything."""
+    """A separate interpreter is used, because this one has imported everything."""
     name = f"zerosum.{module}".rstrip(".")
     program = f"import json, sys, {name}; print(json.dumps(sorted(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

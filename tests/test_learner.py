@@ -227,7 +227,7 @@ def test_a_head_more_leaves_the_first_steps_gradients_of_the_others_as_they_are(
 
 
 def test_the_reply_is_learned_where_the_next_ply_has_a_target() -> None:
-    """At first every action is as likely, and where nothing is known nothing is lost."""
+    """An untrained head gives equal probabilities, and plies without a target have no loss."""
     learner = new_learner(network=REPLY)
     assert learner.targets == {"policy", "value", "reply"}
     first = learner.step(BATCH, progress=0.0)
@@ -244,7 +244,7 @@ def test_the_reply_is_learned_where_the_next_ply_has_a_target() -> None:
 
 
 def test_the_owners_of_squares_are_learned() -> None:
-    """At first each square is as likely either's; of a square that nobody owns no more can be known."""
+    """An untrained head gives each square even odds, which is the optimum for a square without an owner."""
     learner = new_learner(network=OWNERSHIP)
     assert learner.targets == {"policy", "value", "owners"}
     first = learner.step(BATCH, progress=0.0)
@@ -298,7 +298,7 @@ def games_at_random(num_games: int, seed: int) -> ReplayWindow:
 
 
 def test_the_moves_left_are_learned_from_games() -> None:
-    """On games never seen, the head errs much less than before, and than the best number for all positions."""
+    """On unseen games the head errs much less than before training, and than the best constant."""
     game = make("tictactoe")
     height, width = game.spec.board_shape
     shape = NetworkShape(
@@ -487,7 +487,7 @@ def test_settings_are_checked(change: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 def test_decay_is_what_it_is_called(optimizer: str) -> None:
-    """In the first step the rate times the decay times the weight comes off, beside the gradient's own step.
+    """The first step subtracts rate · decay · weight besides the step of the gradient.
 
     SGD's is of all weights, as in the paper; AdamW's is of kernels, not of biases and norms.
     """

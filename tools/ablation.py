@@ -1,21 +1,21 @@
-"""What each way of learning is worth: the same short training with one thing changed, over several seeds.
+"""Ablations: the same short training with one setting changed, over several seeds.
 
     python tools/ablation.py runs/ablation --game "go(size=7)" --minutes 10 --seeds 3
 
-trains every variant for so many CPU-minutes of its process, so that all have the same compute on a machine that does
-other work as well. In a game with solved positions it counts the mistakes of the last checkpoints. In any other game
-the last checkpoints of a seed play a round robin, and each of them plays the fixed opponents; one rating model of all
-results gives the ratings (`zerosum.contest.ratings`). The command goes on where it stopped. It ends with two tables in
-Markdown, which --table prints at any time: how strong each variant is, and what its trainings did.
+It trains every variant for the same CPU-minutes, so that all have the same compute on a busy machine. For a game with
+solved positions it counts the mistakes of the last checkpoints. For any other game the last checkpoints of a seed play
+a round robin, and each of them plays the fixed opponents; ratings are fitted to all results together
+(`zerosum.contest.ratings`). The command goes on where it stopped. It ends with two tables in Markdown, which --table
+prints at any time: the strength of each variant, and the amounts of its training.
 
-`--variants FILE` takes other variants than the tool's own, a TOML table of names and settings. The first one is what
-the others are compared with:
+`--variants FILE` replaces the variants by a TOML table of names and settings. The others are compared with the first
+one:
 
     "defaults" = []
     "fewer simulations" = ["search.num_simulations=64", "selfplay.fast_simulations=12"]
 
-`tools/solve_positions.py --seed 7` makes solved positions other than the package's, and `--positions FILE` takes them:
-then tuning and measuring stay apart.
+`--positions FILE` takes other solved positions than the package's, made by `tools/solve_positions.py --seed 7`, to keep
+tuning and measuring apart.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def variants_of(defaults: RunConfig) -> dict[str, list[str]]:
 
 
 def changed(config: RunConfig, settings: Sequence[str]) -> RunConfig:
-    """The settings of a run of the same game and time with others asked for."""
+    """The settings of a run of the same game and time with other overrides."""
     return new_config(make(config.game), config.game, minutes=config.training.minutes, overrides=[*COMMON, *settings])
 
 
@@ -114,7 +114,7 @@ def read_variants(path: Path, defaults: RunConfig) -> dict[str, list[str]]:
     """The variants of a file.
 
     Raises:
-        SettingsError: the file holds something else, or a setting that is unknown or out of range.
+        SettingsError: the file is not such a table, or a setting is unknown or out of range.
     """
     try:
         variants = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -131,7 +131,7 @@ def read_variants(path: Path, defaults: RunConfig) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Result:
-    """One training: what it did, and its mistakes where the game has solved positions."""
+    """One training: its amounts, and its mistakes if the game has solved positions."""
 
     variant: str
     seed: int
@@ -175,15 +175,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     parser.add_argument("--variants", type=Path, metavar="FILE", help="TOML: names and lists of settings")
-    parser.add_argument("--only", nargs="*", metavar="VARIANT", help="of the variants, these and the first one")
+    parser.add_argument("--only", nargs="*", metavar="VARIANT", help="only these variants and the first one")
     parser.add_argument("--set", action="append", default=[], help="section.name=value, for all variants")
     parser.add_argument("--positions", type=Path, help="solved positions, instead of the package's")
-    parser.add_argument("--games", type=int, default=400, help="of two variants; even")
-    parser.add_argument("--opponent-games", type=int, default=48, help="of a variant and a fixed opponent; even")
-    parser.add_argument("--opponents", nargs="*", metavar="NAME", help="of the game's ladder")
+    parser.add_argument("--games", type=int, default=400, help="games of two variants; even")
+    parser.add_argument("--opponent-games", type=int, default=48, help="games of a variant and a fixed opponent; even")
+    parser.add_argument("--opponents", nargs="*", metavar="NAME", help="fixed opponents, from the game's ladder")
     parser.add_argument("--simulations", type=int, default=100, help="simulations a move in matches")
     parser.add_argument("--opening-plies", type=int, default=4, help="random plies that begin a pair of games")
-    parser.add_argument("--table", action="store_true", help="print what is there, train and play nothing")
+    parser.add_argument("--table", action="store_true", help="print the tables without training or play")
     asked = parser.parse_args()
     try:
         print(Ablation(asked).run(is_table_only=asked.table))
@@ -195,7 +195,7 @@ class Ablation:
     """The trainings of a directory, their results and their matches."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
-        """Read what is there. Raises SettingsError for what cannot be done."""
+        """Read the directory. Raises SettingsError if the arguments do not fit it."""
         self._asked, self._directory = asked, asked.directory
         self._game = make(asked.game)
         name = asked.game if self._game.is_python else self._game.spec.full_name
@@ -221,7 +221,7 @@ class Ablation:
         self._lock = threading.Lock()
 
     def run(self, *, is_table_only: bool) -> str:
-        """Train and play what is missing, seed by seed so that a table can be looked at early. Answers the tables."""
+        """Train and play what is missing, seed by seed, so that tables are available early. Returns the tables."""
         if not is_table_only:
             done = {(result.variant, result.seed) for result in self._results}
             for seed in range(self._asked.seeds):
@@ -235,7 +235,7 @@ class Ablation:
         return self.tables()
 
     def tables(self) -> str:
-        """How strong each variant is, and what its trainings did."""
+        """The strength of each variant, and the amounts of its training."""
         order = [result for variant in self._variants for result in self._results if result.variant == variant]
         if not order:
             return "Nothing has been trained yet."
@@ -318,7 +318,7 @@ class Ablation:
 
 
 def contestant(game: Rules, run: Path, num_simulations: int) -> Contestant:
-    """A run's last checkpoint with the run's own search, but for the number of simulations: all have the same."""
+    """A run's last checkpoint with the run's own search, and the same number of simulations for all."""
     return parse_player(f"{run}@{num_simulations}", game, batch_size=32)
 
 
@@ -333,7 +333,7 @@ def train(run: Path, game: str, *, minutes: float, seed: int, settings: Sequence
 
 
 def measure(run: Path, variant: str, seed: int, sets: Sequence[SolvedSet]) -> Result:
-    """What a training did, and the mistakes of its last checkpoint in solved positions, if there are any."""
+    """The amounts of a training, and the mistakes of its last checkpoint in solved positions, if there are any."""
     last = read_metrics(run / "metrics.csv")[-1]
     _, learner = load_learner_state(list_checkpoints(run / "checkpoints")[-1])
     if not learner:
@@ -372,7 +372,7 @@ def measure(run: Path, variant: str, seed: int, sets: Sequence[SolvedSet]) -> Re
 
 
 def mean_percent(result: Result, num_simulations: int) -> float:
-    """Mistakes of all sets, each counting as much."""
+    """Mean mistakes over all sets, in percent."""
     return 100 * statistics.mean(result.mistakes[str(num_simulations)])
 
 
@@ -396,7 +396,7 @@ def mistake_table(results: Sequence[Result]) -> str:
 def rating_table(results: Sequence[Result], ratings: Ratings, pairs: Sequence[PlayedPair]) -> str:
     """Ratings, means over the seeds, and differences to the first variant, together and seed by seed.
 
-    Bars are 95 % and follow from the number of games alone. How much trainings with other seeds differ, the seeds show.
+    Intervals are 95 % and follow from the number of games alone; compare the seeds for the spread of trainings.
     The last columns are points against the fixed opponents.
     """
     played = {name for pair in pairs for name in (pair.first, pair.second)}
@@ -425,7 +425,7 @@ def rating_table(results: Sequence[Result], ratings: Ratings, pairs: Sequence[Pl
 
 
 def mean_difference(ratings: Ratings, ours: Sequence[str], theirs: Sequence[str]) -> Rating:
-    """The mean rating of some players less that of others (of nobody: random play's 0), with its 95 % bar."""
+    """The mean rating of some players less that of others (0 if there are none), with its 95 % interval."""
     weights = np.zeros(len(ratings.names))
     for names, sign in ((ours, 1), (theirs, -1)):
         for name in names:
@@ -434,16 +434,16 @@ def mean_difference(ratings: Ratings, ours: Sequence[str], theirs: Sequence[str]
 
 
 def points_against(opponent: str, players: Collection[str], pairs: Sequence[PlayedPair]) -> str:
-    """The share of the points that some players made against an opponent, and of how many games."""
+    """The share of points that some players made against an opponent, and the number of games."""
     met = [pair for pair in pairs if pair.second == opponent and pair.first in players]
     games = sum(pair.score.num_games for pair in met)
     return f"{sum(pair.wins + pair.draws / 2 for pair in met) / games:.0%} of {games}" if games else ""
 
 
 def training_table(results: Sequence[Result]) -> str:
-    """What the trainings of each variant did, means over the seeds.
+    """The amounts of training of each variant, means over the seeds.
 
-    "Evaluations a second" are those of a CPU-second of self-play, which tells one machine from another.
+    "Evaluations a second" are per CPU-second of self-play, which compares machines.
     """
     head = [
         "variant",

@@ -1,11 +1,11 @@
-"""What a precision costs: a network's answers, and its mistakes in solved positions, against float32.
+"""Loss of accuracy of a precision against float32: a network's outputs, and its mistakes in solved positions.
 
     python tools/compare_precisions.py runs/connect4 --positions 2000 --simulations 50
 
-Positions are random play's, others than those that int8 is measured on. For each precision of the OpenVINO backend it
-prints the mean Kullback-Leibler divergence of the policy from float32's (which is what the cross-entropy gains), how
-often the most likely move is the same, the mean and the 99th percentile of the value's difference, and where the game
-comes with solved positions the mean share of mistakes with so many simulations a move.
+Positions come from random play, and differ from those of int8's calibration. For each precision of the OpenVINO backend
+it prints the mean Kullback-Leibler divergence of the policy from float32's (the increase of its cross-entropy), how
+often the most likely move is the same, the mean and the 99th percentile of the difference of values, and, if the game
+has solved positions, the mean share of mistakes at `--simulations` per move.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="a run directory, or a checkpoint's JSON")
     parser.add_argument("--positions", type=int, default=2000)
-    parser.add_argument("--simulations", type=int, default=50, help="a move in solved positions; 0 leaves these out")
+    parser.add_argument(
+        "--simulations", type=int, default=50, help="simulations a move in solved positions; 0 leaves these out"
+    )
     arguments = parser.parse_args()
     checkpoint = load_checkpoint(arguments.run)
     game = make(checkpoint.info.full_name)
@@ -53,7 +55,7 @@ def main() -> None:
 
 
 def differences(leaves: Leaves, expected: Evaluations, found: Evaluations) -> str:
-    """What the answers differ by."""
+    """The differences of the outputs."""
     pairs = list(zip(log_policies(leaves, expected), log_policies(leaves, found), strict=True))
     divergence = np.mean([(np.exp(one) * (one - other)).sum() for one, other in pairs])
     same = np.mean([one.argmax() == other.argmax() for one, other in pairs])

@@ -1,12 +1,12 @@
-"""Hold a game's rules against independent ones over many random positions; a maker's tool.
+"""Compare a game's rules with independent ones over many random positions; for developers.
 
     python tools/compare_rules.py chess --positions 100000
     python tools/compare_rules.py chess shogi go --positions 100000 --seed 7
 
-The comparison of a game is `compare(num_positions, seed)` in `tests/oracle_GAME.py`, which raises where the two differ
-and answers how often each event of the rules came up; the tests run it on a sample. Random play hardly meets the rare
-rules, so a game names its events in `EVENTS`, and one that came up fewer than 100 times is a failure, too. Some of the
-libraries compared with are GPL: they are installed by whoever runs this, and never imported by the package.
+The comparison of a game is `compare(num_positions, seed)` in `tests/oracle_GAME.py`. It raises at a difference and
+returns how often each event of the rules occurred; the tests run it on a sample. Random play rarely meets the rare
+rules, so `EVENTS` lists a game's events, and fewer than 100 occurrences of one are a failure, too. Some of the other
+libraries are GPL: install them yourself; the package never imports them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def main(words: Sequence[str] | None = None) -> None:
     names = oracles()
     parser = argparse.ArgumentParser(description="Hold a game's rules against independent ones.")
     parser.add_argument("games", nargs="+", choices=names, metavar="GAME", help=f"of {', '.join(names) or 'none'}")
-    parser.add_argument("--positions", type=int, default=100_000, help="at least so many are compared")
+    parser.add_argument("--positions", type=int, default=100_000, help="minimum number of positions")
     parser.add_argument("--seed", type=int, default=0, help="keys the positions")
-    parser.add_argument("--least", type=int, default=LEAST, help="times that each event must have come up")
+    parser.add_argument("--least", type=int, default=LEAST, help="minimum occurrences of each event")
     asked = parser.parse_args(words)
     sys.path.insert(0, str(TESTS))
     faults = [
@@ -49,7 +49,7 @@ def oracles() -> list[str]:
 
 
 def compared(game: str, *, num_positions: int, seed: int, least: int) -> list[str]:
-    """Compare one game and print what came up; answers what is wrong, in sentences."""
+    """Compare one game and print the events. Returns the faults, in sentences."""
     try:
         oracle = importlib.import_module(f"oracle_{game}")
     except ModuleNotFoundError as error:

@@ -1,10 +1,10 @@
-"""Malformed game records: does a reader ever answer with anything but a record or a sentence?
+"""Fuzzing of the readers of game records: each input must give a record or an error message.
 
     python tools/fuzz_notation.py pgn --seconds 60 --seed 1
 
-Random records are written, damaged byte by byte and line by line, and read again, by the rules of their games where
-the moves of a sample are legal. Whatever is read without an error is written and must read equal. Prints what was seen
-and what failed, with the seed of the round that shows it; exit status 1 if something did.
+Random records are written, damaged byte by byte and line by line, and read again, with the rules of their games if the
+moves of a sample are legal. A record that is read without an error is written again and must read equal. Prints counts
+of outcomes, and failures with the seed of their round; exit status 1 if there was a failure.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIGNS = b"()[]{};\"\\%*+-$'\n#0\xff"
 
 
 def random_record(format: str, rng: random.Random) -> Record:
-    """A record that the format can say, with moves that are well formed and mean nothing."""
+    """A record that the format can express, with well-formed random moves."""
     return {"pgn": _random_pgn, "sgf": _random_sgf, "kif": _random_kif, "csa": _random_csa}[format](rng)
 
 
@@ -69,7 +69,7 @@ def _text(rng: random.Random, *, lines: bool = False) -> str:
 def _line(
     rng: random.Random, make: Callable[[int, bool], Move], length: int, depth: int, *, first: int = 0, main: bool = True
 ) -> tuple[Move, ...]:
-    """Moves by `make(ply, is_first_of_variation)`, with variations in all places but the last, in which few can be."""
+    """Moves by `make(ply, is_first_of_variation)`, with variations anywhere except at the last move."""
     moves = []
     for ply in range(first, first + length):
         move = make(ply, not main and ply == first)
@@ -120,7 +120,7 @@ def _random_pgn(rng: random.Random) -> Record:
 
 
 def _with_last_endings(line: tuple[Move, ...]) -> tuple[Move, ...]:
-    """What ends a variation stands at its last move."""
+    """Move the ending of each variation to its last move."""
     moved = []
     for index, move in enumerate(line):
         variations = tuple(_with_last_endings(variation) for variation in move.variations)
@@ -282,7 +282,7 @@ def mutate(content: bytes, other: bytes, rng: random.Random) -> bytes:
 
 
 def read_damaged(format: str, content: bytes) -> Iterator[str]:
-    """Read a file that may be anything; yields what was seen. Raises whatever is a mistake of ours."""
+    """Read any file and yield the kinds of outcomes. Raises for a defect of ours."""
     try:
         for record in read_games(io.BytesIO(content), format=format):
             if record.errors:
@@ -301,7 +301,7 @@ def read_damaged(format: str, content: bytes) -> Iterator[str]:
 
 
 def _difference(one: Record, other: Record) -> str:
-    """The first field in which two records differ; headers count in any order, for PGN's are written in its own."""
+    """The first field in which two records differ; the order of headers is ignored, because PGN prescribes one."""
     for entry in dataclasses.fields(Record):
         values = [getattr(record, entry.name) for record in (one, other)]
         if entry.name == "headers":
@@ -318,7 +318,7 @@ def samples(format: str) -> list[bytes]:
 
 
 def fuzz(format: str, *, seed: int, rounds: Iterator[int]) -> tuple[Counter[str], list[str]]:
-    """Damage and read once for each of `rounds`: how often what was seen, and tracebacks of what failed."""
+    """Damage and read once for each of `rounds`. Returns the counts of outcomes, and tracebacks of failures."""
     seen, failures, files = Counter[str](), list[str](), samples(format)
     for number in rounds:
         rng = random.Random(f"{seed} {number}")

@@ -1,20 +1,20 @@
-"""Kill a training again and again, with SIGKILL at random moments, and hold what is on the disk against what was there.
+"""Kill a training many times, with SIGKILL at random moments, and check the files that it leaves.
 
     python tools/kill_training.py --kills 50 --seed 0
     python tools/kill_training.py --kills 20 --seed 0 --deterministic
 
-It trains a tiny network with `zerosum train` in a process of its own, which seals and saves far more often than anybody
-would, and aims each kill at a phase: it waits until that phase is under way, and then a random moment more. Moments
-drawn from the clock alone would hardly ever meet the short ones. The process marks in a file (`Marks`) what it is
-doing, how many games it has finished and what it has saved. So the summary can say what was under way when it died, and
-a game that it took for finished is missed if it is not there.
+It trains a tiny network with `zerosum train` in a separate process, which seals and saves much more often than usual.
+Each kill is aimed at a phase: the tool waits until that phase is under way, and then a random moment more. Moments by
+the clock alone would hardly ever meet the short phases. The process marks its phases, finished games and saved
+checkpoints in a file (`Marks`). So the summary can say what was under way at the kill, and a finished game that is not
+on the disk is noticed.
 
 After each kill a copy of the run's games is opened, as the next start opens the games themselves, and `find_faults`
-says what is wrong: games lost, doubled, changed or against the rules; moves of running games lost; a checkpoint that is
-damaged or gone; a counter that went back. So does the next start, if it finds damage. A deterministic run is trained to
-its end in addition, and compared with one that nobody killed.
+lists the faults: games lost, doubled, changed or against the rules; lost moves of running games; a damaged or missing
+checkpoint; a counter that went back. The next start reports damage, too. A deterministic run is also trained to
+its end and compared with a run without kills.
 
-A line a kill, a summary, and exit status 1 if there was a fault; then the run is kept to be looked at.
+Prints a line per kill and a summary; exit status 1 if there was a fault, and the run is kept.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ Write = Callable[[str], None]
 
 
 class Marks:
-    """What a training is doing and has done, in a file that outlives it.
+    """The progress of a training, in a file that outlives it.
 
     Whole numbers: for each phase how many threads are in it; the new games that it has finished (`GAMES`); the step of
     the checkpoint that it has saved last (`SAVED`).
@@ -181,7 +181,7 @@ def train_marked(path: Path, words: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Found:
-    """What a kill left of a run, as the next start would find it."""
+    """The state of a run after a kill, as the next start would find it."""
 
     records: list[GameRecord] = field(default_factory=list)
     """The finished games, in their order."""
@@ -202,7 +202,7 @@ class Found:
 
 
 def look(run: Path) -> Found:
-    """Read a run that nobody holds. What would be mended is mended in a copy."""
+    """Read a run without a running training. Repairs are made in a copy."""
     messages: list[str] = []
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory, "games")
@@ -224,7 +224,7 @@ def look(run: Path) -> Found:
 
 
 def _link_shard(source: str, target: str) -> None:
-    """Shards never change, so a copy need not be one."""
+    """Link a shard instead of copying it: shards never change."""
     if source.endswith(".parquet"):
         os.link(source, target)
     else:
@@ -238,7 +238,7 @@ def _step(checkpoint: Path) -> int:
 def find_faults(
     run: Path, game: Rules, before: Found, after: Found, marks: Marks, *, deterministic: bool = False
 ) -> list[str]:
-    """What a kill has done to a run that it must not do, in words; `before` is what the last one left.
+    """The faults of a run after a kill, in words; `before` is its state after the kill before.
 
     A deterministic run begins its running games anew.
     """
@@ -372,7 +372,7 @@ def live(words: Sequence[str], folder: Path, *, aim: str, after_s: float, draw: 
 
 @dataclass
 class Summary:
-    """What many kills have come to."""
+    """The results of many kills."""
 
     num_kills: int = 0
     under_way: Counter[str] = field(default_factory=Counter)
@@ -396,7 +396,7 @@ def kill_many(
 ) -> Summary:
     """Train in the directory `run`, which is not there yet, and kill it so many times, after up to `after_s` seconds.
 
-    A deterministic run may be over before. It is trained to its end and compared with one that nobody kills.
+    A deterministic run may end before. It is trained to its end and compared with a run without kills.
     """
     generator, game, folder = np.random.default_rng(seed), make(GAME), run.parent
     words = training_words(run, seed=seed, kills=kills, deterministic=deterministic)
@@ -439,7 +439,7 @@ def training_words(run: Path, *, seed: int, kills: int, deterministic: bool) -> 
 
 
 def faults_of_life(life: Life, before: Found) -> Iterator[str]:
-    """What a process said of the run that it found, or that it ended otherwise than it should."""
+    """Damage that a process reported, or an unexpected exit status."""
     if not life.is_as_expected or "Traceback" in life.said:
         yield f"the training failed:\n{life.said}"
     if "damaged" in life.said:
@@ -464,7 +464,7 @@ def _faults_of_repeating(run: Path, other: Path, *, seed: int, kills: int) -> It
 
 
 def result(run: Path) -> dict[str, Any]:
-    """All that a deterministic run has come to, by file, but for what tells time."""
+    """The content of a deterministic run, by file, without times."""
     files: dict[str, Any] = {}
     for pattern in ("checkpoints/*.safetensors", "games/*.parquet", "games/manifest.jsonl"):
         files |= {path.name: path.read_bytes() for path in run.glob(pattern)}
@@ -497,9 +497,11 @@ def main() -> None:
         train_marked(Path(sys.argv[2]), sys.argv[3:])
         return
     parser = argparse.ArgumentParser(description="Kill a training at random moments and check what is left of it.")
-    parser.add_argument("--kills", type=int, default=50, help="how many (50)")
-    parser.add_argument("--seed", type=int, default=0, help="keys the moments (0)")
-    parser.add_argument("--deterministic", action="store_true", help="of a run that must come out bit for bit")
+    parser.add_argument("--kills", type=int, default=50, help="number of kills (50)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the moments (0)")
+    parser.add_argument(
+        "--deterministic", action="store_true", help="kill a deterministic run, and compare its result bit for bit"
+    )
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="kill-training-"))
     summary = kill_many(folder / "run", **vars(arguments))

@@ -1,10 +1,10 @@
-"""What ladders' opponents did against each other, as `python/zerosum/data/ladders.toml` has it.
+"""Results of ladders' opponents against each other, in the format of `python/zerosum/data/ladders.toml`.
 
     zerosum ladder connect4 --games 600 --results connect4.jsonl
     python tools/package_ladder.py connect4.jsonl chess.jsonl
 
-prints a table `[[results]]` for each game in the files: paste them below the rungs, in place of older ones of the same
-game. Games of players that are no rungs are left out.
+The tool prints a table `[[results]]` for each game in the files. Paste it below the rungs, in place of the older one of
+the game. Games of other players are left out.
 """
 
 from __future__ import annotations

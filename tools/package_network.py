@@ -1,10 +1,10 @@
-"""Makes a network of the package from a run: its newest checkpoint in float16, its settings and a card.
+"""Make a network of the package from a run: the newest checkpoint in float16, the settings and a card.
 
     python tools/package_network.py runs/connect4 --date 2026-11-22
 
-writes `python/zerosum/data/networks/connect4`, in place of the one before. The rating is the run's own of that
-checkpoint, by games against the ladder's opponents; `--rating` and `--played` say another one, such as that of
-`zerosum ladder`. `docs/networks.md` has the cards of all networks; the tests say what it lacks.
+The tool writes `python/zerosum/data/networks/connect4`, in place of an older one. The rating is the run's own of that
+checkpoint, by games against the ladder's opponents; `--rating` and `--played` give another one, such as that of
+`zerosum ladder`. `docs/networks.md` has the cards of all networks; a test names missing ones.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Package the run that is named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
-    parser.add_argument("--name", default="", help="of the folder; the game's, if not given")
-    parser.add_argument("--date", required=True, help="of the code that trained it, such as 2026-11-22")
-    parser.add_argument("--rating", default="", help="on the game's ladder, such as 'Elo 1424 ± 100'")
-    parser.add_argument("--played", default="", help="how it played for that, such as '200 simulations a move'")
+    parser.add_argument("--name", default="", help="name of the folder (default: the game's)")
+    parser.add_argument("--date", required=True, help="date of the code that trained it, such as 2026-11-22")
+    parser.add_argument("--rating", default="", help="rating on the game's ladder, such as 'Elo 1424 ± 100'")
+    parser.add_argument("--played", default="", help="conditions of the rating, such as '200 simulations a move'")
     asked = parser.parse_args(arguments)
     try:
         name = asked.name or load_checkpoint(asked.run).info.game

@@ -1,17 +1,17 @@
-"""Our engines at real clocks, as clients drive them: does a flag ever fall, is a move ever illegal, does one ever hang?
+"""Endurance test of our engines with real clocks and clients: losses on time, illegal moves, hanging engines.
 
     python tools/play_clients.py --games 500 --record soak.jsonl
     python tools/play_clients.py --games 20 --only 'chess 2' --record soak.jsonl --run chess=runs/chess
 
 An engine plays against itself, two processes a game and two games at once (`--at-once`), so that four engines share
-the machine. Each kind of game (`SCENARIOS`) has a time control and a client: our own for other people's engines, one
-that ponders as ShogiHome does, one that speaks GTP as a board of Go does, or python-chess, which ponders, too, where it
-is installed. A clock runs from the moment in which the client asks (or says that the expected move was not played)
-until it has read the answer, to the last millisecond.
+the machine. Each kind of game (`SCENARIOS`) has a time control and a client: our own for external engines, one
+that ponders like ShogiHome, one that speaks GTP like a Go board, or python-chess with pondering, if it
+is installed. A clock runs from the moment when the client asks (or says that the expected move was not played)
+until it has read the answer.
 
-Games begin with four random plies and end by the rules, or after `MOST_PLIES`. Each is a line of the record when it is
-over; a record that is there goes on, so `--games` may be played in portions: 500 in all, however often it was stopped.
-Prints what went wrong as it happens, and a table; exit status 1 if anything did.
+Games begin with four random plies and end by the rules, or after `MOST_PLIES`. Each finished game is a line of the
+record. An existing record is continued, so `--games` counts the games of all calls together.
+Prints faults as they happen, and a table; exit status 1 if there was a fault.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """For people, and in the record."""
+        """The name in tables and in the record."""
         return f"{self.game} {self.control} {self.client}"
 
     @property
     def weight(self) -> int:
-        """How often it is played, in relation to others."""
+        """The relative number of games."""
         return 1 if self.control in SECONDS_A_MOVE else QUICK_GAMES
 
 
@@ -105,7 +105,7 @@ class PlayedGame:
 
 @dataclass
 class Turn:
-    """What an engine is asked."""
+    """A request for a move."""
 
     moves: list[str]
     state: State
@@ -122,7 +122,7 @@ class Client(Protocol):
         """Say that another game begins."""
 
     def think(self, turn: Turn) -> tuple[str, float]:
-        """Ask for a move, which may be one of `ENDED_BY_ENGINE`; with the seconds that it took."""
+        """Ask for a move, which may be one of `ENDED_BY_ENGINE`. Returns it with its seconds."""
 
     def close(self) -> None:
         """End the engine."""
@@ -168,7 +168,7 @@ class OurClient:
 
 
 class PonderingClient:
-    """Lines of UCI or USI with the habits of ShogiHome: it ponders on every move that `bestmove` names.
+    """A UCI or USI client like ShogiHome: it ponders on every move that `bestmove` names.
 
     Every other time the clocks come with `ponderhit` (in USI) rather than with `go ponder`.
     """
@@ -232,7 +232,7 @@ class PonderingClient:
             self._read_until("bestmove")
 
     def _read_until(self, word: str, timeout_s: float = PATIENCE_S) -> Line:
-        """The line that begins with a word; one answer that nobody asked for is a fault."""
+        """The line that begins with a word; an unexpected answer is a fault."""
         deadline = time.monotonic() + timeout_s
         while line := self._process.read(deadline):
             first = line.text.partition(" ")[0]
@@ -248,7 +248,7 @@ class PonderingClient:
 
 
 class BoardClient:
-    """Lines of GTP as a board sends them: how the clocks run once a game, what they show before each move."""
+    """A GTP client like a Go board: time settings once per game, clocks before each move."""
 
     ponderhits = 0
 
@@ -396,14 +396,14 @@ def play_session(scenario: Scenario, numbers: Sequence[int], argv: Sequence[str]
 
 
 def close_all(clients: list[Client]) -> None:
-    """End all engines; that one of them has ended already is known by then."""
+    """End all engines; some may have ended already."""
     while clients:
         with contextlib.suppress(EngineFailure):
             clients.pop().close()
 
 
 def read_record(path: Path) -> list[PlayedGame]:
-    """The games that have been played; a line that was cut off by a kill is none."""
+    """The played games; a line cut off by a kill does not count."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
     return [PlayedGame(**json.loads(line)) for line in lines if line.endswith("\n")]
 
@@ -411,7 +411,7 @@ def read_record(path: Path) -> list[PlayedGame]:
 def sessions(
     scenarios: Sequence[Scenario], played: Sequence[PlayedGame], num_games: int
 ) -> list[tuple[Scenario, list[int]]]:
-    """What is left to play of so many games, which are spread by weight, a few of each kind at a time."""
+    """The games left to play, distributed by weight, a few of each kind at a time."""
     ends = list(itertools.accumulate(scenario.weight for scenario in scenarios))
     # Shares of whole games that add up to all of them.
     before = [0, *(num_games * end // ends[-1] for end in ends)]
@@ -426,7 +426,7 @@ def sessions(
 
 
 def table(games: Sequence[PlayedGame]) -> str:
-    """By scenario, what happened."""
+    """The results by scenario."""
     lines = [f"{'':<32} games  plies  faults  ponder hits  least slack  endings"]
     for name in sorted({game.scenario for game in games}):
         of_name = [game for game in games if game.scenario == name]
@@ -444,10 +444,10 @@ def table(games: Sequence[PlayedGame]) -> str:
 def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=500, help="in all, those of the record included")
-    parser.add_argument("--record", type=Path, required=True, help="a file of a line a game, which goes on")
+    parser.add_argument("--games", type=int, default=500, help="total number of games, those of the record included")
+    parser.add_argument("--record", type=Path, required=True, help="file with a line per game, which is continued")
     parser.add_argument("--at-once", type=int, default=2, help="games at once, with two engines each")
-    parser.add_argument("--only", default="", help="scenarios whose names have this in them")
+    parser.add_argument("--only", default="", help="only scenarios whose names contain this")
     parser.add_argument("--run", action="append", default=[], metavar="GAME=RUN", help="the network of a game")
     arguments = parser.parse_args()
     runs = dict(word.split("=", 1) for word in arguments.run)

@@ -1,11 +1,10 @@
-"""Let a Connect Four player meet perfect play, which bitbully has in an environment of its own; a maker's tool.
+"""Games of a Connect Four player against perfect play by bitbully, in a separate environment; for developers.
 
     python -m venv solver && solver/bin/pip install bitbully==0.0.79 numpy
     python tools/play_perfect.py runs/connect4 --solver solver/bin/python --seconds 5 --games 20
 
-The player moves first, and wins a game if it makes no mistake at all. The solver, which is lost from the start, plays
-uniformly among the moves that hold out longest. It answers over a pipe, for it is AGPL and nothing of it is imported by
-the package.
+The player moves first and wins a game if it makes no mistake. The solver plays uniformly among the moves that lose
+latest. It runs in its own process and answers over a pipe, because it is AGPL and must not be imported.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Play Connect Four, moving first, against perfect play.")
     parser.add_argument("run", help="a run directory or a checkpoint")
     parser.add_argument("--solver", required=True, help="the Python that has bitbully")
-    parser.add_argument("--seconds", type=float, default=5.0, help="a move")
+    parser.add_argument("--seconds", type=float, default=5.0, help="seconds a move")
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="keys the solver's choices")
     asked = parser.parse_args()
@@ -55,7 +54,7 @@ def main() -> None:
 
 
 def answer() -> None:
-    """For each line, the columns played so far (1 to 7), write those of the best moves."""
+    """For each input line, the columns played so far (1 to 7), print the columns of the best moves."""
     from bitbully import BitBully, Board
 
     solver = BitBully()

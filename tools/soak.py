@@ -1,13 +1,13 @@
-"""An hour of training in fast motion: does its memory stay where it is?
+"""Memory test: as many games as an hour of training plays, in a few minutes.
 
     python tools/soak.py --games 72000
 
-An hour of Connect Four on two cores is some 72,000 games. Here as many are played by a whole training (self-play,
-journal, shards, window, learner, new networks, metrics, ratings) of a game so small that they fly by; the window, its
-blocks and the shards are small, too, so that they turn over as often as an hour's. What the process holds is read at
-each row of metrics. After a warm-up (`WARM_UP` of the games) it may rise by `ALLOWED_MB` for every 20,000 games.
+An hour of Connect Four on two cores is some 72,000 games. Here a whole training (self-play, journal, shards, window,
+learner, new networks, metrics, ratings) plays as many games of a very small game. The window, its blocks and the shards
+are small, too, so that they turn over as often as in an hour. The memory of the process is read at each row of metrics.
+After a warm-up (`WARM_UP` of the games) it may rise by `ALLOWED_MB` for every 20,000 games.
 
-Prints a line now and then, and the slope of the line that fits best; exit status 1 if that is too steep.
+Prints progress, and the slope of the best-fitting line; exit status 1 if it is too steep.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Sample = tuple[int, int]
 
 
 def resident_bytes() -> int:
-    """What the process holds of the machine's memory. Linux only."""
+    """Resident memory of the process, in bytes. Linux only."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
@@ -64,7 +64,7 @@ def soak(
     measure: Callable[[], int] = resident_bytes,
     report: Callable[[str], None] = print,
 ) -> list[Sample]:
-    """Train until so many games are played, or the steps of `overrides`; measured at each row of metrics."""
+    """Train until this many games are played, or the steps of `overrides`. Measures at each row of metrics."""
     stop, samples = threading.Event(), list[Sample]()
 
     class MeasuredMetrics(Metrics):
@@ -87,7 +87,7 @@ def soak(
 
 
 def bytes_per_game(samples: list[Sample]) -> float:
-    """The slope of the straight line that fits best what came after the warm-up."""
+    """The slope of the best-fitting line after the warm-up."""
     last = samples[-1][0]
     warm = np.array([sample for sample in samples if sample[0] >= WARM_UP * last], np.float64)
     return float(np.polyfit(warm[:, 0], warm[:, 1], 1)[0])
@@ -96,7 +96,7 @@ def bytes_per_game(samples: list[Sample]) -> float:
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description="Train in fast motion and see whether the memory grows.")
-    parser.add_argument("--games", type=int, default=72_000, help="how many (72,000)")
+    parser.add_argument("--games", type=int, default=72_000, help="number of games (72,000)")
     num_games = parser.parse_args().games
     lines = 0
 

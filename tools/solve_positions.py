@@ -1,10 +1,10 @@
-"""Draw and solve the Connect Four positions that `zerosum evaluate` counts mistakes on; a maker's tool, run once.
+"""Sample and solve the Connect Four positions of `zerosum evaluate`; for developers, run once.
 
     python -m venv solver && solver/bin/pip install bitbully==0.0.79 numpy
     solver/bin/python tools/solve_positions.py python/zerosum/data/connect4-solved.csv
 
-bitbully (a perfect solver, AGPL) lives in an environment of its own: nothing of it is imported by the package or its
-tests, or copied into them. The same seed gives the same file but for its date.
+bitbully (a perfect solver, AGPL) is in its own environment: the package and its tests neither import nor copy it. The
+same seed gives the same file, except for its date.
 
 Six sets of positions, by how far the game is and how long it lasts from there with perfect play: `end` after 29 moves
 or more, `middle` after 15 to 28, `begin` before; `easy` up to 13 moves from the end of the game, `medium` 14 to 27,
@@ -12,15 +12,15 @@ or more, `middle` after 15 to 28, `begin` before; `easy` up to 13 moves from the
 
     the number of moves uniform in the stage's range, each move uniform among those that do not end the game;
 
-it counts if the player to move cannot win at once and it has not been drawn before. Pascal Pons' published sets look
-drawn like that, and AlphaZero.jl says how often its depth-5 minimax errs on them. Positions drawn like this mislead it
-about as often; to be as hard as his, each set here takes as many on which it errs as his set has, and as many on which
-it does not.
+It counts if the player to move cannot win at once and it is new. Pascal Pons' published sets look as if they were
+sampled in this way, and AlphaZero.jl reports how often its depth-5 minimax errs on them. On positions sampled like
+this it errs about as often. To be exactly as hard, each set here has the same share of positions on which that
+minimax errs as his set.
 
-That minimax (`minimax_values`) is repeated from its description: it sees every line five moves ahead, where a win
-outweighs everything, however late; a position at the horizon is worth the rows of four still open to a player, each a
-power of ten for every stone in it, less the opponent's. Ties are broken at random, and rates are expectations over
-that. For comparison, a "blind" minimax takes every position at the horizon for even.
+That minimax (`minimax_values`) is written from its description: it searches every line five moves ahead, where a win
+outweighs everything, however late. A position at the horizon has the value of the rows of four still open to a
+player, each a power of ten for every stone in it, less the opponent's. Ties are broken at random, and rates are
+expectations over that. For comparison, a "blind" minimax values every position at the horizon as even.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ WIN, ILLEGAL = 10**9, -(10**10)
 
 @dataclass(frozen=True)
 class Solved:
-    """A position and what each move is worth."""
+    """A position and the value of each move."""
 
     moves: tuple[int, ...]
     """The columns (0 to 6) that lead there."""
@@ -73,11 +73,11 @@ class Solved:
 
 
 def main() -> None:
-    """Draw, solve, measure, write."""
+    """Sample, solve, measure, write."""
     parser = argparse.ArgumentParser(description="Draw and solve sets of Connect Four positions.")
     parser.add_argument("output", type=Path, help="the CSV to write")
     parser.add_argument("--size", type=int, default=1000, help="positions a set")
-    parser.add_argument("--seed", type=int, default=1, help="keys the draw")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
     asked = parser.parse_args()
 
     started = time.monotonic()
@@ -157,7 +157,7 @@ def draw_moves(generator: random.Random, num_moves: int) -> list[int] | None:
 
 @dataclass(frozen=True)
 class MistakeRates:
-    """[N] each: how likely a player's move is a mistake in each of N positions."""
+    """Probabilities of a mistake in each of N positions, [N], by player."""
 
     minimax: NDArray[np.float64]
     blind: NDArray[np.float64]
@@ -165,7 +165,7 @@ class MistakeRates:
 
 
 def mistake_rates(positions: Sequence[Solved]) -> MistakeRates:
-    """Of the minimax, of the same with every position at its horizon even, and of random play."""
+    """Mistake rates of the minimax, of the blind minimax, and of random play."""
     results_N7 = np.array([position.results for position in positions])
     is_legal_N7 = results_N7 >= -1
     is_mistake_N7 = is_legal_N7 & (results_N7 < results_N7.max(axis=1, keepdims=True))
@@ -218,7 +218,7 @@ TWO = np.uint64(2)
 
 
 def minimax_of(positions: Sequence[Solved]) -> NDArray[np.int64]:
-    """[N, 7], what the minimax says of each column."""
+    """[N, 7], the minimax's value of each column."""
     own_N, other_N = np.zeros((2, len(positions)), np.uint64)
     for index, position in enumerate(positions):
         own = other = np.uint64(0)

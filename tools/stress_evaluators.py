@@ -1,11 +1,11 @@
-"""Swap networks, and start and stop trainings, thousands of times under load: none may end by a signal that it handles.
+"""Stress test: thousands of swaps of networks and starts of trainings. No process may die by a signal that it handles.
 
     python tools/stress_evaluators.py --swaps 10000 --starts 1000
 
 Swaps: in one process two threads evaluate positions of tic-tac-toe while the main thread brings one
 network after the other. After every `SWAPS_AN_EVALUATOR` swaps another evaluator takes over, made in this thread or in
-a new one while the old one still answers. A timer's signal interrupts all of it every two milliseconds. Every answer
-must be that of one of the networks.
+a new one while the old one still answers. A timer's signal interrupts the process every two milliseconds. Every answer
+must come from one of the networks.
 
 Starts: `zerosum train` begins or goes on with a tiny training and gets Ctrl-C's signal at a random moment, from the
 start of Python on. Several trainings at a time (`--jobs`) are the load.
@@ -66,10 +66,10 @@ CLEAN, AT_START = "clean", "clean, before the command began"
 
 
 class Swaps:
-    """Threads that evaluate, and an evaluator that changes under them."""
+    """Threads that evaluate while their evaluator changes."""
 
     def __init__(self, backend: str, seed: int) -> None:
-        """The networks and their answers, by evaluators that nobody disturbs."""
+        """Make the networks and their reference answers, by undisturbed evaluators."""
         self._backend, self._random = backend, random.Random(seed)
         game = make(GAME)
         self._leaves = random_leaves(game, 4)
@@ -136,7 +136,7 @@ class Swaps:
 
 
 def start_and_stop(run: Path, backend: str, *, is_begun: bool, moment_s: float) -> str:
-    """How a training ends that gets Ctrl-C's signal so many seconds after its start, or after it said that it began."""
+    """The ending of a training that gets Ctrl-C's signal some seconds after its start, or after its first message."""
     settings = [word for setting in (*SETTINGS, f"training.backend={backend}") for word in ("--set", setting)]
     words = ["train", GAME, "--run", str(run), *([] if (run / "config.toml").exists() else settings)]
     with tempfile.TemporaryFile("w+") as error:
@@ -166,7 +166,7 @@ def start_and_stop(run: Path, backend: str, *, is_begun: bool, moment_s: float) 
 
 
 def start_many(directory: Path, backend: str, num_starts: int, num_jobs: int, seed: int) -> Counter[str]:
-    """How so many starts ended, in as many runs as jobs."""
+    """The endings of many starts, with one run per job."""
     endings: Counter[str] = Counter()
 
     def job(number: int) -> None:
@@ -183,7 +183,7 @@ def start_many(directory: Path, backend: str, num_starts: int, num_jobs: int, se
 
 
 def main() -> None:
-    """As the words of the command line say."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--swaps", type=int, default=1000)
     parser.add_argument("--starts", type=int, default=20)

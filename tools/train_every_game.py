@@ -1,10 +1,10 @@
-"""Every game of the core learns for a minute, by the same program: to try a new game, or a change of the loop, on.
+"""Train every game of the core for a minute: a test of a new game, or of a change of the training.
 
     python tools/train_every_game.py --minutes 1 --runs runs/every-game
 
-Each game trains in a directory of its own under `--runs` with the default settings and a small network, and is resumed
-if it is there. Prints a line a game: games, recorded positions, evaluations a second, learner steps, losses at the
-first and at the last of its metrics. Exit status 1 if a game recorded nothing or made no step.
+Each game trains in its own directory under `--runs`, with the default settings and a small network; an existing run is
+resumed. Prints a line per game: games, recorded positions, evaluations a second, learner steps, first and last losses.
+Exit status 1 if a game recorded no position or made no step.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ SETTINGS = (
 
 
 def main() -> None:
-    """Train each game that is named, or all."""
+    """Train the named games, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("games", nargs="*", default=_core.core_game_names(), help="games; all of the core if none")
-    parser.add_argument("--minutes", type=float, default=1.0, help="for each game")
-    parser.add_argument("--runs", type=Path, default=Path("runs/every-game"), help="where the runs are kept")
+    parser.add_argument("--minutes", type=float, default=1.0, help="minutes per game")
+    parser.add_argument("--runs", type=Path, default=Path("runs/every-game"), help="directory of the runs")
     arguments = parser.parse_args()
     failed = [game for game in arguments.games if not train_one(game, arguments.runs / game, arguments.minutes)]
     if failed:

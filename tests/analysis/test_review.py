@@ -40,7 +40,7 @@ def moves(text: str) -> tuple[Move, ...]:
 
 
 def solved(record: Record, *, num_simulations: int = 3000) -> Review:
-    """By a search that proves what it can."""
+    """A search with exact bounds."""
     game = make(record.game)
     analyst = Analyst(Player(game, UniformEvaluator(), SearchConfig(), name="uniform"))
     return review(record, analyst, Task(num_visits=num_simulations))

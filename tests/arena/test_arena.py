@@ -39,7 +39,7 @@ class CountingEvaluator(UniformEvaluator):
 
 
 def replay(game: Rules, played: PlayedGame) -> list[int]:
-    """Hold a game's result and ending against the rules; answers who moved at each ply."""
+    """Check a game's result and ending by the rules. Returns the player of each ply."""
     state, movers = game.initial_state(), []
     for action in played.actions:
         assert game.outcome(state) is None

@@ -180,7 +180,7 @@ def test_a_clock_runs_out() -> None:
     ],
 )
 def test_what_a_program_hears_of_its_clock(control: str, seconds: float, told: list[EngineLimits]) -> None:
-    """Of an opponent without a clock nothing is to be said, so it is said to have the same."""
+    """An opponent without a clock is reported with the same time."""
     program = Scripted(seconds=seconds)
     play(program, terms=clock(control))
     heard = [said for said in program.log if isinstance(said, EngineLimits)]
@@ -204,7 +204,7 @@ def test_a_program_that_cannot_start_is_known_before_any_game() -> None:
 
 
 def test_a_setting_that_fails_ends_the_match() -> None:
-    """UCI has no byoyomi: nobody loses a game by that."""
+    """UCI has no byoyomi: the match is refused and no game is lost."""
     command = fake_engine({"uci": ["uciok"], "isready": ["readyok"]})
     player = ProgramContestant("x", command, terms=clock("10+1x3"))
     with pytest.raises(SettingsError, match="UCI cannot express byoyomi"):
@@ -320,7 +320,7 @@ def test_a_network_is_compiled_before_a_clock_runs() -> None:
 
 
 def test_less_overhead_is_more_thought() -> None:
-    """With 2 s and 0.05 s a move, the usual overhead leaves less than what a move brings."""
+    """With 2 s + 0.05 s the usual overhead leaves less than the increment of a move."""
 
     def seconds(overhead_s: float) -> float | None:
         looks = iter(range(1_000_000))
@@ -477,7 +477,7 @@ def ended(results: dict[int, float]) -> list[PlayedGame]:
 
 
 def test_complete_pairs_count_in_the_order_in_which_they_were_begun() -> None:
-    """The short games of a program that loses quickly are no more than its long ones, of which some are under way."""
+    """Short games of a program that loses quickly count no more than its long games, some of which are under way."""
     played = ended({0: 1.0, 1: -1.0, 2: 1.0, 4: -1.0, 5: -1.0, 6: -1.0, 7: -1.0})
     with begin(CONNECT4, scripted(Scripted()), RANDOM, num_games=8, seed=1, played=played) as match:
         result = match.result
@@ -528,7 +528,7 @@ UCI = {"uci": ["id name Fake", "uciok"], "isready": ["readyok"]}
     ],
 )
 def test_an_engine_that_fails_every_time_loses_every_game(go: list[str], ending: str, note: str) -> None:
-    """It is started again for each."""
+    """The engine is started again for each game."""
     command = fake_engine({**UCI, "go": go}, timeouts=EngineTimeouts(search_s=0.2))
     player = ProgramContestant("bad", command, terms=Terms(nodes=1))
     result = play_match(make("chess"), player, RANDOM, num_games=4, seed=1, max_games_at_once=2)

@@ -268,7 +268,7 @@ def test_go_games_as_sgf(tmp_path: Path) -> None:
     ],
 )
 def test_shogi_games_as_csa(tmp_path: Path, ending: str, num_moves: int, result: float) -> None:
-    """Whatever ends a game of a match: CSA has a word for it that means the same result."""
+    """CSA has a word with the same result for each ending of a match's game."""
     line = actions(SHOGI, "7g7f 3c3d 2g2f")[:num_moves]
     thoughts = (Thought(Score(centipawns=50), seconds=0.25),) * num_moves
     games = [PlayedGame(index, line, 0, 0, result, ending, thoughts=thoughts, date="2026-01-31") for index in (0, 2)]
@@ -305,6 +305,6 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_says_no_more_than_the_match(tmp_path: Path) -> None:
-    """The games of a kept match are those of one that nobody keeps."""
+    """A match with a file plays the same games as one without."""
     kept = play_session(plan(), file=tmp_path / "games.jsonl").result
     assert kept == play_match(CONNECT4, *plan().players, num_games=6, seed=1, opening_plies=2)

@@ -273,7 +273,7 @@ def test_a_book_that_does_not_fit(tmp_path: Path) -> None:
 
 
 def test_the_papers_human_openings() -> None:
-    """By ECO code, with the moves that the paper gives; that they are legal, reading them has found."""
+    """The openings have the paper's ECO codes and moves; reading them checks that they are legal."""
     openings = packaged_openings("chess-human", CHESS)
     assert {opening.name.split()[0]: texts(CHESS, opening, "san") for opening in openings} == {
         "A10": "c4",

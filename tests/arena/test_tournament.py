@@ -1,4 +1,4 @@
-"""Tournaments: who meets whom, that games are those of matches, what the table says, and that they go on."""
+"""Tournaments: pairings, games as in matches, the table, and resumption."""
 
 from __future__ import annotations
 

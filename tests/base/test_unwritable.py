@@ -1,4 +1,4 @@
-"""What cannot be written or read, or is not what it should be: a sentence each, and nothing changes."""
+"""Files that cannot be written or read, or have wrong content: each is refused with a message, and nothing changes."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_read_only_part_is_told_at_once(run: Path, zero: Command, part: str) -
 @pytest.mark.usefixtures("modes_count")
 @pytest.mark.parametrize("part", ["games", "checkpoints"])
 def test_what_becomes_read_only_ends_a_training_that_goes_on_later(run: Path, part: str) -> None:
-    """It is found out when the next shard is sealed, or the next checkpoint saved."""
+    """The fault is found when the next shard is sealed, or the next checkpoint saved."""
 
     def take(line: str) -> None:
         if "self-play: " in line:
@@ -170,7 +170,7 @@ def test_what_is_no_file_or_no_directory_is_told(run: Path, zero: Command, name:
 
 
 def test_a_network_that_has_diverged_is_told(run: Path, zero: Command) -> None:
-    """A NaN in the weights: nobody plays by it, and a training names it."""
+    """Weights with a NaN: play is refused, and a training reports it."""
     whole = load_checkpoint(run)
     for path in run.glob("checkpoints/step-00000002.*"):
         path.unlink()

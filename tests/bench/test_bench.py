@@ -126,7 +126,7 @@ def test_a_cache_that_knows_everything_is_named() -> None:
 
 
 def test_operations_are_those_of_the_literature() -> None:
-    """For the paper's network, and for one without blocks by hand."""
+    """The count for the paper's network, and for a network without blocks, computed by hand."""
     for game, policy_filters, policy_head, expected in (
         ("chess", 256, "planes", 2.98e9),
         ("shogi", 256, "planes", 3.9e9),

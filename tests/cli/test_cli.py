@@ -387,7 +387,7 @@ def test_a_match_that_is_kept_goes_on(zero: Command, tmp_path: Path) -> None:
 
 
 def test_a_match_against_an_engine(zero: Command, tmp_path: Path) -> None:
-    """Which makes illegal moves: the match goes on, and the engine is named."""
+    """An engine makes illegal moves: the match goes on, and the engine is named."""
     script = json.dumps({"uci": ["uciok"], "isready": ["readyok"], "go": ["bestmove a1a1"]})
     engine = shlex.join([sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "fake_engine.py"), script])
     out = tmp_path / "games.pgn"

@@ -16,7 +16,7 @@ STOCKFISH = ResignRule(centipawns=-650, num_moves=4)
 
 
 def reports(*scores: Score | None, first: int = 0) -> list[Report]:
-    """Of players who move by turns."""
+    """Reports of players that move in turns."""
     return [Report((first + number) % 2, score) for number, score in enumerate(scores)]
 
 

@@ -1,4 +1,4 @@
-"""What people and protocols say about time is what was meant, and clocks keep their books like a slow twin."""
+"""Time controls of people and protocols are read correctly, and clocks agree with a slow second implementation."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_gtp_time_settings(words: str, text: str) -> None:
 
 
 def test_gtp_has_a_word_for_no_time_at_all() -> None:
-    """The engine must accept what it is told (GTP 2), though nobody would choose it."""
+    """An engine must accept any time settings (GTP 2), also unusual ones."""
     assert TimeControl.of_gtp(["0", "0", "0"]).start() == TimeLeft(main_s=0)
 
 
@@ -308,7 +308,7 @@ def test_what_a_turn_took_is_told_by_the_next(control: str, expected: list[float
 
 
 def transcript(control: str, moves_s: list[float]) -> str:
-    """What GTP would report of a clock, move by move."""
+    """The clock as GTP reports it, move by move."""
     time = FakeTime()
     clock = Clock(parse(control), now=time)
     lines = []

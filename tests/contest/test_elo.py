@@ -1,4 +1,4 @@
-"""What a match says of its players: intervals hold the truth as often as they promise."""
+"""Statistics of a match: intervals have their coverage."""
 
 from __future__ import annotations
 

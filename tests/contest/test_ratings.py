@@ -168,7 +168,7 @@ LADDERS = {
 
 
 def expected_gain(ratings: Ratings, pair: tuple[str, str], targets: Sequence[str]) -> float:
-    """What a game takes off the targets' variances, by drawing ratings and weighing them: the slow twin."""
+    """The reduction of the targets' variances by a game, from weighted samples of ratings (slow)."""
     elos = np.random.default_rng(7).multivariate_normal(ratings.elos, ratings.covariance, size=50_000)
     column = {name: elos[:, index] for index, name in enumerate(ratings.names)}
     gain = sum(column[name].var() for name in targets)
@@ -201,7 +201,7 @@ def test_who_is_about_as_strong_tells_most_and_who_is_unknown_less() -> None:
 
 
 def test_a_game_between_opponents_may_tell_most() -> None:
-    """The player met `middle` alone, and of that one nobody knows how strong it is."""
+    """The player met only `middle`, whose rating is unknown."""
     scores = [PairScore("p", "middle", 50, 0, 50)]
     ratings = fit_ratings(scores, {"p": Prior(), "middle": Prior(500, 400), "low": Prior(300, 20)}, zero="zero")
     pairs = list(itertools.combinations(["p", "middle", "low"], 2))
@@ -218,7 +218,7 @@ def fitted(scores: Iterable[PairScore], zero: str | None = "random") -> dict[str
 
 @given(st.integers(0, 900), st.integers(0, 900), st.integers(1, 900))
 def test_two_players_are_rated_by_their_score_and_a_virtual_game(wins: int, draws: int, losses: int) -> None:
-    """With one parameter the maximum and the Hessian have closed forms."""
+    """The maximum and the Hessian have closed forms for one parameter."""
     num_games = wins + draws + losses + VIRTUAL_GAMES
     ratings = fit_ratings([PairScore("a", "random", wins, draws, losses)], zero="random")
     score = (wins + draws / 2 + VIRTUAL_GAMES / 2) / num_games
@@ -228,7 +228,7 @@ def test_two_players_are_rated_by_their_score_and_a_virtual_game(wins: int, draw
 
 
 def test_a_chain_of_players_adds_up() -> None:
-    """On a tree of matches each link is fitted alone, but for the readiness to draw, and variances add."""
+    """On a tree of matches each link is fitted alone, except for the tendency to draw, and variances add."""
     links = [
         PairScore.of_points("a", "random", 30, 40),
         PairScore.of_points("b", "a", 70, 100),
@@ -261,7 +261,7 @@ def test_only_the_sum_of_results_counts_in_whatever_order(results: list[PairScor
 
 @given(results_of_four)
 def test_the_fit_is_where_expected_and_real_points_agree(results: list[PairScore]) -> None:
-    """What a maximum of the likelihood means: each player's expected points, virtual games included, are its points."""
+    """At the maximum of the likelihood each player's expected points equal its points, virtual games included."""
     chain = [PairScore(one, other, 1, 2, 1) for one, other in ("ab", "bc", "cd")]
     ratings = fit_ratings([*results, *chain], zero="a")
     met = {frozenset((row.first, row.second)) for row in [*results, *chain] if row.num_games}
@@ -276,7 +276,7 @@ def test_the_fit_is_where_expected_and_real_points_agree(results: list[PairScore
 
 @pytest.mark.parametrize("nu", [1e-9, 0.8])
 def test_known_ratings_are_recovered_within_their_error_bars(nu: float) -> None:
-    """Of 95 % intervals, 95 % hold the truth; errors within a tournament go together, hence the margin."""
+    """95 % of the intervals contain the truth. Errors within a tournament are correlated, hence the margin."""
     truth = {"random": 0.0, "a": 150.0, "b": 300.0, "c": 420.0, "d": 700.0, "e": 500.0}
     generator = np.random.default_rng(1)
     errors, num_held = [], 0

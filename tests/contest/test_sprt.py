@@ -1,4 +1,4 @@
-"""What a match says agrees with what fastchess and fishtest print, and stays sensible where they have no answer."""
+"""Statistics of a match agree with fastchess and fishtest, and are defined where these have no answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from zerosum.contest.sprt import (
 
 
 def games(wins: int, losses: int, draws: int) -> MatchCounts:
-    """Games that are no pairs, in fastchess's order."""
+    """Unpaired games, in fastchess's order."""
     return MatchCounts(Tally(wins, draws, losses))
 
 
@@ -171,7 +171,7 @@ def test_llr_of_a_player_that_wins_everything_by_hand(num: int, elo0: float, wid
 
 @given(st.integers(1, 500), st.integers(1, 500), st.floats(-300, 300), st.floats(1, 100))
 def test_llr_of_coins_by_hand(wins: int, losses: int, elo0: float, width: float) -> None:
-    """Without draws a difference of Elo is the chance to win: an SPRT of one number, Wald's."""
+    """Without draws an Elo difference is a probability of winning, and the test is Wald's SPRT."""
     sprt = Sprt(elo0, elo0 + width, model="logistic")
     p0, p1 = (1 / (1 + 10 ** (-elo / 400)) for elo in (sprt.elo0, sprt.elo1))
     by_hand = wins * math.log(p1 / p0) + losses * math.log((1 - p1) / (1 - p0))
@@ -190,7 +190,7 @@ def shares_of(counts: Sequence[int]) -> NDArray[np.float64]:
 
 
 def slow_distance_of_games(counts: Sequence[int], nelo: float) -> float:
-    """How far from the shares the nearest distribution of such nElo is: shares of decisive games are tried in turn.
+    """The distance of the shares from the nearest distribution with this nElo, by trying shares of decisive games.
 
     With w and l the shares of wins and losses and s = w + l: (w - l) / 2 = t sqrt(s / 4 - (w - l)^2 / 4), so
     w - l = t / sqrt(1 + t^2) * sqrt(s).
@@ -238,7 +238,7 @@ def fixed_point_distance(counts: Sequence[int], nelo: float) -> float | None:
 
 
 def distance_by_test(counts: FiveCounts, nelo: float) -> float:
-    """What `Sprt` takes for it: a test against equal players, for whom the distance needs no iteration."""
+    """The distance of `Sprt`, from a test against equal players, which needs no iteration."""
     llr = Sprt(min(0, nelo), max(0, nelo)).test(pairs(*counts)).llr / sum(count or 1e-3 for count in counts)
     equal = fixed_point_distance(counts, 0)
     assert equal is not None
@@ -246,7 +246,7 @@ def distance_by_test(counts: FiveCounts, nelo: float) -> float:
 
 
 def test_llr_of_pairs_is_that_of_the_published_iteration() -> None:
-    """Where the iteration ends; and it never ends nearer to the shares."""
+    """If the iteration converges, it ends at this distance or at a larger one."""
     generator, num_ended, num_equal = np.random.default_rng(1), 0, 0
     for _ in range(60):
         one, two, three, four, five = generator.multinomial(generator.integers(5, 500), generator.dirichlet(np.ones(5)))
@@ -286,7 +286,7 @@ def test_no_other_pairs_of_that_strength_are_likelier(counts: FiveCounts, nelo: 
 
 @given(five_counts, bounds, models)
 def test_the_other_sides_view_is_the_mirrored_one(counts: FiveCounts, ends: tuple[float, float], model: Model) -> None:
-    """And every count and bound has an answer, in numbers that JSON takes."""
+    """Every count and bound has an answer, in numbers that JSON accepts."""
     sprt = Sprt(ends[0], ends[0] + ends[1], model=model)
     turned = replace(sprt, elo0=-sprt.elo1, elo1=-sprt.elo0)
     ours = match_statistics(pairs(*counts), sprt=sprt)
@@ -304,7 +304,7 @@ def test_the_other_sides_view_is_the_mirrored_one(counts: FiveCounts, ends: tupl
 
 
 def test_bayes_elo_of_pairs_is_elo_at_the_matchs_rate_of_draws() -> None:
-    """As fishtest has it: the bounds are converted by the games, the test is by the pairs."""
+    """As in fishtest, the bounds are converted with the games, and the test uses the pairs."""
     counts = pairs(13, 37, 50, 25, 3, fought=27)
     wins, losses = counts.games.wins / 256, counts.games.losses / 256
     draw_elo = 200 * math.log10((1 - wins) / wins * (1 - losses) / losses)
@@ -365,7 +365,7 @@ LEVEL, STRONG = (np.array(counts) / 100 for counts in ((10, 20, 40, 20, 10), (6,
 
 
 def strength(shares: NDArray[np.float64], model: Model) -> float:
-    """Of a player that makes 0, 1/2, 1, 1 1/2 and 2 points in such shares of the pairs, as `pairs` counts its games."""
+    """The strength of a player with these shares of pairs with 0, 1/2, 1, 1 1/2 and 2 points, in the model's unit."""
     points = np.linspace(0, 1, 5)
     score = float(shares @ points)
     if model == "normalized":
@@ -386,7 +386,7 @@ def test_error_rates_are_as_promised(model: Model) -> None:
     sprt = Sprt(strength(LEVEL, model), strength(STRONG, model), alpha=0.1, beta=0.2, model=model)
 
     def count_wrong(shares: NDArray[np.float64], wrong: str) -> int:
-        """Of 100 tests, looked at after every fourth pair."""
+        """The number of wrong decisions in 100 tests, checked after every fourth pair."""
         num_wrong = 0
         for _ in range(100):
             counts = np.zeros(5, int)

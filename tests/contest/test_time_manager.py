@@ -117,7 +117,7 @@ def ample(draw: st.DrawFn) -> tuple[TimeControl, float]:
 def test_no_flag_falls_where_each_move_has_its_overhead(
     control_and_overhead: tuple[TimeControl, float], config: TimeConfig, typical_plies: float, seed: int
 ) -> None:
-    """At each move the program is late by all of the overhead, of which the first round of the search is a part."""
+    """Each move is late by the whole overhead, which includes the first round of the search."""
     (control, overhead), draw = control_and_overhead, random.Random(seed)
     config = replace(config, overhead_s=overhead)
     game = new_game(control, config, draw, typical_plies=typical_plies)
@@ -159,7 +159,7 @@ def test_sudden_death_falls_only_where_answering_at_once_is_too_slow(
 def test_no_flag_falls_where_one_move_is_later_than_all_before(
     control: str, config: TimeConfig, lag_s: float, late_move: int, seed: int
 ) -> None:
-    """By all of the overhead, once, which is more than each of 40 moves has of these times."""
+    """One move is late by the whole overhead, which is more than the share of each of 40 moves."""
     draw = random.Random(seed)
     game = new_game(parse(control), config, draw, typical_plies=60)
     for move in range(1, 41):
@@ -173,7 +173,7 @@ def test_no_flag_falls_where_one_move_is_later_than_all_before(
     ("control", "least_s"), [("1+0.05", 2.0), ("40/5", 3.7), ("2", 1.2), ("10+0.1", 10.0), ("3+10/5", 15.0)]
 )
 def test_little_time_is_used_where_moves_are_hardly_late(control: str, least_s: float) -> None:
-    """In 40 moves of which each is late by 5 of at worst 100 milliseconds."""
+    """Each of 40 moves is late by 5 ms, with an overhead of 100 ms."""
     config = TimeConfig(stop_early=False, settling_share=0.0)
     game, thought_s = new_game(parse(control), config, random.Random(1), typical_plies=80), 0.0
     for move in range(40):
@@ -323,7 +323,7 @@ def test_adaptive_maximum(control: str, factor: float) -> None:
 
 
 def spread(control: str, config: TimeConfig) -> list[tuple[float, float]]:
-    """What is thought at each of 40 moves, and what the clock shows before; each is late by half the overhead."""
+    """The time of each of 40 moves, and the clock before it; each is late by half the overhead."""
     time = FakeTime()
     clock, thought = Clock(parse(control), now=time), []
     manager = TimeManager(config, typical_plies=80, now=time)
@@ -441,7 +441,7 @@ def test_a_search_whose_best_move_is_not_the_best_by_value_goes_on() -> None:
 
 @pytest.mark.parametrize(("share", "seconds"), [(0.0, 10.0), (0.25, 12.25), (0.5, 18.25)])
 def test_a_search_that_has_changed_its_mind_goes_on_until_it_is_settled(share: float, seconds: float) -> None:
-    """It changes at 9.125 seconds, so after 12.25 the new best move has been one for a quarter of the search."""
+    """The best move changes at 9.125 s, so at 12.25 s it has been the best for a quarter of the search."""
     manager, time = began(TEN, TimeConfig(settling_share=share))
     time.now_s = 9.0
     assert manager.limit(replace(AT_START, best_visits=4500, second_visits=4400, num_simulations=9000)) is None
@@ -546,7 +546,7 @@ def test_no_round_begins_that_would_come_too_late(num_batches: int, seconds: flo
 
 
 def test_the_rounds_of_the_last_search_say_how_long_the_first_will_take() -> None:
-    """With a tree that is kept there is a move at once, so a round that would be too long does not begin at all."""
+    """A kept tree has a move at once, so a round that would take too long does not begin."""
     manager, time = began("st=5")
     ends(manager, time, AT_START, every_s=2.0)
     kept = replace(AT_START, best_visits=50, second_visits=20)

@@ -1,4 +1,4 @@
-"""Which evaluator a machine gets, and what cannot be had is named."""
+"""The choice of the evaluator on a machine; unavailable choices are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only OpenVINO does: networks compiled by size, and 8-bit integers."""
+"""OpenVINO's own features: networks compiled by size, and 8-bit integers."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_int8_hides_no_weight_that_is_not_finite():
 
 @needs_int8
 def test_a_new_networks_zeros_are_rounded_to_zeros():
-    """Of a block that is the identity the second kernel is 0: from -0 to 0 there is nothing to divide by."""
+    """A block that is the identity has a second kernel of 0: the range from -0 to 0 has no scale."""
     from zerosum.network import initial_weights
 
     info = make_info(SMALL)

@@ -1,4 +1,4 @@
-"""What only PyTorch does: half precision, and several devices."""
+"""PyTorch's own features: half precision, and several devices."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Graphs:
 
 
 def test_a_lane_carries_what_belongs_to_each_position(monkeypatch):
-    """All of it but CUDA itself: padding, what earlier batches left behind, and how much comes back."""
+    """The path of CUDA without a GPU: padding, remains of earlier batches, and the size of the answer."""
     graphs = Graphs(monkeypatch)
     info = make_info(SMALL)
     checkpoint = make_checkpoint(info)

@@ -1,4 +1,4 @@
-"""Other people's engines: what they are told, what is made of their answers, and that nothing they do holds us up.
+"""External engines: their input, the use of their answers, and that no fault of theirs blocks us.
 
 `fake_engine.py` plays them all. Where an engine has to fail, its time-outs are short; where it has to succeed, they are
 long: a slow machine fails no test.
@@ -92,7 +92,7 @@ def first_move(
 def failure_of(
     command: EngineCommand, *, limits: EngineLimits | None = None, timeouts: EngineTimeouts | None = None
 ) -> EngineFailure:
-    """What the first move of the first game comes to."""
+    """The failure of the first move of the first game."""
     with pytest.raises(EngineFailure) as caught:
         first_move(command, limits=limits, timeouts=timeouts)
     assert caught.value.ending in ENDINGS
@@ -100,7 +100,7 @@ def failure_of(
 
 
 def is_gone(pid: int) -> bool:
-    """Reaped, and nobody of its group is alive (an orphan's zombie is for the system to reap)."""
+    """Whether the process was reaped and its group has no living process (the system reaps an orphan's zombie)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -127,7 +127,7 @@ def is_alive_in(group: int) -> Callable[[Path], bool]:
 
 
 def heard(log: Path) -> list[str]:
-    """What the engine read, without the numbers of GTP commands."""
+    """The lines that the engine read, without the numbers of GTP commands."""
     return [line.lstrip("0123456789").strip() for line in log.read_text(encoding="utf-8").splitlines()]
 
 
@@ -252,7 +252,7 @@ def test_gtp_increments_by_kata_time_settings(tmp_path: Path) -> None:
 
 
 def test_chess960_castles_onto_the_rook(tmp_path: Path) -> None:
-    """And is asked for, in engines that list it; an engine without it cannot play the game."""
+    """Chess960 is switched on in engines that list the option; an engine without it cannot play the game."""
     log, game = tmp_path / "log", make("chess960")
     lists = {"uci": ["option name UCI_Chess960 type check default false", "uciok"], "go": ["bestmove e1h1"]}
     start = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
@@ -367,7 +367,7 @@ def test_an_answer_within_the_margin_is_in_time() -> None:
 
 
 def ponder(engine: ExternalEngine, actions: list[int], limits: EngineLimits) -> None:
-    """For as long as it takes to tell it so."""
+    """Tell the engine to ponder, and stop at once."""
     is_over = threading.Event()
     is_over.set()
     engine.ponder("", actions, limits, is_over)
@@ -452,7 +452,7 @@ def test_without_a_reply_that_is_legal_nothing_is_pondered(tmp_path: Path, reply
 
 
 def test_pondering_is_not_charged() -> None:
-    """What is charged and the pondering are parts of all the time that passed, which may be long."""
+    """The charged time and the pondering are parts of the elapsed time, which may be long."""
     chess = make("chess")
     script = {"go 1": ["bestmove e2e4 ponder e7e5"], "go 2": [], "ponderhit": ["!sleep 0.1", "bestmove d2d4"]}
     with ExternalEngine(fake("uci", script), chess) as engine:

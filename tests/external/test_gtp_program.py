@@ -42,7 +42,7 @@ class Program:
         self.number = 0
 
     def ask(self, command: str) -> str:
-        """As Sabaki asks: each command with an id, one after the other."""
+        """Commands as Sabaki sends them: each with an id, one after the other."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.number += 1
         self.process.stdin.write(f"{self.number} {command}\n")
@@ -120,7 +120,7 @@ def test_a_player_that_nobody_knows_is_named_at_once() -> None:
 
 @needs_gnugo
 def test_gnu_go_agrees() -> None:
-    """On where handicap stones go, and on the score of boards that are played out."""
+    """Both engines agree on the places of handicap stones, and on the score of finished boards."""
     answers = ExternalOracle([GNUGO.command.program or "", *GNUGO.command.argv[1:], "--level", "0"])
     client = Client("go(size=9)")
     for size in (7, 8, 9, 10, 13, 18, 19):

@@ -19,7 +19,7 @@ WEAK = {"gtp": ("--level", "0")}
 
 
 def play_random(engine: ExternalEngine, *, engine_is: int, limits: EngineLimits, start: str, seed: int) -> str:
-    """How a whole game of the engine against random moves ends."""
+    """The ending of a whole game of the engine against random moves."""
     game, generator, actions = engine.game, random.Random(seed), list[int]()
     state = start_state(game, start)
     engine.new_game()

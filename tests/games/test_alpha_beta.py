@@ -23,7 +23,7 @@ Worth = tuple[float, int, float]
 
 
 def minimax(game: Rules, state: State, depth: int, *, root_plies: int) -> Worth:
-    """What a position is worth to the first player, by looking at every line: the twin."""
+    """The value of a position for the first player, from all lines: the slow second implementation."""
     result = game.outcome(state)
     if result is not None:
         plies = state.plies - root_plies
@@ -180,7 +180,7 @@ def test_it_plays_every_game(name: str) -> None:
 
 
 class Greedy(DoubleMove):
-    """Counts the total as material of who moves second."""
+    """Material is the total, counted for the second player."""
 
     def material(self, state: tuple[int, int, int]) -> float:
         return -state[0]

@@ -1,4 +1,4 @@
-"""What people are told about the games is what the games say, and the committed page is up to date."""
+"""The page about the games is made from the games, and the committed page is up to date."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -42,7 +42,7 @@ def written_out(lines: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def span(text: str) -> range:
-    """Of "3" or "3 to 5"."""
+    """The numbers of a range written as "3" or "3 to 5"."""
     ends = [int(end) for end in text.split(" to ")]
     return range(ends[0], ends[-1] + 1)
 

@@ -134,7 +134,7 @@ class Boxes:
 
 
 class FromFirst(Boxes):
-    """Planes are those of player 0, whoever is to move."""
+    """Planes are always player 0's."""
 
     def planes(self, state: Any) -> Any:
         return super().planes((*state[:2], 0))
@@ -163,7 +163,7 @@ class ByParity(Boxes):
 
 
 class ForMover(Boxes):
-    """The result is of the player to move, who has lost."""
+    """The result is for the player to move, who has lost."""
 
     def outcome(self, state: Any) -> float | None:
         return None if len(state[0] | state[1]) < 10 else -1.0

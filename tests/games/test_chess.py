@@ -175,7 +175,7 @@ def test_castling_rights_count_for_repetition() -> None:
 
 
 def test_the_game_goes_on_past_the_hundredth_ply() -> None:
-    """With more reversible moves than the fifty-move rule allows, repetition is still counted exactly."""
+    """Repetitions are counted exactly also beyond the fifty-move rule."""
     state = state_after(CHESS, "Nf3 Nf6 Ng1 Ng8 " * 60)
     twice = plane_of(CHESS, state, "1 if the position had occurred at least twice before")
     assert state.plies == 240 and CHESS.ending(state) == "threefold repetition" and (twice == 1).all()

@@ -210,7 +210,7 @@ def test_the_symmetries_of_the_boards() -> None:
 
 @pytest.mark.parametrize("name", ["connect4", "gomoku", "tictactoe"])
 def test_a_move_swaps_the_colours(name: str) -> None:
-    """Seen by the next mover, what was own is the opponent's, and there is one stone more; nobody's colour matters."""
+    """For the next mover the own stones are the opponent's, plus one stone; colours do not matter."""
     game = make(name)
     for positions in random_games(game, 5, seed=4):
         for (before, action), (after, _) in itertools.pairwise(positions):

@@ -1,4 +1,4 @@
-"""Nothing in search, self-play, replay, network and learner names a game, so none of it can treat one specially.
+"""Search, self-play, replay, network and learner name no game, so they cannot treat one specially.
 
 Looked at is code: comments, docstrings and doctests may speak of games, and so may a sentence (the help of a setting
 that quotes the paper). A file names a game if an identifier has its name as a part (`is_chess`), if a text is its name,

@@ -187,7 +187,7 @@ def test_a_start_that_is_read_back_has_no_past_either() -> None:
 
 
 def test_planes_are_those_of_pgx() -> None:
-    """By the map in `compare_pgx`."""
+    """Actions are mapped as in `compare_pgx`."""
     pytest.importorskip("pgx", exc_type=ImportError)
     assert oracle_go.compare_pgx(60, seed=1) == 60
 

@@ -20,7 +20,7 @@ NAMES = ("minichess", "minishogi")
 
 
 def position_after(name: str, position: str, moves: str) -> tuple[str | None, float | None]:
-    """How the game ends, and its result for the first player."""
+    """The game's ending, and its result for the first player."""
     game = make(name)
     state = game.parse_position(position)
     for number, move in enumerate(moves.split()):

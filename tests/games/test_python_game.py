@@ -1,4 +1,4 @@
-"""A game written in Python: each promise of the protocol, broken once, is told; a search over it is exact and tidy."""
+"""Games written in Python: each breach of the protocol is reported, and searches of them are exact."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def test_a_class_is_no_game() -> None:
 
 
 class Over(DoubleMove):
-    """Nobody can play it."""
+    """A game without a legal first move."""
 
     def legal_actions(self, state: tuple[int, int, int]) -> list[int]:
         return []
@@ -397,7 +397,7 @@ def positions_of_double_move() -> list[tuple[list[int], tuple[int, int, int]]]:
 
 
 def children_for_mover(state: tuple[int, int, int]) -> list[float]:
-    """The exact values of the three moves, for who makes them."""
+    """The exact values of the three moves, for their player."""
     sign = 1 if state[1] == 0 else -1
     return [sign * minimax(*DoubleMove().play(state, action)) for action in range(3)]
 
@@ -414,7 +414,7 @@ def test_bounds_prove_the_minimax_value_of_every_position() -> None:
 
 
 def test_values_flip_by_who_moves() -> None:
-    """One visit a move: each Q is the child's value as the root's mover sees it, whoever moves at the child."""
+    """One visit per move: each Q is the child's value for the root's player to move, whoever moves at the child."""
     game, pairs = adopt(DoubleMove()), set()
     config = SearchConfig(
         num_simulations=3, root_noise_alpha=1.0, exact_bounds=False, unvisited_value="zero", c_init=100.0

@@ -76,7 +76,7 @@ def played_out(placement: Placement) -> Placement:
 
 
 def strengths(generator: random.Random, player: float) -> dict[str, float]:
-    """What nobody knows: rungs lie about where their priors say."""
+    """The true ratings of a simulation: the rungs are near their priors."""
     rungs = {rung.name: generator.gauss(rung.prior.elo, rung.prior.deviation) for rung in RUNGS[1:]}
     return {"random": 0.0, "player": player, **rungs}
 

@@ -32,7 +32,7 @@ def played_by_gnugo(engine: oracle_go.GnuGo, game: Rules, seed: int) -> State:
 
 
 def test_gnugo_says_the_same_of_its_games() -> None:
-    """Which stones are dead, and the score by Japanese rules, prisoners included."""
+    """The dead stones, and the score by Japanese rules, prisoners included."""
     if oracle_go.GNUGO is None:
         pytest.skip("GNU Go is not installed")
     game = make("go(size=9, rules=japanese, max_plies=400)")

@@ -160,7 +160,7 @@ def test_null_moves_end_their_line(tmp_path: Path) -> None:
 
 
 def test_games_that_the_rules_counted_get_their_margin() -> None:
-    """Our own games: of other people's nobody knows which stones they agreed to be dead."""
+    """Only our own games: other records do not say which stones the players agreed to be dead."""
     moves = (Move("C3"), Move("pass"), Move("pass"))
     for result, ending, said in [
         (1.0, "", "RE[B+24.5]"),
@@ -348,7 +348,7 @@ def test_python_chess_writes_quotation_marks_that_are_read() -> None:
 
 
 def decorate(line: tuple[Move, ...]) -> tuple[Move, ...]:
-    """With clocks, evaluations, glyphs and comments on some moves."""
+    """The moves with clocks, evaluations, glyphs and comments on some of them."""
     said = [
         {"clock_s": 61.5, "evaluation": Evaluation(pawns=-1.25, depth=8)},
         {"nags": (1, 14), "comments": ('"a" [b] % ; \\',)},

@@ -1,4 +1,4 @@
-"""Who plays where nobody is named."""
+"""The default player."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def suite(**fields: object) -> tuple[list[SuiteResult], list[str]]:
 
 
 def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
-    """Against somebody who cheats at once."""
+    """A game against a program that cheats at once."""
     positions = tmp_path / "superfinals.epd"
     positions.write_text("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3\n")
     results, said = suite()

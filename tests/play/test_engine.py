@@ -200,7 +200,7 @@ def test_an_answer_that_fails_is_told_and_the_engine_lives_on(is_endless: bool) 
 
 
 def test_a_tree_follows_the_move_that_was_answered() -> None:
-    """What is kept is the same as where the next position brings both moves; another position is as good as ever."""
+    """The kept tree is the same as if the next position brought both moves; another position starts a new search."""
     kept = []
     for follows in (False, True):
         client = Client()

@@ -1,4 +1,4 @@
-"""What a player says of a position, and who goes by which words."""
+"""A player's analyses, and the names of players."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_an_analysis_keeps_its_promises(
 
 
 def test_forced_wins_and_losses_are_found() -> None:
-    """Three in a row on the floor, open at both ends, wins whoever moves next."""
+    """Three in a row on the bottom, open at both ends, wins for its owner, whoever moves next."""
     player = uniform_player(CONNECT4, SearchConfig(num_simulations=500))
     win = player.analyse("4 1 3 1 5 7")
     assert (win.proven, win.value, win.limit) == (1, 1, "proven")

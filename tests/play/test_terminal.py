@@ -24,7 +24,7 @@ CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(ga
 def converse(
     game: Rules, lines: Iterable[str], *, human_side: Literal[0, 1, "both"] = 0, num_simulations: int = 300
 ) -> str:
-    """What the terminal shows, the human's lines included; after the last one the input ends."""
+    """The terminal's content, with the human's lines; after the last one the input ends."""
     # c_init is here because a transcript holds what searches found.
     player = Player(game, UniformEvaluator(), SearchConfig(num_simulations=num_simulations, c_init=2.5), name="uniform")
     shown, ahead = [], iter(lines)
@@ -131,7 +131,7 @@ Goodbye."""
 
 
 def test_games_are_played_to_their_end() -> None:
-    """A human who types at random legal moves, illegal ones and "no" to another game, from either side."""
+    """A human on either side types random legal and illegal moves, and "no" to another game."""
     for human_side in (0, 1):
         text = converse(CONNECT4, cycle(["1", "2", "3", "5", "6", "7", "4", "no"]), human_side=human_side)
         assert f"You move {('first', 'second')[human_side]}." in text

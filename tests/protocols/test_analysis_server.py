@@ -188,7 +188,7 @@ def test_turns_are_analysed_each_with_its_answer() -> None:
     ],
 )
 def test_komi_is_the_rules_and_the_handicaps(query: dict[str, Any], komi: float) -> None:
-    """Both pass; the stones own the board, or nobody does."""
+    """Both pass; the stones own the board, or it is neutral."""
     moves = [["W", "pass"], ["B", "pass"]] if "initialStones" in query else [["B", "pass"], ["W", "pass"]]
     *_, found = answers({**GO, **query, "moves": moves})
     assert found["rootInfo"]["scoreLead"] == (81 if "initialStones" in query else 0) - komi

@@ -102,7 +102,7 @@ def test_a_pass_that_would_lose_is_not_answered_by_a_pass() -> None:
 
 
 def test_a_pass_that_loses_is_not_played_by_a_search_that_has_not_seen_why() -> None:
-    """With equal priors it takes a hundred simulations below the pass to find the other pass."""
+    """Equal priors need a hundred simulations below the pass to find the other pass."""
 
     def blind(game: Rules) -> Player:
         return Player(game, LikesPassing(), SearchConfig(num_simulations=4), name="blind")
@@ -115,7 +115,7 @@ def test_a_pass_that_loses_is_not_played_by_a_search_that_has_not_seen_why() -> 
 
 
 class LikesPassing:
-    """Priors that are high for the pass alone, and no opinion on who wins."""
+    """High priors for the pass alone, and even values."""
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
         logits = np.where(leaves.legal_actions == 25, 5.0, 0.0).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What `zerosum gtp` says of positions while it searches, as Leela Zero and KataGo do."""
+"""Analysis output of `zerosum gtp`, in the formats of Leela Zero and KataGo."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zerosum.protocols.gtp_params import GtpConfig
 
 
 def infos(line: str) -> list[dict[str, str]]:
-    """As Sabaki reads them: words in pairs, but for the line."""
+    """Fields as Sabaki reads them: pairs of words, then the line of moves."""
     moves = []
     for text in line.split("rootInfo")[0].split("info ")[1:]:
         pairs, _, pv = text.partition(" pv ")

@@ -73,7 +73,7 @@ def random_boards(num_boards: int) -> Iterator[tuple[GtpBoard, random.Random]]:
 
 
 def test_whose_turn_it_is_makes_no_other_position() -> None:
-    """What may be played out of turn is what may be played after a pass, and both ways lead to the same board."""
+    """Moves out of turn are legal exactly after a pass, and both ways lead to the same board."""
     num_banned = 0
     for board, draw in random_boards(150):
         for player in (0, 1):

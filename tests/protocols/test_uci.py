@@ -144,7 +144,7 @@ def wdl_of(line: str) -> list[int]:
 
 
 def test_the_chances_of_a_draw_are_what_the_player_knows_of_them(tmp_path: Path) -> None:
-    """Of rollouts the random games that were drawn; of a network without draws those that the search met."""
+    """Rollouts report drawn random games; a network without a draw head reports draws that the search reached."""
     show = "setoption name UCI_ShowWDL value true"
     rollouts = client("tictactoe", evaluator=RolloutEvaluator())
     said = rollouts.ask(show, "go nodes 300", "position startpos moves a1 b2 c3 a3 c1 b1 b3 c2", "go nodes 5")
@@ -174,7 +174,7 @@ def test_the_network_of_the_package_has_options_of_its_own(tmp_path: Path, monke
     [([], [1, 4, 16]), (["search.leaves_in_flight=96", "search.batches_in_flight=2"], [1, 4, 16, 64])],
 )
 def test_a_network_is_compiled_before_the_clock_runs(overrides: list[str], sizes: list[int]) -> None:
-    """For the batches that the settings ask for, and no others."""
+    """The network is compiled for the batch sizes of the settings alone."""
     network = Compiling()
     engine = client(evaluator=network, overrides=overrides)
     engine.tell("isready")
@@ -478,7 +478,7 @@ class Broken:
     ],
 )
 def test_the_tree_follows_in_the_opponents_time(go: str, follows: bool) -> None:
-    """In a game with clocks; who analyses may ask again about the same position."""
+    """The tree follows in a game with clocks; in an analysis the same position may come again."""
     engine = client("connect4", clock=FakeTime(), overrides=["time.stop_early=true"])
     engine.tell("setoption name Simulations value 200")
     move = engine.answer("position startpos moves 4", f"go {go}").split()[1]

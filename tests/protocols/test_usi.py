@@ -67,7 +67,7 @@ def test_a_declaration_wins() -> None:
 
 
 def test_a_draw_that_could_be_declared_proves_nothing() -> None:
-    """By 24 points Black could declare a draw, and mates in three: USI has no word for the draw."""
+    """Black could declare a draw with 24 points, and has a mate in three: USI has no word for the draw."""
     engine = client()
     position = "position sfen +R+B+R+BK4/+P+P+P+P+P+P3/9/9/9/9/9/8k/5+P+P2 b 2GP2g4s4n4l9p 201"
     engine.tell("setoption name EnteringKingRule value CSARule24")
@@ -82,7 +82,7 @@ def test_a_draw_that_could_be_declared_proves_nothing() -> None:
 
 
 def test_mates_are_looked_for_without_random_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no network."""
+    """The engine has no network."""
     monkeypatch.chdir(tmp_path)
     said = list[str]()
     engine = UsiEngine(UsiSetup(make("shogi")), write=said.append)
@@ -115,7 +115,7 @@ def test_who_has_no_move_resigns() -> None:
 
 
 class Hopeless:
-    """Lost, whoever is asked about: after a move the other side is."""
+    """An evaluator for which the first player loses."""
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
         said = TimedEvaluator(FakeTime(), 0).evaluate(leaves)

@@ -117,7 +117,7 @@ def test_games_that_a_kill_kept_from_being_sealed_are_sealed_at_once(tmp_path: P
 
 
 def test_games_from_a_number_on_are_played_again(tmp_path: Path):
-    """They count when they have ended again, nothing is written for them, and one that differs is refused."""
+    """Replayed games count at their end without being written again, and a game that differs is refused."""
     with opened(tmp_path, games_per_shard=2) as (store, _):
         for game_id in range(5):
             play(store, game_id)

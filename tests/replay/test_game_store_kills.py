@@ -63,7 +63,7 @@ def count_calls(directory: Path, act: Callable[[Path], None]) -> int:
 
 
 def prepared(tmp_path: Path) -> Path:
-    """As `filled`, but game 8 has all its plies."""
+    """The store of `filled`, with all plies of game 8."""
     origin = tmp_path / "origin"
     filled(origin)
     with opened(origin) as (store, _):

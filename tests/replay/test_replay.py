@@ -285,7 +285,7 @@ def test_images_are_a_function_of_seed_and_step():
 
 
 def batch_twin(game: Game, records, samples: Samples, q: float):
-    """What `make_batch` makes, position by position, from the records themselves."""
+    """The batch of `make_batch`, computed position by position from the records."""
     by_id = {record.game_id: record for record in records}
     rows = []
     for game_id, ply in zip(samples.game_ids.tolist(), np.diff(samples.action_offsets).tolist(), strict=True):

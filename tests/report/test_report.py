@@ -62,7 +62,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 class Outside(HTMLParser):
-    """What a page wants from elsewhere, and its elements that are not closed."""
+    """The external links of a page, and its unclosed elements."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -77,7 +77,7 @@ def test_long_games_have_no_more_moves_by_chance_than_the_papers() -> None:
 
 
 def test_the_random_moves_of_a_long_games_opening_are_few() -> None:
-    """Whoever sets the share of opened games alone gets openings, and not games of hundreds of random moves."""
+    """Setting only the share of random openings gives short openings, not games of hundreds of random moves."""
     for name, most in (("connect4", 40), ("go9", 10), ("chess", 10), ("shogi", 10), ("go19", 10)):
         assert new_config(make(name), name, overrides=["selfplay.opening_share=0.3"]).selfplay.opening_plies <= most
 

@@ -1,4 +1,4 @@
-"""How long a budget in steps will take: the arithmetic by hand, and a real measurement that a run prints."""
+"""The forecast of a budget in steps: the arithmetic by hand, and a real measurement printed by a run."""
 
 from __future__ import annotations
 

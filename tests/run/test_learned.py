@@ -1,4 +1,4 @@
-"""What is learned from nothing: tic-tac-toe, held against every game that an opponent could play."""
+"""Learning tic-tac-toe from random weights, checked against every game that an opponent could play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of a run's metrics: damage costs its own lines, is told, and is repaired by nobody but the trainer."""
+"""The table of a run's metrics: damaged lines are lost and reported, and only a training repairs the file."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_two_processes_on_one_run(tmp_path: Path) -> None:
 
 
 def written(run: Path) -> list[tuple[Path, int]]:
-    """When each file of a run was written last, but for the marks of who holds it."""
+    """The modification times of a run's files, except for the lock files."""
     files = [path for path in run.rglob("*") if path.is_file() and "holder" not in path.name]
     return sorted((path, path.stat().st_mtime_ns) for path in files)
 
@@ -228,7 +228,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_loss_that_is_not_finite_stops_before_it_is_saved(tmp_path: Path) -> None:
-    """Whoever meets it first says so: the learner its loss, or self-play what the network answers."""
+    """The learner (its loss) or self-play (the network's answer) reports the fault, whichever meets it first."""
     run = tmp_path / "run"
     run_steps(run, 4)
     reckless = {"learning_rate": 10.0, "optimizer": "sgd", "warmup_steps": 0, "momentum": 0.999}
@@ -278,7 +278,7 @@ def test_what_is_refused_makes_no_directory(tmp_path: Path) -> None:
 
 
 def test_another_batch_size_goes_on_learning(tmp_path: Path) -> None:
-    """What is owed is counted in samples: neither a halt nor a flood follows."""
+    """The debt of steps is counted in samples, so training neither halts nor floods."""
     run = tmp_path / "run"
     run_steps(run, 8)
     run_steps(run, 10, "learner.batch_size=128")
@@ -358,7 +358,7 @@ def test_learning_begins_early_in_a_small_budget(tmp_path: Path) -> None:
 
 
 def test_searches_that_memory_cuts_short_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where memory does not grow with the number of games, as self-play's does up to a limit."""
+    """Memory does not grow with the number of games here, unlike in self-play by default."""
     monkeypatch.setattr("zerosum.search.config.tree_mib", lambda *_: 0)
     short = ["search.memory_mib=1", "selfplay.games_per_worker=12", "search.num_simulations=2000"]
     short += ["search.exact_bounds=false", "selfplay.full_search_share=1", "selfplay.opening_share=1"]

@@ -36,7 +36,7 @@ def states(name: str) -> list[State]:
 
 
 def plies_at_end(score: int, plies: int) -> int:
-    """How long a game of a score for the player to move is, after so many plies."""
+    """The length of a game with this score for the player to move after `plies` plies."""
     if score == 0:
         return 42
     winner = plies % 2 if score > 0 else 1 - plies % 2
@@ -76,7 +76,7 @@ def test_all_positions_differ() -> None:
 
 
 def test_scores_agree_with_one_another() -> None:
-    """Where a mirrored position or one reached by a move is in the data too; and where the opponent wins at once."""
+    """Checks of positions whose mirror image or successor is in the data, and of immediate wins of the opponent."""
     known: dict[Board, tuple[int, ...]] = {}
     for solved in SETS.values():
         for position in solved.positions:
@@ -259,7 +259,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> str:
-    """What `zerosum` with these words prints."""
+    """The output of `zerosum` with these arguments."""
     monkeypatch.setattr(sys, "argv", ["zerosum", *map(str, words)])
     with pytest.raises(SystemExit) as stop:
         main()

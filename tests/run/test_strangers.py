@@ -1,4 +1,4 @@
-"""Runs and checkpoints that a stranger made: nothing outside is touched, and nonsense is told in a sentence."""
+"""Runs and checkpoints from strangers: no outside file is touched, and malformed content is refused with a message."""
 
 from __future__ import annotations
 
@@ -395,7 +395,7 @@ def test_metrics_that_were_deleted_meanwhile_begin_with_their_header(tmp_path: P
 
 
 def test_metrics_without_a_header_are_damaged_and_no_other_versions(tmp_path: Path) -> None:
-    """What older versions wrote after a table was deleted."""
+    """A table without a header, as older versions wrote it after a deletion."""
     metrics = Metrics(tmp_path)
     for step in (1, 2):
         metrics.add(MetricsRow(minutes=step, step=step, games=3, positions=4, evaluations=5, evaluations_per_second=6))

@@ -130,7 +130,7 @@ def test_the_checkpoint_before_is_met(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", [0.02, 0.2])
 def test_the_budget_of_evaluations_is_kept(tmp_path: Path, share: float) -> None:
-    """At most one match goes beyond it: how long games are is known when they are over."""
+    """At most one match exceeds the budget, because the length of games is known only at their end."""
     strength = strength_of(tmp_path, overrides=(f"strength.budget_share={share}",))
     evaluator = CountingEvaluator()
     for step in range(1, 9):

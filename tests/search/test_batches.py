@@ -99,7 +99,7 @@ def test_a_game_in_python_stays_on_one_thread() -> None:
 
 @pytest.mark.parametrize("cache_positions", [0, 1 << 14])
 def test_collisions_are_the_twins(cache_positions: int) -> None:
-    """With many leaves in flight: the same batches and visits, and as many put off."""
+    """The same batches, visits and collisions with many leaves in flight."""
     game = make("connect4")
     config = replace(PLAIN, leaves_in_flight=40, collision_share=0.3, cache_positions=cache_positions)
     search, twin = begun(game, config, 400), ReferenceSearch(game, config, noise_alpha=ALPHA)
@@ -111,7 +111,7 @@ def test_collisions_are_the_twins(cache_positions: int) -> None:
 
 
 def test_a_cancelled_batch_leaves_no_virtual_visit() -> None:
-    """What is found after it is what is found without it."""
+    """The result after a cancel equals the result without it."""
     game, found = make("connect4"), []
     for is_cancelled in (False, True):
         search = begun(game, replace(LARGE, collision_share=1.0), 600)

@@ -1,4 +1,4 @@
-"""Trouble inside of a call of the core: arrays that change meanwhile, Ctrl-C, and faults of ours told from a game's."""
+"""Failures inside a call of the core: arrays that change, Ctrl-C, and defects of the core as opposed to a game's."""
 
 from __future__ import annotations
 

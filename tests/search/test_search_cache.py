@@ -67,7 +67,7 @@ def test_a_search_of_known_positions_asks_nothing() -> None:
 
 
 def test_evaluations_on_their_way_are_not_kept_by_a_cleared_cache() -> None:
-    """They are the old network's, whenever they arrive."""
+    """Evaluations in flight are the old network's and are not kept."""
     game = make("tictactoe")
     search = new_search(game, replace(PLAIN, cache_positions=1000), num_trees=2)
     search.begin(0, 10)

@@ -55,7 +55,7 @@ def configs() -> Iterator[SearchConfig]:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_clock_is_looked_at_every_few_thousand_nodes(name: str) -> None:
-    """Of any search: also where all that is left to visit is the end of the game, proven, or known to the cache."""
+    """A search looks at its clock even if all leaves are endings, proven positions or in the cache."""
     game = game_named(name)
     budget = SETTLED_NODES_OF_PYTHON if name in ("double", "loop") else SETTLED_NODES
     for seed, config in itertools.product(range(3), configs()):
@@ -122,7 +122,7 @@ def test_stop_is_answered_at_once(name: str) -> None:
 def test_a_time_holds_where_every_simulation_is_settled(
     name: str, position: str, allowed: str, exact_bounds: bool
 ) -> None:
-    """By a clock that counts how often it was looked at: 300 looks are no millions of simulations."""
+    """A clock that counts its readings: 300 readings bound the number of simulations."""
     game = make(name)
     state = game.parse_position(position)
     action = [] if not allowed else [game.parse_action(state, allowed)]
@@ -158,7 +158,7 @@ def test_the_best_of_the_allowed_moves_ends_a_search() -> None:
 
 @pytest.mark.parametrize("begins_first", [False, True])
 def test_other_moves_than_the_proven_one_can_be_searched(begins_first: bool) -> None:
-    """What is known of a barred move does not end the search of the others, whichever is said first."""
+    """A proven move that is excluded does not end the search of the others, in either order of calls."""
     game = make("tictactoe")
     search = new_search(game, PLAIN)
     search.reset(0, state_after(game, "a1 a2 b1 b2"))

@@ -274,7 +274,7 @@ def test_halving_begins_anew_where_all_considered_moves_lose(seed: int, leaves_i
 
 
 def test_halving_decides_at_a_gumbel_root() -> None:
-    """Whatever the settings say of confidence bounds, which are for searches by PUCT."""
+    """Settings of confidence bounds have no effect at a Gumbel root."""
     game, num_trees = make("connect4"), 30
     found = []
     for move_choice in ("visits", "lcb"):
@@ -297,7 +297,7 @@ def test_halving_visits_a_single_move() -> None:
 
 
 def test_a_root_past_a_soft_ending_is_searched() -> None:
-    """The rules stop a game there, and whoever asks about the position wants to know more than that."""
+    """A root at a soft ending is searched past the ending."""
     game = make("connect4(max_plies=3)")
     state = state_after(game, "1 2 3")
     assert game.ending(state) == "ply cap"
@@ -349,7 +349,7 @@ def test_repetitions_are_counted() -> None:
 
 @pytest.mark.parametrize("policy_target", ["visits", "completed-q"])
 def test_a_lost_root_teaches_what_the_network_knew(policy_target: str) -> None:
-    """Noise chose what was visited before the proof ended the search: that is no policy to learn."""
+    """The visits before the proof came from noise, so they are not a policy to learn."""
     game = make("tictactoe")
     search = new_search(game, replace(PLAIN, policy_target=policy_target))
     search.reset(0, state_after(game, "a1 b1 c3 a3 c1"))  # X threatens twice
@@ -362,7 +362,7 @@ def test_a_lost_root_teaches_what_the_network_knew(policy_target: str) -> None:
 
 
 def test_noise_is_as_uneven_whatever_the_number_of_moves() -> None:
-    """Of Dir(t / L) over L moves the sum of squares is (t / L + 1) / (t + 1): nearly the same for few and for many."""
+    """The expected sum of squares of Dir(t / L) is (t / L + 1) / (t + 1): nearly the same for few and many moves L."""
     total, sums = 10.83, {}
     for name, moves in (("breakthrough", 22), ("tictactoe", 9), ("go(size=7)", 50)):
         game = make(name)
@@ -383,7 +383,7 @@ def test_noise_is_as_uneven_whatever_the_number_of_moves() -> None:
 
 
 def test_noise_at_the_root_is_explored_where_unvisited_moves_are_thought_as_good() -> None:
-    """Without a reduction more of the root's moves are tried; without noise, and below the root, nothing changes."""
+    """A root with noise and no reduction tries more moves; without noise, and below the root, nothing changes."""
     game = make("go(size=7)")
     found = {}
     for reduction, noise in itertools.product((None, 0.0), (None, (1, 2, 3))):

@@ -48,7 +48,7 @@ def test_the_smallest_of_nearly_the_best_rate_is_taken() -> None:
 
 
 class Costly(UniformEvaluator):
-    """Takes so long as told, by a clock of its own."""
+    """An evaluator with set durations, on its own clock."""
 
     def __init__(self, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.seconds, self.sizes = 0.0, seconds, list[int]()

@@ -172,7 +172,7 @@ def test_without_noise_and_temperature_all_games_are_one() -> None:
 
 
 def test_after_temperature_plies_the_best_move_is_played() -> None:
-    """Without bounds the best move is the most visited."""
+    """Without exact bounds the best move is the most visited one."""
     search = replace(SEARCH, exact_bounds=False, num_simulations=30)
     records = play(new_task(search=search), 12)[1].values()
     is_best = [
@@ -214,7 +214,7 @@ def test_a_gumbel_root_plays_its_best_move_and_is_learned_from() -> None:
 
 @pytest.mark.parametrize("reuse", [False, True])
 def test_a_full_search_begins_with_the_visits_before_it_or_without(reuse: bool) -> None:
-    """Those visits had no noise. Searches without noise begin with them either way."""
+    """Reused visits had no noise. Searches without noise reuse them with either setting."""
     search = replace(SEARCH, exact_bounds=False, count_reused_visits=False)
     config = replace(CONFIG, full_search_share=0.5, fast_simulations=6, reuse_in_full_searches=reuse)
     records = play(new_task(search=search, config=config), 12)[1].values()
@@ -226,7 +226,7 @@ def test_a_full_search_begins_with_the_visits_before_it_or_without(reuse: bool) 
 
 
 def test_the_first_games_to_end_are_not_the_shortest_where_starts_are_staggered() -> None:
-    """With all games begun at once the first to end are short ones, and all that is learned from at first."""
+    """If all games begin at once, the first ones to end are short, and only these are learned from at first."""
     search = SearchConfig(num_simulations=1, root_noise_alpha=1.0, exact_bounds=False)
     config = replace(CONFIG, games_per_worker=32, temperature_plies=100)
     mean_plies = []
@@ -249,7 +249,7 @@ def test_staggered_games_are_those_with_low_numbers_at_all_stages() -> None:
 
 
 def test_searches_that_memory_cuts_short_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where memory does not grow with the number of games, as self-play's does."""
+    """Memory does not grow with the number of games here, unlike in self-play by default."""
     monkeypatch.setattr("zerosum.search.config.tree_mib", lambda *_: 0)
     search = replace(SEARCH, num_simulations=4000, memory_mib=1, exact_bounds=False)
     worker = SelfplayWorker(new_task(search=search, config=replace(CONFIG, games_per_worker=12)))
@@ -406,7 +406,7 @@ def test_a_streak_is_of_one_side() -> None:
 
 
 def test_decided_games_get_few_simulations_and_are_not_learned_from() -> None:
-    """But for a share of their moves; a game that was stopped goes on as it would have."""
+    """Decided games get few simulations, except for a share of their moves; a stopped game goes on in the same way."""
     search = replace(SEARCH, reuse_tree=False, exact_bounds=False)
     decided = replace(CONFIG, decided_value=0.2, decided_plies=3, decided_simulations=2, decided_share=0.2)
     config = replace(decided, full_search_share=0.5, fast_simulations=6)
@@ -427,7 +427,7 @@ def test_decided_games_get_few_simulations_and_are_not_learned_from() -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_share_of_the_games_opens_with_random_moves(name: str) -> None:
-    """So many as drawn, none that ends the game; no search stands behind them, and nothing is learned from them."""
+    """The sampled number of random moves, none of which ends the game; they have no search and are not learned from."""
     config = replace(CONFIG, opening_share=0.5, opening_plies=5, full_search_share=0.1)
     records = play(new_task(name, config=config), 60)[1].values()
     lengths = []
@@ -638,7 +638,7 @@ def test_an_error_of_who_takes_the_games_stops_all() -> None:
 def test_each_of_many_games_has_the_memory_for_its_simulations(
     name: str, num_simulations: int, leaves_in_flight: int
 ) -> None:
-    """What one position may take is divided by hundreds of games, and grows until each has its simulations."""
+    """The memory of one position, divided by hundreds of games, grows until each game has its simulations."""
     game = make(name)
     search = SearchConfig(num_simulations=num_simulations, memory_mib=1, leaves_in_flight=leaves_in_flight)
     num_trees = 8

@@ -128,7 +128,7 @@ def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) ->
         return bool(records) and (records[-1].plies["checkpoint_step"] == 6).all()
 
     def steps() -> Any:
-        """What is to be seen, one thing after another; asked again and again while they play."""
+        """The steps of the scenario, one after the other, while the processes play."""
         nonlocal is_paused
         while len(log.finished) < 10:
             yield
@@ -149,7 +149,7 @@ def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) ->
 
 
 def broken(game: str) -> str:
-    """What is said when self-play fails."""
+    """The message of a failure of self-play."""
     selfplay = new_selfplay(game, FinishedLog())
     with pytest.raises(ZerosumError) as caught:
         selfplay.play(lambda: False, lambda _: None)
@@ -226,7 +226,7 @@ def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker
     under_way = dict[int, int]()
 
     def is_enough() -> bool:
-        """Weights for a process that does not read them fill its pipe, which must hold nobody up."""
+        """Weights for a process that does not read fill its pipe, which must not block the others."""
         if list(silence.iterdir()) and not (said and under_way):
             info = CheckpointInfo.describe(spec, NETWORK, step=6)
             selfplay.update(Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1)))
@@ -307,7 +307,7 @@ def test_a_run_trains_in_processes_and_resumes(game: str, tmp_path: Path) -> Non
 
 
 def test_a_mistake_in_the_game_ends_the_run_with_its_sentence(game: str, tmp_path: Path) -> None:
-    """It is nothing that the check could have found."""
+    """The fault is one that the check cannot find."""
     directory = Path(game.rpartition(":")[0]).parent
     name = write_game(directory, "if 'zerosum.selfplay.worker_process' in sys.orig_argv:\n    raise KeyError('late')")
     with pytest.raises(GameError, match=r"double-move: KeyError: 'late' \(mygame.py, line 9, in play\)\nat the"):

@@ -1,4 +1,4 @@
-"""How many games self-play has under way: what keeps the evaluator busy, and not too much of the run."""
+"""The number of games at a time: enough to keep the evaluator busy, and a small part of the run."""
 
 from __future__ import annotations
 

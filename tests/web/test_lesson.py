@@ -152,7 +152,7 @@ def test_what_is_out_of_range_is_refused(c: float) -> None:
 
 
 class Nine:
-    """The tree as a game: a state is the moves so far; who has no reply to choose from has reached the end."""
+    """The tree as a game: a state is the list of moves; a node without replies is the end."""
 
     name, num_actions, board_shape, plane_names = "nine", 3, (1, 1), ("player",)
 

@@ -1,4 +1,4 @@
-"""Who may connect, and what is sent: HTTP and the WebSocket as a stranger meets them."""
+"""Connections and responses: HTTP and the WebSocket for an unknown client."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_a_search_ends_when_its_page_goes(house: House) -> None:
 
 
 def test_searches_take_turns(house: House) -> None:
-    """Twenty short searches are done while four long ones go on: nobody waits for an analysis to end."""
+    """Twenty short searches finish while four long ones go on."""
 
     async def all_of_it() -> None:
         library, state = house.library, house.library.game("connect4").initial_state()
