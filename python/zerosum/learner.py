@@ -36,22 +36,22 @@ class LearnerConfig:
 
     optimizer: Literal["sgd", "adam", "adamw"] = setting("adamw", "'sgd' with momentum (the paper), 'adam' or 'adamw'")
     batch_size: int = setting(256, "positions a step (paper: 4096)", low=1, high=1 << 20)
-    learning_rate: float = setting(2e-3, "the highest one (paper: 0.2 with SGD)", low=0.0, high=10.0)
+    learning_rate: float = setting(2e-3, "highest learning rate (paper: 0.2 with SGD)", low=0.0, high=10.0)
     schedule: Literal["cosine", "steps", "constant"] = setting(
         "cosine",
         "'cosine' falls from learning_rate to final_share of it over the budget; 'steps' divides it by 10 at each of"
         " schedule_steps (the paper); 'constant' stays",
     )
     schedule_steps: tuple[int, ...] = setting(
-        (100_000, 300_000, 500_000), "learner steps at which it falls (paper: these)"
+        (100_000, 300_000, 500_000), "learner steps at which the rate falls (paper: these)"
     )
     warmup_steps: int = setting(
-        100, "learner steps over which it rises from 0, within a fifth of the budget (paper: 0)", low=0
+        100, "learner steps over which the rate rises from 0, within a fifth of the budget (paper: 0)", low=0
     )
     final_share: float = setting(
         0.02, "share of learning_rate at the end of the budget, for 'cosine'", low=0.0, high=1.0
     )
-    momentum: float = setting(0.9, "of SGD (paper: 0.9)", low=0.0, high=0.999)
+    momentum: float = setting(0.9, "momentum of SGD (paper: 0.9)", low=0.0, high=0.999)
     weight_decay: float = setting(
         1e-4,
         "L2 of all weights for SGD, as in the paper (1e-4), and for Adam; decoupled, and of kernels but not of biases"
@@ -60,16 +60,18 @@ class LearnerConfig:
         high=1000.0,
     )
     clip_norm: float | None = setting(
-        None, "longest gradient of all weights together, Adam's L2 included; a longer one is shortened to it", low=1e-9
+        None,
+        "maximum norm of the gradient of all weights, Adam's L2 included; a longer gradient is scaled down",
+        low=1e-9,
     )
     value_weight: float = setting(
         1.0, "weight of the value loss beside the policy loss (paper: 1)", low=0.0, high=100.0
     )
     draw_target: Literal["value", "outcome"] = setting(
         "value",
-        "how many draws a win/draw/loss head learns: 'value', as many as the value target allows (0.4 is 40 % win and"
-        " 60 % draw), or 'outcome', those that games ended in, because a search's value of 0 is an even fight's as well"
-        " as a draw's (not measured)",
+        "draws that a win/draw/loss head learns: 'value', the maximum for the value target (0.4 is 40 % win and "
+        "60 % draw), or 'outcome', the draws of finished games, because a search's value of 0 means an even "
+        "position as well as a draw (not measured)",
     )
     moves_left_weight: float = setting(
         0.1,
@@ -86,14 +88,14 @@ class LearnerConfig:
     )
     ownership_weight: float = setting(
         1.5,
-        "weight of the loss of whose each square is at the end, for a network with the ownership head (KataGo: 1.5)",
+        "weight of the ownership loss, for a network with the ownership head (KataGo: 1.5)",
         low=0.001,
         high=100.0,
     )
     mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (the paper is silent)")
     samples_per_position: float = setting(
         6.0,
-        "how often a recorded position is learned from, on average: sets the steps for what was played",
+        "mean number of times that a recorded position is learned from; it sets the number of learner steps",
         low=0.01,
         high=1e3,
     )

@@ -24,7 +24,7 @@ class NetworkConfig:
     num_filters: int = setting(64, "Filters of the stem and of every block.", low=1, high=1024)
     policy_head: Literal["dense", "planes"] = setting(
         "dense",
-        "How logits come from squares: 'dense', a linear layer, for any game, or 'planes', a convolution, for games"
+        "Last layer of the policy head: 'dense', a linear layer, for any game, or 'planes', a convolution, for games"
         " whose actions are planes of squares (paper: dense for Go, planes for chess and shogi).",
     )
     policy_filters: int = setting(
@@ -37,15 +37,16 @@ class NetworkConfig:
         False, "Whether the last layer of a 'planes' head is normalised and has no bias (paper: false)."
     )
     value_filters: int = setting(8, "Filters of the value head's 1x1 convolution.", low=1, high=1024)
-    value_hidden: int = setting(64, "Units of the value head's hidden layer; 0 is no such layer.", low=0, high=4096)
+    value_hidden: int = setting(64, "Units of the value head's hidden layer; 0 for none.", low=0, high=4096)
     value_head: Literal["scalar", "wdl"] = setting(
         "wdl",
-        "What the value head says: 'scalar', the expected result (paper), or 'wdl', how likely win, draw and loss are.",
+        "Output of the value head: 'scalar', the expected result (paper), or 'wdl', the probabilities of win, "
+        "draw and loss.",
     )
     moves_left_head: bool = setting(
         False,
-        "Whether the network also says in how many plies the game will end, from a head as large as the value head"
-        " (paper: false).",
+        "Whether the network also predicts the plies until the end of the game, from a head as large as the "
+        "value head (paper: false).",
     )
     reply_head: bool = setting(
         False,
@@ -55,8 +56,8 @@ class NetworkConfig:
 
     ownership_head: bool = setting(
         False,
-        "Whether the network also learns whose each square is at the end of the game, from a head that only trains, for"
-        " games whose squares have owners, which are Go's (KataGo: true; paper: false).",
+        "Whether the network also learns the owner of each square at the end of the game, from a head that only "
+        "trains; for Go (KataGo: true; paper: false).",
     )
 
     def __post_init__(self) -> None:

@@ -33,14 +33,14 @@ class ReplayConfig:
 
     games_per_shard: int = setting(1024, "Finished games that are sealed into one Parquet file.", low=1, high=16384)
     window_min_positions: int = setting(
-        20_000, "The window's size c until that many positions are recorded (KataGo: 250,000).", low=1
+        20_000, "Size c of the window, in positions, until c positions are recorded (KataGo: 250,000).", low=1
     )
     window_growth_exponent: float = setting(
-        0.75, "Past that the window grows as this power of all positions recorded (KataGo: 0.75).", low=0.1, high=1.0
+        0.75, "Beyond c the window grows as this power of all recorded positions (KataGo: 0.75).", low=0.1, high=1.0
     )
     window_growth_factor: float = setting(
         0.4,
-        "By how much the window grows a position at first; 0 keeps its size fixed, as the paper (KataGo: 0.4).",
+        "Growth of the window per recorded position at c; 0 keeps its size fixed, as in the paper (KataGo: 0.4).",
         low=0.0,
         high=1.0,
     )
@@ -70,8 +70,7 @@ class ReplayConfig:
     )
     policy_target: Literal["recorded", "move"] = setting(
         "recorded",
-        "What records teach: 'recorded', the shares of moves where a record has them, or 'move', the move that was"
-        " played.",
+        "Policy target of records: 'recorded', the shares of moves if a record has them, or 'move', the move played.",
     )
     dev_share: float = setting(
         0.05, "Share of the games of records that is held out, and measured at each checkpoint.", low=0.0, high=0.45
@@ -84,7 +83,7 @@ class ReplayConfig:
     )
     games_in_memory: int = setting(
         50_000,
-        "Games of records that are learned from together; where there are more, part follows part in random order.",
+        "Maximum number of games of records in memory; more games are learned from in parts, in random order.",
         low=1,
     )
 

@@ -41,7 +41,9 @@ class SearchConfig:
         "Q of an unvisited move: 'loss' (-1, the paper's pseudocode), 'zero' (AlphaGo Zero's text) or 'parent' (the"
         " position's own Q less unvisited_reduction * sqrt(sum of the visited moves' priors))",
     )
-    unvisited_reduction: float = setting(0.2, "see unvisited_value (Leela Chess Zero calls it FPU)", low=0.0, high=2.0)
+    unvisited_reduction: float = setting(
+        0.2, "reduction of 'parent' in unvisited_value (FPU in Leela Chess Zero)", low=0.0, high=2.0
+    )
     root_noise_fraction: float = setting(0.25, "share of Dirichlet noise at the root (paper: 0.25)", low=0.0, high=1.0)
     root_noise_alpha: float | None = setting(
         None,
@@ -102,11 +104,11 @@ class SearchConfig:
         " (Leela Zero; KataGo; no gain in 300 games of Connect Four)",
     )
     lcb_deviations: float = setting(
-        5.0, "see move_choice: how many deviations of the mean Q is lowered (KataGo: 5)", low=0.0, high=100.0
+        5.0, "deviations of the mean by which Q is lowered, for 'lcb' in move_choice (KataGo: 5)", low=0.0, high=100.0
     )
     lcb_least_share: float = setting(
         0.15,
-        "see move_choice: only moves with this share of the most visits (KataGo: 0.15)",
+        "minimum visits of a move, as a share of the most visited one's, for 'lcb' in move_choice (KataGo: 0.15)",
         low=0.0,
         high=1.0,
     )
@@ -118,35 +120,36 @@ class SearchConfig:
         high=1.0,
     )
     variance_prior: float = setting(
-        0.4, "see variance_scale: the deviation assumed at first (KataGo: 0.4)", low=0.01, high=1.0
+        0.4,
+        "deviation of the values assumed of an unvisited node, for variance_scale (KataGo: 0.4)",
+        low=0.01,
+        high=1.0,
     )
-    variance_prior_visits: float = setting(
-        2.0, "see variance_scale: the visits that this counts as (KataGo: 2)", low=1.0, high=1e6
-    )
+    variance_prior_visits: float = setting(2.0, "visits for which variance_prior counts (KataGo: 2)", low=1.0, high=1e6)
     draw_value: float = setting(
         0.0,
-        "what a draw is worth to the player to move at the root (contempt is a negative one); a network without a"
-        " win/draw/loss head knows draws by the rules alone (as Leela Chess Zero; not measured)",
+        "value of a draw for the player to move at the root (negative is contempt); a network without a "
+        "win/draw/loss head knows only draws by the rules (as Leela Chess Zero; not measured)",
         low=-0.99,
         high=0.99,
     )
     moves_left_effect: float = setting(
         0.0,
-        "the most that Q gains for a shorter win or a longer loss, for networks with a moves-left head; 0 is off (Leela"
+        "maximum bonus on Q for a shorter win or a longer loss, for networks with a moves-left head; 0 is off (Leela"
         " Chess Zero: 0.0345; not measured)",
         low=0.0,
         high=1.0,
     )
     moves_left_slope: float = setting(
-        0.0027, "see moves_left_effect: how much a ply is worth (Leela Chess Zero: 0.0027)", low=0.0, high=1.0
+        0.0027, "bonus of moves_left_effect per ply (Leela Chess Zero: 0.0027)", low=0.0, high=1.0
     )
     moves_left_threshold: float = setting(
         0.8,
-        "see moves_left_effect: |Q| from which it begins, to grow to the whole at 1 (Leela Chess Zero: 0.8)",
+        "|Q| from which moves_left_effect applies; it is full at 1 (Leela Chess Zero: 0.8)",
         low=0.0,
         high=0.99,
     )
-    keep_draws: bool = setting(False, "keep how likely draws are below each move, for reports")
+    keep_draws: bool = setting(False, "keep the probabilities of draws below each move, for reports")
     exact_bounds: bool = setting(
         True,
         "use proven results in selection, backup, targets and to stop (score bounded MCTS, Cazenave 2010;"
@@ -160,7 +163,7 @@ class SearchConfig:
     reuse_tree: bool = setting(True, "keep what is known below the move that was played (paper's pseudocode: false)")
     count_reused_visits: bool = setting(True, "whether visits of a reused tree count towards num_simulations")
     leaves_in_flight: int = setting(
-        1, "leaves of one tree asked about at a time; 1 is the sequential algorithm", low=1, high=4096
+        1, "leaves of one tree evaluated at a time; 1 is the sequential algorithm", low=1, high=4096
     )
     batches_in_flight: int = setting(
         2,
@@ -171,29 +174,29 @@ class SearchConfig:
     )
     virtual_loss: float = setting(
         0.3,
-        "how much less than its move's Q a leaf in flight is worth while there are several (0: it counts as a visit and"
-        " no more, as in WU-UCT, Liu et al., ICLR 2020; docs/search.md has what it costs)",
+        "difference between a move's Q and the value of a leaf in flight, if there are several (0: it counts "
+        "only as a visit, as in WU-UCT, Liu et al., ICLR 2020; costs are in docs/search.md)",
         low=0.0,
         high=2.0,
     )
     collision_share: float = setting(
         0.0025,
-        "simulations that may meet a leaf in flight before a batch goes out as it is, as a share of the tree's visits,"
-        " but at most four for each leaf that the batch has room for; 0 ends it with the first (see docs/search.md)",
+        "simulations that may meet a leaf in flight before a batch is sent with the leaves that it has, as a "
+        "share of the tree's visits; at most four for each free place in the batch; 0 sends it at the first (see "
+        "docs/search.md)",
         low=0.0,
         high=1.0,
     )
     threads: int = setting(
         1,
-        "threads that share the work on a batch: legal moves, planes, priors; what is found does not depend on them (a"
-        " game in Python has one)",
+        "threads that share the work on a batch: legal moves, planes, priors; results do not depend on them (a "
+        "game in Python has one)",
         low=1,
         high=256,
     )
     cache_positions: int = setting(
         0,
-        "evaluations kept for positions that are met again, in all trees together (some 50 + 4 * legal moves bytes"
-        " each; 0 is none)",
+        "evaluations in the cache, for all trees together (some 50 + 4 * legal moves bytes each; 0 for no cache)",
         low=0,
         high=1 << 26,
     )

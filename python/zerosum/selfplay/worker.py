@@ -50,8 +50,8 @@ class SelfplayConfig:
     )
     games_per_worker: int | None = setting(
         None,
-        "games that a worker plays at a time: its batch; none is the fewest that keep the evaluator busy, measured (64"
-        " in a deterministic run)",
+        "games of a worker at a time, which is its batch; none is the measured minimum that keeps the evaluator "
+        "busy (64 in a deterministic run)",
         low=1,
         high=65536,
     )
@@ -95,11 +95,11 @@ class SelfplayConfig:
         low=0.0,
         high=1.0,
     )
-    decided_plies: int = setting(5, "how many plies", low=1, high=65535)
-    decided_simulations: int = setting(4, "simulations of the moves of decided games", low=1, high=1 << 24)
+    decided_plies: int = setting(5, "plies over which decided_value must hold", low=1, high=65535)
+    decided_simulations: int = setting(4, "simulations per move of decided games", low=1, high=1 << 24)
     decided_share: float = setting(
         0.1,
-        "share of the moves of decided games that are searched as those of other games, so that their ends are learned",
+        "share of the moves of decided games that are searched like other moves, so that endings are learned",
         low=0.0,
         high=1.0,
     )
