@@ -17,7 +17,7 @@ from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, save_network
 from zerosum.play import bundled
 from zerosum.play.choice import choose_player, describe_network, open_player
-from zerosum.play.player import load_player
+from zerosum.play.player import existing_run, load_player
 
 PACKAGED = bundled.DIRECTORY
 NAMES = sorted(path.parent.name for path in PACKAGED.glob("*/card.toml"))
@@ -77,6 +77,7 @@ def test_it_plays_where_no_run_has_learned_the_game(tmp_path: Path) -> None:
         assert chosen.player.step > 0
         assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum (")
         assert chosen.player.name == "zerosum's network"
+    assert existing_run("connect4", runs=tmp_path) == PACKAGED / "connect4", "matches take it, too"
     info = describe_network(game, runs=tmp_path)
     assert info is not None and info.step == chosen.player.step
     save_checkpoint(tmp_path / "mine" / "checkpoints", game)

@@ -37,7 +37,8 @@ def test_an_object_of_a_class_that_nobody_else_can_load_is_trained_and_played(tm
 
     run = tmp_path / "run"
     said = train(Mine(), run)
-    assert "The workers share one process, because no other process can load mine" in said and "Done." in said
+    assert "The workers share one process, because no other process can load mine" in said
+    assert f"Done. To play it, in Python: zerosum.load({str(run)!r}, game=game)" in said
     with pytest.raises(GameError, match="learned 'mine', a game that was given as an object: give it again"):
         zerosum.load(run)
     analysis = zerosum.load(run, game=Mine()).analyse("+1")
@@ -46,6 +47,9 @@ def test_an_object_of_a_class_that_nobody_else_can_load_is_trained_and_played(tm
     assert last.num_visits == 5
     words: list[str] = []
     describe(run, write=words.append)
+    assert (
+        words[-1].startswith(f"`zerosum.load({str(run)!r}, game=game)` plays it,") and "zerosum play" not in words[-1]
+    )
     assert f"zerosum.train(game, {str(run)!r}, steps=4)" in words[-1]
     assert "Going on: " in train(Mine(), run, steps=3)
     assert "class Mine" in (run / "game" / "Mine.txt").read_text()

@@ -31,6 +31,7 @@ from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
 from zerosum.play.analysis import Analysis
+from zerosum.play.bundled import bundled_network
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.runs import find_run, means_game, run_names, runs_directory
 from zerosum.search import SearchConfig, new_search
@@ -528,13 +529,16 @@ def split_player(text: str) -> tuple[str, int | None]:
 
 
 def existing_run(word: str, *, runs: Path | None = None) -> Path:
-    """The run or checkpoint that is named as a player, as `find_run` has it.
+    """The run or checkpoint that is named as a player, as `find_run` has it; a game without a run has the package's.
 
     Raises:
         SettingsError: there is none.
     """
     path = find_run(word, runs=runs)
     if path is None and means_game(word):
+        path = bundled_network(make(word))
+        if path is not None:
+            return path
         raise SettingsError(
             f"No run in {(runs or runs_directory()).absolute()} has learned {word}: name another player."
         )

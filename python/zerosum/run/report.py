@@ -316,10 +316,11 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
             write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
     if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
         say(mistake_table(rates, game=config.game))
-    say(
-        f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it,"
-        f" `{train_text(config, run, **larger_budget(config, rows))}` goes on."
-    )
+    if config.game.startswith(OBJECT):
+        uses = f"`zerosum.load({str(run)!r}, game=game)` plays it"
+    else:
+        uses = f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it"
+    say(f"{uses}, `{train_text(config, run, **larger_budget(config, rows))}` goes on.")
     if game is not None and (protocol := PROTOCOLS.get(game.spec.name)):
         say(f"As an engine of a board program: {command_from_anywhere(protocol, run)}")
 

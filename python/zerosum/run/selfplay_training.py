@@ -346,8 +346,11 @@ class SelfplayTraining:
                 f"The budget is used up, and nothing was learned: learning begins at {self._num_first_positions():,}"
                 f" positions, and {self._window.total_positions:,} were recorded. Go on with more time: {go_on}"
             )
-        evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
-        commands = f"To measure it: {evaluate}\nTo play it: {play}"
+        if self._config.game.startswith(OBJECT):
+            commands = f"To play it, in Python: zerosum.load({str(self._directory)!r}, game=game)"
+        else:
+            evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
+            commands = f"To measure it: {evaluate}\nTo play it: {play}"
         summary = self._measures.strength.summary(step)
         return f"Done. {commands}" + (f"\nThe network of step {step:,} {summary}." if summary else "")
 
