@@ -39,6 +39,7 @@ METRICS = {
         "collisions_per_leaf",
         "leaves_per_second",
         "leaves_per_cpu_second",
+        "leaves_per_caller_cpu_second",
         *({"speed_up"} if num_cores() > 1 else ()),
     },
     "evaluator": {

@@ -1,10 +1,11 @@
 //! Positions on their way to an evaluator: packed planes and legal actions, in flat buffers.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Player, Position, ValueForFirst, ValueForMover};
 use crate::interrupt::InterruptCheck;
-use crate::pool::{LEAVES_PER_PART, Pool};
+use crate::pool::{LEAVES_PER_PART, Pool, Work};
 use crate::random::RandomStream;
 
 /// B positions as an evaluator takes them. Immutable once they have left the search. All but the positions themselves are
@@ -41,20 +42,7 @@ impl<G: Game> Deref for Leaves<G> {
 impl<G: Game> Leaves<G> {
     /// An empty batch. A search finds it again by its `ticket`.
     pub fn new(spec: &GameSpec, ticket: u64) -> Self {
-        let arrays = LeafArrays {
-            ticket,
-            trees: Vec::new(),
-            players: Vec::new(),
-            packed_planes: Vec::new(),
-            constant_planes: Vec::new(),
-            legal_actions: Vec::new(),
-            legal_offsets: vec![0],
-            budget_spent: false,
-            num_bit_planes: spec.num_planes(PlaneKind::Bits),
-            num_constant_planes: spec.num_planes(PlaneKind::Constant),
-            bytes_per_plane: spec.bytes_per_plane(),
-        };
-        Self { arrays, positions: Vec::new() }
+        Self { arrays: LeafArrays::new(spec, ticket), positions: Vec::new() }
     }
 
     /// Empties the batch and keeps its memory.
@@ -67,7 +55,7 @@ impl<G: Game> Leaves<G> {
     /// Adds a position and encodes it.
     pub fn push(&mut self, game: &G, tree: u32, position: Position<G::State>) {
         self.add(game, tree, position);
-        self.complete(game, None);
+        self.complete(game);
     }
 
     /// Adds a position, whose planes and legal actions are missing until [`Self::complete`].
@@ -79,32 +67,24 @@ impl<G: Game> Leaves<G> {
 
     /// Encodes the positions that were added, and writes their legal actions. At a soft ending these are the actions that lead
     /// past it; no search asks about an ending without a legal action.
-    pub(crate) fn complete(&mut self, game: &G, pool: Option<&Pool>) {
-        let arrays = &mut self.arrays;
-        let first = arrays.legal_offsets.len() - 1;
-        let num_bytes = arrays.num_bit_planes * arrays.bytes_per_plane;
-        arrays.packed_planes.resize(arrays.trees.len() * num_bytes, 0);
-        arrays.constant_planes.resize(arrays.trees.len() * arrays.num_constant_planes, 0.0);
-        let (actions, offsets) = (&mut arrays.legal_actions, &mut arrays.legal_offsets);
-        let positions = &self.positions[first..];
-        let bits = &mut arrays.packed_planes[first * num_bytes..];
-        let constants = &mut arrays.constant_planes[first * arrays.num_constant_planes..];
-        match pool {
-            Some(pool) if positions.len() > LEAVES_PER_PART => {
-                let mut parts = Part { positions, bits, constants }.split();
-                pool.share(parts.iter_mut(), |(part, legal)| {
-                    part.complete(game, &mut legal.actions, &mut legal.offsets);
-                });
-                for (_, legal) in parts {
-                    let before = actions.len() as i64;
-                    offsets.extend(legal.offsets.iter().map(|offset| before + offset));
-                    actions.extend_from_slice(&legal.actions);
-                }
-            }
-            _ => {
-                let mut part = Part { positions, bits, constants };
-                part.complete(game, actions, offsets);
-            }
+    pub(crate) fn complete(&mut self, game: &G) {
+        let first = self.arrays.legal_offsets.len() - 1;
+        self.arrays.complete(game, &self.positions[first..]);
+    }
+
+    /// Does the same on the pool's threads.
+    pub(crate) fn complete_by(&mut self, pool: &Pool, game: &Arc<G>) {
+        let first = self.arrays.legal_offsets.len() - 1;
+        let num_new = self.positions.len() - first;
+        if num_new <= LEAVES_PER_PART {
+            return self.complete(game);
+        }
+        let positions = std::mem::take(&mut self.positions);
+        let work = Completion { game: Arc::clone(game), positions, first };
+        let (Completion { positions, .. }, parts) = pool.share(work, num_new.div_ceil(LEAVES_PER_PART));
+        self.positions = positions;
+        for part in &parts {
+            self.arrays.append(part);
         }
     }
 
@@ -184,6 +164,53 @@ impl<G: Game> Leaves<G> {
 }
 
 impl LeafArrays {
+    fn new(spec: &GameSpec, ticket: u64) -> Self {
+        Self {
+            ticket,
+            trees: Vec::new(),
+            players: Vec::new(),
+            packed_planes: Vec::new(),
+            constant_planes: Vec::new(),
+            legal_actions: Vec::new(),
+            legal_offsets: vec![0],
+            budget_spent: false,
+            num_bit_planes: spec.num_planes(PlaneKind::Bits),
+            num_constant_planes: spec.num_planes(PlaneKind::Constant),
+            bytes_per_plane: spec.bytes_per_plane(),
+        }
+    }
+
+    /// Adds the planes and legal actions of positions.
+    fn complete<G: Game>(&mut self, game: &G, positions: &[Position<G::State>]) {
+        let bits = self.num_bit_planes * self.bytes_per_plane;
+        let (old_bits, old_constants) = (self.packed_planes.len(), self.constant_planes.len());
+        self.packed_planes.resize(old_bits + positions.len() * bits, 0);
+        self.constant_planes.resize(old_constants + positions.len() * self.num_constant_planes, 0.0);
+        for (leaf, position) in positions.iter().enumerate() {
+            let (bits_at, constants_at) = (old_bits + leaf * bits, old_constants + leaf * self.num_constant_planes);
+            let mut planes = Planes::new(
+                &mut self.packed_planes[bits_at..bits_at + bits],
+                &mut self.constant_planes[constants_at..constants_at + self.num_constant_planes],
+                self.bytes_per_plane,
+            );
+            game.encode(&position.state, &mut planes);
+            debug_assert!(planes.is_complete(), "{}: encode() left a plane out", game.spec().name());
+            if position.has_move(game) {
+                game.legal_actions(&position.state, &mut self.legal_actions);
+            }
+            self.legal_offsets.push(self.legal_actions.len() as i64);
+        }
+    }
+
+    /// Adds the planes and legal actions of other arrays.
+    fn append(&mut self, other: &Self) {
+        let before = self.legal_actions.len() as i64;
+        self.packed_planes.extend_from_slice(&other.packed_planes);
+        self.constant_planes.extend_from_slice(&other.constant_planes);
+        self.legal_actions.extend_from_slice(&other.legal_actions);
+        self.legal_offsets.extend(other.legal_offsets[1..].iter().map(|offset| before + offset));
+    }
+
     /// Number of positions.
     pub fn len(&self) -> usize {
         self.trees.len()
@@ -323,53 +350,22 @@ pub fn encoded<G: Game>(game: &G, state: &G::State) -> (Vec<u8>, Vec<f32>) {
     (bits, constants)
 }
 
-/// Some positions of a batch, and the memory for their planes.
-struct Part<'a, S> {
-    positions: &'a [Position<S>],
-    bits: &'a mut [u8],
-    constants: &'a mut [f32],
+/// The positions of a batch, of which those from `first` on have neither planes nor legal actions yet.
+struct Completion<G: Game> {
+    game: Arc<G>,
+    positions: Vec<Position<G::State>>,
+    first: usize,
 }
 
-/// The legal actions of a part, and the offset at which those of each position end.
-#[derive(Default)]
-struct Legal {
-    actions: Vec<Action>,
-    offsets: Vec<i64>,
-}
+impl<G: Game> Work for Completion<G> {
+    type Part = LeafArrays;
 
-impl<S> Part<'_, S> {
-    /// Parts of [`LEAVES_PER_PART`] positions each.
-    fn split(self) -> Vec<(Self, Legal)> {
-        let Self { mut positions, mut bits, mut constants } = self;
-        let mut parts = Vec::new();
-        while !positions.is_empty() {
-            let size = LEAVES_PER_PART.min(positions.len());
-            let share = |length: usize| length / positions.len() * size;
-            let (bits_here, bits_left) = bits.split_at_mut(share(bits.len()));
-            let (constants_here, constants_left) = constants.split_at_mut(share(constants.len()));
-            let (here, left) = positions.split_at(size);
-            parts.push((Self { positions: here, bits: bits_here, constants: constants_here }, Legal::default()));
-            (positions, bits, constants) = (left, bits_left, constants_left);
-        }
-        parts
-    }
-
-    fn complete<G: Game<State = S>>(&mut self, game: &G, actions: &mut Vec<Action>, offsets: &mut Vec<i64>) {
-        let (bits, constants) =
-            (self.bits.len() / self.positions.len().max(1), self.constants.len() / self.positions.len().max(1));
-        for (leaf, position) in self.positions.iter().enumerate() {
-            let mut planes = Planes::new(
-                &mut self.bits[leaf * bits..(leaf + 1) * bits],
-                &mut self.constants[leaf * constants..(leaf + 1) * constants],
-                game.spec().bytes_per_plane(),
-            );
-            game.encode(&position.state, &mut planes);
-            debug_assert!(planes.is_complete(), "{}: encode() left a plane out", game.spec().name());
-            if position.has_move(game) {
-                game.legal_actions(&position.state, actions);
-            }
-            offsets.push(actions.len() as i64);
-        }
+    fn part(&self, index: usize) -> LeafArrays {
+        let start = self.first + index * LEAVES_PER_PART;
+        let end = (start + LEAVES_PER_PART).min(self.positions.len());
+        let mut arrays = LeafArrays::new(self.game.spec(), 0);
+        arrays.complete(&*self.game, &self.positions[start..end]);
+        arrays
     }
 }
 

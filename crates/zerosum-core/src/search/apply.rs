@@ -27,7 +27,6 @@ impl<G: Game> Search<G> {
         let Batch { leaves, paths, keys } = &batch;
         let pool = self.pool.as_ref().filter(|_| leaves.len() > LEAVES_PER_PART);
         if let Some(pool) = pool {
-            self.priors.resize(evaluations.logits.len(), 0.0);
             shared_softmax(pool, leaves, evaluations.logits, &mut self.priors);
         }
         for leaf in 0..leaves.len() {

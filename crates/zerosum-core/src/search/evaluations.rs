@@ -1,13 +1,14 @@
 //! Evaluations: what an evaluator answers about a batch of leaves, checked and turned into priors.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use super::node::Estimate;
 use super::prior::softmax;
 use crate::error::UsageError;
 use crate::game::{Game, ValueForMover};
 use crate::leaves::Leaves;
-use crate::pool::{LEAVES_PER_PART, Pool};
+use crate::pool::{LEAVES_PER_PART, Pool, Work};
 
 /// An evaluator's answer about [`Leaves`].
 #[derive(Clone, Copy, Debug)]
@@ -88,23 +89,34 @@ fn check_numbers(
 }
 
 /// Computes the priors of all leaves of a batch on the pool's threads, in the order of the legal actions.
-pub(super) fn shared_softmax<G: Game>(pool: &Pool, leaves: &Leaves<G>, logits: &[f32], priors: &mut [f32]) {
-    let offsets = leaves.legal_offsets();
-    let mut left = priors;
-    let parts: Vec<(&[i64], &mut [f32])> = (0..leaves.len())
-        .step_by(LEAVES_PER_PART)
-        .map(|first| {
-            let ends = &offsets[first..=(first + LEAVES_PER_PART).min(leaves.len())];
-            let here = left.split_off_mut(..(ends[ends.len() - 1] - ends[0]) as usize);
-            (ends, here.expect("a prior for each legal action"))
-        })
-        .collect();
-    pool.share(parts.into_iter(), |(ends, mut priors)| {
-        let mut weights = Vec::new();
-        for ends in ends.windows(2) {
-            let logits = &logits[ends[0] as usize..ends[1] as usize];
-            let here = priors.split_off_mut(..logits.len()).expect("a prior for each legal action");
-            softmax(logits, &mut weights, here);
+pub(super) fn shared_softmax<G: Game>(pool: &Pool, leaves: &Arc<Leaves<G>>, logits: &[f32], priors: &mut Vec<f32>) {
+    let work = Softmax { leaves: Arc::clone(leaves), logits: logits.to_vec() };
+    let (_, parts) = pool.share(work, leaves.len().div_ceil(LEAVES_PER_PART));
+    priors.clear();
+    for part in &parts {
+        priors.extend_from_slice(part);
+    }
+}
+
+struct Softmax<G: Game> {
+    leaves: Arc<Leaves<G>>,
+    logits: Vec<f32>,
+}
+
+impl<G: Game> Work for Softmax<G> {
+    /// The priors of the part's leaves, one leaf after the other.
+    type Part = Vec<f32>;
+
+    fn part(&self, index: usize) -> Vec<f32> {
+        let first = index * LEAVES_PER_PART;
+        let end = (first + LEAVES_PER_PART).min(self.leaves.len());
+        let offsets: Vec<usize> =
+            self.leaves.legal_offsets()[first..=end].iter().map(|offset| *offset as usize).collect();
+        let (mut priors, mut weights) = (vec![0.0; offsets[end - first] - offsets[0]], Vec::new());
+        for ends in offsets.windows(2) {
+            let here = &mut priors[ends[0] - offsets[0]..ends[1] - offsets[0]];
+            softmax(&self.logits[ends[0]..ends[1]], &mut weights, here);
         }
-    });
+        priors
+    }
 }

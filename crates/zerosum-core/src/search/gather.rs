@@ -8,7 +8,6 @@ use super::cache::{Key, key_of};
 use super::tree::Descent;
 use crate::game::Game;
 use crate::leaves::Leaves;
-use crate::pool::LEAVES_PER_PART;
 
 impl<G: Game> Search<G> {
     /// Runs simulations until `max_leaves` positions wait for an evaluation or no tree finds another one.
@@ -27,7 +26,10 @@ impl<G: Game> Search<G> {
         loop {
             let first = leaves.len();
             self.collect(leaves, &mut paths, max_leaves, max_settled);
-            leaves.complete(&self.game, self.pool.as_ref());
+            match &self.pool {
+                Some(pool) => leaves.complete_by(pool, &self.game),
+                None => leaves.complete(&self.game),
+            }
             if !self.settle_cached(leaves, &mut paths, &mut keys, first) {
                 break;
             }
@@ -98,15 +100,8 @@ impl<G: Game> Search<G> {
     fn settle_cached(&mut self, leaves: &mut Leaves<G>, paths: &mut Paths, keys: &mut Vec<Key>, first: usize) -> bool {
         let Some(cache) = &mut self.cache else { return false };
         keys.resize(leaves.len(), Key::default());
-        let set_keys = |(part, keys): (usize, &mut [Key])| {
-            for (index, key) in keys.iter_mut().enumerate() {
-                *key = key_of(leaves.words(first + part * LEAVES_PER_PART + index));
-            }
-        };
-        let parts = keys[first..].chunks_mut(LEAVES_PER_PART).enumerate();
-        match &self.pool {
-            Some(pool) if leaves.len() - first > LEAVES_PER_PART => pool.share(parts, set_keys),
-            _ => parts.for_each(set_keys),
+        for (leaf, key) in keys.iter_mut().enumerate().skip(first) {
+            *key = key_of(leaves.words(leaf));
         }
         let mut is_known = Vec::new();
         for (leaf, key) in keys.iter().enumerate().skip(first) {
