@@ -1,4 +1,4 @@
-"""What the program is told about each game, for people: the table of `zerosum games` and the page `docs/games.md`.
+"""The catalogue of games: the table of `zerosum games` and the page `docs/games.md`.
 
 All of it comes from the games themselves (`GameSpec`, `Description`) and from random games. `python -m
 zerosum.games.catalogue` prints the page.
@@ -119,16 +119,16 @@ def print_catalogue() -> None:
 
 
 PAGE_HEAD = """\
-# What the program is told about each game
+# Games and their domain knowledge
 
-Written by `python -m zerosum.games.catalogue` from the games themselves; do not edit it.
+This page describes each game of the core: board, rules, options, input planes and actions. It is generated from the
+games by `python -m zerosum.games.catalogue`; do not edit it.
 
-Beyond the search and the network, the AlphaZero paper (arXiv 1712.01815, *Domain Knowledge*) lists five things that its
-program is told: how input and output are laid out on the board, the rules, what of the rules is in the input and output
-planes (castling, repetition, no progress; how pieces move, promotions, drops), the typical number of legal moves, by
-which the exploration noise is scaled, and the number of plies after which a game is ended. Here they are for every game
-of the core. Nothing else of this program knows which game it plays: a test holds that. The one thing more is for an
-opponent that learns nothing: the material that the player `alphabeta` counts.
+The page has all domain knowledge of the program, in the sense of the AlphaZero paper (arXiv 1712.01815, *Domain
+Knowledge*): the layout of input and output on the board, the rules, the parts of the rules in the planes (castling,
+repetition, no progress, moves of pieces, promotions, drops), the typical number of legal moves, which scales the
+exploration noise, and the ply cap, after which a game is ended. A test checks that search, self-play and learning do
+not depend on the game in any other way. *Material* is for the player `alphabeta`, which learns nothing.
 
 Planes are in the order of the network's input, row by row from the top left; "own" is the player to move. A plane is
 bits (0 or 1 on each square) or one number on all squares. The numbers of legal moves and of plies are means of {games}
