@@ -137,7 +137,7 @@ def test_a_store_keeps_whole_games_alone(tmp_path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole + whole.splitlines()[1][:20])
     games, said = stored(path)
-    assert games == [1, 0] and said == [f"The last line of {path} was cut off while it was written, and is taken out."]
+    assert games == [1, 0] and said == [f"The last line of {path} was cut off while it was written, and is removed."]
     assert path.read_bytes() == whole
     path.write_bytes(whole + whole.splitlines()[1] + b"\n")
     games, said = stored(path)

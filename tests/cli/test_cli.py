@@ -309,7 +309,7 @@ def test_help_names_the_presets_and_no_number_of_19_digits(zero: Command) -> Non
 
 def test_an_export_into_a_missing_folder_names_it(zero: Command, learned: Path, tmp_path: Path) -> None:
     answer = zero("export", str(learned), str(tmp_path / "nowhere" / "net.onnx"))
-    assert answer.status == 2 and f"the folder {tmp_path / 'nowhere'} is not there" in answer.err
+    assert answer.status == 2 and f"the folder {tmp_path / 'nowhere'} does not exist" in answer.err
 
 
 def test_info_says_what_a_used_up_run_needs_to_go_on(zero: Command, learned: Path) -> None:
@@ -408,7 +408,7 @@ def test_tournament(zero: Command, tmp_path: Path) -> None:
     assert again.err.endswith("has 12 games of this match, which count.\n")
     assert [player["games"] for player in json.loads(again.out)["players"]] == [8, 8, 8]
     two = zero("tournament", "tictactoe", "random", "rollouts@5")
-    assert two.status == 2 and "a tournament has three players or more, and here are 2: `match` takes two" in two.err
+    assert two.status == 2 and "a tournament needs three or more players, got 2: `match` plays two" in two.err
 
 
 def test_levels_are_kept_where_an_engine_finds_them(zero: Command, tmp_path: Path) -> None:
@@ -610,14 +610,14 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("train connect4 --run file", "file cannot be "),
         ("train connect4 --run .", ". exists and is not a run: name another directory"),
         ("train file.py:Game", "{here}/file.py has no class 'Game'"),
-        ("train own.py", "own.py is a file, and a game is a class in it. Name the class: own.py:Mine."),
+        ("train own.py", "own.py is a file, but a game is a class in it. Name the class: own.py:Mine."),
         ("train connect4 --set search.c_init=banana", "search.c_init is 'banana', expected a number."),
         (
             "train connect4 --set learner.schedule_steps=x",
             "learner.schedule_steps is 'x', expected whole numbers separated",
         ),
         ("train connect4 --set network.num_filters=1000000000", "network.num_filters is 1000000000, allowed is 1 to"),
-        ("train nowhere.py:Game", "there is no file '{here}/nowhere.py'"),
+        ("train nowhere.py:Game", "the file '{here}/nowhere.py' does not exist"),
         ("play nowhere", "unknown player 'nowhere'"),
         ("play rollouts", "'rollouts' plays any game: name the one to play, such as --game connect4."),
         ("play random", "'random' plays without a search: use 'rollouts@10' instead"),
@@ -646,7 +646,7 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("match connect4 random random --sprt 0,5 --model x", "model is 'x', known are normalized, logistic, bayesian"),
         ("match connect4 random random --draw score", "'score' in a rule for draws"),
         ("match connect4 random random --out games.pgn", "games.pgn cannot contain games of connect4"),
-        ("match connect4 random", "Missing argument SECOND: a match has a game and two players."),
+        ("match connect4 random", "Missing argument SECOND: a match needs a game and two players."),
         ("match --suite papr", "unknown suite 'papr': did you mean 'paper'?"),
         ("match --suite paper --sprt 0,5", "a --suite says how it is played: leave out --sprt."),
         ("match --suite paper --shuffle --alpha 0", "a --suite says how it is played: leave out --shuffle, --alpha."),
@@ -662,11 +662,11 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("match --suite paper --games 3", "--games is 3, expected an even number"),
         ("evaluate nowhere --games 3", "--games is 3, expected an even number: each opening is played from both sides"),
         ("evaluate nowhere", "nowhere is "),
-        ("evaluate .", "There is no whole checkpoint in ."),
+        ("evaluate .", ". has no undamaged checkpoint"),
         ("info nowhere", "nowhere is not there"),
-        ("info .", "There is no whole checkpoint in ."),
+        ("info .", ". has no undamaged checkpoint"),
         ("check-game conect4", "unknown game 'conect4': did you mean 'connect4'?"),
-        ("check-game nowhere.py:Game", "there is no file 'nowhere.py'"),
+        ("check-game nowhere.py:Game", "the file 'nowhere.py' does not exist"),
         ("check-game file.py:Game", "file.py has no class 'Game'"),
     ],
 )

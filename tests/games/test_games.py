@@ -419,12 +419,12 @@ def test_moves_are_read_as_written() -> None:
     [
         (
             "conect4",
-            f"unknown game 'conect4': did you mean 'connect4'. Known are {KNOWN}. A game of your own",
+            f"unknown game 'conect4': did you mean 'connect4'. Known are {KNOWN}. Your own game",
         ),
         ("", "unknown game ''"),
-        ("xyz", f"unknown game 'xyz': known are {KNOWN}. A game of your own"),
-        ("chess.py", "there is no file 'chess.py'; a game of your own is given as path.py:Class"),
-        ("nowhere.py:Chess", "there is no file 'nowhere.py'"),
+        ("xyz", f"unknown game 'xyz': known are {KNOWN}. Your own game"),
+        ("chess.py", "the file 'chess.py' does not exist; your own game is given as path.py:Class"),
+        ("nowhere.py:Chess", "the file 'nowhere.py' does not exist"),
     ],
 )
 def test_unknown_games_are_named(name: str, message: str) -> None:
@@ -442,7 +442,7 @@ def test_unknown_games_are_named(name: str, message: str) -> None:
         ("class Own:\n    def __init__(self, size): pass", r"TypeError: Own.__init__\(\) missing 1 .*'size'$"),
         ("class Wown: pass", "has no class 'Own': did you mean 'Wown'"),
         ("own = 3", "has no class 'Own': there is none"),
-        ("class Own: pass", "Own has no attribute 'name': the Game protocol asks for it"),
+        ("class Own: pass", "Own has no attribute 'name': the Game protocol requires it"),
     ],
 )
 def test_files_that_hold_no_game_are_told(tmp_path: Path, text: str, message: str) -> None:

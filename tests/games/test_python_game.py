@@ -92,8 +92,8 @@ MET_BY_SEARCH: dict[str, tuple[dict[str, Any], str, str]] = {
     "too few planes": (planes(np.zeros((1, 1, 16))), r"has shape \[1, 1, 16\], expected \[2, 1, 16\]", AT_START),
     "small planes": (planes(np.zeros((2, 1, 15))), r"has shape \[2, 1, 15\], expected \[2, 1, 16\]", AT_START),
     "flat planes": (planes(np.zeros((2, 16))), "has 2 dimensions, expected 3: plane, row, column", AT_START),
-    "ragged planes": (planes([[[1, 2], [3]]]), "planes.state. is no array of numbers", AT_START),
-    "planes of words": (planes([[["x"]]]), "planes.state. is no array of numbers", AT_START),
+    "ragged planes": (planes([[[1, 2], [3]]]), "planes.state. is not an array of numbers", AT_START),
+    "planes of words": (planes([[["x"]]]), "planes.state. is not an array of numbers", AT_START),
     "half a bit": (planes(half(0)), 'plane "counter" holds 0.5, expected zeros and ones', AT_START),
     "half a constant": (planes(half(1)), 'plane "first to move" holds 0.5, expected one finite number', AT_START),
     "an infinite bit": (planes(np.full((2, 1, 16), np.inf)), 'plane "counter" holds inf', AT_START),
@@ -239,7 +239,7 @@ def test_attributes_are_checked_when_a_game_is_adopted(changes: dict[str, Any], 
 @pytest.mark.parametrize("name", [*ATTRIBUTES, *METHODS])
 def test_what_is_missing_is_named(name: str) -> None:
     own = {key: value for key, value in vars(DoubleMove).items() if key != name and not key.startswith("__")}
-    with pytest.raises(GameError, match=f"Partial has no (attribute|method) '{name}': the Game protocol asks for it"):
+    with pytest.raises(GameError, match=f"Partial has no (attribute|method) '{name}': the Game protocol requires it"):
         adopt(type("Partial", (), own)())
 
 

@@ -89,7 +89,7 @@ def test_a_game_with_one_start_has_no_text() -> None:
 
 def test_starts_need_a_notation() -> None:
     game: Any = Several((None, None))
-    with pytest.raises(GameError, match="has 2 starts, and records need a text for each: none"):
+    with pytest.raises(GameError, match="has 2 starting positions but no notation, which records need"):
         drawn_start(game, seed=1, number=1)
 
 

@@ -157,7 +157,7 @@ def test_what_a_crash_leaves_behind_is_no_checkpoint(tmp_path):
         (crashed / ".step-00001000.json.unfinished").write_bytes(unfinished)
         assert list_checkpoints(crashed) == []
         assert load_newest(crashed) == (None, [])
-        with pytest.raises(DataError, match="no whole checkpoint"):
+        with pytest.raises(DataError, match="no undamaged checkpoint"):
             load_checkpoint(crashed)
         assert_same(load_checkpoint(save(crashed)), make_checkpoint())
 
@@ -265,7 +265,7 @@ def test_no_changed_byte_of_the_json_passes(tmp_path):
             load_checkpoint(path)
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        with pytest.raises(DamagedCheckpointError, match="not whole JSON"):
+        with pytest.raises(DamagedCheckpointError, match="not complete JSON"):
             load_checkpoint(path)
 
 
@@ -294,7 +294,7 @@ def test_what_is_no_checkpoint_is_said(tmp_path):
     save(tmp_path)
     for missing in (checkpoint_path(tmp_path, 7), tmp_path / "nowhere"):
         with pytest.raises(
-            DataError, match=f"{missing.name} is not there: name a run directory or a checkpoint's JSON"
+            DataError, match=f"{missing.name} does not exist: name a run directory or a checkpoint's JSON"
         ):
             load_checkpoint(missing)
     with pytest.raises(DataError, match=r"name its \.json file"):
@@ -305,16 +305,18 @@ def test_weights_of_another_network_are_refused():
     info, weights = make_info(), make_checkpoint().weights
     with pytest.raises(DataError, match=r"no weights named value_out\.bias"):
         Checkpoint(info=info, weights={name: weight for name, weight in weights.items() if name != "value_out.bias"})
-    with pytest.raises(DataError, match="no use for: extra"):
+    with pytest.raises(DataError, match="superfluous weights: extra"):
         Checkpoint(info=info, weights={**weights, "extra": weights["value_out.bias"]})
-    with pytest.raises(DataError, match=r"value_out\.bias are float32 \[4\], expected is float32 \[3\]"):
+    with pytest.raises(DataError, match=r"value_out\.bias are float32 \[4\], expected float32 \[3\]"):
         Checkpoint(info=info, weights={**weights, "value_out.bias": np.zeros(4, np.float32)})
     with pytest.raises(DataError, match=r"value_out\.bias are float64 \[3\]"):
         Checkpoint(info=info, weights={**weights, "value_out.bias": np.zeros(3)})
     with_head = dataclasses.replace(info, network=dataclasses.replace(TINY, moves_left_head=True))
     with pytest.raises(DataError, match=r"no weights named moves_left_conv\.conv\.weight, .*moves_left_out\.weight"):
         Checkpoint(info=with_head, weights=weights)
-    with pytest.raises(DataError, match=r"no use for: moves_left_conv\.conv\.weight, .*moves_left_out\.weight"):
+    with pytest.raises(
+        DataError, match=r"superfluous weights: moves_left_conv\.conv\.weight, .*moves_left_out\.weight"
+    ):
         Checkpoint(info=info, weights=initial_weights(with_head.network, info.shape, seed=0))
 
 

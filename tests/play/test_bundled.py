@@ -89,7 +89,7 @@ def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(bundled, "DIRECTORY", tmp_path / "networks")
     monkeypatch.setattr(package_network, "DIRECTORY", tmp_path / "networks")
     run, words = tmp_path / "run", ["--date", "2026-01-01", "--played", "4 simulations a move"]
-    with pytest.raises(SystemExit, match="is not there"):
+    with pytest.raises(SystemExit, match="does not exist"):
         package_network.main([str(run), *words])
     train_a_little("tictactoe", run)
     for rating in ("Elo 1", "Elo 2"):  # the second one replaces the first

@@ -75,7 +75,7 @@ def test_who_is_named_plays_or_is_refused(tmp_path: Path) -> None:
         assert choose_player(CONNECT4, named, runs=tmp_path / "nowhere").sentence == f"Playing with {named}, step 7."
     with pytest.raises(DataError, match="does not fit tictactoe"):
         choose_player(TICTACTOE, path)
-    with pytest.raises(DataError, match="is not there"):
+    with pytest.raises(DataError, match="does not exist"):
         choose_player(TICTACTOE, tmp_path / "nobody")
 
 
@@ -158,7 +158,7 @@ def test_a_network_is_described_without_its_weights(tmp_path: Path) -> None:
         assert network_at(named) == read_info(path) == describe_network(TICTACTOE, named)
     assert describe_network(CONNECT4, runs=tmp_path) == read_info(path)
     assert describe_network(TICTACTOE, runs=tmp_path) is None
-    with pytest.raises(DataError, match="is not there: name a run directory"):
+    with pytest.raises(DataError, match="does not exist: name a run directory"):
         network_at(tmp_path / "nowhere")
     with pytest.raises(DataError, match="There is no checkpoint in"):
         network_at(tmp_path)

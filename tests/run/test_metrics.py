@@ -60,7 +60,7 @@ def test_a_damaged_line_costs_itself(tmp_path: Path, damage: bytes) -> None:
     (aside,) = tmp_path.glob("metrics.csv.*.damaged")
     assert aside.read_bytes() == damaged
     assert messages == [
-        f"{path} is damaged in line 3: it is taken out, the other lines count. It is kept as {aside.name}."
+        f"{path} is damaged in line 3: it is removed, and the other lines count. The old file is kept as {aside.name}."
     ]
     lines = before.split(b"\n")
     assert path.read_bytes() == b"\n".join(lines[:2] + lines[3:])
@@ -85,7 +85,7 @@ def test_a_torn_line_is_taken_out_and_told(tmp_path: Path, size: int) -> None:
     messages: list[str] = []
     metrics = Metrics(tmp_path, report=messages.append)
     assert metrics.last == (None if size > 0 else ROWS[-2])
-    assert messages == [f"The last line of {path} was cut off while it was written, and is taken out."]
+    assert messages == [f"The last line of {path} was cut off while it was written, and is removed."]
     metrics.add(ROWS[3])
     metrics.close()
     assert read_metrics(path)[-1] == ROWS[3]

@@ -423,7 +423,7 @@ def test_what_is_said_of_files_steers_no_terminal(tmp_path: Path) -> None:
         assert messages and all(message.isprintable() for message in messages)
 
 
-NOT_LOADED = "zerosum: a part of the program could not be loaded (libtorch_cpu.so: cannot map segment). See that"
+NOT_LOADED = "zerosum: a part of the program could not be loaded (libtorch_cpu.so: cannot map segment). Check that"
 NO_MEMORY = "zerosum: there is not memory enough. End other programs,"
 
 

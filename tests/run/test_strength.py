@@ -293,7 +293,7 @@ def test_a_line_that_was_cut_short_is_left_out_and_the_trainer_takes_it_out(tmp_
     messages: list[str] = []
     assert Strength(tmp_path, GAME, config_with(), report=messages.append).matches == whole
     assert path.read_text(encoding="utf-8") == before, "what is written next begins a line"
-    assert messages == [f"The last line of {path} was cut off while it was written, and is taken out."]
+    assert messages == [f"The last line of {path} was cut off while it was written, and is removed."]
 
 
 LINE = json.dumps(asdict(RatingMatch("step 1", "random", 60.0, 100, 0, 0.0)))
@@ -329,7 +329,7 @@ def test_a_damaged_line_costs_itself(tmp_path: Path, damaged: bytes) -> None:
     assert aside.read_bytes() == before
     assert path.read_text() == f"{LINE}\n{LINE}\n"
     assert messages == [
-        f"{path} is damaged in line 2: it is taken out, the other lines count. It is kept as {aside.name}."
+        f"{path} is damaged in line 2: it is removed, and the other lines count. The old file is kept as {aside.name}."
     ]
 
 

@@ -75,7 +75,7 @@ def test_two_different_computers_are_pitted_against_each_other(house: House, mon
 def test_a_rating_needs_a_measurement(house: House) -> None:
     async def work(page: Page) -> None:
         answer = await page.ask("play.open", game="nim", side="0", vs="rollouts", rating=500)
-        assert "nobody has measured" in answer["error"]
+        assert "are not measured" in answer["error"]
         answer = await page.ask("play.open", game="nim", side="0", vs="random", rating=500)
         assert "a rating is for networks" in answer["error"]
 

@@ -1,1 +1,1 @@
-"""What every room stands on: errors that a user can cause, settings as checked dataclasses, whole files."""
+"""The foundation of all rooms: errors that a user can cause, settings as checked dataclasses, durable files."""

@@ -1,4 +1,4 @@
-"""Exceptions for everything that a user can cause, each with a complete message.
+"""Exceptions for all errors that a user can cause, each with a complete message.
 
 Every message names the value, what was expected, where, and the remedy, so the command line prints it as it is,
 without a traceback, and exits with status 2. An `assert` or any other exception is a bug of ours and keeps its
@@ -40,9 +40,9 @@ class RunError(ZerosumError, RuntimeError):
 
 
 def printable(text: str) -> str:
-    r"""The same text with characters that steer a terminal or turn the writing around as escapes; line ends stay.
+    r"""The text with control characters and changes of writing direction as escapes; line ends stay.
 
-    What is quoted from a file can be anybody's.
+    Messages quote files from untrusted sources.
 
     >>> print(printable("a name\x1b[2J"))
     a name\x1b[2J
@@ -67,7 +67,7 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
         alike.setdefault(other.casefold(), []).append(other)
     close = difflib.get_close_matches(name.casefold(), alike, n=most, cutoff=0.5)
     likeness = {folded: difflib.SequenceMatcher(None, folded, name.casefold()).ratio() for folded in close}
-    # Names that are half alike do not help beside one that is almost equal.
+    # If one name is almost equal, less similar names do not help.
     close = [folded for folded in close if likeness[folded] > likeness[close[0]] - 0.3]
     return [other for folded in close for other in alike[folded]][:most]
 

@@ -1,7 +1,8 @@
-"""Files that survive a kill and a power cut: durable writes, and tables of lines in which damage costs only its lines.
+"""Files that survive a kill and a power cut: durable writes, and tables in which damage affects only its lines.
 
-A *table* here is a text file with one entry per line, to which lines are appended. A kill can cut its last line short;
-a disk can do worse. `read_lines` skips damaged lines and changes nothing; `repair_lines` removes them from the file.
+A *table* here is a text file with one entry per line, to which lines are appended. A kill can cut off its last line;
+a disk can damage any line. `read_lines` skips damaged lines and changes nothing; `repair_lines` removes them from the
+file.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def write_durably(path: Path, content: bytes) -> None:
     """Write a file so that a power cut leaves it complete or as it was before. Raises OSError."""
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     unfinished.unlink(missing_ok=True)
-    with synced(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:  # nothing is written through a link
+    with synced(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:  # O_EXCL: never write through a link
         write_all(file, content)
     os.replace(unfinished, path)
     sync_directory(path.parent)
@@ -38,20 +39,20 @@ def replace_durably(path: Path, text: str) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Make new names in a directory durable. Windows has no such call and does it by itself. Raises OSError."""
+    """Make new names in a directory durable. Windows does this without a call. Raises OSError."""
     if os.name != "nt":
         with synced(directory, os.O_RDONLY):
             pass
 
 
 def require_own_files(directory: Path) -> None:
-    """Refuse a directory in which a name, however deep, is a link out of it, or a device or pipe.
+    """Refuse a directory whose tree contains a link that leads outside, a device or a pipe.
 
-    A stranger's directory could else have files written or moved that are none of its own. The directory itself may be
-    a link: its name is the user's.
+    Otherwise a directory from an untrusted source could make the program write or move files elsewhere. The directory
+    itself may be a link, because its name is the user's.
 
     Raises:
-        DataError: naming the first one.
+        DataError: the tree contains such a name; the message has the first one.
     """
     if not directory.is_dir():
         return
@@ -64,7 +65,7 @@ def require_own_files(directory: Path) -> None:
                         folders.append(Path(entry.path))
                     _require_own(entry, directory, home)
     except OSError as error:
-        raise DataError(f"{error.filename} cannot be read: {error.strerror}. See that it may be read.") from error
+        raise DataError(f"{error.filename} cannot be read: {error.strerror}. Check its permissions.") from error
 
 
 def _require_own(entry: os.DirEntry[str], directory: Path, home: str) -> None:
@@ -72,11 +73,11 @@ def _require_own(entry: os.DirEntry[str], directory: Path, home: str) -> None:
         target = os.path.realpath(entry.path)
         if os.path.commonpath([home, target]) != home:
             raise DataError(
-                f"{entry.path} is a link out of {directory}, to {target}: nothing was read or written. Remove the link,"
-                " or put there what it leads to."
+                f"{entry.path} is a link out of {directory}, to {target}: nothing was read or written. Replace the link"
+                " by a copy of its target, or remove it."
             )
     elif not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
-        raise DataError(f"{entry.path} is no file: nothing was read or written. Remove it.")
+        raise DataError(f"{entry.path} is not a file: nothing was read or written. Remove it.")
 
 
 @contextlib.contextmanager
@@ -111,10 +112,10 @@ def copy_aside(path: Path, content: bytes) -> Path:
 
 @contextlib.contextmanager
 def writing(directory: Path) -> Iterator[None]:
-    """A write into a run that may fail for reasons of the disk.
+    """A write into a run, with OSErrors turned into a RunError.
 
     Raises:
-        RunError: naming the directory, in place of an OSError.
+        RunError: the directory cannot be written.
     """
     try:
         yield
@@ -140,7 +141,7 @@ class Lines(Generic[T]):
     damaged: list[int]
     """Numbers of the damaged lines, counted from 1."""
     is_torn: bool
-    """True if the last line was cut short."""
+    """Whether the last line is cut off."""
 
 
 def read_lines(path: Path, parse: Callable[[str], T], *, header: str = "") -> Lines[T]:
@@ -176,7 +177,7 @@ def read_lines(path: Path, parse: Callable[[str], T], *, header: str = "") -> Li
 
 
 def repair_lines(path: Path, found: Lines[T], *, report: Callable[[str], None], header: str = "") -> None:
-    """Take what is damaged out of a table that is ours alone, and say so; a copy of damaged lines is kept.
+    """Remove damaged lines from a table that only this process uses, and report them; a copy of the file is kept.
 
     Raises:
         RunError: the directory cannot be written.
@@ -189,16 +190,17 @@ def repair_lines(path: Path, found: Lines[T], *, report: Callable[[str], None], 
             one = len(found.damaged) == 1
             done = (
                 f"{path} is damaged in line{'' if one else 's'} {', '.join(map(str, found.damaged))}: "
-                f"{'it is' if one else 'they are'} taken out, the other lines count. It is kept as {aside.name}."
+                f"{'it is' if one else 'they are'} removed, and the other lines count. The old file is kept as"
+                f" {aside.name}."
             )
         else:
-            done = f"The last line of {path} was cut off while it was written, and is taken out."
+            done = f"The last line of {path} was cut off while it was written, and is removed."
         report(printable(done))
         replace_durably(path, "".join(f"{line}\n" for line in ([header] if header else []) + found.texts))
 
 
 def append_line(path: Path, line: str, *, header: str = "") -> None:
-    """Append a line, without its end, to a table; a table that is not there, or empty, begins with its header.
+    """Append a line, without its end, to a table; a missing or empty table begins with its header.
 
     Raises:
         RunError: the directory cannot be written.

@@ -1,8 +1,8 @@
 """Frozen dataclasses as settings: checked, written as TOML, read back, changed by `section.name=value`.
 
 A setting lives with the code that obeys it: each module has a frozen `XConfig` whose fields carry a sentence of
-documentation in `field(metadata={"help": ...})` through `setting()`. A `Literal` type lists the values of a word. This
-file knows no setting by name.
+documentation in `field(metadata={"help": ...})` through `setting()`. A `Literal` type lists the allowed words.
+This file knows no setting by name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check(config: Any, section: str) -> None:
     """Check the type and range of every field of a config dataclass; called from `__post_init__`.
 
     Raises:
-        SettingsError: naming the setting, its value and what is allowed.
+        SettingsError: a value is not allowed; the message names the setting, its value and the allowed values.
     """
     hints = typing.get_type_hints(type(config))
     for field in dataclasses.fields(config):
@@ -169,7 +169,7 @@ def _parse(option: Any, text: str) -> Any:
 
 
 def _coerce(value: Any, expected: Any) -> Any:
-    """TOML has lists for tuples and writes 1.0 as 1 by hand."""
+    """The value with lists as tuples, and whole numbers as floats if a float is expected, as people write TOML."""
     options = typing.get_args(expected) if _is_union(expected) else (expected,)
     if isinstance(value, list) and any(typing.get_origin(option) is tuple for option in options):
         return tuple(value)

@@ -1,8 +1,8 @@
 """The command line: `zerosum train | play | uci | usi | gtp | match | ladder | analyse | web | games | …`.
 
-Each command reads its words, calls the library and prints; what it imports it imports when it runs, so that `--help` is
-quick. `application.py` has the application, `words.py` what several commands take, the other files the commands, which
-stand in `--help` in the order of the imports here.
+Each command reads its arguments, calls the library and prints. It imports the library when it runs, so that `--help` is
+quick. `application.py` has the application, `words.py` the shared arguments, and the other files the commands. `--help`
+lists them in the order of the imports here.
 """
 
 from zerosum.cli import interrupts as interrupts  # isort: skip

@@ -1,4 +1,4 @@
-"""What positions and games are worth: `analyse`, `explain`."""
+"""Commands that analyse positions and games: `analyse`, `explain`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def analyse(
     what: Annotated[
         str,
         typer.Argument(
-            help="A file of games (PGN, SGF, KIF, CSA; `-` is the input), or a position or moves of --game."
+            help="A file of games (PGN, SGF, KIF, CSA; `-` for standard input), or a position or moves of --game."
         ),
     ] = "",
     player: Annotated[
         str,
         typer.Option(
-            help=f"Who judges. {WHO_HELP} Or `rollouts@1000`. If not given, the newest run of the game, or rollouts."
+            help=f"The player. {WHO_HELP} Or `rollouts@1000`. By default the newest run of the game, or rollouts."
         ),
     ] = "",
     game: Annotated[str, typer.Option(help="The game of a position or of moves.")] = "",
@@ -33,7 +33,7 @@ def analyse(
     simulations: Annotated[
         int | None, typer.Option("--simulations", "-n", min=1, max=1 << 24, help="Simulations a position.")
     ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Seconds a position, instead of simulations.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds per position, instead of simulations.")] = None,
     lines: Annotated[int, typer.Option(min=1, max=1000, help="Best lines of a position.")] = 1,
     format: Annotated[
         str,
@@ -43,10 +43,11 @@ def analyse(
         ),
     ] = "text",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write, if not here.", show_default=False)
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; standard output by default.", show_default=False),
     ] = None,
     last: Annotated[bool, typer.Option("--last", metavar="", help="Only the position after the last move.")] = False,
-    inaccuracy: Annotated[float, typer.Option(help="Win rate lost, in percent, from which a move is marked ?!.")] = 5,
+    inaccuracy: Annotated[float, typer.Option(help="Loss of win rate, in percent, at which a move is marked ?!.")] = 5,
     mistake: Annotated[float, typer.Option(help="The same for ?.")] = 10,
     blunder: Annotated[float, typer.Option(help="The same for ??.")] = 15,
     json_lines: Annotated[
@@ -54,12 +55,12 @@ def analyse(
         typer.Option(
             "--json-lines",
             metavar="",
-            help="Answer queries from the input, as KataGo's analysis engine does, until it ends.",
+            help="Answer queries from standard input, as KataGo's analysis engine does.",
         ),
     ] = False,
     parallel: Annotated[int, typer.Option(min=1, max=64, help="With --json-lines: positions searched at a time.")] = 2,
 ) -> None:
-    """Say what positions are worth, and where a game was won and lost; or do so for another program."""
+    """Analyse positions and games: win rates, best moves and mistakes; for people or for another program."""
     from zerosum.analysis.analyst import limits
     from zerosum.analysis.review import Thresholds
     from zerosum.analysis.review_command import ReviewCommand
@@ -117,7 +118,7 @@ def explain(
     what: Annotated[
         str,
         typer.Argument(
-            help=f"{WHO_HELP} Rollouts evaluate if there is none.",
+            help=f"{WHO_HELP} Rollouts evaluate if no network exists.",
             show_default=False,
         ),
     ],
@@ -125,10 +126,10 @@ def explain(
     game: PlayerGame = "",
     position: Position = "",
     simulations: Annotated[int, typer.Option("--simulations", "-n", min=1, max=100_000, help="Simulations.")] = 20,
-    choices: Annotated[int, typer.Option(min=1, help="Moves to show of each position on the way.")] = 3,
+    choices: Annotated[int, typer.Option(min=1, help="Moves to show of each position on the path.")] = 3,
     json: Json = False,
 ) -> None:
-    """Show a search simulation by simulation: N, P, Q and U of the moves on its way, and the value backed up."""
+    """Show a search simulation by simulation: N, P, Q and U of the moves on its path, and the value backed up."""
     from zerosum.analysis.explanation import explain as simulate
     from zerosum.base.errors import GameError
     from zerosum.games import make, state_after

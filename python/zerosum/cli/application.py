@@ -1,4 +1,4 @@
-"""The application itself: its name, its version, and what a mistake looks like."""
+"""The application: its name, its version, and the messages of errors."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def main() -> None:
     # Tables would cut names.
     app.rich_markup_mode = None if shutil.get_terminal_size().columns < NARROW else "markdown"
     if sys.__stderr__ is not None:
-        faulthandler.enable(sys.__stderr__)  # a crash in a library says at least where it was called from
+        faulthandler.enable(sys.__stderr__)  # a crash in a library prints its caller
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Whoever reads a training through a pipe sees each line at once; what the terminal cannot write is escaped.
+        # Readers of a pipe get each line at once; characters that the terminal cannot write are escaped.
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
     end_at_interrupt()
     try:
@@ -44,16 +44,18 @@ def main() -> None:
     except UnicodeEncodeError as error:
         if not any(error.object in word for word in sys.argv):
             raise
-        print(f"zerosum: {error.object!r} is no text in {sys.getfilesystemencoding()}: type it anew.", file=sys.stderr)
+        print(
+            f"zerosum: {error.object!r} is not text in {sys.getfilesystemencoding()}: type it again.", file=sys.stderr
+        )
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(1) from None
     except ImportError as error:
-        # Libraries that are mapped into memory, which is short, fail as if they were not there.
+        # If memory is short, loading a library fails as if the library were missing.
         what = str(error).partition("\n")[0] or type(error).__name__
         print(
-            f"zerosum: a part of the program could not be loaded ({printable(what)}). See that there is memory enough"
-            " (ulimit -v, other programs), or install zerosum anew.",
+            f"zerosum: a part of the program could not be loaded ({printable(what)}). Check that there is enough memory"
+            " (ulimit -v, other programs), or install zerosum again.",
             file=sys.stderr,
         )
         raise SystemExit(2) from None
@@ -67,7 +69,10 @@ def main() -> None:
     except OSError as error:
         if error.filename is None:
             raise
-        print(f"zerosum: {error.filename} cannot be used: {error.strerror}. See that it can be.", file=sys.stderr)
+        print(
+            f"zerosum: {error.filename} cannot be used: {error.strerror}. Check its name and permissions.",
+            file=sys.stderr,
+        )
         raise SystemExit(2) from None
 
 
@@ -82,7 +87,7 @@ def _print_version(is_asked: bool) -> None:
 @app.callback()
 def _zerosum(
     version: Annotated[
-        # Eager: without a command, which is otherwise missed before anything else is looked at.
+        # Eager, because the missing command is otherwise reported first.
         bool,
         typer.Option(
             "--version", metavar="", callback=_print_version, is_eager=True, help="Print the version and stop."

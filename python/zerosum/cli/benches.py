@@ -1,4 +1,4 @@
-"""How fast this machine is: `bench`."""
+"""The command that measures the speed of this machine: `bench`."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def bench(
         str | None,
         typer.Option(
             metavar="PEER",
-            help="With `search`: `openspiel` or `mctx`, which does the same work in turns.",
+            help="With `search`: `openspiel` or `mctx`, which does the same work in alternation.",
             show_default=False,
         ),
     ] = None,
     peer_python: Annotated[
         str | None,
-        typer.Option(metavar="PYTHON", help="The Python that has the peer, if not this one.", show_default=False),
+        typer.Option(metavar="PYTHON", help="The Python that has the peer; this one by default.", show_default=False),
     ] = None,
     evaluator: Annotated[
         str | None,
         typer.Option(
             metavar="none",
-            help="With `selfplay`: what it costs by itself, with an evaluator that costs nothing.",
+            help="With `selfplay`: measure its own cost, with an evaluator that costs nothing.",
             show_default=False,
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Who plays against people and in their programs: `play`, `uci`, `usi`, `gtp`."""
+"""Commands that play against people and in their programs: `play`, `uci`, `usi`, `gtp`."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ EnginePlayer = Annotated[
     str,
     typer.Argument(
         metavar="[WHO]",
-        help=f"{WHO_HELP} Or `rollouts@1000`. If not given, the newest run of the game, or rollouts.",
+        help=f"{WHO_HELP} Or `rollouts@1000`. By default the newest run of the game, or rollouts.",
         show_default=False,
     ),
 ]
 EngineGame = Annotated[
-    str, typer.Option(help="The game, if not the network's own, or the protocol's.", show_default=False)
+    str, typer.Option(help="The game, if not that of the network or the protocol.", show_default=False)
 ]
 EngineOverrides = Annotated[
     list[str] | None,
@@ -51,10 +51,10 @@ def play(
     game: PlayerGame = "",
     second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
-    seconds: Annotated[float | None, typer.Option(help="Seconds a move, instead of simulations.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds per move, instead of simulations.")] = None,
     position: Position = "",
 ) -> None:
-    """Play against what was learned, in the terminal: type moves, or `hint`, `undo`, `save`, `help`."""
+    """Play against a network in the terminal: type moves, or `hint`, `undo`, `save`, `help`."""
     from zerosum.play.choice import open_player
     from zerosum.play.player import require_seconds
     from zerosum.play.terminal import play_in_terminal
@@ -75,7 +75,7 @@ def play(
 
 @app.command(epilog="Example: `zerosum uci runs/chess`, as the command of an engine in a program for chess")
 def uci(who: EnginePlayer = "", game: EngineGame = "", set_: EngineOverrides = None) -> None:
-    """Be an engine that speaks UCI, the protocol of programs for chess."""
+    """Run as an engine with UCI, the protocol of chess programs."""
     from zerosum.protocols.line_engine import converse
     from zerosum.protocols.uci import UciEngine, UciSetup
 
@@ -85,7 +85,7 @@ def uci(who: EnginePlayer = "", game: EngineGame = "", set_: EngineOverrides = N
 
 @app.command(epilog="Example: `zerosum usi runs/shogi`, as the command of an engine in a program for shogi")
 def usi(who: EnginePlayer = "", game: EngineGame = "", set_: EngineOverrides = None) -> None:
-    """Be an engine that speaks USI, the protocol of programs for shogi."""
+    """Run as an engine with USI, the protocol of shogi programs."""
     from zerosum.protocols.line_engine import converse
     from zerosum.protocols.usi import UsiEngine, UsiSetup
 
@@ -94,7 +94,7 @@ def usi(who: EnginePlayer = "", game: EngineGame = "", set_: EngineOverrides = N
 
 
 def _engine(who: str, game: str, default: str) -> tuple[Rules, Named]:
-    """The game of an engine, and who plays it by the words of the command line."""
+    """The game of an engine and its player, from the arguments of the command line."""
     from zerosum.base.errors import SettingsError
     from zerosum.games import make
     from zerosum.play.choice import game_at
@@ -108,7 +108,7 @@ def _engine(who: str, game: str, default: str) -> tuple[Rules, Named]:
         return make(word), {"num_simulations": num_simulations}
     if word in (RANDOM.name, ALPHA_BETA, ROLLOUTS):
         rules = make(game or default)
-        search_contestant(who, rules)  # refuses a player without a search
+        search_contestant(who, rules)  # raises for a player without a search
         return rules, {"weights": ROLLOUTS, "num_simulations": num_simulations}
     run = existing_run(word) if word else None
     rules = make(game or default) if game or run is None else game_at(run)
@@ -116,7 +116,7 @@ def _engine(who: str, game: str, default: str) -> tuple[Rules, Named]:
 
 
 def _lines() -> TextIO:
-    """What a program says to us, whatever its bytes are."""
+    """Lines from a program; bytes that are not text do not stop reading."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     return sys.stdin
@@ -131,30 +131,30 @@ def gtp(
     player: Annotated[
         str,
         typer.Argument(
-            help="Who plays: a run, a checkpoint or `rollouts@1000`; if not given, the newest run that fits the board.",
+            help="The player: a run, a checkpoint or `rollouts@1000`; by default the newest run that fits the board.",
             show_default=False,
         ),
     ] = "",
     game: Annotated[
-        str, typer.Option(help="Go with its options, until the client says a size, komi or rules.", show_default=False)
+        str, typer.Option(help="Go with its options, until the client sets a size, komi or rules.", show_default=False)
     ] = "",
     rules: Annotated[
         str,
         typer.Option(
-            help="KataGo's name of rules (`japanese`, `chinese`, `aga` …), until the client says others.",
+            help="KataGo's name of rules (`japanese`, `chinese`, `aga` …), until the client sets others.",
             show_default=False,
         ),
     ] = "",
     simulations: Annotated[
         int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move at most.")
     ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Seconds a move at most, whatever the clock says.")] = None,
-    overhead: Annotated[float, typer.Option(help="Seconds that a move is late by at worst.")] = 0.15,
+    seconds: Annotated[float | None, typer.Option(help="Most seconds per move, whatever the clock says.")] = None,
+    overhead: Annotated[float, typer.Option(help="Largest delay of a move, in seconds.")] = 0.15,
     time_manager: Annotated[
-        str, typer.Option(help="`adaptive`, or `paper`: 1/20 of the time that is left for each move.")
+        str, typer.Option(help="`adaptive`, or `paper`: 1/20 of the remaining time for each move.")
     ] = "adaptive",
     resign: Annotated[
-        float, typer.Option(help="Resign when the win rate is below this for three moves in a row; 0 is never.")
+        float, typer.Option(help="Resign when the win rate is below this for three moves in a row; 0 for never.")
     ] = 0.05,
     ponder: Annotated[bool, typer.Option("--ponder", metavar="", help="Think on the opponent's time.")] = False,
     memory: Annotated[int | None, typer.Option(help="Mebibytes for the search's tree.", show_default=False)] = None,

@@ -1,4 +1,4 @@
-"""Ctrl-C before a command begins is a sentence, not a traceback. This file is imported before all others."""
+"""Ctrl-C before a command begins ends it with a message, without a traceback. This file is imported first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import signal
 
 
 def _end(_number: int, _frame: object) -> None:
-    """Say it and end by the signal. An exception could be caught by a library that is being imported."""
+    """Print a message and end by the signal. A library that is being imported could catch an exception."""
     os.write(2, b"zerosum: interrupted before anything began.\n")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.raise_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""How players compare: `match`, `tournament`, `ladder`."""
+"""Commands that compare players: `match`, `tournament`, `ladder`, `levels`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from zerosum.cli.application import app
 from zerosum.cli.words import GAME_HELP, WHO_HELP, GameArgument, Json, refuse, require_pairs_option, say, seed_option
 
-if TYPE_CHECKING:  # a start of the command line is light
+if TYPE_CHECKING:  # for a quick start of the command line
     from zerosum.arena import MatchSettings
     from zerosum.arena.plan import Format
     from zerosum.arena.session import SessionResult
@@ -25,7 +25,7 @@ PlayerSettings = Annotated[
         "--each",
         metavar="NAME=VALUE",
         help="A setting of all players; may be repeated: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
-        " second, `timemargin=50` milliseconds over it, `ponder=true`, `nodes=1000` or `depth=5` a move,"
+        " second, `timemargin=50` milliseconds over it, `ponder=true`, `nodes=1000` or `depth=5` per move,"
         " `'option.Hash=64'` of an engine, `profile=paper`, `sample=30` plies by visits,"
         " `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=paper`.",
         show_default=False,
@@ -105,7 +105,7 @@ def match(
         str,
         typer.Argument(
             help=f"{WHO_HELP} Or `rollouts`, `alphabeta`, `random`, an engine by its name (`stockfish`) or by its"
-            " command as `uci:COMMAND`, `usi:…` or `gtp:…`; `@N` behind it sets simulations, nodes or plies a move.",
+            " command as `uci:COMMAND`, `usi:…` or `gtp:…`; a suffix `@N` sets simulations, nodes or plies per move.",
             show_default=False,
         ),
     ] = "",
@@ -141,7 +141,7 @@ def match(
         str,
         typer.Option(
             metavar="NAME",
-            help="Play the matches of the AlphaZero paper, `paper` or `paper-2017`, --games of each.",
+            help="Play the matches of the AlphaZero paper, `paper` or `paper-2017`, each with --games.",
             show_default=False,
         ),
     ] = "",
@@ -178,7 +178,7 @@ def match(
         refuse("there is no --sprt that it would set", test)
     for name, word in (("GAME", game), ("FIRST", first), ("SECOND", second)):
         if not word:
-            raise SettingsError(f"Missing argument {name}: a match has a game and two players.")
+            raise SettingsError(f"Missing argument {name}: a match needs a game and two players.")
     played = _play(
         game,
         [Entry.parse(first, [*(each or []), *(first_ or [])]), Entry.parse(second, [*(each or []), *(second_ or [])])],
@@ -210,7 +210,7 @@ def _play(
     out: Path | None,
     log: Path | None,
 ) -> SessionResult:
-    """Play the match, with openings as (file, plies, whether they are shuffled)."""
+    """Play the match. Openings are (file, plies, whether they are shuffled)."""
     from zerosum.arena.session import plan_match, play_session, with_openings
     from zerosum.contest.adjudication import DrawRule
     from zerosum.games import make
@@ -222,7 +222,7 @@ def _play(
 
 
 def _has_games(played: SessionResult) -> bool:
-    """Whether a game has ended, without which there is no score."""
+    """Whether a game has ended, so that there is a score."""
     return any(result.games for result in played.results)
 
 
@@ -257,7 +257,7 @@ def tournament(
     players: Annotated[
         list[str],
         typer.Argument(
-            help="Three or more, each as `match` takes it. NAME=VALUE behind a player is its setting:"
+            help="Three or more, each as in `match`. NAME=VALUE after a player is its setting:"
             " `stockfish nodes=1000 'option.Skill Level=0' gnuchess st=1`.",
             show_default=False,
         ),
@@ -295,7 +295,7 @@ def tournament(
     settings = MatchSettings(games, seed, max_games_at_once=concurrency, format=cast("Format", format))
     entries = parse_entries(players, each or [])
     if len(entries) < 3:
-        raise SettingsError(f"a tournament has three players or more, and here are {len(entries)}: `match` takes two.")
+        raise SettingsError(f"a tournament needs three or more players, got {len(entries)}: `match` plays two.")
     played = _play(game, entries, settings, openings=(openings, opening_plies, shuffle), draw=draw, out=out, log=log)
     if _has_games(played):
         print(dumps(played.standings.numbers()) if json else printable(str(played.standings)))
@@ -322,7 +322,7 @@ def ladder(
     ] = None,
     games: Annotated[
         int,
-        typer.Option(help="Budget, games for this player in --results included; 0 shows what is known."),
+        typer.Option(help="Budget, including games for this player in --results; 0 shows the known ratings."),
     ] = 200,
     within: Annotated[
         float, typer.Option(metavar="ELO", help="Stop once the 95 % interval is at most ± this many Elo.")
@@ -335,7 +335,7 @@ def ladder(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="File of results (JSON lines): the same command continues, and other players are rated by them, too.",
+            help="File of results (JSON lines): the same command continues, and other players' ratings use them, too.",
             show_default=False,
         ),
     ] = None,
@@ -370,7 +370,7 @@ def ladder(
 def levels(
     game: GameArgument,
     player: Annotated[str, typer.Argument(help=f"{WHO_HELP} Or `rollouts`.", show_default=False)],
-    games: Annotated[int, typer.Option(help="Games at each skill, those in --results included.")] = 60,
+    games: Annotated[int, typer.Option(help="Games at each skill, including those in --results.")] = 60,
     opponent: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="As in `ladder`.", show_default=False),

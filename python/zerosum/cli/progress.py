@@ -1,4 +1,4 @@
-"""How far a command is, and how much time is left: a line on standard error, where that is a terminal."""
+"""The progress of a command and the remaining time: a line on standard error, if it is a terminal."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ REPORT_S = 0.2
 
 
 class Progress:
-    """A line that is written over; it is gone when the work ends.
+    """A line that is overwritten, and cleared when the work ends.
 
     >>> with Progress("game") as progress:
-    ...     progress.tell(1, 100)  # nothing is shown where the output is no terminal
+    ...     progress.tell(1, 100)  # shows nothing unless the output is a terminal
     """
 
     def __init__(self, unit: str, *, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        """`unit` is what is counted: "game"."""
+        """`unit` names the counted things, such as "game"."""
         self._unit, self._stream, self._clock = unit, stream or sys.stderr, clock
         self._started = self._told = clock()
         self._done, self._is_shown = 0, False
 
     def tell(self, done: int, of: int, *, of_what: str = "") -> None:
-        """Say that `done` of `of` are done."""
+        """Show that `done` of `of` are done."""
         now = self._clock()
-        if done < self._done:  # the next of several pieces of work
+        if done < self._done:  # the next piece of work has begun
             self._started = self._told
         self._done = done
         if not self._stream.isatty() or (now - self._told < REPORT_S and self._is_shown):
@@ -40,7 +40,7 @@ class Progress:
         print(f"\r\x1b[K{words}", end="", file=self._stream, flush=True)
 
     def clear(self) -> None:
-        """Leave an empty line to what is printed next."""
+        """Clear the line for the next output."""
         if self._is_shown:
             print("\r\x1b[K", end="", file=self._stream, flush=True)
             self._is_shown = False
@@ -77,7 +77,7 @@ class Countdown:
                 print(f"\r\x1b[K{words}", end="", file=self._stream, flush=True)
 
     def clear(self) -> None:
-        """Leave an empty line to what is printed next."""
+        """Clear the line for the next output."""
         if self._stream.isatty():
             with self._writing:
                 print("\r\x1b[K", end="", file=self._stream, flush=True)
@@ -100,7 +100,7 @@ class Countdown:
 
 
 def time_left(seconds: float) -> str:
-    """A time as people say it.
+    """A duration in a suitable unit.
 
     >>> time_left(4.2), time_left(200), time_left(7300)
     ('4 s', '3 min', '2 h 2 min')

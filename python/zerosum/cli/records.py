@@ -1,4 +1,4 @@
-"""Games to learn from that a run did not play itself: `generate`."""
+"""The command that has engines play games to learn from: `generate`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def generate(
         str, typer.Option(help="A player as `match` takes it: an engine, a run, `rollouts@100`.", show_default=False)
     ],
     run: Annotated[
-        Path, typer.Option(help="The run directory, new or there: games lie in its `records`.", show_default=False)
+        Path,
+        typer.Option(help="The run directory, new or existing; the games go to its `records`.", show_default=False),
     ],
     second: Annotated[str, typer.Option(help="The opponent; the same as the first if not given.")] = "",
     games: Annotated[
@@ -30,7 +31,7 @@ def generate(
         typer.Option(
             min=2,
             callback=require_pairs_option,
-            help="Games, earlier ones of the same command included; each opening is played from both sides.",
+            help="Games, including earlier ones of the same command; each opening is played from both sides.",
         ),
     ] = 1000,
     set_: Annotated[
@@ -38,8 +39,8 @@ def generate(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="A setting of both players, or with `first.` or `second.` before it of one; may be repeated:"
-            " `nodes=1000`, `option.Threads=1`, as `match --each` has them.",
+            help="A setting of both players, or of one with the prefix `first.` or `second.`; may be repeated:"
+            " `nodes=1000`, `option.Threads=1`, as in `match --each`.",
             show_default=False,
         ),
     ] = None,
@@ -55,8 +56,8 @@ def generate(
         int | None,
         typer.Option(
             min=0,
-            help="Most random plies that open a game, 8 by default; there are 0 to so many. With --openings, most plies"
-            " of an opening.",
+            help="Most random plies that open a game, 8 by default; drawn per game. With --openings, most plies of an"
+            " opening.",
             show_default=False,
         ),
     ] = None,
@@ -66,14 +67,14 @@ def generate(
         typer.Option(
             "--exact-nodes",
             metavar="",
-            help="Give each move just the nodes that are set. Without it they are up to a half more or less, so that"
+            help="Give each move exactly the set nodes. Without it they are up to a half more or less, so that"
             " games differ.",
         ),
     ] = False,
     concurrency: Concurrency = None,
     seed: Annotated[int, seed_option("openings and numbers of nodes")] = 0,
 ) -> None:
-    """Have engines play games to learn from, with their evaluations; the same command goes on after a stop."""
+    """Have engines play games to learn from, with their evaluations; the same command continues after a stop."""
     from zerosum.play.contestants import Entry
     from zerosum.run.generation import GenerationSettings, generate_games
 
@@ -90,6 +91,6 @@ def generate(
 
 
 def _setting_of(side: str, text: str) -> str | None:
-    """The setting without its side; None if it is the other one's."""
+    """The setting without its side; None if it belongs to the other side."""
     before, dot, rest = text.partition(".")
     return text if not dot or before not in ("first", "second") else rest if before == side else None

@@ -1,4 +1,4 @@
-"""Pages about runs: `report`; and how runs compare: `compare`."""
+"""Commands about what runs learned: `report`, `plot`, `compare`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def report(
     runs: Runs,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file to write.")] = Path("report.html"),
     quick: Annotated[
-        bool, typer.Option("--quick", metavar="", help="Ask no checkpoints: files alone, in a second or two.")
+        bool, typer.Option("--quick", metavar="", help="Read files only, without probing checkpoints: a second or two.")
     ] = False,
 ) -> None:
-    """Write one page on what runs learned, when, and whether to trust it, with pictures and without a server."""
+    """Write one HTML page about the learning of runs, with pictures and without a server."""
     from zerosum.base.errors import printable
     from zerosum.report.page import write_page
 
     for finding in write_page(runs, out, has_probes=not quick, say=say):
         print(printable(finding.text))
-    print(f"{out} has the page: open it in a browser.")
+    print(f"The page is {out}: open it in a browser.")
 
 
 @app.command(epilog="Example: `zerosum plot runs/one runs/two --out curves.png`")
@@ -55,14 +55,14 @@ def compare(
         ),
     ] = 40,
     simulations: Annotated[
-        int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; each run's own if not given.")
+        int | None, typer.Option("--simulations", "-n", min=1, help="Simulations per move; each run's own by default.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="HTML file for the curves over one another.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="HTML file for the curves in one plot.", show_default=False)
     ] = None,
     seed: Annotated[int, seed_option("openings")] = 0,
 ) -> None:
-    """Say in which settings runs differ, draw their curves over one another, and let them play a match."""
+    """Compare runs: their settings, their curves in one plot, and a match between them."""
     from zerosum.report.comparison import compare_runs
 
     compare_runs(runs, num_games=games, num_simulations=simulations, out=out, seed=seed, write=print, say=say)

@@ -1,4 +1,4 @@
-"""Games as their rules have them: `games`, `show`, `perft`, `check-game`."""
+"""Commands about games and their rules: `games`, `show`, `perft`, `check-game`."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ def games(json: Json = False) -> None:
 def show(
     game: GameArgument,
     position: Position = "",
-    moves: Annotated[str, typer.Option(help="Moves from there, as the game writes them, separated by blanks.")] = "",
-    svg: Annotated[Path | None, typer.Option(help="Draw the board into this file, too.", show_default=False)] = None,
+    moves: Annotated[
+        str, typer.Option(help="Moves from the position, in the game's notation, separated by blanks.")
+    ] = "",
+    svg: Annotated[Path | None, typer.Option(help="Also draw the board into this file.", show_default=False)] = None,
     western: Annotated[
         bool, typer.Option("--western", metavar="", help="Draw letters instead of the characters of shogi.")
     ] = False,
 ) -> None:
-    """Show a position: the board, its notation, who is to move or how the game ended."""
+    """Show a position: the board, its notation, and the player to move or the ending."""
     from zerosum.games import make, state_after
     from zerosum.games.picture import describe_position
     from zerosum.games.picture import svg as draw_svg
@@ -52,11 +54,11 @@ def perft(
     depth: Annotated[int, typer.Argument(min=0, max=255, help="Plies of a line.", show_default=False)],
     position: Position = "",
     divide: Annotated[
-        bool, typer.Option("--divide", metavar="", help="Say first how many begin with each move.")
+        bool, typer.Option("--divide", metavar="", help="First print the count for each first move.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Count the lines of play of some length, the field's test of rules; the last line is the count alone."""
+    """Count the lines of play of a length, the usual test of rules; the last line is the bare count."""
     from zerosum.games import make, state_after
     from zerosum.games.perft import perft_lines
 
@@ -74,7 +76,7 @@ def check_game(
     games: Annotated[int, typer.Option(min=1, help="Random games to play.")] = 100,
     seed: Annotated[int, seed_option("the random moves")] = 0,
 ) -> None:
-    """Play random games: check every rule of the protocol, and show what only the game's author can judge."""
+    """Check every rule of the protocol in random games, and show results that only the game's author can judge."""
     from zerosum.games import Rules, adopt
     from zerosum.games import check_game as check
     from zerosum.games.findings import report_lines

@@ -1,4 +1,4 @@
-"""What a run has learned: `evaluate`, `info`, `export`."""
+"""Commands about one run: `evaluate`, `info`, `export`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def evaluate(
         int, typer.Option(min=0, callback=require_pairs_option, help="Games against each opponent; 0 for none.")
     ] = 100,
     positions: Annotated[
-        int, typer.Option(min=0, help="Positions of each solved set, where the game has them; 0 for none.")
+        int, typer.Option(min=0, help="Positions of each solved set, if the game has them; 0 for none.")
     ] = 200,
     simulations: Simulations = None,
     seed: Annotated[int, seed_option("openings, random play and the choice of positions")] = 0,
@@ -54,11 +54,11 @@ def evaluate(
 @app.command(epilog="Example: `zerosum info runs/connect4`")
 def info(
     run: Annotated[
-        str, typer.Argument(metavar="[RUN]", help=f"{WHO_HELP} If not given, all runs.", show_default=False)
+        str, typer.Argument(metavar="[RUN]", help=f"{WHO_HELP} All runs by default.", show_default=False)
     ] = "",
     json: Json = False,
 ) -> None:
-    """Say what a run is, how far it came and how strong its checkpoints are; or list the runs."""
+    """Describe a run, its progress and the strength of its checkpoints; or list the runs."""
     from zerosum.play.runs import require_run, runs_directory
     from zerosum.run.report import describe, list_runs, silent
 
@@ -73,13 +73,13 @@ def export(
     run: RunArgument,
     file: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
 ) -> None:
-    """Write a network as an ONNX file, for other programs to run; its metadata says what it belongs to."""
+    """Write a network as an ONNX file for other programs; its metadata names the game and the encoding."""
     from zerosum.evaluators.onnx_graph import export as export_network
     from zerosum.network import load_checkpoint
     from zerosum.play.runs import require_run
 
     if not file.absolute().parent.is_dir():
-        raise SettingsError(f"the folder {file.absolute().parent} is not there: make it, or name another file.")
+        raise SettingsError(f"the folder {file.absolute().parent} does not exist: make it, or name another file.")
     checkpoint = load_checkpoint(require_run(run))
     export_network(checkpoint, file)
     print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")

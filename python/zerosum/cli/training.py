@@ -1,4 +1,4 @@
-"""What learns: `train`; and what is there to learn from: `import`."""
+"""Commands that train and that import games: `train`, `import`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PRESETS = sorted(path.stem for path in (Path(__file__).parents[1] / "presets").g
 def train(
     game: GameArgument,
     run: Annotated[
-        Path | None, typer.Option(help="The run directory; `runs/GAME` if not given. One that is there goes on.")
+        Path | None, typer.Option(help="The run directory, `runs/GAME` by default. An existing run continues.")
     ] = None,
     preset: Annotated[
         str,
-        typer.Option(help=f"Settings to begin with: {', '.join(PRESETS)}. Without one, defaults fit the game's size."),
+        typer.Option(help=f"Initial settings: {', '.join(PRESETS)}. Without a preset, defaults fit the game's size."),
     ] = "",
     minutes: Annotated[
-        float | None, typer.Option(help="The budget, 30 if not given. A larger one makes a finished run go on.")
+        float | None, typer.Option(help="The budget, 30 by default. A larger one continues a finished run.")
     ] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="The budget in learner steps, instead of minutes.")] = None,
     seed: Annotated[int | None, seed_option("every random draw of a new run")] = None,
@@ -34,7 +34,7 @@ def train(
         typer.Option(
             "--deterministic",
             metavar="",
-            help="A new run that repeats and resumes bit for bit on this machine; its budget is in --steps.",
+            help="Begin a run that repeats and resumes bit for bit on this machine; its budget is in --steps.",
         ),
     ] = False,
     from_records: Annotated[
@@ -42,22 +42,24 @@ def train(
         typer.Option(
             "--from-records",
             metavar="",
-            help="Learn from games that `import` and `generate` put into the run, without playing.",
+            help="Learn from the games of `import` and `generate`, without playing.",
         ),
     ] = False,
     repeat: Annotated[
         int,
-        typer.Option(min=1, help="Runs RUN-1, RUN-2, … with one seed after the other, to see what chance does."),
+        typer.Option(
+            min=1, help="Number of runs RUN-1, RUN-2, … with successive seeds, to measure the influence of chance."
+        ),
     ] = 1,
     set_: Overrides = None,
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", metavar="", help="Print the settings and an estimate of what the budget buys; start nothing."
+            "--dry-run", metavar="", help="Print the settings and an estimate of the budget's work, without starting."
         ),
     ] = False,
 ) -> None:
-    """Learn a game from its rules alone, or from records; or go on with a run that stopped (name it instead)."""
+    """Learn a game from its rules alone, or from records; or continue a run (name it instead of the game)."""
     from zerosum.base.errors import command_text
     from zerosum.play.runs import runs_directory
     from zerosum.run.config import asked_settings, directory_name
@@ -83,7 +85,7 @@ def train(
         return
     runs = [directory.with_name(f"{directory.name}-{number}") for number in range(1, repeat + 1)]
     for number, path in enumerate(runs):
-        # A run that is there keeps the seed that it began with.
+        # An existing run keeps its seed.
         own = None if (path / "config.toml").exists() else (seed or 0) + number
         train_run(game, path, preset=preset, minutes=minutes, seed=own, overrides=overrides)
     print(f"All {repeat} runs together on one page: {command_text('report', *runs)}")
@@ -94,22 +96,23 @@ def import_(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="PGN, SGF, KIF, KI2 or CSA; a directory for all such files in it, `-` for standard input.",
+            help="PGN, SGF, KIF, KI2 or CSA files; a directory for all such files in it, `-` for standard input.",
             show_default=False,
         ),
     ],
     run: Annotated[
-        Path, typer.Option(help="The run directory, new or there: games lie in its `records`.", show_default=False)
+        Path,
+        typer.Option(help="The run directory, new or existing; the games go to its `records`.", show_default=False),
     ],
     game: Annotated[
         str,
-        typer.Option(help="The game of a new run, with options in brackets; that of the first record if not given."),
+        typer.Option(help="The game of a new run, with options in brackets; that of the first record by default."),
     ] = "",
     format: Annotated[
-        str, typer.Option(help="`pgn`, `sgf`, `kif` or `csa`; found by name or content if not given.")
+        str, typer.Option(help="`pgn`, `sgf`, `kif` or `csa`; detected by name or content by default.")
     ] = "",
 ) -> None:
-    """Read games that were played into a run, with their results and evaluations, to be learned from."""
+    """Import games of people or programs into a run, with results and evaluations, to learn from them."""
     from zerosum.run.game_import import import_games
 
     def progress(text: str) -> None:

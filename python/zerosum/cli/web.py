@@ -1,4 +1,4 @@
-"""The page in a browser: `web`."""
+"""The command that serves pages to a browser: `web`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def web(
         list[str] | None,
         typer.Argument(
             metavar="[RUN]...",
-            help="Runs, directories of runs, and checkpoints that the page may use; all runs if not given.",
+            help="Runs, directories of runs, and checkpoints that the page may use; all runs by default.",
             show_default=False,
         ),
     ] = None,
@@ -25,13 +25,13 @@ def web(
         list[str] | None,
         typer.Option(help="A game of your own as `path.py:Class`; may be repeated.", show_default=False),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 is any that is free.")] = 8765,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 for any free one.")] = 8765,
     host: Annotated[
-        str, typer.Option(help="Address to listen at. Any other than this computer's own demands a token.")
+        str, typer.Option(help="Address to listen at. Any other than this computer's own requires a token.")
     ] = "127.0.0.1",
     open_: Annotated[bool, typer.Option("--open", metavar="", help="Open the page in the browser.")] = False,
     train: Annotated[
-        bool, typer.Option("--train", metavar="", help="Let the page start, go on with and stop trainings.")
+        bool, typer.Option("--train", metavar="", help="Let the page start, continue and stop trainings.")
     ] = False,
     simulations: Annotated[int, typer.Option(min=1, max=1 << 24, help="Most simulations of a search.")] = 100_000,
     seconds: Annotated[float, typer.Option(min=0.1, max=86400, help="Most seconds of a search.")] = 60.0,
@@ -58,7 +58,7 @@ def web(
     paths = [require_run(word) for word in runs] if runs else [usual] if usual.is_dir() else []
     own_games = list(dict.fromkeys([*(game or []), *(name for path in paths if (name := own_game_of(path)))]))
     for name in own_games:
-        say(f"{name} is a program that is run now: run those alone that you trust.")
+        say(f"{name} is a program, and its code runs now: use only games that you trust.")
     limits = Limits(simulations=simulations, seconds=seconds, memory_mib=memory, visitors=visitors)
     house = new_house(Library(paths, own_games, limits), may_train=train)
     serve(house, host=host, port=port, opens_browser=open_, say=lambda text: print(text, file=sys.stdout, flush=True))

@@ -1,4 +1,4 @@
-"""The arguments and options that several commands take, and what all of them say in the same way."""
+"""Arguments, options and messages that several commands share."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ GAME_HELP = (
     "A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as `path.py:Class`."
 )
 GameArgument = Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)]
-Position = Annotated[str, typer.Option(help="A position as people write it, instead of the initial one.")]
-WHO_HELP = "A run or checkpoint (its path, or a run's name), or a game, whose newest run is meant."
+Position = Annotated[str, typer.Option(help="A position in the game's notation, instead of the initial one.")]
+WHO_HELP = "A run or checkpoint (its path, or a run's name), or a game, for its newest run."
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=WHO_HELP, show_default=False)]
 PlayerGame = Annotated[
-    str, typer.Option(help="The game, where the player does not say it, or its file, where that has moved.")
+    str, typer.Option(help="The game, if the player does not name it, or its file, if it has moved.")
 ]
 Simulations = Annotated[
-    int | None, typer.Option("--simulations", "-n", min=1, help="Simulations a move; the run's own if not given.")
+    int | None, typer.Option("--simulations", "-n", min=1, help="Simulations per move; the run's own by default.")
 ]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
 ]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures alone, one JSON object a line.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print only the figures, one JSON object per line.")]
 
 
 def seed_option(keys: str) -> Any:
@@ -40,7 +40,7 @@ def _require_seed(seed: int | None) -> int | None:
 
 
 def require_pairs_option(games: int) -> int:
-    """`--games`, where every opening is played from both sides."""
+    """Check a `--games` for which every opening is played from both sides."""
     from zerosum.arena import require_pairs
 
     require_pairs("--games", games)
@@ -48,17 +48,17 @@ def require_pairs_option(games: int) -> int:
 
 
 def say(sentence: str) -> None:
-    """What happens meanwhile, beside the answer."""
+    """Print a message on standard error, beside the result."""
     print(sentence, file=sys.stderr)
 
 
 def has_colours() -> bool:
-    """Whether the output is a terminal that shows colours, and nobody asked for none (https://no-color.org)."""
+    """Whether the output is a terminal with colours, and NO_COLOR is not set (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def refuse(sentence: str, options: dict[str, object]) -> None:
-    """Raise SettingsError, with the sentence, for those options that are given."""
+    """Raise SettingsError with the sentence if any of the options is given."""
     from zerosum.base.errors import SettingsError
 
     if given := [name for name, value in options.items() if value not in (None, "", []) and value is not False]:

@@ -1,7 +1,7 @@
-"""Games: rules by name or of one's own, positions and moves as people write them.
+"""Games: rules by name or written by the user, positions and moves in people's notations.
 
-`rules.py` makes a game, `python_game.py` has the protocol for a game of one's own, `check.py` holds a game to what the
-program relies on. Start with `make`.
+`rules.py` makes a game, `python_game.py` has the protocol for your own game, `check.py` checks what the program
+relies on. Start with `make`.
 """
 
 from zerosum.games.check import check_game as check_game

@@ -1,6 +1,7 @@
 """The board for a terminal: the last move marked, in colours, from either side.
 
-`board_text` writes what `Game.draw` writes, from the game's `Picture`; a game without one is shown as it draws itself.
+`board_text` draws the game's `Picture` like `Game.draw`; for a game without a picture it returns the text of
+`Game.draw`.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ def board_text(
     Args:
         game: The game.
         state: The position.
-        before: The position before the last move, which is marked; None marks nothing.
-        is_flipped: Seen from the other side, the last row and column first; a game without a picture is not turned.
-        has_colours: Escape sequences tell sides and the last move, instead of brackets.
+        before: The position before the last move, which is marked; None for no mark.
+        is_flipped: Whether the board is seen from the other side. A game without a picture is not turned.
+        has_colours: Whether escape sequences mark sides and the last move, instead of brackets.
     """
     picture = game.picture(state)
     if picture is None:
@@ -48,8 +49,8 @@ def board_text(
 def last_move(game: Rules, before: State, state: State) -> list[int]:
     """The cells of the picture that the move between two positions marks; none if the game has no picture.
 
-    A game that does not remember its last move has those marked that were filled or emptied, and where there are none
-    those that changed sides.
+    If the game does not remember its last move, these are the cells that were filled or emptied, or else those that
+    changed sides.
     """
     pictures = game.picture(before), game.picture(state)
     if pictures[0] is None or pictures[1] is None:
@@ -59,7 +60,7 @@ def last_move(game: Rules, before: State, state: State) -> list[int]:
     cells = list(enumerate(zip(pictures[0].cells, pictures[1].cells, strict=True)))
     filled = [cell for cell, (old, new) in cells if (old is None) != (new is None)]
     turned = [cell for cell, (old, new) in cells if old is not None and new is not None and old[0] != new[0]]
-    # A capture empties one cell and turns another; a placement may turn many, which are not the move.
+    # A capture empties one cell and turns another; a placement may turn many that are not the move.
     is_move = any(old is not None and new is None for _, (old, new) in cells)
     return filled + turned if is_move or not filled else filled
 
@@ -82,7 +83,7 @@ def _rows(picture: Picture, marked: set[int], is_flipped: bool, has_colours: boo
 
 
 def _row(picture: Picture, cells: list[int], size: int, marked: set[int], has_colours: bool) -> str:
-    """What stands on each cell, flush right in `size` characters, with a blank or a bracket before it."""
+    """The pieces on cells, aligned right in `size` characters, each after a blank or a bracket."""
     parts = []
     for before, cell in pairwise([-1, *cells]):
         piece = picture.cells[cell]

@@ -1,4 +1,4 @@
-"""Checks of a game in random games: everything that the program relies on. Start reading at `check_game`."""
+"""Checks of everything that the program relies on, in random games. Start with `check_game`."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ def check_game(
     seconds_per_call: float = 10.0,
     on_game: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> GameReport:
-    """Play random games and hold every rule of the `Game` protocol; of a game of the core also its notations.
+    """Check every rule of the `Game` protocol in random games, and the notations of a game of the core.
 
-    Whether a game is the one that its author means, no program can tell. The report has what an author should look at:
-    doubts, final positions with their results, and planes as each player sees them.
+    No program can tell whether a game is the one that its author means. The report shows the author doubts, final
+    positions with their results, and planes as each player sees them.
 
     Args:
-        game: An object of the user's class, or a game that `make` gave.
+        game: An object of the user's class, or a game from `make`.
         num_games: Games to play.
-        seed: Keys the random moves.
-        seconds_per_call: The most CPU-seconds that one call of a user's method may take.
-        on_game: Told how many games are done, and of how many.
+        seed: Key of the random moves.
+        seconds_per_call: Most CPU-seconds of one call of a user's method.
+        on_game: Gets the number of finished games, and of all games.
 
     Raises:
         GameError: a rule is broken, or a call takes too long; the message has the rule, the value and the position.
     """
     if isinstance(game, Rules):
         return _Check(game, game).run(num_games, seed, on_game)
-    adopt(game)  # refuses what is no game, by the name of its class
+    adopt(game)  # raises for an object that is not a game
     with Timed(game, seconds_per_call=seconds_per_call) as timed:
         report = _Check(timed, adopt(timed)).run(num_games, seed, on_game)
     means = {name: 1e6 * timed.seconds[name] / calls for name, calls in timed.calls.items() if calls}
@@ -51,7 +51,7 @@ def check_game(
 
 
 class _Check:
-    """Random games, and what is gathered over them."""
+    """Random games, and the data gathered in them."""
 
     def __init__(self, game: Game[Any] | Rules, rules: Rules) -> None:
         self.game, self.rules = game, rules
@@ -65,7 +65,7 @@ class _Check:
     def run(self, num_games: int, seed: int, on_game: Callable[[int, int], None]) -> GameReport:
         rules = self.rules
         require_a_move(rules)
-        # Which moves are read back must not change which games are played.
+        # A second generator, so that reading moves back does not change the games.
         generator, reader = random.Random(seed), random.Random(seed)
         for number in range(num_games):
             moves = self._play(generator, reader)
@@ -135,7 +135,7 @@ def _start(game: Game[Any] | Rules, rules: Rules) -> Any:
 
 
 def _check_symmetry(rules: Rules, moves: list[int], permutation: list[int]) -> None:
-    """A game with its actions permuted must be the same game: legal moves, who moves, the end."""
+    """A game with permuted actions must be the same game: legal moves, movers, the end."""
     state, image = rules.initial_state(), rules.initial_state()
     for action in [*moves, None]:
         found = rules.outcome(image), sorted(rules.legal_actions(image))
@@ -176,7 +176,7 @@ def _check_position(game: Game[Any] | Rules, rules: Rules, state: Any, seen: Sta
     board = call("draw", state)
     if not isinstance(board, str):
         broken(f"draw(state) is a {type(board).__name__}, expected a text")
-    # The program's own eyes check numbers, ranges and shapes wherever it meets them.
+    # `rules` checks numbers, ranges and shapes in each call.
     rules.outcome(seen)
     if (rules.planes(seen) != as_planes(call("planes", state))).any():
         broken("planes(state) is not what it was before for the same moves")
@@ -230,11 +230,11 @@ def _check_swapped(game: Game[Any] | Rules, rules: Rules, state: Any, action: in
 
 
 _READ_BACK = 8
-"""Moves of a position that are read back. In a minimal notation such as SAN each costs as much as writing all."""
+"""Moves of a position that are read back. In a notation such as SAN each costs as much as writing all of them."""
 
 
 def _check_texts(rules: Rules, state: State, generator: random.Random) -> None:
-    """Read back what people write: some moves in every notation, and the position. A soft ending leaves moves."""
+    """Check notations: read back some moves in every notation, and the position."""
 
     def broken(rule: str) -> NoReturn:
         raise place_error(rules.spec.full_name, rules.draw, state, GameError(rule))
@@ -256,7 +256,7 @@ def _check_texts(rules: Rules, state: State, generator: random.Random) -> None:
 
 
 def _check_position_text(rules: Rules, state: State, text: str, broken: Callable[[str], NoReturn]) -> None:
-    """Check that a position survives being written and read. Its history is lost, which can only allow more moves."""
+    """Check that a position is the same after writing and reading. The lost history can only allow more moves."""
     try:
         again = rules.parse_position(text)
     except GameError as error:
@@ -282,7 +282,7 @@ def _check_play(game: Game[Any] | Rules, rules: Rules, state: Any, action: int) 
         outcome = game.outcome(position)
         is_over = outcome is not None
         planes = as_planes(game.planes(position)).tobytes()
-        # As text a NaN, which is refused later, equals itself.
+        # Compared as text, because NaN (which is refused later) does not equal itself.
         return repr(outcome), planes, None if is_over else (game.player(position), tuple(game.legal_actions(position)))
 
     try:

@@ -1,6 +1,6 @@
-"""What random games showed of a game: counts, doubts about it, and what its author should look at.
+"""The results of random games: counts, doubts about the game, and positions for its author to judge.
 
-`check.py` plays the games. `doubts` has what is a mistake in most games and breaks no rule of the protocol;
+`check.py` plays the games. `doubts` has properties that are mistakes in most games but break no rule of the protocol;
 `report_lines` is the report as text.
 """
 
@@ -16,17 +16,17 @@ from zerosum.games.rules import Rules, State
 __all__ = ["GameReport", "doubts", "planes_text", "report_lines"]
 
 _ENOUGH = 5
-"""Fewer moves or games of a kind say nothing."""
+"""Smallest number of moves or games of a kind that supports a doubt."""
 _PLANES_SHOWN = 8
 _SLOW_MICROSECONDS = 200
-"""CPU-time of a new position from which most of a training's time is the game's."""
+"""CPU-time of a new position at which the game takes most of a training's time."""
 _OF_A_POSITION = ("play", "player", "outcome", "legal_actions", "planes")
-"""What a search asks once for each new position."""
+"""The methods that a search calls once for each new position."""
 
 
 @dataclass(frozen=True)
 class GameReport:
-    """What `check_game` saw in games that broke no rule."""
+    """The result of `check_game` for a game that breaks no rule."""
 
     num_games: int
     num_positions: int
@@ -35,11 +35,11 @@ class GameReport:
     longest: int
     """Plies of the longest game."""
     num_capped: int
-    """Games that `max_plies` ended, not the rules."""
+    """Games that ended by `max_plies` instead of the rules."""
     moves_twice: int
     """Moves after which the same player was to move again."""
     doubts: tuple[str, ...]
-    """What no rule forbids and is a mistake in most games, a sentence each."""
+    """Properties that are allowed, but a mistake in most games; a sentence each."""
     finals: dict[float, str] = field(compare=False)
     """A final position as text, by the first player's result."""
     views: dict[int, tuple[str, str]] = field(compare=False)
@@ -49,7 +49,7 @@ class GameReport:
 
 
 class Seen(Protocol):
-    """What `check_game` gathers over its games."""
+    """The data that `check_game` gathers in its games."""
 
     rules: Rules
     turns: Turns
@@ -59,7 +59,7 @@ class Seen(Protocol):
 
 
 def doubts(seen: Seen) -> Iterator[str]:
-    """A sentence for each thing that is a mistake in most games."""
+    """A sentence for each property that is a mistake in most games."""
     yield from _about_ends(seen)
     yield from _about_planes(seen.rules, seen.turns)
 
@@ -108,7 +108,7 @@ def _about_planes(rules: Rules, turns: Turns) -> Iterator[str]:
 
 
 def _example(rules: Rules, turns: Turns, kind: tuple[bool, bool]) -> str:
-    """The first move of a kind: both positions, who is to move, and the planes."""
+    """The first move of a kind: both positions, the players to move, and the planes."""
     states: list[State] = [state for state in turns.examples[kind] if isinstance(state, State)]
     shown = [
         f"\n  {when}, player(state) is {rules.player(state)}\n"
@@ -149,7 +149,7 @@ def report_lines(name: str, report: GameReport) -> Iterator[str]:
     yield _profile(report)
     for doubt in report.doubts:
         yield f"\nDOUBT: {doubt}"
-    yield "\nWhether the rules are those that you mean, only you can see."
+    yield "\nOnly you can tell whether the rules are those that you mean."
     for result, board in sorted(report.finals.items(), reverse=True):
         what = f"Player {int(result < 0)} won here" if abs(result) == 1 else f"Player 0's result is {result:g} here"
         yield f"\n{'Drawn here' if result == 0 else what}. Is that right?\n{board.rstrip()}"

@@ -1,15 +1,15 @@
-"""Games of OpenSpiel seen as games of one's own: `make("openspiel:havannah(board_size=6)")`.
+"""Games of OpenSpiel as Python games: `make("openspiel:havannah(board_size=6)")`.
 
-The package open_spiel is optional and loaded when such a game is asked for. Taken are its games for two players that
-are zero-sum, sequential, deterministic and of perfect information; any other is refused by the property that it lacks.
-Start reading at `load`.
+The package open_spiel is optional and loaded for such a game only. Its games for two players that are zero-sum,
+sequential, deterministic and of perfect information are accepted; an error names the missing property of other games.
+Start with `load`.
 
-Actions have OpenSpiel's numbers. Planes are OpenSpiel's observation tensor for the player to move. Few of those tensors
-say who that is, so one more plane does: 1 everywhere if the second player is to move. A tensor of channels, rows and
-columns stays as it is if each channel holds zeros and ones, or one number everywhere, in the random games that are
-played to find out. Any other (counts in pits, a flat list) becomes a board of one square with a plane for each of its
-numbers: exact, but without the board's geometry. A position whose planes are not of the kind that those games showed is
-refused by name when it comes up.
+Actions have OpenSpiel's numbers. Planes are OpenSpiel's observation tensor for the player to move. Few of these tensors
+show who is to move, so another plane does: it is 1 if the second player is to move. Random games are played to find the
+kinds of channels. A tensor of channels, rows and columns is kept if each channel holds zeros and ones, or one number on
+all squares. Any other tensor (counts in pits, a flat list) becomes a board of one square with a plane for each of its
+numbers, which is exact, but loses the board's geometry. A position whose planes have other kinds than in these games is
+refused when it occurs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOVER_PLANE = "1 if the second player is to move"
 
 
 class OpenSpielGame:
-    """Keeps the `zerosum.games.Game` protocol; a state is a state of OpenSpiel, not changed once it is made."""
+    """A `zerosum.games.Game`; a state is a state of OpenSpiel, which is never changed."""
 
     def __init__(self, game: Any, name: str, *, max_plies: int) -> None:
         self._game = game
@@ -55,7 +55,7 @@ class OpenSpielGame:
         self.constant_planes = (*constant, MOVER_PLANE)
 
     def initial_state(self) -> Any:
-        """OpenSpiel's."""
+        """OpenSpiel's initial state."""
         return self._game.new_initial_state()
 
     def player(self, state: Any) -> int:
@@ -71,11 +71,11 @@ class OpenSpielGame:
         return state.child(action)
 
     def outcome(self, state: Any) -> float | None:
-        """The first player's return over the largest that the game has, in [-1, 1]."""
+        """The first player's return divided by the game's largest return, in [-1, 1]."""
         return float(state.returns()[0]) / self._scale if state.is_terminal() else None
 
     def planes(self, state: Any) -> NDArray[np.float32]:
-        """The observation of the player to move, float32 [planes, rows, columns], and who that is."""
+        """The observation of the player to move, and the plane of the mover: float32 [planes, rows, columns]."""
         player = self.player(state)
         tensor = np.asarray(state.observation_tensor(player), np.float32).reshape(self._tensor_shape)
         return np.concatenate([tensor, np.full((1, *self.board_shape), player, np.float32)])
@@ -85,12 +85,12 @@ class OpenSpielGame:
         return "".join(state.action_to_string(state.current_player(), action).split())
 
     def draw(self, state: Any) -> str:
-        """OpenSpiel's."""
+        """OpenSpiel's text of the state."""
         return f"{str(state).rstrip()}\n"
 
 
 def load(text: str) -> OpenSpielGame:
-    """The game of OpenSpiel that is written so, with its parameters in brackets, and `max_plies` among them.
+    """The game of OpenSpiel with this name and these parameters in brackets, which may include `max_plies`.
 
     Raises:
         GameError: open_spiel is not installed, has no such game or parameter, or the game lacks a property that the
@@ -114,7 +114,7 @@ def load(text: str) -> OpenSpielGame:
     except GameError:
         raise
     except Exception as error:
-        # A pyspiel.SpielError, for some parameters not before the first state, or what a game's own code raises.
+        # A pyspiel.SpielError (for some parameters only at the first state), or an error of the game's own code.
         known = ", ".join(sorted(types[base].parameter_specification)) or "none"
         reason = " ".join(str(error).split())
         raise GameError(
@@ -151,7 +151,7 @@ def _require_properties(pyspiel: Any, game: Any, base: str) -> None:
         (kinds.chance_mode == pyspiel.GameType.ChanceMode.DETERMINISTIC, "chance moves in it"),
         (kinds.information == pyspiel.GameType.Information.PERFECT_INFORMATION, "its players do not see everything"),
         (kinds.utility == pyspiel.GameType.Utility.ZERO_SUM, "it is not zero-sum"),
-        (kinds.provides_observation_tensor, "it has no observation tensor, of which planes are made"),
+        (kinds.provides_observation_tensor, "it has no observation tensor to make planes of"),
     )
     for holds, lack in properties:
         if not holds:

@@ -1,7 +1,7 @@
-"""Perft: lines of play counted from a position, the field's test of rules, held against what others have counted.
+"""Perft: counts of the lines of play from a position, the usual test of rules, compared with published counts.
 
-`data/perft/GAME.txt` has a position a line: `name | position | d1 d2 d3 ...`, the numbers of lines of 1, 2, 3 ...
-plies; an empty position is the initial one, and a line that begins with # says where the figures come from.
+`data/perft/GAME.txt` has one position per line: `name | position | d1 d2 d3 ...`, the numbers of lines of 1, 2, 3 ...
+plies. An empty position is the initial one. A line that begins with # names the source of the figures.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PerftRow:
 
     name: str
     position: str
-    """The position as people write it; "" is the initial one."""
+    """The position as text; "" for the initial one."""
     counts: tuple[int, ...]
     """Numbers of lines of 1, 2, 3 ... plies."""
 
@@ -36,7 +36,7 @@ class PerftLine:
 
     game: str
     position: str | None
-    """The position as people write it; None if the game has no notation."""
+    """The position as text; None if the game has no notation for positions."""
     depth: int
     """Plies of each line, the first move included."""
     move: str | None
@@ -57,7 +57,7 @@ class PerftCheck:
 
     game: str
     name: str
-    """Of the position."""
+    """Name of the position."""
     position: str
     depth: int
     count: int
@@ -88,10 +88,10 @@ def perft_games() -> list[str]:
 
 
 def load_perft(game: str) -> list[PerftRow]:
-    """The table of a game, named with its options if it has any.
+    """The table of a game, by its name with options.
 
     Raises:
-        SettingsError: there is none.
+        SettingsError: the game has no table.
     """
     if game not in perft_games():
         raise SettingsError(f"{game!r} has no perft table: {nearest(game, perft_games())}.")
@@ -116,7 +116,7 @@ def parse_perft(text: str) -> list[PerftRow]:
 def divide(game: Rules, state: State, depth: int) -> Iterator[tuple[int, int]]:
     """Each legal action and how many lines of `depth` plies, 1 or more, begin with it. Soft endings do not stop a line.
 
-    They sum to `game.perft(state, depth)`, and come one after the other, so that Ctrl-C is heard between them.
+    Their sum is `game.perft(state, depth)`. They are yielded one by one, so that Ctrl-C works between them.
     """
     for action in game.legal_actions(state, past_soft_endings=True):
         yield action, game.perft(game.play(state, action), depth - 1)
@@ -132,7 +132,7 @@ def perft_lines(
 ) -> Iterator[PerftLine]:
     """The number of lines of `depth` plies, at the end; with `divided`, those that begin with each move before it.
 
-    `on_move` is told how many first moves are done, and of how many.
+    `on_move` gets the number of finished first moves, and of all first moves.
     """
     num_moves = len(game.legal_actions(state))
     name, position, total = game.spec.full_name, game.position_text(state), 0

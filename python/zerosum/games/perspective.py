@@ -1,8 +1,8 @@
-"""Do planes turn with the player to move? A comparison of the planes before and after each move.
+"""A test whether planes turn with the player to move: a comparison of the planes before and after each move.
 
 Planes named "own ..." and "opponent's ..." in pairs exchange their contents when the other player comes to move; the
-board may be turned or mirrored, too. When the same player moves again they stay. Most moves change few squares, so what
-happened is visible in most positions. `Turns` counts; it knows no rules.
+board may be turned or mirrored, too. When the same player moves again, they stay. Most moves change few squares, so the
+difference is visible in most positions. `Turns` counts without knowing rules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OWN = re.compile(r"\b(own|my|mine|mover'?s?)\b")
 _OPPONENT = re.compile(r"\b(opponents?'?s?|opponent|enemy'?s?|enemies'?|their|other'?s?)(?!\w)")
 
 _CLEAR = 4
-"""How many times fewer squares differ in one comparison than in the other, where the two are told apart."""
+"""Smallest ratio of the differing squares of two comparisons at which the result is clear."""
 
 Planes = NDArray[np.float32]
 
@@ -36,7 +36,7 @@ class Turns:
         """The states before and after the first move of each kind."""
 
     def see(self, before: object, after: object, *, planes: tuple[Planes, Planes], players: tuple[int, int]) -> None:
-        """Note one move: the states, their planes [planes, rows, columns], who was to move and who is."""
+        """Count a move: states, planes [planes, rows, columns] and players to move, each before and after it."""
         turned = self._turned(*planes)
         if turned is None:
             return
@@ -67,7 +67,7 @@ def _images(planes: Planes) -> list[Planes]:
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Indices of planes whose names differ in "own" and "opponent's" alone.
+    """Indices of planes whose names differ only in "own" and "opponent's".
 
     >>> _pairs(["own pawns", "opponent's pawns", "move number"]), _pairs(["white", "black"])
     ([(0, 1)], [])

@@ -1,9 +1,9 @@
 """A position for people: in the terminal, and as an SVG drawing without scripts, images or links.
 
-`svg(game, state)` draws what the game says of its board (`Game.picture`); a game that has only text is shown as that.
-Everything is drawn from a `Picture`: this file knows kinds of boards and of pieces, and no game. Men of chess and the
-characters of shogi are outlines (`data/pieces.json`): no font is needed for them. What a page may colour in its own way
-has a class ("paper", "label", "caption").
+`svg(game, state)` draws the game's description of its board (`Game.picture`), or the text of a game without one.
+Everything is drawn from a `Picture`: this file knows kinds of boards and of pieces, and no game. Chess pieces and the
+characters of shogi are outlines (`data/pieces.json`), which need no font. Elements that a page may colour have a class
+("paper", "label", "caption").
 
     ┌─────────────────┐  columns are CELL wide, rows as high (a hexagon's rows overlap);
     │ 3 ┌──┬──┬──┐    │  labels stand left of the rows and below the columns,
@@ -46,15 +46,15 @@ SIDES = ("first", "second")
 STONES = (("#5a5a60", "#16161a", "#000000"), ("#ffffff", "#e4ddd0", "#6b6459"))
 """Colours of a stone by side: shine, body and edge."""
 PIECES = (("#fffdf6", "#1c1712"), ("#35302b", "#0d0b09"))
-"""Colours of a man or a glyph by side: inside and outline."""
+"""Colours of a piece or a glyph by side: inside and outline."""
 LINES = ("#1c1712", "#efe7da")
-"""Colours of the lines upon a man, by side."""
+"""Colours of the lines on a piece, by side."""
 MEN = dict(zip("♚♛♜♝♞♟", "kqrbnp", strict=True))
 MAN_UNITS = 45
-"""Side of the square in which men are drawn."""
+"""Side of the square in which the outlines of pieces are given."""
 SYMBOLS = "'DejaVu Sans','Segoe UI Symbol','Noto Sans Symbols 2','Noto Sans Symbols','Arial Unicode MS',sans-serif"
 CHARACTERS = "'Noto Serif CJK JP','Hiragino Mincho ProN','Yu Mincho','MS Mincho','Noto Sans CJK JP',serif"
-"""For characters without an outline of ours."""
+"""Fonts for characters without an outline."""
 LETTERS = "'DejaVu Sans',Verdana,Arial,sans-serif"
 FIXED = "'DejaVu Sans Mono',Menlo,Consolas,monospace"
 
@@ -73,12 +73,12 @@ def svg(game: Rules, state: State, *, western: bool = False) -> str:
 
 
 def state_svg(source: str | Game[Any], state: State) -> str:
-    """A state as the text of an SVG file, by the game's name or the object that it was made of."""
+    """A state as the text of an SVG file, by the game's name or object."""
     return svg(restored_game(source) if isinstance(source, str) else make(source), state)
 
 
 def stacked(drawings: Sequence[str], *, title: str) -> str:
-    """SVG drawings of this file, one under the other, as one."""
+    """SVG drawings of this file, stacked vertically as one."""
     sizes = [re.search(r'width="([\d.]+)" height="([\d.]+)"', drawing) for drawing in drawings]
     body, top = [], 0.0
     for drawing, size in zip(drawings, sizes, strict=True):
@@ -89,7 +89,7 @@ def stacked(drawings: Sequence[str], *, title: str) -> str:
 
 
 def describe_position(game: Rules, state: State) -> str:
-    """The board as text, then the position as people write it, if the game has a notation, and who is to move.
+    """The board as text, the position in the game's notation, if it has one, and the player to move.
 
     >>> from zerosum.games.rules import make, state_after
     >>> print(describe_position(make("tictactoe"), state_after(make("tictactoe"), "b2 a1")))
@@ -115,7 +115,7 @@ def describe_position(game: Rules, state: State) -> str:
 
 
 def text_svg(text: str, *, title: str) -> str:
-    """Lines of text in letters of one width."""
+    """Lines of text in a fixed-width font."""
     lines = text.rstrip("\n").expandtabs().split("\n")
     width = 2 * MARGIN + 9.9 * max(map(len, lines))
     body = [
@@ -135,13 +135,13 @@ def picture_svg(
     last_move: Sequence[int] | None = None,
     has_captions: bool = True,
 ) -> str:
-    """A board, what stands on it, its labels, the last move and the captions.
+    """A board with its pieces, labels, last move and captions.
 
     Args:
-        picture: What to draw.
-        title: Name of the drawing, for those who cannot see it.
-        western: Letters instead of the characters of shogi.
-        flipped: The board as the second player sees it, turned by half a turn.
+        picture: The board and its pieces.
+        title: Name of the drawing, for screen readers.
+        western: Whether letters replace the characters of shogi.
+        flipped: Whether the board is turned by half a turn, as the second player sees it.
         last_move: Cells to mark instead of the picture's own.
         has_captions: Whether the lines below the board are drawn.
     """
@@ -160,7 +160,7 @@ def picture_svg(
 
 @dataclass(frozen=True)
 class Geometry:
-    """Where the cells of a drawing are, in its own units."""
+    """The places of the cells of a drawing, in its own units."""
 
     centres: tuple[tuple[float, float], ...]
     """(x, y) of each cell, row by row from the top left of the picture (which a flipped drawing shows last)."""
@@ -169,7 +169,7 @@ class Geometry:
 
     @classmethod
     def of(cls, picture: Picture, *, flipped: bool = False) -> Geometry:
-        """Of `picture_svg` with the same arguments."""
+        """The geometry of `picture_svg` with the same arguments."""
         board = _Board(picture, is_flipped=flipped)
         num_cells = board.num_columns * board.num_rows
         return cls(tuple((round(x, 2), round(y, 2)) for x, y in map(board.centre, range(num_cells))), CELL)
@@ -185,7 +185,7 @@ def _outlines() -> dict[str, dict[str, Any]]:
 
 @dataclass
 class _Board:
-    """Where the cells of a picture are, and what is drawn there."""
+    """The places of the cells of a picture, and the parts of the drawing."""
 
     picture: Picture
     is_flipped: bool = False
@@ -203,7 +203,7 @@ class _Board:
         self.bottom = MARGIN + self.row_height * self.num_rows + (CELL / math.sqrt(12) if self.is_hexagonal else 0)
 
     def centre(self, cell: int) -> tuple[float, float]:
-        """Of a cell, counted row by row from the top left of the picture."""
+        """The centre of a cell, counted row by row from the top left of the picture."""
         return self._place(len(self._cells) - 1 - cell if self.is_flipped else cell)
 
     def _place(self, place: int) -> tuple[float, float]:
@@ -218,7 +218,7 @@ class _Board:
         return range(self.num_columns * self.num_rows)
 
     def definitions(self) -> Iterator[str]:
-        """Colours of stones, and each kind of man or character on the board once."""
+        """Definitions: colours of stones, and the outline of each kind of piece or character on the board."""
         yield "<defs>"
         for side, (shine, body, _) in zip(SIDES, STONES, strict=True):
             yield (
@@ -240,7 +240,7 @@ class _Board:
         yield "</defs>"
 
     def ground(self) -> Iterator[str]:
-        """The board without anything on it."""
+        """The empty board."""
         if self.is_hexagonal:
             for cell in self._cells:
                 yield f'<path d="{self._hexagon(cell)}" fill="{WOOD}" stroke="{RIM}" stroke-width="1.2"/>'
@@ -270,7 +270,7 @@ class _Board:
         return f'<path d="{upright}{level}" fill="none" stroke="{INK}" stroke-width="1.1"/>'
 
     def _star_points(self) -> Iterator[int]:
-        """The points that boards of crossing lines have dots on: corners and centre, from 13 on the sides' middles."""
+        """The points with dots: corners and centre, and the sides' middles from size 13."""
         side = self.num_columns
         if side != self.num_rows or side % 2 == 0 or side < 7:
             return
@@ -281,13 +281,13 @@ class _Board:
                     yield row * side + column
 
     def marks(self, last_move: Sequence[int]) -> Iterator[str]:
-        """The last move's cells, under what stands there."""
+        """The marks of the last move's cells, below the pieces."""
         for cell in last_move if self.picture.grid != "points" else ():
             path = self._hexagon(cell) if self.is_hexagonal else self._square(cell)
             yield f'<path d="{path}" fill="{MARK}" fill-opacity="0.55"/>'
 
     def pieces(self, last_move: Sequence[int]) -> Iterator[str]:
-        """What stands on the cells; on points the last move's stone has a ring."""
+        """The pieces; a stone of the last move has a ring."""
         for cell, piece in enumerate(self.picture.cells):
             if piece is None:
                 continue
@@ -311,7 +311,7 @@ class _Board:
             yield f'<circle cx="{x:g}" cy="{y:g}" r="9" fill="none" stroke="{colour}" stroke-width="2.5"/>'
 
     def labels(self) -> Iterator[str]:
-        """Of rows and columns."""
+        """The labels of rows and columns."""
         step = -1 if self.is_flipped else 1
         for row, label in enumerate(self.picture.row_labels[::step]):
             if label:
@@ -343,7 +343,7 @@ def _circle(x: float, y: float, radius: float, fill: str) -> str:
 
 
 def _man(glyph: str) -> str:
-    """The letter of a man of chess, whichever colour's sign it is; "" for another glyph."""
+    """The letter of a chess piece by its sign of either colour; "" for another glyph."""
     return MEN.get(chr(ord(glyph) + 6) if "♔" <= glyph <= "♙" else glyph, "") if len(glyph) == 1 else ""
 
 
@@ -389,7 +389,7 @@ def _letters(text: str, x: float, y: float, *, size: float = 14, anchor: str = "
 
 
 def _text(text: str) -> str:
-    """Escaped; characters that no XML may have, such as those that colour a terminal, are shown as �."""
+    """Escaped text. Characters that XML forbids, such as those that colour a terminal, become �."""
     return escape(re.sub(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", "�", text), quote=False)
 
 

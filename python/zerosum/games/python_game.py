@@ -42,32 +42,32 @@ ValueT = TypeVar("ValueT")
 
 
 class Game(Protocol[StateT]):
-    """What a game written in Python provides: four attributes and eight methods.
+    """The interface of a game written in Python: four attributes and eight methods.
 
-    A state is any immutable value that says everything about a position, who is to move and what the rules need to
-    remember included. Optional attributes: `version` (int, 1; raise it when rules, actions or planes change),
+    A state is any immutable value that describes a position completely, including the player to move and the history
+    that the rules need. Optional attributes: `version` (int, 1; raise it when rules, actions or planes change),
     `max_plies` (int, 512; a longer game is a draw), `constant_planes` (names of planes that hold one number
-    everywhere), `symmetries` (permutations of the actions under which the game is the same, such as the mirror of a
-    board: the learner then learns from each game's images, too) and `has_action_planes` (bool, False; True if action
+    everywhere), `symmetries` (permutations of the actions that leave the game unchanged, such as the mirror of a
+    board: the learner then also learns from each game's images) and `has_action_planes` (bool, False; True if action
     k * rows * columns + square stands for a square of the board as `planes` shows it: a network's policy may then be a
     convolution; further actions, such as a pass, follow the last plane). Optional methods: `material(state)` (a number:
-    the first player's pieces, discs or the like less the second's; only the player `alphabeta` asks for it) and
-    `swap_players(state)` (the position in which each player has what the other had, and the other one is to move;
-    only `check_game` asks for it, to prove that planes, actions and results are seen from the right side).
+    the first player's pieces, discs or similar less the second's; only the player `alphabeta` uses it) and
+    `swap_players(state)` (the position with the players' pieces exchanged and the other player to move; only
+    `check_game` uses it, to check that planes, actions and results are seen from the right side).
 
-    Finished positions are asked about, too, all but `play` and `action_text`; `player` may then say either.
+    All methods except `play` and `action_text` are also called for finished positions; `player` may then return either.
 
     For every reachable state s, and each legal action a:
         legal_actions(s) is empty   if and only if   outcome(s) is not None
         play(s, a) leaves s as it was, and gives the same state each time
-        planes(s) is seen from player(s): "own" is the player to move, whoever that is
+        planes(s) is seen from player(s): "own" is the player to move
     """
 
-    # Asked for as read-only: a plain attribute of the class provides each of them.
+    # Properties, so that a plain attribute of the class satisfies each of them.
 
     @property
     def name(self) -> str:
-        """Name of the game; with the version it identifies networks that fit."""
+        """Name of the game. Networks fit games with the same name and version."""
         ...
 
     @property
@@ -110,7 +110,7 @@ class Game(Protocol[StateT]):
         ...
 
     def action_text(self, state: StateT, action: int) -> str:
-        """A legal action as people write it: without blanks, different for different actions."""
+        """The text of a legal action: without blanks, different for different actions."""
         ...
 
     def draw(self, state: StateT) -> str:
@@ -125,7 +125,7 @@ ENDING_OF_PYTHON_GAMES = "by the rules"
 """The core's text for the ending of every game written in Python."""
 
 MISTAKES = (Exception, SystemExit)
-"""Exceptions of a user's code that are mistakes of the game: all but Ctrl-C."""
+"""Exceptions of a user's code that are mistakes of the game: all except Ctrl-C."""
 
 
 def split_name(name: str) -> tuple[str, str] | None:
@@ -138,7 +138,7 @@ def split_name(name: str) -> tuple[str, str] | None:
     if found is None:
         return None
     class_name = found[2] or ""
-    # One name however its options are spaced; in quotes a blank may mean something.
+    # Blanks between options do not change the name; blanks in quotes do.
     return found[1], class_name if "'" in class_name or '"' in class_name else "".join(class_name.split())
 
 
@@ -172,18 +172,18 @@ def load(path: Path, class_name: str) -> Game[Any]:
     """Run a user's file and make an object of the class in it; options in brackets are its constructor's arguments.
 
     Raises:
-        GameError: the file or the class is not there, an option is unknown, or its code fails.
+        GameError: the file or class does not exist, an option is unknown, or the code fails.
     """
     class_name, options = _read_options(class_name)
     if not path.is_file():
-        raise GameError(f"there is no file {str(path)!r}; a game of your own is given as path.py:Class.")
+        raise GameError(f"the file {str(path)!r} does not exist; your own game is given as path.py:Class.")
     # The module gets another name: a game in json.py must not replace the module json.
     spec = importlib.util.spec_from_file_location(f"zerosum_game_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses and pickles of the user's classes look their module up.
+    # Dataclasses and pickles of the user's classes look up their module.
     sys.modules[spec.name] = module
-    # The file's neighbours come first while it is read, as for a program, and stay for imports inside its methods.
+    # The file can import its neighbours, as a program can; also later, inside its methods.
     folder = str(path.parent.resolve())
     if folder not in sys.path:
         sys.path.append(folder)
@@ -206,9 +206,9 @@ def _class_of(module: ModuleType, path: Path, class_name: str) -> Callable[[], A
     own = [name for name, value in classes.items() if value.__module__ == module.__name__]
     if not class_name and own:
         options = " or ".join(f"{path}:{name}" for name in own)
-        raise GameError(f"{path} is a file, and a game is a class in it. Name the class: {options}.")
+        raise GameError(f"{path} is a file, but a game is a class in it. Name the class: {options}.")
     if not class_name:
-        raise GameError(f"{path} has no class: a game is one that keeps the Game protocol.")
+        raise GameError(f"{path} has no class: a game is a class with the Game protocol.")
     if class_name not in classes:
         raise GameError(f"{path} has no class {class_name!r}: {nearest(class_name, own)}.")
     return classes[class_name]
@@ -222,12 +222,12 @@ def _require_options(found: Callable[[], Any], options: dict[str, Any]) -> None:
 
 
 def adopt(game: Game[Any], *, source: str | None = None) -> _core.Game:
-    """See a Python object that keeps the `Game` protocol as the program sees games.
+    """Wrap a Python object with the `Game` protocol as a game of the program.
 
     Args:
         game: The object.
-        source: What `make` makes the same game of in another process, where it came from a file. Otherwise the object
-            itself goes into a pickle of the game or of its states.
+        source: The name from which `make` makes the same game in another process. Without it, pickles of the game and
+            of its states contain the object itself.
 
     Raises:
         GameError: an attribute or method is missing or of the wrong kind.
@@ -237,7 +237,7 @@ def adopt(game: Game[Any], *, source: str | None = None) -> _core.Game:
     for attribute in (*ATTRIBUTES, *METHODS):
         if not hasattr(game, attribute):
             kind = "attribute" if attribute in ATTRIBUTES else "method"
-            raise GameError(f"{type(game).__name__} has no {kind} {attribute!r}: the Game protocol asks for it.")
+            raise GameError(f"{type(game).__name__} has no {kind} {attribute!r}: the Game protocol requires it.")
 
     def read(name: str, reader: Callable[[Any], ValueT], expected: str, default: Any = None) -> ValueT:
         value = getattr(game, name, default)
@@ -267,7 +267,7 @@ def adopt(game: Game[Any], *, source: str | None = None) -> _core.Game:
     )
 
 
-# An attribute of a user's game as the core wants it; TypeError or ValueError if it is of another kind.
+# These convert an attribute of a user's game for the core, or raise TypeError or ValueError.
 
 
 def _whole(value: Any, low: int, high: int) -> int:
@@ -289,7 +289,7 @@ def _flag(value: Any) -> bool:
 
 
 def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):  # a sequence of letters, which nobody means
+    if isinstance(value, str):  # not meant as a sequence of letters
         raise ValueError
     return [_word(text) for text in value]
 
@@ -308,7 +308,7 @@ def as_planes(planes: ArrayLike) -> NDArray[np.float32]:
     try:
         array = np.ascontiguousarray(planes, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise GameError(f"planes(state) is no array of numbers: {error}") from error
+        raise GameError(f"planes(state) is not an array of numbers: {error}") from error
     if array.ndim != 3:
         raise GameError(f"planes(state) has {array.ndim} dimensions, expected 3: plane, row, column")
     return array
@@ -334,7 +334,7 @@ def start_error(name: str, error: BaseException) -> GameError:
 
 
 def _describe(error: BaseException) -> str:
-    """An exception of the user's code in one line, with where in that code it was raised."""
+    """An exception of the user's code in one line, with its place in that code."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = str(Path(__file__).parent)
     is_theirs = frames and not frames[-1].filename.startswith((ours, "<frozen "))

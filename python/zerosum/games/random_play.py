@@ -1,4 +1,4 @@
-"""Positions as random play meets them: what is measured on where no games have been played yet."""
+"""Positions from random games, for measurements before any games have been played."""
 
 from __future__ import annotations
 

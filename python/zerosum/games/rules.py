@@ -1,7 +1,7 @@
-"""Games: make one by name or bring your own; positions and moves as people write them.
+"""Games by name or from a user's class; positions and moves in people's notations.
 
-`make("connect4")` gives a game of the core; `make("mygame.py:MyGame")` a game written in Python, as `python_game.py`
-has it. Both are seen through the same methods afterwards: nothing above this file knows the difference.
+`make("connect4")` returns a game of the core, `make("mygame.py:MyGame")` a game written in Python (`python_game.py`).
+Both have the same methods, so later rooms do not distinguish them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 Rules = _core.Game
-"""A game as the program sees it, of the core or of the user."""
+"""A game of the core or of the user, with the methods that the program uses."""
 NO_PLY_CAP = 65535
 """Maximum of a game's option `max_plies`."""
 
@@ -59,8 +59,8 @@ def make(game: str | Game[Any] | Rules) -> Rules:
     20
 
     Raises:
-        GameError: the name or an option is unknown (with the nearest ones), the file or class is not there, the class
-            lacks something that the `Game` protocol asks for, or the game is over before the first move.
+        GameError: the name or an option is unknown, the file or class does not exist, the class lacks a part of the
+            `Game` protocol, or the game is over before the first move.
     """
     found = find_game(game) if isinstance(game, str) else game
     if isinstance(found, Rules):
@@ -77,10 +77,10 @@ def _source(name: str) -> str:
 
 
 def restore_state(source: str | Game[Any], start: int | str | None, moves: Sequence[int]) -> State:
-    """The state that a pickle describes: the game, the start's number or text (None is the initial state), the moves.
+    """The state of a pickle: the game, the start's number or text (None for the initial state), and the moves.
 
     Raises:
-        GameError: the game has changed, so that there is no such start or move.
+        GameError: the game has changed, so that the start or a move does not exist.
     """
     game = restored_game(source) if isinstance(source, str) else make(source)
     if start is None:
@@ -105,14 +105,13 @@ def find_game(name: str) -> Rules | Game[Any]:
     base = name.partition("(")[0].strip()
     if base not in _core.core_game_names():
         raise GameError(
-            f"unknown game {shown(base)}: {nearest(base, _core.core_game_names())}."
-            " A game of your own is path.py:Class."
+            f"unknown game {shown(base)}: {nearest(base, _core.core_game_names())}. Your own game is path.py:Class."
         )
     return Rules(name)
 
 
 def is_game_name(text: str) -> bool:
-    """Whether a text has the form of a game's name, as `make` takes it; the game need not be there.
+    """Whether a text has the form of a game's name, as `make` takes it; the game need not exist.
 
     >>> is_game_name("connect4(max_plies=20)"), is_game_name("mine.py:Mine"), is_game_name("runs/connect4")
     (True, True, False)
@@ -122,12 +121,12 @@ def is_game_name(text: str) -> bool:
 
 
 def given_options(game: Rules) -> dict[str, str]:
-    """The options that are not the default's, by name, with their values."""
+    """The options that differ from the defaults, by name."""
     return dict(option.split("=") for option in game.spec.options.split(", ") if option)
 
 
 def with_options(game: Rules, **options: str) -> Rules:
-    """The same game with these options, as far as it has them.
+    """The same game with those of the options that it has.
 
     >>> with_options(make("go(size=9, komi=5.5)"), komi="7", entering_king="none").spec.full_name
     'go(size=9)'
@@ -144,7 +143,7 @@ def with_options(game: Rules, **options: str) -> Rules:
 
 
 def plays_chess960(game: Rules) -> bool:
-    """Whether the rules are those of Chess960, whatever its positions look like to a network.
+    """Whether the rules are those of Chess960, independent of the encoding for a network.
 
     >>> plays_chess960(make("chess960")), plays_chess960(make("chess(rules=chess960)")), plays_chess960(make("chess"))
     (True, True, False)
@@ -153,7 +152,7 @@ def plays_chess960(game: Rules) -> bool:
 
 
 def rules_name(game: Rules) -> str:
-    """The name of the game whose rules are played, whatever the positions look like to a network.
+    """The name of the game whose rules are played, independent of the encoding for a network.
 
     >>> rules_name(make("chess(rules=chess960)")), rules_name(make("chess")), rules_name(make("go9"))
     ('chess960', 'chess', 'go')
@@ -163,7 +162,7 @@ def rules_name(game: Rules) -> str:
 
 
 def without_ply_cap(game: Rules, *, most_plies: int = NO_PLY_CAP) -> Rules:
-    """The game as people play it: no draw for its length alone before `most_plies`, unless a cap was asked for.
+    """The game without a draw by its length before `most_plies`, unless a cap was asked for.
 
     >>> without_ply_cap(make("connect4")).spec.max_plies, without_ply_cap(make("connect4(max_plies=20)")).spec.max_plies
     (65535, 20)
@@ -172,10 +171,10 @@ def without_ply_cap(game: Rules, *, most_plies: int = NO_PLY_CAP) -> Rules:
 
 
 def require_a_move(game: Rules) -> None:
-    """Refuse a game that is over before the first move.
+    """Check that a game is not over before the first move.
 
     Raises:
-        GameError: it is, with its start.
+        GameError: it is over; the message shows the position.
     """
     start = game.initial_state()
     if game.outcome(start) is not None:
@@ -183,14 +182,14 @@ def require_a_move(game: Rules) -> None:
 
 
 def parse_action(game: Rules, state: State, text: str) -> int:
-    """The legal action that people write like this, in any of the game's notations.
+    """The legal action with this text in any of the game's notations.
 
     >>> game = make("connect4")
     >>> parse_action(game, game.initial_state(), "4")
     3
 
     Raises:
-        GameError: no legal action is written so; the message lists those that are near.
+        GameError: no legal action has this text; the message lists similar ones.
     """
     action = game.parse_action(state, text)
     if action is not None:
@@ -199,11 +198,11 @@ def parse_action(game: Rules, state: State, text: str) -> int:
 
 
 PEOPLES_NOTATIONS = ("san", "kif")
-"""Notations in which people read moves more easily than in the game's own."""
+"""Notations that people read more easily than the game's own."""
 
 
 def peoples_notation(game: Rules) -> str | None:
-    """The notation in which people read the game's moves, one of `notations`; None is the game's own.
+    """The notation that people prefer, one of `notations`; None for the game's own.
 
     >>> peoples_notation(make("chess")), peoples_notation(make("shogi")), peoples_notation(make("go9"))
     ('san', 'kif', None)
@@ -215,7 +214,7 @@ _FEW_MOVES = 20
 
 
 def near_moves(game: Rules, state: State, text: str, *, notation: str | None = None) -> str:
-    """The end of a message about an illegal move, after a colon: legal moves with a similar text, else some or all.
+    """The end of a message about an illegal move, after a colon: similar legal moves, or else some or all of them.
 
     Moves are written in `notation`; if it is None, in the game's own notation, and near moves in any notation.
     """
@@ -235,7 +234,7 @@ def near_moves(game: Rules, state: State, text: str, *, notation: str | None = N
 
 
 def state_after(game: Rules, moves: str, *, position: str = "") -> State:
-    """The position after moves as people write them, separated by blanks, from the initial state or another position.
+    """The position after moves, as texts separated by blanks, from the initial state or another position.
 
     >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "b2 a1")), end="")
     3  . . .
@@ -249,7 +248,7 @@ def state_after(game: Rules, moves: str, *, position: str = "") -> State:
        a b c
 
     Raises:
-        GameError: a move is illegal or the position is none that the game can read, with what was expected.
+        GameError: a move is illegal, or the game cannot read the position.
     """
     state = game.parse_position(position) if position else game.initial_state()
     for number, text in enumerate(moves.split(), start=1):
@@ -267,9 +266,9 @@ def start_state(game: Rules, text: str) -> State:
     the game says what the moves are that led there.
 
     Raises:
-        GameError: the text is no position of the game.
+        GameError: the text is not a position of the game.
     """
-    # The initial state is made anew: a state of a game in Python remembers what was played from it.
+    # The initial state is made anew, because a state of a game in Python remembers the moves played from it.
     return _position(game, text) if text else game.initial_state()
 
 
@@ -288,23 +287,25 @@ def _start_numbers(game: Rules) -> dict[str, int]:
 
 
 def drawn_start(game: Rules, *, seed: int, number: int) -> str:
-    """One of the positions that a game may begin with, as `start_state` takes it: a pure function of seed and number.
+    """A random starting position of a game, as `start_state` takes it: a pure function of seed and number.
 
     Raises:
-        GameError: the game has several starts and no notation for them.
+        GameError: the game has several starting positions and no notation for them.
     """
     if game.num_starts == 1:
         return ""
     start = game.start(int(_core.uniform(seed, number, 0, "start") * game.num_starts))
     text = game.position_text(start)
     if text is None:
-        raise GameError(f"{game.spec.full_name} has {game.num_starts} starts, and records need a text for each: none.")
+        raise GameError(
+            f"{game.spec.full_name} has {game.num_starts} starting positions but no notation, which records need."
+        )
     return "" if text == game.position_text(game.initial_state()) else text
 
 
 @dataclass(frozen=True)
 class GameSize:
-    """What random games say about a game: the base of default settings."""
+    """Measurements of a game in random games: the base of default settings."""
 
     legal_actions: float
     """Mean number of legal actions."""
@@ -314,7 +315,7 @@ class GameSize:
 
 @functools.lru_cache(maxsize=32)
 def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize:
-    """Play uniformly random games and measure them. The answer is cached, because games in Python are slow.
+    """Measure uniformly random games. The result is cached, because games in Python are slow.
 
     Raises:
         GameError: the game is over before the first move.

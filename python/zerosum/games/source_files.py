@@ -1,7 +1,7 @@
-"""The files of a game of one's own: where an object's class stands, and copies of its rules that a run keeps.
+"""The files of a user's game: the place of an object's class, and the copy of its rules in a run.
 
-A copy holds the file that a game's name says and the files beside it that it imports, so the game can be made of it
-when the originals have moved. It is never read but by the game's own import.
+A copy holds the file in the game's name and the files beside it that it imports, so the game can be loaded from it when
+the originals have moved. Only the game's own import reads it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from zerosum.base.files import replace_durably
 from zerosum.games.python_game import Game, split_name
 
 OBJECT = "object:"
-"""The beginning of the name of a game that was given as an object whose class no other process can load."""
+"""Prefix of the name of a game that was given as an object whose class no other process can load."""
 COPY = "game"
 """The directory of the copy in a run."""
 
 
 def source_of(game: Game[Any]) -> str | None:
-    """The name `path.py:Class` from which an equal object can be made in another process; None if there is none.
+    """The name `path.py:Class` from which another process can make an equal object, or None.
 
-    There is none if the class stands in a notebook, in the program itself, in a function or in a package, and if the
-    object is not as its constructor makes it without arguments.
+    It is None if the class is in a notebook, in the main program, in a function or in a package, or if the object
+    differs from one that its constructor makes without arguments.
     """
     found = type(game)
     module = sys.modules.get(found.__module__)
@@ -37,13 +37,13 @@ def source_of(game: Game[Any]) -> str | None:
         return None
     try:
         is_plain = bool(vars(found()) == vars(game))
-    except Exception:  # of a user's code: arguments that are missing, attributes that do not compare
+    except Exception:  # the user's code: missing arguments, attributes that cannot be compared
         return None
     return f"{Path(file).resolve()}:{found.__name__}" if is_plain else None
 
 
 def rules_files(name: str) -> dict[str, str]:
-    """The texts of a game's file and of the files beside it that it imports, by their paths from its folder.
+    """The texts of a game's file and of imported files beside it, by their paths relative to its folder.
 
     Args:
         name: The game, as `path.py:Class`.
@@ -72,7 +72,7 @@ def rules_files(name: str) -> dict[str, str]:
 
 
 def class_text(game: Game[Any]) -> dict[str, str]:
-    """The text of an object's class, to be read by people; nothing where Python does not know it."""
+    """The source of an object's class, for people; empty if Python does not know it."""
     try:
         return {f"{type(game).__name__}.txt": inspect.getsource(type(game))}
     except (OSError, TypeError):
@@ -80,14 +80,14 @@ def class_text(game: Game[Any]) -> dict[str, str]:
 
 
 def keep(directory: Path, texts: dict[str, str]) -> list[str]:
-    """Copy files into a run's directory, where they differ from the copy that it has.
+    """Copy files into a run's directory if they differ from its present copy.
 
     Args:
-        directory: Of the run.
+        directory: The run directory.
         texts: The files, by their paths.
 
     Returns:
-        The files of the older copy that are different now; none if there was no copy.
+        The files that differ from the earlier copy; empty if there was none.
 
     Raises:
         OSError: the directory cannot be written.
@@ -102,7 +102,7 @@ def keep(directory: Path, texts: dict[str, str]) -> list[str]:
 
 
 def differing(directory: Path, texts: dict[str, str]) -> list[str]:
-    """The files that a run's copy has otherwise, or has not; none if it has no copy."""
+    """The files that differ in a run's copy or are missing there; empty if the run has no copy."""
     copy = directory / COPY
     if not copy.is_dir():
         return []
@@ -110,7 +110,7 @@ def differing(directory: Path, texts: dict[str, str]) -> list[str]:
 
 
 def kept_name(directory: Path, name: str) -> str | None:
-    """The name of the game in the copy that a run keeps; None without one."""
+    """The name of the game in a run's copy; None without a copy."""
     own = split_name(name)
     if own is None:
         return None
@@ -126,10 +126,10 @@ def _reads(path: Path, text: str) -> bool:
 
 
 def _imports(text: str) -> list[str]:
-    """The modules that a program names in its imports."""
+    """The modules that a program imports."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError):  # told by whoever runs it
+    except (SyntaxError, ValueError):  # running the file reports it
         return []
     names = []
     for node in ast.walk(tree):

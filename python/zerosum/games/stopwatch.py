@@ -1,4 +1,4 @@
-"""A user's game with a stopwatch on each method, and an end to calls that take too long. Start reading at `Timed`."""
+"""A user's game with measured methods and a time limit for each call. Start with `Timed`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class _Call:
 
 
 class Timed:
-    """The same game for one thread, inside a `with` block: CPU-seconds and calls of each method are counted.
+    """The game for one thread, inside a `with` block, with counts of CPU-seconds and calls of each method.
 
-    A call that takes more than `seconds_per_call` CPU-seconds of its thread is ended by a `GameError` that names the
-    method and the line. A call that waits (for a key, a file) takes no CPU-seconds.
+    A `GameError` that names the method and the line ends a call after `seconds_per_call` CPU-seconds of its thread.
+    Waiting (for a key, a file) takes no CPU-seconds.
     """
 
     def __init__(self, game: Game[Any], *, seconds_per_call: float) -> None:
@@ -68,7 +68,7 @@ class Timed:
         return timed
 
     def _watch(self) -> None:
-        # Where a thread's clock cannot be read from another one (Windows), the process's clock is near enough.
+        # On Windows, where a thread's clock cannot be read from another one, the process's clock is near enough.
         clock = time.pthread_getcpuclockid(self._thread) if hasattr(time, "pthread_getcpuclockid") else None
         offset = 0.0 if clock is not None else time.process_time() - time.thread_time()
         while not self._is_over.wait(_WATCH_SECONDS):
@@ -78,7 +78,7 @@ class Timed:
                 self._end(call)
 
     def _end(self, call: _Call) -> None:
-        """Raise an error in the thread that calls; again, if the user's code caught it."""
+        """Raise an error in the calling thread, repeatedly if the user's code catches it."""
         arguments = {"initial_state": "", "play": "state, action", "action_text": "state, action"}
         text = (
             f"{call.method}({arguments.get(call.method, 'state')}) took more than {self._limit:g} CPU-seconds"
@@ -95,7 +95,7 @@ class Timed:
 
 
 def _place(frame: FrameType | None) -> str:
-    """Where a thread is in the user's code."""
+    """The present place of a thread in the user's code."""
     ours = str(Path(__file__).parent)
     while frame is not None and frame.f_code.co_filename.startswith((ours, "<frozen ")):
         frame = frame.f_back

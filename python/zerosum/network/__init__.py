@@ -1,6 +1,6 @@
 """The network: shapes and weights without torch, layers with it, and checkpoints on disk.
 
-`layers.py` says what the network is, `weights.py` what it holds; `residual_tower.py` and `graph.py` compute it. Start
+`layers.py` defines the network, `weights.py` its weights; `residual_tower.py` and `graph.py` compute it. Start
 with `layers.py`.
 """
 

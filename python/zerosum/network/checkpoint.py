@@ -1,14 +1,14 @@
-"""A network on disk: weights and what they belong to, and beside them what the learner needs to go on. No pickle.
+"""A network on disk: weights, their description, and the learner's state. No pickle.
 
 A checkpoint of step 1000 is three files:
 
     step-00001000.safetensors           weights, float32 (float16 in networks that only play)
-    step-00001000.learner.safetensors   optimiser state: for training only; playing works without it
-    step-00001000.json                  what it is, with size and SHA-256 of the other two
+    step-00001000.learner.safetensors   optimiser state, only for training
+    step-00001000.json                  description, with size and SHA-256 of the other two
 
 The JSON is written last and is the commit: without it the other two are not a checkpoint. Each file is written under a
-temporary name, synced, and renamed to its final name, so a file of that name is complete; the checksums, of which the
-JSON holds its own, too, find what the disk did to it later. Only `load_newest` and `set_aside` rename what is there.
+temporary name, synced, and renamed to its final name, so a file of that name is complete. Checksums, also of the JSON
+itself, detect later damage by the disk. Only `load_newest` and `set_aside` rename existing files.
 """
 
 from __future__ import annotations
@@ -37,41 +37,41 @@ if TYPE_CHECKING:
     from zerosum._core import GameSpec
 
 FORMAT_VERSION = 1
-"""Raised whenever older programs could not read what this one writes."""
+"""Version of the file format, increased when older programs cannot read new files."""
 
 _FILE_NAME = re.compile(r"step-\d{8,}\.json")
 
 
 class DamagedCheckpointError(DataError):
-    """A checkpoint's files are missing, cut short or altered. `set_aside` takes it out of the way."""
+    """A checkpoint's files are missing, cut off or altered. `set_aside` renames them."""
 
 
 @dataclass(frozen=True)
 class CheckpointInfo:
-    """What a network's weights are and belong to: everything in a checkpoint's JSON except the checksums."""
+    """The description of a network's weights: the content of a checkpoint's JSON without the checksums."""
 
     game: str
-    """The game's name, as `GameSpec.name` has it."""
+    """The game's name (`GameSpec.name`)."""
     game_options: str
-    """The options that the game was made with, as text; empty if it has none."""
+    """The game's options as text; "" for none."""
     game_version: int
     encoder_id: str
-    """Names the encoding (`GameSpec.encoder_id`); a network fits every game of the same one."""
+    """The encoding (`GameSpec.encoder_id`). A network fits every game with the same one."""
     planes: tuple[tuple[str, bool], ...]
-    """Name of each input plane, and whether it holds one number everywhere, in channel order."""
+    """Name of each input plane in channel order, and whether it has one number on all squares."""
     board_shape: tuple[int, int]
     """Height and width of every plane."""
     num_actions: int
     max_plies: int
     network: NetworkConfig
     step: int
-    """Optimiser steps behind these weights."""
+    """Learner steps that made these weights."""
     code_version: str
     """The version of zerosum that wrote it."""
     created_at: str
-    """ISO 8601, UTC."""
+    """Time of writing, ISO 8601, UTC."""
     training: dict[str, Any] = field(default_factory=dict)
-    """What the training had seen (games, positions, evaluations, minutes): told to people, read by no code."""
+    """Counts of the training (games, positions, evaluations, minutes), for people only."""
     format_version: int = FORMAT_VERSION
 
     @classmethod
@@ -83,7 +83,7 @@ class CheckpointInfo:
         step: int,
         training: Mapping[str, Any] | None = None,
     ) -> CheckpointInfo:
-        """The description of weights of `network` for the game of `spec`, made now by this version of zerosum."""
+        """The description of weights of `network` for the game of `spec`, with the present time and version."""
         from zerosum._core import __version__
 
         return cls(
@@ -104,35 +104,35 @@ class CheckpointInfo:
 
     @property
     def full_name(self) -> str:
-        """The game as commands take it: `go(size=9, komi=5.5)`."""
+        """The game's name with options, such as `go(size=9, komi=5.5)`."""
         return f"{self.game}({self.game_options})" if self.game_options else self.game
 
     @property
     def shape(self) -> NetworkShape:
-        """What the game asks of the network."""
+        """The network's input and output for this game."""
         height, width = self.board_shape
         return NetworkShape(num_planes=len(self.planes), height=height, width=width, num_actions=self.num_actions)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A network: what it is, and its weights, float32, with the names and shapes of `network.weight_shapes`."""
+    """A network: its description and its float32 weights, with the names and shapes of `network.weight_shapes`."""
 
     info: CheckpointInfo
     weights: dict[str, NDArray[np.float32]]
 
     def __post_init__(self) -> None:
-        """Raises DataError when the weights are not those of the network that `info` describes."""
+        """Raise DataError unless the weights fit the network that `info` describes."""
         expected = weight_shapes(self.info.network, self.info.shape)
         if missing := expected.keys() - self.weights.keys():
             raise DataError(f"The network has no weights named {', '.join(sorted(missing))}.")
         if surplus := self.weights.keys() - expected.keys():
-            raise DataError(f"The network has weights it has no use for: {', '.join(sorted(surplus))}.")
+            raise DataError(f"The network has superfluous weights: {', '.join(sorted(surplus))}.")
         for name, shape in expected.items():
             weight = self.weights[name]
             if weight.shape != shape or weight.dtype != np.float32:
                 raise DataError(
-                    f"The weights {name} are {weight.dtype} {list(weight.shape)}, expected is float32 {list(shape)}."
+                    f"The weights {name} are {weight.dtype} {list(weight.shape)}, expected float32 {list(shape)}."
                 )
 
 
@@ -140,7 +140,7 @@ def require_encoder(info: CheckpointInfo, spec: GameSpec) -> None:
     """Refuse a network whose encoding is not the game's.
 
     Raises:
-        DataError: naming what differs: game, version, board, planes, actions.
+        DataError: the message names the differences: game, version, board, planes, actions.
     """
     if info.encoder_id == spec.encoder_id:
         return
@@ -170,10 +170,10 @@ def save_checkpoint(
     learner_state: Mapping[str, NDArray[Any]],
     learner_info: Mapping[str, Any],
 ) -> Path:
-    """Write a checkpoint that survives a power cut once this returns, and return the path of its JSON.
+    """Write a checkpoint durably, and return the path of its JSON.
 
-    `learner_state` is arrays by name, of any dtype that safetensors knows; `learner_info` is what JSON can hold.
-    `directory` is made if need be.
+    `learner_state` has arrays by name, of any dtype of safetensors; `learner_info` is written as JSON. `directory` is
+    made if it does not exist.
 
     Raises:
         FileExistsError: the directory already has a checkpoint of this step.
@@ -183,7 +183,7 @@ def save_checkpoint(
 
 
 def save_network(directory: Path, checkpoint: Checkpoint) -> Path:
-    """Write a checkpoint that is only played with, and return the path of its JSON: weights in float16, nothing else.
+    """Write a checkpoint for playing only, with weights in float16, and return the path of its JSON.
 
     Raises:
         FileExistsError: the directory already has a checkpoint of this step.
@@ -204,7 +204,7 @@ def _write(
     directory.mkdir(parents=True, exist_ok=True)
     path = checkpoint_path(directory, info.step)
     if path.exists():
-        raise FileExistsError(f"There is a checkpoint of this step already: {path}.")
+        raise FileExistsError(f"The checkpoint of this step exists already: {path}.")
     import safetensors.numpy as safetensors
 
     files = {}
@@ -213,22 +213,22 @@ def _write(
         write_durably(_part_path(path, part), content)
         files[part] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     body = {**asdict(info), **more, "files": files}
-    body = json.loads(json.dumps(body, allow_nan=False))  # as it will be read: the checksum is of that
+    body = json.loads(json.dumps(body, allow_nan=False))  # as it will be read, because the checksum is of that form
     body["sha256"] = _body_checksum(body)
     write_durably(path, json.dumps(body, indent=2).encode())
     return path
 
 
 def checkpoint_path(directory: Path, step: int) -> Path:
-    """Where the JSON of the checkpoint of `step` is, or would be."""
+    """The path of the JSON of the checkpoint of `step`."""
     return directory / f"step-{step:08d}.json"
 
 
 def list_checkpoints(directory: Path) -> list[Path]:
-    """The JSON files of a directory's checkpoints, by ascending step; whether they are whole is found on loading.
+    """The JSON files of a directory's checkpoints, by ascending step. Damage is detected on loading.
 
     Raises:
-        DataError: the directory is there and cannot be read.
+        DataError: the directory exists but cannot be read.
     """
     try:
         paths = list(directory.iterdir())
@@ -247,19 +247,19 @@ def _print_error(message: str) -> None:
 
 
 def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error) -> Checkpoint:
-    """Read a network from a checkpoint's JSON, or the newest whole one of a directory or of a run directory.
+    """Read a network from a checkpoint's JSON, or the newest undamaged one of a directory or a run directory.
 
-    Only the JSON and the weights need to be there. A directory's damaged checkpoints are passed over; `report` gets a
-    sentence for each.
+    Only the JSON and the weights are needed. A directory's damaged checkpoints are skipped; `report` gets a sentence
+    for each.
 
     Raises:
-        DataError: nothing there, damaged, of a newer format, or a run with links out of it.
+        DataError: the checkpoint is missing, damaged or of a newer format, or the run has links that lead outside.
     """
     if not path.exists():
-        raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
+        raise DataError(f"{path} does not exist: name a run directory or a checkpoint's JSON.")
     if not path.is_dir():
         if path.suffix != ".json":
-            raise DataError(f"{path} is no checkpoint: name its .json file, or the directory that holds it.")
+            raise DataError(f"{path} is not a checkpoint: name its .json file, or the directory that holds it.")
         return _read_checkpoint(path)
     directory = path / "checkpoints" if (path / "checkpoints").is_dir() else path
     if directory != path:
@@ -269,23 +269,23 @@ def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error)
             return _read_checkpoint(candidate)
         except DamagedCheckpointError as error:
             report(printable(f"{error} The checkpoint before it is used instead."))
-    raise DataError(f"There is no whole checkpoint in {directory}: train first, or name a directory that holds one.")
+    raise DataError(f"{directory} has no undamaged checkpoint: train first, or name a directory that holds one.")
 
 
 def read_info(path: Path) -> CheckpointInfo:
-    """What the checkpoint whose JSON is `path` says of its network, without a look at the weights.
+    """The description of a network from the checkpoint's JSON at `path`, without reading the weights.
 
     Raises:
-        DataError: not there, damaged, or of a newer format.
+        DataError: the checkpoint is missing, damaged, or of a newer format.
     """
     return _info_of(path, _read_body(path))
 
 
 def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The `learner_state` and `learner_info` that were saved with the checkpoint whose JSON is `path`.
+    """The `learner_state` and `learner_info` of the checkpoint whose JSON is `path`.
 
     Raises:
-        DataError: not there, damaged, or of a newer format.
+        DataError: the checkpoint is missing, damaged, or of a newer format.
     """
     body = _read_body(path)
     learner_info = body.get("learner")
@@ -295,13 +295,13 @@ def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, A
 
 
 def load_newest(directory: Path) -> tuple[Checkpoint | None, list[str]]:
-    """The newest checkpoint of a directory to go on training from, and what was found damaged on the way to it.
+    """The newest checkpoint of a directory from which training can continue, and messages about damaged ones.
 
-    Weights and learner state of the returned one are both whole. Newer ones that are not are set aside, with a message
-    each. None if there is no whole one.
+    Its weights and learner state are undamaged; None if no checkpoint is. Newer, damaged checkpoints are set aside,
+    with a message each.
 
     Raises:
-        DataError: the newest is of a newer format; nothing was touched.
+        DataError: the newest checkpoint has a newer format; nothing is changed.
     """
     messages: list[str] = []
     for path in reversed(list_checkpoints(directory)):
@@ -313,7 +313,7 @@ def load_newest(directory: Path) -> tuple[Checkpoint | None, list[str]]:
 
 
 def _read_twice(path: Path) -> Checkpoint:
-    """A checkpoint of which all is whole; one that does not look so is read once more, for disks err now and then."""
+    """A completely undamaged checkpoint. One that seems damaged is read again, because disks can err once."""
     try:
         load_learner_state(path)
         return _read_checkpoint(path)
@@ -323,7 +323,7 @@ def _read_twice(path: Path) -> Checkpoint:
 
 
 def set_aside(path: Path, reason: str) -> str:
-    """Rename the files of the checkpoint whose JSON is `path` to `*.damaged`; return `reason` and what was done."""
+    """Rename the files of the checkpoint whose JSON is `path` to `*.damaged`; return a message with `reason`."""
     renamed = []
     for file in (path, _part_path(path, "weights"), _part_path(path, "learner")):
         if file.exists():
@@ -346,7 +346,7 @@ def _read_checkpoint(path: Path) -> Checkpoint:
 
 
 def _info_of(path: Path, body: dict[str, Any]) -> CheckpointInfo:
-    """What a body with the right checksum says, if it is what `save_checkpoint` writes."""
+    """The description in a body whose checksum is right, if `save_checkpoint` could have written it."""
     try:
         info = _info_of_body(body)
         for field_of_info in fields(info):
@@ -366,7 +366,7 @@ def _info_of(path: Path, body: dict[str, Any]) -> CheckpointInfo:
 
 def _nonsense(path: Path, file: Path, error: Exception) -> DamagedCheckpointError:
     return DamagedCheckpointError(
-        f"The checkpoint {path} is damaged: {file.name} has the right checksum and is not what zerosum writes"
+        f"The checkpoint {path} is damaged: {file.name} has the right checksum but is not a file of zerosum"
         f" ({shown(f'{type(error).__name__}: {error}')})."
     )
 
@@ -380,14 +380,14 @@ def _info_of_body(body: dict[str, Any]) -> CheckpointInfo:
 
 
 def _read_body(path: Path) -> dict[str, Any]:
-    """The content of a checkpoint's JSON, its format known and its own checksum held."""
+    """The content of a checkpoint's JSON, after checks of its format and checksum."""
     content = _read_bytes(path, path)
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {path.name} is not whole JSON.")
+        raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {path.name} is not complete JSON.")
     version = body.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise DataError(
@@ -401,7 +401,7 @@ def _read_body(path: Path) -> dict[str, Any]:
 
 
 def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArray[Any]]:
-    """The arrays of one of a checkpoint's two safetensors files, held against size and checksum."""
+    """The arrays of one of a checkpoint's two safetensors files, after checks of size and checksum."""
     import safetensors
     import safetensors.numpy
 
@@ -413,19 +413,19 @@ def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArr
     content = _read_bytes(path, file)
     if len(content) != expected_bytes:
         raise DamagedCheckpointError(
-            f"The checkpoint {path} is damaged: {file.name} has {len(content)} bytes, expected are {expected_bytes}."
+            f"The checkpoint {path} is damaged: {file.name} has {len(content)} bytes, expected {expected_bytes}."
         )
     if hashlib.sha256(content).hexdigest() != expected_sha256:
         raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {file.name} does not match its checksum.")
     try:
         return safetensors.numpy.load(content)
-    # NumPy has no bfloat16 and no 8-bit floats, which are errors of several classes.
+    # NumPy has no bfloat16 and no 8-bit floats; safetensors raises several classes of errors for them.
     except (safetensors.SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise _nonsense(path, file, error) from error
 
 
 def _read_bytes(path: Path, file: Path) -> bytes:
-    """A file of a checkpoint, which is asked for once more where the disk could not read it."""
+    """The content of a checkpoint's file. A failed read is repeated once."""
     try:
         try:
             return file.read_bytes()
@@ -450,7 +450,7 @@ def _part_path(path: Path, part: str) -> Path:
 
 
 def _body_checksum(body: Mapping[str, Any]) -> str:
-    """SHA-256 of the content of a checkpoint's JSON, however it is laid out, without the checksum itself."""
+    """SHA-256 of the content of a checkpoint's JSON without the checksum itself, independent of the layout."""
     content = {name: value for name, value in body.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

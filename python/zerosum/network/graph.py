@@ -1,7 +1,7 @@
 """The network as a graph of operations, for every library that runs it but does not train it.
 
-`layers.py` says what the network is; here a checkpoint's weights are put in, each norm folded into the convolution
-before it, by whatever `Operations` a library offers: `evaluators/openvino_graph.py` and `evaluators/onnx_graph.py`.
+`layers.py` defines the network. Here a checkpoint's weights are inserted, with each norm folded into the convolution
+before it, by the `Operations` of a library: `evaluators/openvino_graph.py` and `evaluators/onnx_graph.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from zerosum.network.weights import NORM_EPSILON, NORM_PARTS, Weights
 
 
 class Operations(Protocol):
-    """What a library computes. A node is a value of its graph, [B, ...]; `name` is the layer's in the weights."""
+    """Operations of a library. A node is a value of its graph, [B, ...]; `name` is the layer's name in the weights."""
 
     def convolve(self, x: Any, name: str, kernel: NDArray[np.float32], shift: NDArray[np.float32]) -> Any:
         """Convolve [B, F, H, W] by [G, F, k, k], height and width kept, and add a number [G] to each filter."""
@@ -29,7 +29,7 @@ class Operations(Protocol):
         """max(x, 0)."""
 
     def add(self, x: Any, y: Any) -> Any:
-        """The sum of two of the same shape."""
+        """The sum of two nodes of the same shape."""
 
     def flatten(self, x: Any) -> Any:
         """[B, F, H, W] to [B, F * H * W]."""
@@ -44,7 +44,7 @@ class Operations(Protocol):
 def graph(
     operations: Operations, planes: Any, config: NetworkConfig, shape: NetworkShape, weights: Weights
 ) -> dict[str, Any]:
-    """The network as `layers.connect` has it, with these weights: the logits of each of `search_heads` by its name."""
+    """The network of `layers.connect` with these weights: the logits of each of `search_heads`, by its name."""
     return connect(_Folded(operations, weights), planes, config, shape, config.search_heads)
 
 

@@ -1,7 +1,7 @@
-"""The heads: what the network says of a position, what each learns from, and how. A head is described here, once.
+"""The heads: the outputs of the network, their targets and losses. Each head is described here, once.
 
-A head is made of numbers (`width`), or it has a logit for each action, as the policy has, or for each square.
-`layers.py` builds it, `residual_tower.py` computes it, the learner adds up its loss, and self-play asks for it if
+A head has a fixed number of outputs (`width`), or a logit for each action, like the policy, or for each square.
+`layers.py` builds it, `residual_tower.py` computes it, the learner adds up its loss, and self-play uses it if
 `is_for_search`. A new head needs an entry in `NetworkConfig.heads`, its target in `replay/window.py` and the setting of
 its loss weight in `learner.py`.
 
@@ -18,35 +18,36 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     Targets = Mapping[str, Tensor]
-    """By name, what a batch has to learn from (`replay.window.Batch.targets`); `legal`, [B, A], if it masks logits."""
+    """The targets of a batch by name (`replay.window.Batch.targets`), with `legal`, [B, A], if illegal logits are
+    masked."""
     Measure = Callable[[Tensor, Targets], Tensor]
-    """[B] from a head's logits, float32, and the targets."""
+    """A function of a head's float32 logits and the targets that returns [B]."""
 
 MOVES_LEFT_SCALE = 20.0
-"""Plies for one unit of the moves-left head, so that its loss is of the size of the others (as in lczero-training)."""
+"""Plies per unit of the moves-left head, so that its loss is of the size of the others (as in lczero-training)."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """One thing that the network says of a position."""
+    """One output of the network."""
 
     name: str
     """The name of its layers, its logits and its loss."""
     width: int | Literal["actions", "squares"]
-    """Numbers for each position, or a logit for each action or square."""
+    """Number of outputs per position, or a logit for each action or square."""
     targets: tuple[str, ...]
     """The targets that its loss reads."""
     loss: Measure
     loss_weight: str = ""
-    """The learner's setting with the weight of its loss; "" is a weight of 1."""
+    """The learner's setting with the weight of its loss; "" for a weight of 1."""
     measures: Mapping[str, Measure] = field(default_factory=dict)
-    """What is told of it beside the loss, by name."""
+    """Reported measures besides the loss, by name."""
     is_for_search: bool = True
-    """Whether players and self-play ask for it. A head that only trains is left out of what runs there."""
+    """Whether players and self-play use it. Other heads are only computed in training."""
 
 
 def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -> Tensor:
-    """[B], - pi . log p. A mask leaves illegal moves out of the softmax; a row of zeros has the loss 0."""
+    """[B], - pi . log p. With a mask, the softmax is over legal moves only; a row of zeros has the loss 0."""
     import torch
 
     if legal_BA is not None:
@@ -57,7 +58,7 @@ def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -
 
 
 def policy_entropy(target_BA: Tensor) -> Tensor:
-    """[B], the least that the policy loss could be, in nats."""
+    """[B], the lower bound of the policy loss, in nats."""
     import torch
 
     entropy_B: Tensor = -torch.xlogy(target_BA, target_BA).sum(dim=1)
@@ -85,8 +86,8 @@ def values_of(logits_BV: Tensor) -> Tensor:
 def value_loss(logits_BV: Tensor, target_B: Tensor, draws_B: Tensor | None = None) -> Tensor:
     """[B], (z - v)^2 for a scalar head; cross-entropy for a win/draw/loss head.
 
-    A target between the results is taken for their mean, with as many draws as that allows (0.4 is 40 % win and 60 %
-    draw), but at most `draws_B`: with none of them, 0.4 is 70 % win and 30 % loss.
+    A fractional target is taken as a mean of results with as many draws as possible (0.4 is 40 % win and 60 % draw),
+    but at most `draws_B`: with 0 draws, 0.4 is 70 % win and 30 % loss.
     """
     import torch
 
@@ -120,8 +121,8 @@ def moves_left_of(logits_B1: Tensor) -> Tensor:
 def moves_left_loss(moves_left_B: Tensor, plies_left_B: Tensor) -> Tensor:
     """[B], the Huber loss of lczero-training: of the error in units of 20 plies, quadratic up to half a unit.
 
-    The plies of a game that the ply cap cut are the least that it would have lasted. They count all the same, because
-    without them only games that end early would be learned from.
+    If the ply cap ended a game, its plies are a lower bound. They are used nevertheless, because otherwise the head
+    would only learn from games that end early.
     """
     import torch.nn.functional as F
 
@@ -136,8 +137,8 @@ MOVES_LEFT = Head(
     loss_weight="moves_left_weight",
     measures={"moves_left_error": lambda logits, targets: (moves_left_of(logits) - targets["plies_left"]).abs()},
 )
-"""MOVES_LEFT_SCALE * softplus(x) plies until the game ends, x its number. Leela Chess Zero's (its pull request 961)
-ends in ReLU, where a head that says 0 learns no more."""
+"""MOVES_LEFT_SCALE * softplus(x) plies until the game ends, x its number. Leela Chess Zero (pull request 961)
+uses ReLU instead, where a head with output 0 stops learning."""
 
 REPLY = Head(
     "reply",
@@ -148,12 +149,12 @@ REPLY = Head(
     is_for_search=False,
 )
 """A logit for each action of the ply after this one, which is the opponent's reply where sides alternate (KataGo, arXiv
-1902.10565, section 3.4). It only trains: what the tower learns for it serves the other heads. Its softmax is over all
-actions, because the legal replies depend on the move."""
+1902.10565, section 3.4). It is only trained, to help the tower learn. Its softmax is over all actions, because
+the legal replies depend on the move."""
 
 
 def ownership_loss(logits_BS: Tensor, owners_BS: Tensor) -> Tensor:
-    """[B], the mean over squares of the cross-entropy of whose each square is; one without an owner is half each."""
+    """[B], the mean cross-entropy of the squares' owners; a square without an owner counts half for each side."""
     import torch.nn.functional as F
 
     loss_BS = F.binary_cross_entropy_with_logits(logits_BS, (owners_BS + 1) / 2, reduction="none")
@@ -168,5 +169,5 @@ OWNERSHIP = Head(
     loss_weight="ownership_weight",
     is_for_search=False,
 )
-"""For each square a logit: that the player to move owns it at the end of the game (KataGo, arXiv 1902.10565, section
-4.1). The result is the sum of many squares, and each of them is told what it added. It only trains."""
+"""For each square the logit that the player to move owns it at the end of the game (KataGo, arXiv 1902.10565, section
+4.1). The result is a sum over many squares, and this head learns the part of each. It is only trained."""

@@ -1,4 +1,4 @@
-"""The network, layer by layer, said once: what computes it, counts it or draws its first weights calls `connect`.
+"""The network, layer by layer. All code that computes it, counts its weights or initialises them calls `connect`.
 
     planes ── stem ── block ── … ── block ─┬─ policy_conv ── policy_out ─────────────────── a logit for each action
     [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
@@ -6,19 +6,19 @@
                                            ├─ reply_conv, reply_out ─────────────── the next ply's policy, if asked for
                                            └─ ownership_conv 1x1, _out 1x1 ─ whose each square will be, if asked for
 
-It is AlphaZero's (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
+It is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
 architecture"). Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own;
 ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. `heads.py` has the
 heads. One with a logit for each action is built in one of two ways:
 
-    dense    policy_conv 1x1, policy_out a linear layer from all its squares to all actions (the paper's for Go)
+    dense    policy_conv 1x1, policy_out a linear layer from all squares to all actions (in the paper for Go)
     planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
-             first K * H * W actions (the paper's for chess and shogi); the actions beyond, such as a pass, come from
-             the mean over all squares by the linear layer policy_rest. Nothing in it depends on the board's size.
-             By settings policy_conv is 1x1, and policy_out has a norm instead of a bias.
+             first K * H * W actions (in the paper for chess and shogi); further actions, such as a pass, come from the
+             mean over all squares by the linear layer policy_rest. Nothing depends on the board's size. Settings
+             can make policy_conv 1x1, and give policy_out a norm instead of a bias.
 
-`Layers` is what a library has to offer: PyTorch in `residual_tower.py`, OpenVINO and ONNX through `graph.py`; in
-`weights.py` it only notes which weights there are.
+`Layers` is the interface of a library: PyTorch in `residual_tower.py`, OpenVINO and ONNX through `graph.py`. In
+`weights.py` it only records the weights.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NodeT = TypeVar("NodeT")
 
 
 class Layers(Protocol[NodeT]):
-    """Layers with weights, by the name that these have, and operations without. A node is a value, [B, ...]."""
+    """Layers with named weights, and operations without weights. A node is a value, [B, ...]."""
 
     def conv_norm(self, x: NodeT, name: str, filters: int, kernel: int) -> NodeT:
         """Convolve [B, F, H, W] to [B, filters, H, W] without a bias, and normalise each filter."""
@@ -49,7 +49,7 @@ class Layers(Protocol[NodeT]):
         """max(x, 0)."""
 
     def add(self, x: NodeT, y: NodeT) -> NodeT:
-        """The sum of two of the same shape."""
+        """The sum of two nodes of the same shape."""
 
     def flatten(self, x: NodeT) -> NodeT:
         """[B, F, H, W] to [B, F * H * W]."""
@@ -64,12 +64,12 @@ class Layers(Protocol[NodeT]):
 def connect(
     layers: Layers[NodeT], planes: NodeT, config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]
 ) -> dict[str, NodeT]:
-    """Go from the input, planes [B, C, H, W], to the logits of each head, [B, width], for the player to move.
+    """Connect the input, planes [B, C, H, W], with the logits of each head, [B, width], for the player to move.
 
-    `heads` are `NetworkConfig.heads`, or those of them that are wanted; the logits are by their names, in their order.
+    `heads` are all or some of `NetworkConfig.heads`. The logits are returned by their names, in their order.
 
     Raises:
-        SettingsError: the policy head is of planes, and there are fewer actions than squares.
+        SettingsError: the policy head is 'planes', but the game has fewer actions than squares.
     """
     relu = layers.relu
     x = relu(layers.conv_norm(planes, "stem", config.num_filters, 3))

@@ -1,4 +1,4 @@
-"""The network in PyTorch, for training and for GPUs. `layers.py` says what it is; this file says how to compute it.
+"""The network in PyTorch, for training and for GPUs. `layers.py` defines it; this file computes it.
 
 Imports torch, so it is imported only where a tensor is needed. Shape suffixes: B positions, C planes, H height,
 W width, F filters, A actions, U hidden units, V value logits (1 or 3).
@@ -22,10 +22,10 @@ from zerosum.network.weights import NORM_EPSILON, Weights, weight_shapes
 
 @dataclass(frozen=True)
 class NetworkOutput:
-    """What the network says of B positions, always for the player to move."""
+    """The network's outputs for B positions, always for the player to move."""
 
     logits: dict[str, Tensor]
-    """By head, as `layers.connect` has them: [B, A] or [B, width]."""
+    """The logits of `layers.connect` by head: [B, A] or [B, width]."""
 
     @property
     def policy_logits_BA(self) -> Tensor:  # noqa: N802
@@ -52,15 +52,15 @@ class NetworkOutput:
 class ResidualTower(nn.Module):
     """AlphaZero's residual network with its heads, holding a copy of `weights`.
 
-    In training mode the norms use the statistics of the batch and update the running ones; in evaluation mode
-    (`eval()`) they use the running ones, and heads that only train are left out. Works in any memory format and under
-    autocast.
+    In training mode the norms use the statistics of the batch and update the running ones. In evaluation mode
+    (`eval()`) they use the running ones, and heads that are only trained are left out. The tower works in any memory
+    format and under autocast.
     """
 
     def __init__(self, config: NetworkConfig, shape: NetworkShape, weights: Weights) -> None:
         super().__init__()
         self._config, self._shape = config, shape
-        # On the meta device the layers draw no initial weights, so the global random generator stays as it is.
+        # The meta device skips initial weights, so the state of the global random generator does not change.
         with torch.device("meta"):
             for name, weight_shape in weight_shapes(config, shape).items():
                 if name.endswith(".conv.weight"):
@@ -150,7 +150,7 @@ class _ConvNorm(nn.Module):
         super().__init__()
         self.conv = nn.Conv2d(filters_in, filters_out, kernel, padding=kernel // 2, bias=False)
         self.norm: nn.Module = nn.BatchNorm2d(filters_out, eps=NORM_EPSILON)
-        # Torch's count of batches serves only norms without a momentum; as None it is no part of the weights.
+        # Torch's count of batches is only used without a momentum; None removes it from the weights.
         self.norm.num_batches_tracked = None
 
     def forward(self, x_BFHW: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""A network's weights: their names and shapes, how many there are, what they cost, and how they begin."""
+"""A network's weights: names and shapes, their number, their cost, and their initial values."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Weights = Mapping[str, NDArray[np.float32]]
 """A network's weights by name, float32, with the names and shapes of `weight_shapes`."""
 
 NORM_EPSILON = 1e-5
-"""Added to a variance before its square root is taken, by every batch normalisation."""
+"""Constant added to the variance in every batch normalisation."""
 
 NORM_PARTS = ("weight", "bias", "running_mean", "running_var")
-"""What one batch normalisation keeps, a number a filter each: scale, shift, and the statistics of what it saw."""
+"""The arrays of a batch normalisation, with a number per filter: scale, shift, running mean and variance."""
 
 
 def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
@@ -41,12 +41,12 @@ def _shapes(config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]) -
 
 
 def num_parameters(config: NetworkConfig, shape: NetworkShape) -> int:
-    """How many numbers training changes (the running statistics of the norms are measured, not trained)."""
+    """Number of trained parameters (the running statistics of norms are measured, not trained)."""
     return sum(math.prod(s) for name, s in weight_shapes(config, shape).items() if ".running_" not in name)
 
 
 def policy_remark(config: NetworkConfig, shape: NetworkShape) -> str:
-    """What to do where the policy's last layer holds most of a network's parameters; "" where it does not."""
+    """Advice if the policy's last layer has most of a network's parameters; "" otherwise."""
     total, weights = num_parameters(config, shape), weight_shapes(config, shape)
     own = sum(math.prod(s) for name, s in weights.items() if name.startswith("policy_out"))
     if config.policy_head != "dense" or 2 * own < total or not shape.num_policy_planes:
@@ -61,9 +61,9 @@ def policy_remark(config: NetworkConfig, shape: NetworkShape) -> str:
 
 
 def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:
-    """Floating-point operations of one evaluation: 2 a multiplication with its addition.
+    """Floating-point operations of one evaluation. A multiplication and its addition count as 2.
 
-    Only convolutions (at every square) and linear layers count: norms are folded into them, the rest costs little.
+    Only convolutions and linear layers count, because norms are folded into them and the rest costs little.
     """
     squares = shape.height * shape.width
     sizes = [s for s in _shapes(config, shape, config.search_heads).values() if len(s) > 1]
@@ -71,14 +71,15 @@ def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:
 
 
 def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dict[str, NDArray[np.float32]]:
-    """Weights to begin with, a pure function of the arguments. The paper does not state its own.
+    """Initial weights, a pure function of the arguments. The paper does not state its own.
 
     - Convolutions and hidden layers: normal, standard deviation sqrt(2 / inputs), bias 0 (He et al. 2015,
       arXiv 1502.01852, eq. 10).
     - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
       1706.02677, section 5.1). A norm that ends a head: scale 0. The other norms: scale 1. All: shift 0.
     - The last layer of each head, `*_out` and `*_rest`: 0 (as the classification layer in Fixup, Zhang et
-      al. 2019, arXiv 1901.09321), so a new network has no opinion: every action equally likely, every value 0.
+      al. 2019, arXiv 1901.09321), so a new network gives all actions the same probability, and all positions the value
+      0.
     """
     random = np.random.default_rng(seed)
 
@@ -96,7 +97,7 @@ def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) ->
 
 
 class _WeightShapes:
-    """`Layers` that compute nothing: a node is its shape without B, and the shape of every weight is noted."""
+    """`Layers` that record the shape of every weight. A node is its shape without B."""
 
     def __init__(self) -> None:
         self.shapes: dict[str, tuple[int, ...]] = {}

@@ -95,7 +95,7 @@ def network_at(path: Path) -> CheckpointInfo:
         DataError: there is no checkpoint whose description is whole.
     """
     if not path.exists():
-        raise DataError(f"{path} is not there: name a run directory or a checkpoint's JSON.")
+        raise DataError(f"{path} does not exist: name a run directory or a checkpoint's JSON.")
     if path.suffix == ".json":
         return read_info(path)
     found = newest_checkpoint(path / "checkpoints") or newest_checkpoint(path)

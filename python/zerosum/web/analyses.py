@@ -1,4 +1,4 @@
-"""What a search found, as pages take it: win rates, lines with the cells of their moves, heat, territory."""
+"""The results of searches as JSON for pages: win rates, lines with the cells of their moves, heat, territory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zerosum.web.boards import move_cells
 MOST_LINES = 5
 LINE_PLIES = 12
 OWNERSHIP_GAMES = 32
-"""Random games behind a territory."""
+"""Random games for an estimate of territory."""
 LEAST_HEAT = 0.005
 
 
@@ -44,7 +44,7 @@ def analysis_json(found: Analysis) -> dict[str, Any]:
 
 
 def point(report: Analysis | None, value: float) -> list[float | None]:
-    """(win rate of the first player, share of draws or None) of a position; `value` is the first player's."""
+    """(win rate of the first player, share of draws or None) of a position. `value` is for the first player."""
     share = None if report is None or report.root.draw is None else round(float(report.root.draw), 4)
     if report is None:
         share = float(value == 0)
@@ -65,7 +65,7 @@ def heat(found: Analysis) -> dict[str, list[list[float]]]:
 
 
 def ownership(game: Rules, state: State, *, num_games: int = OWNERSHIP_GAMES) -> list[float] | None:
-    """Who owns each cell in [-1, 1] for the first player, by random games; None in games without a score."""
+    """Ownership of each cell in [-1, 1] for the first player, by random games; None in games without a score."""
     if game.score(state) is None:
         return None
     found = game.ownership(state, num_games, 0)

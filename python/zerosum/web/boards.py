@@ -1,8 +1,8 @@
-"""A position as a page shows it: a drawing, and where on it each legal move begins and ends.
+"""A position for a page: a drawing, and the cells where each legal move begins and ends.
 
-A move's text says its cells where the board has labels ("e2e4", "D4", "P*5e", "a1-b2"); a move without such words is
-placed by what it changes on the board ("4" of a game with columns). So every game is clicked in the same way. A game
-that has only text is drawn as a board if its text is one, and as text otherwise.
+If the board has labels, a move's text names its cells ("e2e4", "D4", "P*5e", "a1-b2"). Any other move is placed by the
+cells that it changes ("4" in a game with columns). All games are clicked in the same way. A game without a picture is
+drawn as a board if its text is one, and as text otherwise.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from zerosum.games.picture import Geometry, picture_svg, text_svg
 EMPTY = frozenset(".-_·+ ")
 """Signs of an empty cell in a board of text."""
 MEN_OF = {sign: int(index >= 6) for index, sign in enumerate("♔♕♖♗♘♙♚♛♜♝♞♟")}
-"""Whose a man of chess in a board of text is."""
+"""Owner of a chess piece in a board of text."""
 STONES = {"X": 0, "O": 1, "x": 0, "o": 1, "●": 0, "○": 1}
-"""Whose a stone is where no plane says it."""
+"""Owner of a stone if no plane tells it."""
 WALKED_PLIES = 12
-"""Plies of a game in which it is found out whose a sign is."""
+"""Plies of a game that are played to find the owners of signs."""
 MEN = {"k": "king", "q": "queen", "r": "rook", "b": "bishop", "n": "knight", "p": "pawn"}
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What `Picture` has, for a game that has none; cells, labels and marks as there."""
+    """The attributes of `Picture` for a game without one."""
 
     grid: str
     cells: list[tuple[int, str, str] | None]
@@ -50,19 +50,19 @@ class PlacedMove:
     action: int
     text: str
     source: int | str | None
-    """The cell where it begins, the sign of a piece in hand, or None for a move that only has a target."""
+    """The cell where it begins, the sign of a piece in hand, or None for a move with only a target."""
     targets: tuple[int, ...]
     """The cells to click; several for a whole column, none for a move like a pass."""
     rest: str
-    """What the text says besides its cells: a promotion's piece, "+"; "" usually."""
+    """The rest of the text besides the cells: a promotion's piece, "+"; usually ""."""
 
     def json(self) -> list[Any]:
-        """As the page takes it."""
+        """The move as JSON for the page."""
         return [self.action, self.text, self.source, list(self.targets), self.rest]
 
 
 def picture_of(game: Rules, state: State) -> AnyPicture | None:
-    """The board of a position; None if the game has only text, which is no board."""
+    """The board of a position; None if the game has only text that is not a board."""
     return game.picture(state) or _board_in_text(game, state)
 
 
@@ -74,14 +74,14 @@ def draw(
     flipped: bool = False,
     western: bool = False,
 ) -> dict[str, Any]:
-    """The drawing of a position, its cells with names, and who holds what, as JSON takes it.
+    """The drawing of a position, the names of its cells and the pieces in hand, as JSON.
 
     Args:
         game: The rules.
         state: The position.
         last: The position before and the action that led here, to be marked.
-        flipped: As the second player sees it.
-        western: Letters for characters.
+        flipped: Whether the board is seen from the second player's side.
+        western: Whether letters replace Japanese characters.
     """
     picture = picture_of(game, state)
     title = f"{game.spec.full_name}, {'game over' if game.outcome(state) is not None else 'to be played'}"
@@ -91,7 +91,7 @@ def draw(
     if last is not None and not picture.last_move:
         marked = move_cells(game, last[0], last[1])
     drawn = picture_svg(
-        picture,  # type: ignore[arg-type]  # a Drawing has what is asked of it
+        picture,  # type: ignore[arg-type]  # a Drawing has the attributes used here
         title=title,
         western=western,
         flipped=flipped,
@@ -118,7 +118,7 @@ def draw(
 
 
 def move_cells(game: Rules, state: State, action: int) -> list[int]:
-    """The cells of a move, for arrows and marks; () for one without."""
+    """The cells of a move, for arrows and marks; empty for a move without cells."""
     move = place_moves(game, state, [action])[0]
     targets = move.targets
     if len(targets) > 1:  # a column: the cell that it fills
@@ -127,7 +127,7 @@ def move_cells(game: Rules, state: State, action: int) -> list[int]:
 
 
 def place_moves(game: Rules, state: State, actions: Sequence[int]) -> list[PlacedMove]:
-    """Legal actions with their places."""
+    """Legal actions with their cells."""
     picture = picture_of(game, state)
     if picture is None:
         return [PlacedMove(action, text := game.action_text(state, action), None, (), text) for action in actions]
@@ -171,13 +171,13 @@ def _changed(game: Rules, state: State, action: int) -> list[int]:
 
 
 def _cell_names(picture: AnyPicture) -> list[str]:
-    """As people name cells, column and row; "" where rows have no labels."""
+    """The names of cells, column and row; "" if rows have no labels."""
     return [column + row if row else "" for row in picture.row_labels for column in picture.column_labels]
 
 
 @functools.lru_cache(maxsize=64)
 def _cell_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Finds names of cells, the longer ones first: a10 is not a1."""
+    """A pattern of the names of cells, the longer ones first: a10 is not a1."""
     ordered = sorted(names, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, ordered)), re.IGNORECASE) if ordered else None
 
@@ -199,7 +199,7 @@ def _hands(captions: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
     for line in captions:
         if found := re.fullmatch(r"(\w+) holds (.*)", line):
             pieces = re.findall(r"(\d*)([A-Za-z])", "" if found[2] == "nothing" else found[2])
-            # The lines are from the top of the board: the second player's hand comes first.
+            # The lines go from the top of the board, so the second player's hand comes first.
             hands.append({"name": found[1], "pieces": [[sign.upper(), int(number or 1)] for number, sign in pieces]})
         elif not line.endswith("to move"):
             others.append(line)
@@ -252,7 +252,7 @@ def _rows_in_text(
 
 @functools.lru_cache(maxsize=32)
 def _owners(game: Rules) -> dict[str, int]:
-    """Whose a sign is: its cells are those of a plane "own …" or "opponent's …" where the first player is to move."""
+    """The owners of signs, by planes named "own …" or "opponent's …" in positions with the first player to move."""
     owners: dict[str, int] = {}
     state, (height, width) = game.initial_state(), game.spec.board_shape
     for _ in range(WALKED_PLIES):

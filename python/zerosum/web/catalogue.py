@@ -1,4 +1,4 @@
-"""A page about each game: its board, rules, options, and what a network is told of a position."""
+"""A page about each game: its board, rules, options, and the planes of the network's input."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from zerosum.web.boards import draw
 from zerosum.web.library import Library
 
 MOST_PLANES = 64
-"""Planes that are drawn, the first ones."""
+"""Most planes that are drawn."""
 
 
 def games(library: Library) -> list[dict[str, Any]]:
-    """All games with a drawing of a position some moves into a game."""
+    """All games, each with a drawing of a position after some moves."""
     found = []
     for name in library.game_names():
         game = library.game(name)
         if "(" not in name and game.spec.full_name != name and not game.is_python:
-            continue  # short for another one with options
+            continue  # an abbreviation of another name
         state = game.initial_state()
         found.append(
             {
@@ -34,7 +34,7 @@ def games(library: Library) -> list[dict[str, Any]]:
 
 
 def page(game: Rules, moves: str) -> dict[str, Any]:
-    """Everything about a game, with the planes of the position after some moves.
+    """The page about a game, with the planes of the position after some moves.
 
     Raises:
         GameError: a move is illegal.

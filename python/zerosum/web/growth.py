@@ -1,7 +1,7 @@
-"""A search that is watched: the textbook's (`search/textbook.py`) on any position, one simulation at a time.
+"""A search being watched: the textbook's (`search/textbook.py`) on any position, one simulation at a time.
 
-Each simulation is kept with what it changed, so that it can be taken back; evaluations are kept by their moves, so that
-stepping again gives the same tree.
+Each simulation is kept with its changes, so that it can be undone. Evaluations are kept by their moves, so that the
+same steps give the same tree again.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ from zerosum.web.boards import draw, move_cells
 MOST_SIMULATIONS = 20_000
 MOMENTS = (100, 1_000, 10_000)
 WIDTHS = (6, 3, 2)
-"""Children that are drawn of the root, of each of those, and of theirs."""
+"""Most children that are drawn of the root, of its children, and of their children."""
 SHOWN_NODES = 10
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What selection goes by."""
+    """The settings of selection."""
 
     c: float = 2.5
     """c_init of the textbook, on values in [-1, 1]."""
     unvisited_q: float = -1.0
-    """Q of a move without visits, "first-play urgency"."""
+    """Q of a move without visits ("first-play urgency")."""
     has_noise: bool = False
-    """Dirichlet noise at the root, a quarter, as in self-play."""
+    """Whether the root's priors have a quarter of Dirichlet noise, as in self-play."""
 
 
 @dataclass
 class Entry:
-    """One simulation and what takes it back."""
+    """One simulation, with the data to undo it."""
 
     number: int
     settings: Settings
     steps: tuple[Step, ...]
     value: float
-    """Backed up, for the player to move at the root."""
+    """The value backed up, for the player to move at the root."""
     is_over: bool
     path: list[Node] = field(repr=False)
     actions: tuple[int, ...] = ()
     sums: tuple[float, ...] = ()
-    """`value_sum` of the path's nodes before it."""
+    """`value_sum` of the path's nodes before the simulation."""
     has_expanded: bool = False
     has_made_leaf: bool = False
 
     def json(self) -> dict[str, Any]:
-        """As a page takes it."""
+        """The simulation as JSON for the page."""
         return {
             "number": self.number,
             "c": self.settings.c,
@@ -72,13 +72,13 @@ class Entry:
 
 
 class Growth:
-    """A tree that grows."""
+    """A search tree that grows step by step."""
 
     def __init__(self, player: Player, state: State, settings: Settings | None = None, *, seed: int = 0) -> None:
-        """Evaluate the root, and nothing else yet.
+        """Evaluate the root.
 
         Raises:
-            GameError: the game is over there.
+            GameError: the game is over in this position.
         """
         self.player, self.game, self.state, self._seed = player, player.game, state, seed
         if self.game.outcome(state) is not None:
@@ -97,18 +97,18 @@ class Growth:
             self.reset()
 
     def reset(self) -> None:
-        """Begin anew; evaluations stay known."""
+        """Begin a new tree; evaluations are kept."""
         self.entries, self.moments = [], {}
         self.root = self._new_root()
 
     def step(self) -> Entry:
-        """One simulation: select, expand and evaluate, back up.
+        """Make one simulation: select, expand and evaluate, back up.
 
         Raises:
-            SettingsError: there were as many as are allowed.
+            SettingsError: the tree has the largest allowed number of simulations.
         """
         if len(self.entries) >= MOST_SIMULATIONS:
-            raise SettingsError(f"the tree has {MOST_SIMULATIONS:,} simulations: begin anew to go on.")
+            raise SettingsError(f"the tree has {MOST_SIMULATIONS:,} simulations, which is the limit: begin a new tree.")
         c, unvisited = np.float32(self.settings.c), np.float32(self.settings.unvisited_q)
         path = select(self.game, self.root, c_init=c, unvisited_q=unvisited)
         leaf = path[-1]
@@ -143,10 +143,10 @@ class Growth:
         return entry
 
     def rewind(self, number: int) -> None:
-        """Go back to the tree after so many simulations.
+        """Go back to the tree after `number` simulations.
 
         Raises:
-            SettingsError: there is no such simulation.
+            SettingsError: the tree has fewer simulations.
         """
         if not 0 <= number <= len(self.entries):
             raise SettingsError(f"simulation {number} is out of range: 0 to {len(self.entries)}.")
@@ -190,7 +190,7 @@ class Growth:
         return shown
 
     def view(self) -> dict[str, Any]:
-        """What a page shows: the tree, the newest simulations, the moves of the root."""
+        """The data for the page: the tree, the newest simulations, the moves of the root."""
         root = self.root
         lit = tuple(self.entries[-1].actions) if self.entries else ()
         best = max(root.children.items(), key=lambda one: (one[1].visits, root.priors[one[0]]), default=None)

@@ -21,7 +21,7 @@ MOST_STEPS = 10_000
 
 
 async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """A position and who evaluates; only the root is evaluated."""
+    """Open a position with an evaluator; only the root is evaluated."""
     library = visit.house.library
     game = await asyncio.to_thread(library.game, fields.text("game") or "connect4")
     moves = fields.text("moves")
@@ -43,7 +43,7 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def growth_step(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Simulations; more than a few are made meanwhile, and told as events."""
+    """Make simulations. More than a few are made in the background and sent as events."""
     growth, number = _growth(visit), fields.integer("number", 1, MOST_STEPS) or 1
     visit.stop("growth")
     if number <= 10:
@@ -54,7 +54,7 @@ async def growth_step(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def growth_settings(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Other settings; the tree stays, unless noise comes or goes."""
+    """Change the settings. The tree stays unless the noise changes."""
     growth = _growth(visit)
     settings = _settings(fields, growth.settings)
     await visit.house.searches.call(lambda: growth.change(settings))
@@ -62,7 +62,7 @@ async def growth_settings(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def growth_rewind(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Back to a simulation."""
+    """Go back to an earlier simulation."""
     visit.stop("growth")
     growth, number = _growth(visit), fields.integer("number", 0, MOST_SIMULATIONS) or 0
     await visit.house.searches.call(lambda: growth.rewind(number))
@@ -70,20 +70,20 @@ async def growth_rewind(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def growth_reset(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """A new tree."""
+    """Begin a new tree."""
     visit.stop("growth")
     await visit.house.searches.call(_growth(visit).reset)
     return _view(visit)
 
 
 async def growth_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """End what goes on."""
+    """Stop simulations in the background."""
     visit.stop("growth")
     return _view(visit)
 
 
 async def growth_moment(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """The most visited positions now, or as they were after so many simulations."""
+    """The most visited positions, now or after an earlier simulation."""
     growth, moment = _growth(visit), fields.integer("number", 0, MOST_SIMULATIONS) or 0
     nodes = growth.moments.get(moment)
     return {"nodes": nodes if nodes is not None else await visit.house.searches.call(growth.most_visited)}
@@ -91,7 +91,7 @@ async def growth_moment(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 def _growth(visit: Visit) -> Growth:
     if visit.growth is None:
-        raise SettingsError("there is no search to watch: open one first.")
+        raise SettingsError("no search is open: open one first.")
     return visit.growth
 
 
@@ -109,7 +109,7 @@ def _view(visit: Visit) -> dict[str, Any]:
 
 
 def _steps(growth: Growth, number: int) -> int:
-    """At most so many simulations in a slice of time; how many there were."""
+    """Make at most `number` simulations in a slice of time; return their number."""
     until = time.monotonic() + SLICE_SECONDS
     done = 0
     while done < number and time.monotonic() < until:

@@ -2,12 +2,12 @@
 
                 root                        the first player is to move: "we"
         A        B        C                 the opponent replies
-      A1  A2     B1     C1  C2              nobody looks further
+      A1  A2     B1     C1  C2              the search ends here
 
 Selection maximises Q(s, a) + c * P(s, a) * sqrt(sum N) / (1 + N(s, a)), Q of an unvisited move is 0, sums are over the
 moves of the node; there is no noise, no proof and no cache. Ties go to the higher prior, then to the first move. The
-move to play is the most visited one, of equals the one with the higher prior. Values are those of the root's player,
-"our view"; below A, B and C the opponent chooses by their negatives.
+move to play is the most visited one, and among equals the one with the higher prior. Values are those of the root's
+player, "our view"; below A, B and C the opponent chooses by their negatives.
 
     lesson = Lesson("trap")
     entry = lesson.step()
@@ -37,11 +37,11 @@ class Scenario:
     name: str
     title: str
     tells: str
-    """A sentence: what happens here."""
+    """What the scenario shows, in a sentence."""
     priors: dict[str, float]
     """P of every move, by its node."""
     values: dict[str, float]
-    """v of every node, in our view: what the network says of A, B and C, and how the replies end."""
+    """v of every node, in our view: the network's values of A, B and C, and the results of the replies."""
 
 
 def _scenario(
@@ -96,7 +96,7 @@ SCENARIOS = {
 
 @dataclass(frozen=True)
 class Weighed:
-    """A move as selection saw it, in the view of the player who chooses."""
+    """A move during selection, in the view of the player who chooses."""
 
     move: str
     visits: int
@@ -112,16 +112,16 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Backup:
-    """What a node on the way got."""
+    """The change of a node on the path."""
 
     node: str
     added: float
-    """The value that came back, in the view of the player who chose this move: its sign flips from level to level."""
+    """The value backed up, in the view of the player who chose this move: its sign alternates between levels."""
     visits: int
-    """N after it."""
+    """N after the backup."""
     q_before: float
     q: float
-    """Q after it, in the same view."""
+    """Q after the backup, in the same view."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +129,15 @@ class Entry:
     """One simulation: its four phases."""
 
     number: int
-    """From 1."""
+    """The number of the simulation, from 1."""
     c: float
-    """The constant that it was made with."""
+    """The constant c of this simulation."""
     selections: tuple[tuple[Weighed, ...], ...]
-    """Select: the moves of each node on the way, in the tree's order."""
+    """Select: the moves of each node on the path, in the tree's order."""
     path: tuple[str, ...]
-    """The moves that were chosen."""
+    """The chosen moves."""
     expanded: tuple[str, ...]
-    """Expand: the moves that the leaf got; empty if it has none, or had them."""
+    """Expand: the new moves of the leaf; empty if it has none, or had them before."""
     leaf: str
     value: float
     """Evaluate: v of the leaf, in our view."""
@@ -160,7 +160,7 @@ class _Edge:
 
 @dataclass
 class Lesson:
-    """A scenario under search. Everything in it follows from the scenario and the c of each step."""
+    """A scenario under search, determined by the scenario and the c of each step."""
 
     name: str = "right"
     c: float = DEFAULT_C
@@ -182,17 +182,17 @@ class Lesson:
         """Use another constant from the next step on; the tree stays.
 
         Raises:
-            SettingsError: it is out of range.
+            SettingsError: c is out of range.
         """
         if not 0 <= c <= MOST_C:
             raise SettingsError(f"c is {c:g}, allowed is 0 to {MOST_C:g}.")
         self.c = c
 
     def step(self) -> Entry:
-        """One simulation.
+        """Make one simulation.
 
         Raises:
-            SettingsError: there were as many as a lesson may have.
+            SettingsError: the lesson has the largest allowed number of simulations.
         """
         if len(self.entries) >= MOST_STEPS:
             raise SettingsError(f"the lesson has {MOST_STEPS} simulations: reset it to go on.")
@@ -227,10 +227,10 @@ class Lesson:
         return entry
 
     def rewind(self, number: int) -> None:
-        """Go back to the tree after so many simulations. The next step uses the c that was used there.
+        """Go back to the tree after `number` simulations. The next step uses the c of that time.
 
         Raises:
-            SettingsError: there is no such step.
+            SettingsError: the lesson has fewer simulations.
         """
         if not 0 <= number <= len(self.entries):
             raise SettingsError(f"step {number} is out of range: 0 to {len(self.entries)}.")
@@ -248,7 +248,7 @@ class Lesson:
         self._edges = {node: _Edge() for node in self.scenario.priors}
 
     def played(self) -> str:
-        """The move to play: the most visited; the higher prior before the first simulation, and of equals."""
+        """The move to play: the most visited one, and among equals the one with the higher prior."""
         return max("ABC", key=lambda move: (self._edges[move].visits, self.scenario.priors[move]))
 
     def visits(self, node: str) -> int:
@@ -260,7 +260,7 @@ class Lesson:
         return self._edges[node].q
 
     def tree(self) -> dict[str, Any]:
-        """The tree as JSON takes it: every move with N, W, Q, P, and U for the player who chooses it."""
+        """The tree as JSON: every move with N, W, Q, P, and U for the player who chooses it."""
 
         def node(name: str) -> dict[str, Any]:
             edge, siblings = self._edges[name], REPLIES[PARENTS[name]] if name in PARENTS else ("A", "B", "C")
@@ -289,7 +289,7 @@ class Lesson:
         }
 
     def view(self, *, last: int = 200) -> dict[str, Any]:
-        """What a page shows: the scenario, the tree and the newest entries of the log."""
+        """The data for the page: the scenario, the tree and the newest entries of the log."""
         return {
             "scenario": asdict(self.scenario),
             "scenarios": [[one.name, one.title] for one in SCENARIOS.values()],
@@ -317,5 +317,5 @@ class Lesson:
 
 
 def _chosen(weighed: tuple[Weighed, ...]) -> str:
-    """The move with the largest Q + U; of equals the one with the higher prior, then the first."""
+    """The move with the largest Q + U; among equals the one with the higher prior, then the first."""
     return max(weighed, key=lambda one: (one.sum, one.prior)).move

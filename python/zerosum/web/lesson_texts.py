@@ -1,4 +1,4 @@
-"""What the teaching page says, at six reading levels; each paragraph is bound to the scenario that it speaks of."""
+"""The texts of the teaching page, at six reading levels; each paragraph belongs to a scenario."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ SUMMARY: tuple[tuple[str, str], ...] = (
 
 
 def lesson_texts() -> dict[str, Any]:
-    """All texts, as a page takes them."""
+    """All texts as JSON for the page."""
     return {
         "levels": [
             {"name": name, "parts": [{"scenario": scenario, "text": text} for scenario, text in parts]}

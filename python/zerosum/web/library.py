@@ -1,7 +1,7 @@
-"""Games and players that visitors may name. A name is looked up in what was given at the start: it is never a path.
+"""Games and players that visitors may name. Names are looked up among those given at the start, and are never paths.
 
 Players are written as in commands: `rollouts@400`, `alphabeta@3`, `random`, and runs and checkpoints by their labels
-(`runs/connect4`, `runs/connect4 step 1200`). Networks are loaded when they are first asked for.
+(`runs/connect4`, `runs/connect4 step 1200`). Networks are loaded at their first use.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from zerosum.play.player import (
 from zerosum.web.limits import Limits
 
 MOST_DEPTH = 6
-"""Plies that `alphabeta` looks ahead at most: such a search cannot be stopped."""
+"""Largest depth of `alphabeta`, whose search cannot be stopped."""
 LONGEST_NAME = 200
 MOST_CHECKPOINTS = 30
-"""Checkpoints of a run that are listed, the newest ones."""
+"""Most checkpoints of a run that are listed: the newest ones."""
 
 Opponent = Player | AlphaBeta | RandomPlay
 
@@ -58,29 +58,29 @@ class Network:
 
 @dataclass
 class Library:
-    """What visitors may name."""
+    """The games and players that visitors may name."""
 
     runs: Sequence[Path]
     """Run directories, directories of runs, and checkpoints' JSON files."""
     own_games: Sequence[str] = ()
-    """Games written in Python, `path.py:Class`: their code runs when the library is made."""
+    """Games written in Python, `path.py:Class`: their code is executed when the library is made."""
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._players: OrderedDict[tuple[str, str], Player] = OrderedDict()
         self._rules: OrderedDict[str, Rules] = OrderedDict()
-        # A page sees the name of the file, not where it is.
+        # A page sees the file's name without its directory.
         self._own: dict[str, Rules] = {_short(name): make(name) for name in self.own_games}
 
     # ---- games
 
     def game_names(self) -> list[str]:
-        """Names to choose from, own games first."""
+        """The names of games, own games first."""
         return [*self._own, *sorted(core_game_names())]
 
     def game(self, name: str) -> Rules:
-        """The rules by a name with options, or by that of an own game.
+        """The rules of a game, by a name with options or the name of an own game.
 
         Raises:
             GameError: the name is unknown, or an option is out of range.
@@ -140,7 +140,7 @@ class Library:
     # ---- players
 
     def opponents(self, game: Rules) -> list[dict[str, Any]]:
-        """Players of a game, as a page lists them: name, kind, and where a number belongs."""
+        """Players of a game for the page: name, kind, and the place of a number."""
         spec = game.spec
         networks = [
             {"name": one.label, "kind": "network", "step": one.step}
@@ -155,14 +155,14 @@ class Library:
         ]
 
     def usual_opponent(self, game: Rules) -> str:
-        """Who is played if nobody is named: the newest network, or rollouts."""
+        """The default opponent: the newest network, or rollouts."""
         return str(self.opponents(game)[0]["name"])
 
     def player(self, word: str, game: Rules) -> Opponent:
-        """The player of these words at a game. Loads a network where it is not in memory: takes seconds.
+        """The player of a game by its words. Loading a network takes seconds.
 
         Raises:
-            SettingsError: nobody goes by these words, or a number is above its limit.
+            SettingsError: the words name no player, or a number is above its limit.
             DataError: a checkpoint is damaged or of another game.
         """
         name, number = _split(word)
@@ -171,7 +171,7 @@ class Library:
         if name == ALPHA_BETA:
             depth = DEFAULT_DEPTH if number is None else number
             if not 1 <= depth <= MOST_DEPTH:
-                raise SettingsError(f"{ALPHA_BETA}@{depth} looks too far ahead: 1 to {MOST_DEPTH} plies are allowed.")
+                raise SettingsError(f"{ALPHA_BETA}@{depth} is out of range: 1 to {MOST_DEPTH} plies are allowed.")
             return alpha_beta(depth)
         if number is not None and not 1 <= number <= self.limits.simulations:
             raise SettingsError(
@@ -189,16 +189,14 @@ class Library:
         return player.judged_by(player.evaluator, replace(player.config, num_simulations=most, memory_mib=memory))
 
     def analyst(self, word: str, game: Rules) -> Player:
-        """As `player`, for somebody who judges.
+        """A player by its words that can analyse.
 
         Raises:
-            SettingsError, DataError: as there; or the player has no search.
+            SettingsError, DataError: as `player`; or the player has no search.
         """
         player = self.player(word or self.usual_opponent(game), game)
         if not isinstance(player, Player):
-            raise SettingsError(
-                f"{player.name} plays without a search that values its moves: name a network or rollouts."
-            )
+            raise SettingsError(f"{player.name} has no search that evaluates moves: name a network or rollouts.")
         return player
 
     def _network_player(self, label: str, game: Rules) -> Player:
@@ -221,9 +219,9 @@ class Library:
 
 
 def _split(word: str) -> tuple[str, int | None]:
-    """A player and the number behind the @."""
+    """A player's name and the number after the @."""
     if len(word) > 2 * LONGEST_NAME:
-        raise SettingsError(f"unknown player {shown(word)}: a name has {2 * LONGEST_NAME} letters at the most.")
+        raise SettingsError(f"unknown player {shown(word)}: a name has {2 * LONGEST_NAME} letters at most.")
     found = re.fullmatch(r"(.+)@(\d{1,9})", word, re.ASCII)
     return (found[1], int(found[2])) if found else (word, None)
 

@@ -1,4 +1,4 @@
-"""How much one visitor may ask for, and all of them together."""
+"""Limits for one visitor, and for all of them together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zerosum.base.settings import num_cores
 
 @dataclass(frozen=True)
 class Limits:
-    """Maxima; a request above one is refused with a sentence that has it."""
+    """Maximum values. A request above one is refused with a message that names it."""
 
     simulations: int = 100_000
     """Simulations of one search."""
@@ -27,7 +27,7 @@ class Limits:
     games: int = 100
     """Games of an uploaded file."""
     networks: int = 4
-    """Networks in memory; the one that was not used for longest is dropped."""
+    """Networks in memory; the least recently used one is dropped."""
     searching: int = num_cores()
     """Searches that run at the same moment."""
 

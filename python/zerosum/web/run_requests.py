@@ -51,7 +51,7 @@ async def runs_game(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def runs_train(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Begin a run, or go on with one."""
+    """Begin or continue a run."""
     trainings, minutes = _trainings(visit), fields.number("minutes", 0.01, MOST_MINUTES) or 10.0
     name, game = fields.text("run"), fields.text("game") or "connect4"
     return {"command": await asyncio.to_thread(trainings.start, name, game, minutes)}

@@ -1,6 +1,6 @@
-"""What a run's directory shows, to a page: curves, checkpoints, the newest games. It is read, and never written.
+"""The data of runs for pages: curves, checkpoints, the newest games. Nothing is written.
 
-A training may go on meanwhile: files are read as they are at that moment, and what is cut short is left out.
+A training may be in progress: files are read in their present state, and incomplete lines are left out.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def overview(runs: dict[str, Path]) -> list[dict[str, Any]]:
 
 
 def curves(label: str, directory: Path) -> dict[str, Any]:
-    """The figures of a run, thinned to what can be drawn, and what is said of it.
+    """The figures of a run, thinned for drawing, and the verdict on it.
 
     Raises:
         DataError: the run is damaged.
@@ -111,7 +111,7 @@ def newest_games(directory: Path) -> list[dict[str, Any]]:
 
 
 def one_game(game: Rules, directory: Path, number: int, ply: int) -> dict[str, Any]:
-    """A position of a recorded game with what the search thought there.
+    """A position of a recorded game with the search's results.
 
     Raises:
         SettingsError: the game is not among the newest ones.
@@ -192,13 +192,13 @@ def _read(directory: Path) -> tuple[RunConfig, list[MetricsRow]]:
 
 
 def _thinned(rows: Sequence[MetricsRow]) -> list[MetricsRow]:
-    """At most `MOST_POINTS` rows, the last one among them."""
+    """At most `MOST_POINTS` rows, including the last one."""
     step = max(1, -(-len(rows) // MOST_POINTS))
     return [*rows[:-1:step], rows[-1]] if rows else []
 
 
 def _left(config: RunConfig, last: MetricsRow | None) -> str:
-    """What is left of the budget, in words."""
+    """The rest of the budget, in words."""
     if last is None:
         return ""
     if config.training.steps is not None:
@@ -208,12 +208,12 @@ def _left(config: RunConfig, last: MetricsRow | None) -> str:
 
 @functools.lru_cache(maxsize=4)
 def _shard(path: Path) -> list[GameRecord]:
-    """The games of a sealed shard, whose name says its content: it never changes."""
+    """The games of a sealed shard. They are cached, because a shard never changes."""
     return read_shard(path)
 
 
 def _newest(directory: Path, number: int) -> list[GameRecord]:
-    """The newest finished games that are whole."""
+    """The newest finished and undamaged games."""
     games = directory / "games"
     try:
         manifest: Manifest = read_manifest(games)

@@ -1,7 +1,7 @@
-"""Searches of all visitors on this machine's cores, in turns: each runs for a slice of a second, then the next one.
+"""Searches of all visitors on this machine's cores, in turns of a fraction of a second.
 
-So a long analysis keeps nobody waiting, and a search whose visitor has gone ends within its slice. Seconds of a search
-are those in which it ran.
+A long analysis does not block other visitors, and a search whose visitor has left ends within its slice. Seconds of a
+search count only its own slices.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ T = TypeVar("T")
 
 
 class Searches:
-    """Takes turns. Its methods are called from one event loop."""
+    """Runs searches in turns. Its methods are called from one event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._pool = ThreadPoolExecutor(limits.searching, thread_name_prefix="search")
         self.num_running = 0
-        """Searches under way, those that wait for their turn among them."""
+        """Searches in progress, including those that wait for their turn."""
 
     def close(self) -> None:
-        """End the threads, once their slices are done."""
+        """End the threads after their slices."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     async def call(self, work: Callable[[], T]) -> T:
-        """The result of a call that takes a while, in its turn."""
+        """The result of a long call, which runs when its turn comes."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     async def search(
@@ -57,12 +57,11 @@ class Searches:
 
         Args:
             player: Its evaluator and settings.
-            state: A position whose game goes on.
-            simulations: To make, and
-            seconds: to search; the first limit that is reached ends it. The player's own simulations if neither is
-                given.
-            num_lines: Moves with the best play after them.
-            on_report: Told what was found after each slice, in the event loop.
+            state: A position that is not over.
+            simulations: Simulations to make; the player's own number if neither limit is given.
+            seconds: Seconds to search. The first limit that is reached ends the search.
+            num_lines: Moves that are reported with the best play after them.
+            on_report: Gets the results after each slice, in the event loop.
         """
         if simulations is None and seconds is None:
             simulations = player.config.num_simulations
@@ -90,10 +89,10 @@ class Searches:
 
 
 def _sliced(config: SearchConfig) -> SearchConfig:
-    """Settings of a search that may be interrupted: sequential halving has to know its end."""
+    """Settings of an interruptible search, without sequential halving, which has to know its end."""
     return replace(config, root_selection="puct")
 
 
 def is_random(player: Player) -> bool:
-    """Whether positions are judged by random games."""
+    """Whether a player evaluates by random games."""
     return isinstance(player.evaluator, RolloutEvaluator)

@@ -1,8 +1,8 @@
-"""HTTP and the WebSocket of `zerosum web`: files of the page, who may connect, and the visits.
+"""HTTP and the WebSocket of `zerosum web`: the page's files, the checks of connections, and the visits.
 
-On another address than this computer's own a token is demanded: who opens the page with `?token=…` gets a cookie, and
-everybody else an answer that says so. Requests with a foreign `Host` or `Origin` are refused, so that no other page in
-the same browser can talk to this program.
+An address other than this computer's own requires a token: opening the page with `?token=…` sets a cookie, and other
+requests are refused with an explanation. Requests with a foreign `Host` or `Origin` are refused, so that no other page
+in the same browser can use this program.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 MOST_UNSENT = 200
-"""Events that may wait for a slow page; the connection of one that does not read them is closed."""
+"""Most events that wait for a slow page, before its connection is closed."""
 PING_SECONDS = 20.0
 
 
 class Door:
-    """Refuses who may not come in, before anything else looks at a request."""
+    """Refuses forbidden requests before anything else handles them."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str], token: str) -> None:
         self._app, self._hosts, self._token = app, hosts, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As ASGI has it."""
+        """Handle a request by ASGI."""
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         connection = HTTPConnection(scope)
@@ -76,10 +76,10 @@ class Door:
     def _refusal(self, connection: HTTPConnection) -> str:
         host = connection.headers.get("host", "")
         if _host_name(host) not in self._hosts and "*" not in self._hosts:
-            return "zerosum: this name of the computer was not expected. Open the address that `zerosum web` printed.\n"
+            return "zerosum: unexpected host name. Open the address that `zerosum web` printed.\n"
         origin = connection.headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
-            return "zerosum: another page may not use this one.\n"
+            return "zerosum: requests from other pages are refused.\n"
         if self._token:
             given = connection.query_params.get("token") or connection.cookies.get(COOKIE, "")
             if not hmac.compare_digest(given.encode(), self._token.encode()):
@@ -95,7 +95,7 @@ def _host_name(host: str) -> str:
 
 
 def static_files() -> dict[str, tuple[bytes, str]]:
-    """The files of the page, by their names, with their types: all that can be asked for."""
+    """The page's files by their names, with their types. Only these can be requested."""
     folder = resources.files("zerosum.web").joinpath("static")
     found = {}
     for file in folder.iterdir():
@@ -106,19 +106,19 @@ def static_files() -> dict[str, tuple[bytes, str]]:
 
 
 def application(house: House, *, hosts: frozenset[str], token: str = "") -> Starlette:
-    """The program behind the page.
+    """The ASGI application of the page.
 
     Args:
-        house: What visits share.
-        hosts: Names of this computer that requests may use; "*" is any.
-        token: That everybody has to give; "" is none.
+        house: The objects that visits share.
+        hosts: Names of this computer that requests may use; "*" for any.
+        token: The required token; "" for none.
     """
     files = static_files()
 
     async def file(request: Request) -> Response:
         content, kind = files.get(request.path_params.get("name", "index.html"), (b"", ""))
         if not kind:
-            return PlainTextResponse("zerosum: there is no such page.\n", status_code=404, headers=HEADERS)
+            return PlainTextResponse("zerosum: this page does not exist.\n", status_code=404, headers=HEADERS)
         return Response(content, media_type=kind, headers=HEADERS)
 
     num_visitors = 0
@@ -152,7 +152,7 @@ def application(house: House, *, hosts: frozenset[str], token: str = "") -> Star
 
 
 async def converse(socket_: WebSocket, house: House) -> None:
-    """Answer a page until it goes, and send it events meanwhile."""
+    """Answer a page's messages and send it events until it disconnects."""
     unsent: asyncio.Queue[dict[str, Any]] = asyncio.Queue(MOST_UNSENT)
 
     def tell(message: dict[str, Any]) -> None:
@@ -187,7 +187,7 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens at an address.
 
     Raises:
-        SettingsError: the address is none of this computer's, or the port is taken.
+        SettingsError: the address is not one of this computer, or the port is in use.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -225,12 +225,12 @@ def serve(
     """Serve the page until Ctrl-C.
 
     Args:
-        house: What visits share.
-        host: Address to listen at; any other than this computer's own demands a token.
-        port: Port to listen at; 0 is any that is free.
-        opens_browser: Whether the page is opened at once.
-        say: Told the address, and what to know about it.
-        ready: Told the server and its address before it begins.
+        house: The objects that visits share.
+        host: Address to listen at; any other than this computer's own requires a token.
+        port: Port to listen at; 0 for any free one.
+        opens_browser: Whether the page is opened in the browser.
+        say: Gets the address and further messages.
+        ready: Gets the server and its address before it begins.
 
     Raises:
         SettingsError: the address cannot be listened at.
@@ -245,7 +245,7 @@ def serve(
     address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
     say(f"Open {address} in a browser; Ctrl-C ends it.")
     if token:
-        say("Everybody who has this address and its token may play and search on this computer. Nothing is encrypted.")
+        say("Anybody with this address and its token may play and search on this computer. Nothing is encrypted.")
     config = uvicorn.Config(
         application(house, hosts=hosts, token=token),
         log_level="error",
@@ -271,7 +271,7 @@ def serve(
 
 
 def new_house(library: Library, *, may_train: bool = False) -> House:
-    """A house of a library, with searches of its own; `may_train` lets the page start trainings."""
+    """The shared objects for a library. `may_train` lets the page start trainings."""
     limits = library.limits
     trainings = Trainings(library, is_allowed=may_train)
     return House(library, limits, Searches(limits), seed=secrets.randbits(31), trainings=trainings)

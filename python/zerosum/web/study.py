@@ -1,10 +1,10 @@
-"""A game that is analysed on a page: its moves, variations tried on the board, and what the review found.
+"""A game being analysed on a page: its moves, variations tried on the board, and the review.
 
     study = Study.opened(library, text="1. e4 e5 2. Qh5 Ke7", game="chess")
     study.goto(3)
     study.view()
 
-A `Study` searches nothing by itself: `reviewed` has `zerosum.analysis.review` search each position, with an analyst
+A `Study` does not search by itself: `reviewed` has `zerosum.analysis.review` search each position, with an analyst
 whose searches take turns with those of other visitors.
 """
 
@@ -35,7 +35,7 @@ MOST_VARIATION = 200
 
 
 class Study:
-    """A game, the position that is looked at, and the review of the game if there is one."""
+    """A game, the current position, and the review of the game if there is one."""
 
     def __init__(self, game: Rules, record: Record, *, others: Sequence[str] = ()) -> None:
         """Take a record without errors; `others` names the games of the same file."""
@@ -51,18 +51,18 @@ class Study:
             self.states.append(game.play(self.states[-1], action))
         self.ply = 0
         self.variation: list[int] = []
-        """Moves that were tried after `ply` moves of the game."""
+        """Moves of a variation after `ply` moves of the game."""
         self.review: Review | None = None
 
     @classmethod
     def opened(cls, library: Library, *, text: str = "", game: str = "", index: int = 0) -> Study:
-        """A study of what somebody pasted or uploaded.
+        """A study of a pasted or uploaded text.
 
         Args:
-            library: Knows the games.
+            library: The games.
             text: A file of games (PGN, SGF, KIF, CSA), a position, or moves; "" is the initial position.
-            game: Of a position or of moves; of a file it says itself.
-            index: Of the game in a file of several, from 0.
+            game: The game of a position or of moves; a file names its own.
+            index: Number of the game in a file of several, from 0.
 
         Raises:
             GameError, DataError, SettingsError: the text is none of these, or too long.
@@ -92,7 +92,7 @@ class Study:
             found = [name for name in library.game_names() if text and _position(library.game(name), text)]
             if not found:
                 raise GameError(
-                    "this begins like no game record (PGN, SGF, KIF, CSA) and is no position: choose the game whose"
+                    "this is neither a game record (PGN, SGF, KIF, CSA) nor a position: choose the game whose"
                     " moves these are."
                 )
             rules = library.game(found[0])
@@ -102,11 +102,11 @@ class Study:
             raise SettingsError(f"these are {len(words):,} moves, allowed are {library.limits.plies:,}.")
         return cls(rules, Record(rules.spec.full_name, tuple(map(Move, words)), start=start))
 
-    # ---- where we are
+    # ---- the current position
 
     @property
     def state(self) -> State:
-        """The position that is looked at."""
+        """The current position."""
         state = self.states[self.ply]
         for action in self.variation:
             state = self.game.play(state, action)
@@ -114,18 +114,18 @@ class Study:
 
     @property
     def path(self) -> list[int]:
-        """All actions that lead there."""
+        """All actions that lead to the current position."""
         return [*self.actions[: self.ply], *self.variation]
 
     def goto(self, ply: int) -> None:
-        """Look at the game's position after so many moves."""
+        """Go to the game's position after `ply` moves."""
         self.ply, self.variation = min(max(ply, 0), len(self.actions)), []
 
     def try_move(self, action: int) -> None:
-        """Go on by a move: the game's own, or one of a variation.
+        """Make a move, the game's own or one of a variation.
 
         Raises:
-            GameError: it is illegal.
+            GameError: the move is illegal.
         """
         if action not in self.game.legal_actions(self.state, past_soft_endings=True):
             raise GameError(f"action {action} is not legal here.")
@@ -135,16 +135,16 @@ class Study:
             self.variation.append(action)
 
     def back(self) -> None:
-        """One move back."""
+        """Take one move back."""
         if self.variation:
             self.variation.pop()
         else:
             self.ply = max(self.ply - 1, 0)
 
-    # ---- what a page is shown
+    # ---- the data for the page
 
     def view(self, *, flipped: bool = False, western: bool = False) -> dict[str, Any]:
-        """The position, the moves, and of the review what belongs to them."""
+        """The position, the moves, and their part of the review."""
         game, state, path = self.game, self.state, self.path
         before = self.states[self.ply]
         last = None
@@ -177,7 +177,7 @@ class Study:
         }
 
     def review_view(self) -> dict[str, Any]:
-        """The review as a page takes it: a point a position, a line a move."""
+        """The review for the page: a point per position, a line per move."""
         found = self.review
         assert found is not None
         moves = []
@@ -199,10 +199,10 @@ class Study:
         }
 
     def export(self, format: str) -> str:
-        """The record with what the review found, in a file's format or as JSON.
+        """The record with the review, in a file's format or as JSON.
 
         Raises:
-            SettingsError: there is no review yet, or the format is none for the game.
+            SettingsError: the game is not reviewed yet, or cannot be written in this format.
         """
         if self.review is None:
             raise SettingsError("the game is not reviewed yet: review it first.")
@@ -211,7 +211,7 @@ class Study:
         return game_text(annotated(self.review, format=format), format=format)
 
     def reviewed(self, analyst: Analyst, task: Task, on_position: Callable[[int, int], None]) -> Review:
-        """Have each position searched; takes a while, and raises what `on_position` raises."""
+        """Have each position searched, which takes a while. Errors of `on_position` are raised."""
         return review(replace(self.record, game=self.game.spec.full_name), analyst, task, on_position=on_position)
 
     def _texts(self, state: State, actions: Sequence[int]) -> list[str]:
@@ -223,14 +223,14 @@ class Study:
 
 
 class TurnAnalyst(Analyst):
-    """An analyst whose searches are made by somebody else."""
+    """An analyst that passes its searches to a function."""
 
     def __init__(self, player: Player, search: Callable[[State], Analysis]) -> None:
-        """`search` answers for a position."""
+        """`search` returns the analysis of a position."""
         self.player, self._search = player, search
 
     def final(self, task: Task, *, start: State | None = None, moves: Sequence[int] = ()) -> Analysis:
-        """As in `Analyst`; the task's limits are the searcher's."""
+        """As in `Analyst`, with the limits of `search` instead of the task's."""
         game = self.player.game
         state = game.initial_state() if start is None else start
         for action in moves:
@@ -239,7 +239,7 @@ class TurnAnalyst(Analyst):
 
 
 def _records(text: str, library: Library) -> list[Record]:
-    """The games of a text, at most as many as are allowed."""
+    """The games of a text, up to the limit."""
     found: list[Record] = []
     for record in read_games(io.StringIO(text)):
         if len(found) >= library.limits.games:

@@ -1,4 +1,4 @@
-"""Requests of the page that analyses: open, walk, look at a position, review the game, export."""
+"""Requests of the analysis page: open, move, analyse a position, review the game, export."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_LINES = 5
 
 
 async def study_open(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Read what was pasted or uploaded, or take a game by its moves."""
+    """Open a pasted or uploaded text, or a game by its moves."""
     library = visit.house.library
     text, game, moves = fields.text("text"), fields.text("game"), fields.text("moves")
     index, start = fields.integer("index", 0, 10_000) or 0, fields.text("start")
@@ -42,7 +42,7 @@ async def study_open(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def study_goto(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Look at a position of the game."""
+    """Go to a position of the game."""
     _study(visit).goto(fields.integer("ply", 0, visit.house.limits.plies) or 0)
     return _moved(visit)
 
@@ -57,13 +57,13 @@ async def study_move(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def study_back(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """One move back."""
+    """Take one move back."""
     _study(visit).back()
     return _moved(visit)
 
 
 async def study_view(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """The same position shown otherwise."""
+    """The same position with other options of the view."""
     for name in ("flipped", "western"):
         if fields.has(name):
             visit.study_shown[name] = fields.flag(name)
@@ -71,7 +71,7 @@ async def study_view(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def study_look(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Search the position that is looked at, telling what is found meanwhile; `on` false ends it."""
+    """Search the current position and send results meanwhile; `on` false ends the search."""
     study = _study(visit)
     visit.stop("look")
     if not fields.flag("on") or study.game.outcome(study.state) is not None:
@@ -83,7 +83,7 @@ async def study_look(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def study_review(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Search every position of the game; events tell the progress, the last one what was found."""
+    """Search every position of the game. Events send the progress, and the last one the review."""
     study, limits = _study(visit), visit.house.limits
     simulations = fields.integer("simulations", 1, limits.simulations) or min(DEFAULT_SIMULATIONS, limits.simulations)
     player = await asyncio.to_thread(_analyst, visit, fields.text("vs"), study)
@@ -99,7 +99,7 @@ async def study_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def study_export(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """The text of a file with the game and what was found."""
+    """The text of a file with the game and its review."""
     study, format = _study(visit), fields.text("format") or "json"
     if format not in study.view()["formats"]:
         raise SettingsError(f"{study.game.spec.full_name} is exported as {' or '.join(study.view()['formats'])}.")
@@ -109,7 +109,7 @@ async def study_export(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 def _study(visit: Visit) -> Study:
     if visit.study is None:
-        raise SettingsError("there is no game to analyse: open one first.")
+        raise SettingsError("no game is open: open one first.")
     return visit.study
 
 
@@ -141,7 +141,7 @@ async def _look(visit: Visit, study: Study, player: Player, lines: int) -> None:
 
 
 async def _review(visit: Visit, study: Study, player: Player, simulations: int) -> None:
-    """The review in a thread; its searches are made here, in turns, and end with this task."""
+    """Review in a thread. Its searches run here in turns and end with this task."""
     loop, is_stopped = asyncio.get_running_loop(), False
     points: list[Any] = []
 

@@ -1,11 +1,11 @@
-"""A game that is played on a page: the moves so far, whose turn it is, clocks, and how the game ended.
+"""A game being played on a page: its moves, the side to move, clocks, and the ending.
 
     table = Table(library.game("connect4"), people=frozenset({0}), computer="rollouts@400")
     table.play(3)
     table.view()
 
-It searches nothing: `visit.py` asks players for the computer's moves. What `link` says makes the same table again, so
-that a page which is loaded anew, by the same person or by another, goes on where it was.
+It does not search: `visit.py` asks players for the computer's moves. The result of `link` recreates the table, so that
+a reloaded page continues the game.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from zerosum.web.boards import draw, place_moves
 
 SIDES = ("first", "second")
 OWNERSHIP_GAMES = 64
-"""Random games behind the territory that is shown at the end of a game with a score."""
+"""Random games for the territory shown at the end of a game with a score."""
 
 
 class Table:
-    """One game. Who is a person plays from the page, the other sides are computers'."""
+    """One game. People play from the page; computers have the other sides."""
 
     def __init__(
         self,
@@ -50,25 +50,25 @@ class Table:
         Args:
             game: The rules.
             people: Sides of people: 0 (first), 1 (second), both or none.
-            computer: Words of the player that has the other sides.
-            second_computer: Words of the second player, where two different computers play.
-            start: The position before the first move as people write it; "" is the initial one.
-            moves: Moves that were made, as the game writes them.
-            control: A time control of `TimeControl.parse`; "" is no clock.
-            left_s: Seconds of both players, where a game with a clock goes on.
+            computer: Name of the player that has the other sides.
+            second_computer: Name of the second player, if two different computers play.
+            start: The starting position as text; "" for the initial one.
+            moves: The moves made so far, in the game's notation.
+            control: A time control of `TimeControl.parse`; "" for no clock.
+            left_s: Seconds left of both players, if a game with a clock continues.
             resigned: The side that has resigned.
-            most_plies: Plies after which no move is taken any more.
-            now: Seconds of a clock that never goes back.
+            most_plies: Largest number of plies.
+            now: Seconds of a monotonic clock.
 
         Raises:
             GameError: the position or a move is illegal.
-            SettingsError: the time control is none, or the game has too many moves.
+            SettingsError: the time control is invalid, or the game has too many moves.
         """
         if len(moves) > most_plies:
             raise SettingsError(f"the game has {len(moves):,} moves, allowed are {most_plies:,}.")
         self.game, self.people, self.computer, self.control = game, people, computer, control
         self.computers = (computer, second_computer or computer)
-        """Words of the computer that has each side, if no person has it."""
+        """Name of the computer for each side without a person."""
         self._most_plies, self._now = most_plies, now
         self.start = start
         self._control = TimeControl.parse(control) if control else TimeControl()
@@ -99,7 +99,7 @@ class Table:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended, by the rules or otherwise."""
+        """Whether the game has ended, by the rules, time or resignation."""
         return self.outcome is not None
 
     @property
@@ -136,10 +136,10 @@ class Table:
         self._start_clock()
 
     def undo(self) -> None:
-        """Go back to the latest position before this one in which a person was to move.
+        """Go back to the latest earlier position with a person to move.
 
         Raises:
-            GameError: there is none.
+            GameError: there is no such position.
         """
         if self.resigned is not None:
             self.resigned = None
@@ -153,10 +153,10 @@ class Table:
         self._start_clock()
 
     def resign(self) -> None:
-        """Give the game up for the person to move, or for the one person.
+        """Resign for the person to move, or for the only person.
 
         Raises:
-            GameError: the game is over, or nobody plays.
+            GameError: the game is over, or no person plays.
         """
         if self.is_over or not self.people:
             raise GameError("there is no game to resign.")
@@ -173,20 +173,20 @@ class Table:
         return self.clock.flag_fallen is not None
 
     def seconds_to_flag(self) -> float | None:
-        """Seconds after which `check_flag` is true if nobody moves; None without a clock."""
+        """Seconds until `check_flag` becomes true without a move; None without a clock."""
         if self.clock is None or self.is_over:
             return None
         return max(self._limit(self.clock.left(self.mover)) - (self._now() - self._turn_began), 0.0)
 
-    # ---- what a page is shown
+    # ---- the data for the page
 
     def view(self, *, flipped: bool = False, western: bool = False, ply: int | None = None) -> dict[str, Any]:
-        """Everything that a page shows of the game, as JSON takes it.
+        """The game as JSON for the page.
 
         Args:
-            flipped: The board as the second player sees it.
-            western: Letters for characters.
-            ply: The position to show, the last one if not given; moves are only there at the last one.
+            flipped: Whether the board is seen from the second player's side.
+            western: Whether letters replace Japanese characters.
+            ply: The position to show, by default the last one. Only the last position has legal moves.
         """
         game, last = self.game, len(self.actions)
         shown = last if ply is None else min(max(ply, 0), last)
@@ -218,7 +218,7 @@ class Table:
         }
 
     def texts(self) -> list[str]:
-        """The moves as people of the game write them: chess in SAN."""
+        """The moves in the players' usual notation, such as SAN for chess."""
         notation = "san" if "san" in self.game.notations else None
         pairs = zip(self.states, self.actions, strict=False)
         return [self.game.action_text(state, action, notation) for state, action in pairs]
@@ -228,7 +228,7 @@ class Table:
         return [self.game.action_text(state, action) for state, action in zip(self.states, self.actions, strict=False)]
 
     def sentence(self) -> str:
-        """Whose turn it is, or how the game ended."""
+        """The side to move, or the ending, in words."""
         outcome = self.outcome
         if outcome is None:
             who = self._side_name(self.mover)
@@ -254,7 +254,7 @@ class Table:
         return f"{verdict}{how}{margin}."
 
     def ending(self) -> str:
-        """How the game ended, in a few words; "" while it goes on."""
+        """The ending in a few words; "" while the game goes on."""
         if self.resigned is not None:
             return f"{self._side_name(self.resigned)} resigns"
         if self.clock is not None and self.clock.flag_fallen is not None:
@@ -262,7 +262,7 @@ class Table:
         return self.game.ending(self.state) or ""
 
     def link(self) -> dict[str, Any]:
-        """What makes the same table again."""
+        """The arguments that recreate the table."""
         side = "both" if len(self.people) == 2 else "none" if not self.people else str(min(self.people))
         found: dict[str, Any] = {"game": self.game.spec.full_name, "side": side, "moves": " ".join(self.own_texts())}
         if self.start:
@@ -309,8 +309,8 @@ class Table:
         """The game in a file's format.
 
         Raises:
-            SettingsError: the format is none for this game.
-            GameError: the format cannot say how the game ended.
+            SettingsError: the game cannot be written in this format.
+            GameError: the format cannot express the ending.
         """
         if format not in self.formats():
             raise SettingsError(f"{self.game.spec.full_name} is saved as {' or '.join(self.formats())}.")
@@ -319,7 +319,7 @@ class Table:
             return "\n".join([*head, " ".join(self.own_texts()), self.sentence()]) + "\n"
         return game_text(self.record(), format=format)
 
-    # ---- inside
+    # ---- parts of the view
 
     def _push(self, action: int) -> None:
         self.states.append(self.game.play(self.state, action))
@@ -332,14 +332,14 @@ class Table:
         return self.game.score(state)
 
     def _ownership(self, state: State) -> list[float] | None:
-        """Who owns each cell of a board with a score, in [-1, 1] for the first player."""
+        """Ownership of each cell in a game with a score, in [-1, 1] for the first player."""
         if self.game.score(state) is None:
             return None
         found = self.game.ownership(state, OWNERSHIP_GAMES, 0)
         return None if found is None else [round(float(share), 2) for share in found]
 
     def _counts(self, ply: int) -> dict[str, Any]:
-        """What was captured where stones are captured, and the count of material."""
+        """Captured stones, if the game has captures, and the count of material."""
         state = self.states[ply]
         counts: dict[str, Any] = {"material": round(float(self.game.material(state)), 1)}
         if self.game.score(state) is not None and (picture := self.game.picture(state)) is not None:
@@ -393,7 +393,7 @@ class Table:
 
 
 def side_names(game: Rules, state: State) -> tuple[str, str]:
-    """What the players of a game are called: by their colours where they have some, else first and second.
+    """The names of the players: their colours if the game has colours, else first and second.
 
     >>> from zerosum.games import make
     >>> [side_names(make(name), make(name).initial_state())[0] for name in ("chess", "go9", "hex")]

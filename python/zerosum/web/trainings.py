@@ -1,7 +1,7 @@
-"""Trainings that the page starts, goes on with and stops: the commands that a person would type, and shown as such.
+"""Trainings that the page starts, continues and stops, by commands of the command line, which it shows.
 
-A training is a process of its own, which outlives this program: it is stopped as Ctrl-C stops it. Nothing is started
-unless the command line allowed it.
+A training is a separate process that continues after this program ends. It is stopped like by Ctrl-C. Trainings are
+only started if the command line allows it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from zerosum.web.library import Library
 PROGRAM = (sys.executable, "-m", "zerosum")
 MOST_MINUTES = 10_000.0
 MOST_TRAININGS = 2
-"""Trainings of this page that run at a time."""
+"""Most trainings of this page at a time."""
 
 
 @dataclass
 class Trainings:
-    """The processes that this page began."""
+    """The training processes of this page."""
 
     library: Library
     is_allowed: bool = False
@@ -37,10 +37,10 @@ class Trainings:
     _running: dict[Path, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def start(self, name: str, game: str, minutes: float) -> str:
-        """Begin a run in the first directory of runs that was given, or go on with one; the command as text.
+        """Begin a run in the first given directory of runs, or continue one. Returns the command as text.
 
         Raises:
-            SettingsError: it is not allowed, the name is none, or too many are running.
+            SettingsError: trainings are not allowed, the name is invalid, or too many are running.
             GameError: the game is unknown.
         """
         self._require_allowed()
@@ -52,7 +52,7 @@ class Trainings:
         else:
             directory, words = self._new_directory(name), (self.library.game(game).spec.full_name,)
             if self.library.game(game).is_python:
-                raise SettingsError("a run of a game of your own is begun on the command line: `zerosum train`.")
+                raise SettingsError("begin a run of your own game on the command line: `zerosum train`.")
         if self.is_running(directory):
             raise SettingsError(f"{name} is learning already.")
         if sum(process.poll() is None for process in self._running.values()) >= MOST_TRAININGS:
@@ -71,7 +71,7 @@ class Trainings:
         """Stop the training of a run, as Ctrl-C does: its games and network are kept.
 
         Raises:
-            SettingsError: it is not allowed, or nothing is learning there.
+            SettingsError: trainings are not allowed, or the run is not training.
         """
         self._require_allowed()
         directory = self.library.run_directory(name)
@@ -86,22 +86,22 @@ class Trainings:
         return f"kill -INT {number}"
 
     def is_running(self, directory: Path) -> bool:
-        """Whether a training that this page began is running there, or another one holds the run."""
+        """Whether a training of this page is running there, or another process holds the run."""
         process = self._running.get(directory)
         return (process is not None and process.poll() is None) or _holder(directory) is not None
 
     def _require_allowed(self) -> None:
         if not self.is_allowed:
-            raise SettingsError("trainings are not started from this page: begin it with `zerosum web --train`.")
+            raise SettingsError("this page may not start trainings: start it with `zerosum web --train`.")
 
     def _new_directory(self, name: str) -> Path:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}", name):
-            raise SettingsError("a run's name has letters, digits, - and _, at most 41.")
+            raise SettingsError("a run's name has at most 41 letters, digits, - and _.")
         folder = next(
             (path for path in self.library.runs if path.is_dir() and not (path / "config.toml").exists()), None
         )
         if folder is None:
-            raise SettingsError("there is no directory for new runs: name one, as in `zerosum web runs --train`.")
+            raise SettingsError("no directory for new runs is given: name one, as in `zerosum web runs --train`.")
         if (folder / name).exists():
             raise SettingsError(f"{name} exists and is not a run: choose another name.")
         return folder / name
@@ -111,13 +111,13 @@ class Trainings:
 
 
 def _holder(directory: Path) -> int | None:
-    """The process on this computer that holds a run; None without one, or where asking would end it (Windows)."""
+    """The process on this computer that holds a run, or None; on Windows None, as the check would end it."""
     if os.name == "nt":
         return None
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         number = int(json.loads((directory / "holder.json").read_text(encoding="utf-8"))["pid"])
         os.kill(number, 0)
-        # Numbers of processes are used again: only a training of ours is meant.
+        # Process numbers are reused: check that this one is a training.
         command = Path(f"/proc/{number}/cmdline")
         if not command.exists() or b"train" in command.read_bytes():
             return number

@@ -1,11 +1,11 @@
-"""One connected page: each of its messages is answered, and what happens meanwhile is told to it.
+"""One connected page: answers to its messages, and events.
 
     visit = Visit(house, tell)
     reply = await visit.answer('{"id": 1, "do": "play.open", "game": "connect4", "side": "0"}')
 
 A message is an object with `do`, an `id` that its reply repeats, and the fields of that request. The reply has `result`
-or `error`, a sentence. Events have `event`. Nothing is remembered of a page that has gone: what it needs to come back
-stands in its address, so there are no sessions whose names could be guessed.
+or `error`, a sentence. Events have `event`. Nothing is kept of a disconnected page: its address holds what it needs to
+return, so there are no session names that could be guessed.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ Tell = Callable[[dict[str, Any]], None]
 
 @dataclass
 class House:
-    """What all visits share."""
+    """The objects that all visits share."""
 
     library: Library
     limits: Limits
     searches: Searches
     seed: int = 0
-    """Keys the moves of random players."""
+    """Key of the moves of random players."""
     trainings: Trainings | None = None
-    """None where the page may not start any."""
+    """Trainings of the page; None if it may not start any."""
 
 
 class Visit:
@@ -83,12 +83,12 @@ class Visit:
     # ---- messages
 
     async def answer(self, text: str) -> dict[str, Any]:
-        """The reply to a message, whatever it is."""
+        """The reply to a message, also to an invalid one."""
         number: Any = None
         try:
             message = json.loads(text)
             if not isinstance(message, dict):
-                raise QueryError("", "a message is an object with `do` and `id`.")
+                raise QueryError("", "expected an object with `do` and `id`.")
             number = message.get("id") if isinstance(message.get("id"), int) else None
             handler = HANDLERS.get(str(message.get("do"))[:40])
             if handler is None:
@@ -99,8 +99,8 @@ class Visit:
         except ZerosumError as error:
             return {"id": number, "error": str(error)}
         except (ValueError, RecursionError):
-            return {"id": number, "error": "the message is no JSON that this program understands."}
-        except Exception as error:  # a mistake of ours must not end the connection
+            return {"id": number, "error": "the message is not JSON that this program understands."}
+        except Exception as error:  # a bug must not end the connection
             LOG.error("a request failed: %s", printable(f"{type(error).__name__}: {error}")[:300])
             return {"id": number, "error": f"This failed inside the program ({type(error).__name__})."}
 
@@ -109,18 +109,18 @@ class Visit:
         self._tell({"event": event, **values})
 
     def begin(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do something meanwhile; another task of this name ends."""
+        """Start a background task. A running task of this name is ended."""
         self.stop(name)
         self._tasks[name] = asyncio.get_running_loop().create_task(self._guarded(name, work))
 
     def stop(self, *names: str) -> None:
-        """End tasks, with their searches; all if none is named."""
+        """End tasks with their searches; all tasks without names."""
         for name in names or tuple(self._tasks):
             if (task := self._tasks.pop(name, None)) is not None:
                 task.cancel()
 
     def close(self) -> None:
-        """The page has gone."""
+        """End all tasks after the page has disconnected."""
         self.stop()
 
     async def _guarded(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -136,14 +136,14 @@ class Visit:
 
     def _table(self) -> Table:
         if self.table is None:
-            raise SettingsError("there is no game: open one first.")
+            raise SettingsError("no game is open: open one first.")
         return self.table
 
     def _table_view(self) -> dict[str, Any]:
         return self._table().view(**self._shown) | {"strength": self._strength}
 
     async def play_open(self, fields: Fields) -> dict[str, Any]:
-        """Set up a game, or one that began elsewhere."""
+        """Set up a new game, or continue one."""
         limits = self.house.limits
         game = await asyncio.to_thread(self.house.library.game, fields.text("game") or "connect4")
         side = fields.text("side") or "0"
@@ -154,7 +154,7 @@ class Visit:
         rating = fields.number("rating", -1000, 5000)
         word = fields.text("vs") or self.house.library.usual_opponent(game)
         second = fields.text("vs2") if not people else ""
-        if len(people) < 2:  # loads a network now, not at the first move
+        if len(people) < 2:  # load a network now instead of at the first move
             player = await asyncio.to_thread(self.house.library.player, word, game)
             if rating is not None:
                 _skill_for(player, rating)
@@ -187,7 +187,7 @@ class Visit:
         return self._table_view()
 
     async def play_move(self, fields: Fields) -> dict[str, Any]:
-        """A move by its action."""
+        """Play a move by its action."""
         table, action = self._table(), fields.integer("action", 0, 1 << 16)
         if action is None:
             raise QueryError("action", "Must be an integer")
@@ -197,17 +197,17 @@ class Visit:
         return self._changed()
 
     async def play_undo(self, fields: Fields) -> dict[str, Any]:
-        """Take back to the person's last turn."""
+        """Take moves back to the person's last turn."""
         self._table().undo()
         return self._changed()
 
     async def play_resign(self, fields: Fields) -> dict[str, Any]:
-        """Give up."""
+        """Resign."""
         self._table().resign()
         return self._changed()
 
     async def play_view(self, fields: Fields) -> dict[str, Any]:
-        """The same game shown otherwise: flipped, western, an earlier ply."""
+        """The same game with other options of the view: flipped, western, an earlier ply."""
         for name in ("flipped", "western"):
             if fields.has(name):
                 self._shown[name] = fields.flag(name)
@@ -221,7 +221,7 @@ class Visit:
         return {"name": f"{table.game.spec.name}.{format}", "text": table.text(format)}
 
     async def play_hint(self, fields: Fields) -> dict[str, Any]:
-        """What a search thinks of the position; the answer comes as an event."""
+        """Search the position; the result is sent as an event."""
         table = self._table()
         if table.is_over:
             raise GameError("the game is over, there is nothing to search.")
@@ -234,7 +234,7 @@ class Visit:
         library = self.house.library
         try:
             return library.analyst(word, table.game)
-        except SettingsError:  # who plays has no search
+        except SettingsError:  # the player has no search
             return library.analyst("rollouts", table.game)
 
     async def _hint(self, table: Table, player: Player) -> None:
@@ -244,7 +244,7 @@ class Visit:
             self.tell("hint", **analysis_json(found))
 
     def _changed(self) -> dict[str, Any]:
-        """After a move or anything else that changes the game."""
+        """The view after a change of the game."""
         self.stop("computer", "hint")
         self._shown.pop("ply", None)
         self._go_on()
@@ -277,7 +277,7 @@ class Visit:
             self.tell("table", **self._table_view(), said=said)
 
     async def _chosen(self, table: Table) -> tuple[int, dict[str, Any] | None]:
-        """The computer's move, and what it thought."""
+        """The computer's move and its analysis."""
         house, game, state = self.house, table.game, table.state
         player = await asyncio.to_thread(house.library.player, table.computers[table.mover], game)
         draw_ = uniform(house.seed, id(table) % (1 << 31), len(table.actions), "web")
@@ -307,7 +307,7 @@ class Visit:
 
     def _lesson(self) -> Lesson:
         if self.lesson is None:
-            raise SettingsError("there is no lesson: open one first.")
+            raise SettingsError("no lesson is open: open one first.")
         return self.lesson
 
     async def lesson_open(self, fields: Fields) -> dict[str, Any]:
@@ -317,7 +317,7 @@ class Visit:
         return self.lesson.view()
 
     async def lesson_step(self, fields: Fields) -> dict[str, Any]:
-        """Make simulations, one if no number is given."""
+        """Make simulations, by default one."""
         lesson = self._lesson()
         for _ in range(fields.integer("number", 1, 400) or 1):
             lesson.step()
@@ -341,7 +341,7 @@ class Visit:
         return self._lesson().view()
 
     async def lesson_texts(self, fields: Fields) -> dict[str, Any]:
-        """The explanation at its reading levels."""
+        """The explanations at all reading levels."""
         return lesson_texts()
 
     # ---- games
@@ -356,25 +356,25 @@ class Visit:
         return await asyncio.to_thread(catalogue.page, game, fields.text("moves"))
 
     async def games_opponents(self, fields: Fields) -> dict[str, Any]:
-        """Who plays a game."""
+        """The players of a game."""
         game = await asyncio.to_thread(self.house.library.game, fields.text("game"))
         found = await asyncio.to_thread(self.house.library.opponents, game)
         return {"opponents": found, "ratings": await asyncio.to_thread(_ratings, self.house.library, game)}
 
 
 def _skill_for(player: object, rating: float) -> float:
-    """The skill that a rating of the ladder asks for.
+    """The skill that corresponds to a rating of the ladder.
 
     Raises:
-        SettingsError: the player has none, or its skills were never measured.
+        SettingsError: the player has no skills, or they have not been measured.
     """
     if not isinstance(player, Player):
         raise SettingsError("a rating is for networks and rollouts: give this player simulations or a depth instead.")
     levels = _levels(player)
     if levels is None:
         raise SettingsError(
-            f"nobody has measured what {player.own_name} is worth at {player.game.spec.full_name}: `zerosum levels`"
-            " does. Give it simulations or seconds instead."
+            f"the skills of {player.own_name} at {player.game.spec.full_name} are not measured: `zerosum levels`"
+            " measures them. Give it simulations or seconds instead."
         )
     return levels.skill_for(rating)
 
@@ -389,7 +389,7 @@ def _levels(player: Player) -> Levels | None:
 
 
 def _ratings(library: Library, game: Any) -> dict[str, list[int]]:
-    """The lowest and the highest rating of those players whose skills were measured."""
+    """The lowest and highest ratings of players with measured skills."""
     found: dict[str, list[int]] = {}
     with contextlib.suppress(ZerosumError):
         player = library.player("rollouts", game)
@@ -419,4 +419,4 @@ HANDLERS: dict[str, Handler] = {
     **growth_requests.HANDLERS,
     **run_requests.HANDLERS,
 }
-"""Every request that a page may make."""
+"""The requests of a page."""
