@@ -1,7 +1,7 @@
-"""The learner: from batches of positions to better weights, a step at a time.
+"""The learner: from batches of positions to better weights, step by step.
 
-It knows no game, no disk and no self-play. `Learner.step` takes a `Batch`; `Learner.weights` are what self-play runs.
-The state of all that a step depends on goes out and in as plain arrays, so training resumes where it was.
+It does not depend on games, disks or self-play. `Learner.step` takes a `Batch`; self-play uses `Learner.weights`. The
+state of training is saved and restored as plain arrays.
 
 Suffixes: B samples, C planes of H x W squares, A actions, V value logits (3 for win, draw and loss).
 """
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LearnerConfig:
-    """How the network learns: the loss is (z - v)^2 - pi . log p, with the weights' decay beside it.
+    """The settings of training. The loss is (z - v)^2 - pi . log p, and weights decay.
 
-    `network/heads.py` has the loss of each head: a win/draw/loss head's is its cross-entropy.
+    `network/heads.py` has the loss of each head; that of a win/draw/loss head is a cross-entropy.
     """
 
     optimizer: Literal["sgd", "adam", "adamw"] = setting("adamw", "'sgd' with momentum (the paper), 'adam' or 'adamw'")
@@ -123,16 +123,16 @@ class LearnerConfig:
 
 
 LONGEST_WARMUP = 0.2
-"""Share of the budget in which the learning rate has risen to its highest, however short the run is."""
+"""Largest share of the budget for the warm-up of the learning rate."""
 
 LAST_WEIGHTS = "last weights"
-"""Beside the optimiser's state, where the weights of a checkpoint are averaged ones."""
+"""Key of the last weights in the state, for checkpoints with averaged weights."""
 
 
 def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float:
     """The learning rate of a step, at `progress` in [0, 1] through the run's budget.
 
-    It rises over `warmup_steps`, but over no more than `LONGEST_WARMUP` of the budget.
+    It rises over `warmup_steps`, at most `LONGEST_WARMUP` of the budget.
 
     >>> config = LearnerConfig(learning_rate=1.0, warmup_steps=0, final_share=0.0)
     >>> [round(learning_rate(config, step=0, progress=x), 2) for x in (0, 0.5, 1)]
@@ -150,15 +150,15 @@ def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float
 
 @dataclass(frozen=True)
 class StepReport:
-    """What one step saw, before it changed the weights."""
+    """The measurements of one step, before it changed the weights."""
 
     learning_rate: float
     measures: dict[str, float]
-    """Means over the batch: `<head>_loss` of each head, before its weight, and what `Head.measures` has.
+    """Means over the batch: `<head>_loss` of each head without its weight, and `Head.measures`.
 
-    `policy_loss` is a cross-entropy in nats and `policy_entropy` the least that it could be; `value_loss` is (z - v)^2,
+    `policy_loss` is a cross-entropy in nats and `policy_entropy` its lower bound; `value_loss` is (z - v)^2,
     or the cross-entropy for a win/draw/loss head, and `value_error` the mean of (z - v)^2 for both;
-    `moves_left_error` is the mean distance in plies.
+    `moves_left_error` is the mean absolute error in plies.
     """
 
 
@@ -174,7 +174,7 @@ class Learner:
         *,
         device: str = "auto",
     ) -> None:
-        """Training of these weights on a device ("auto" is a GPU if there is one)."""
+        """Train these weights on a device ("auto" for a GPU if there is one)."""
         import torch
 
         from zerosum.network.residual_tower import ResidualTower
@@ -243,13 +243,13 @@ class Learner:
         return float(getattr(self.config, head.loss_weight)) if head.loss_weight else 1.0
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """A copy of the weights that play: averaged ones, if `average_steps` asks for that."""
+        """A copy of the weights for playing: averaged ones if `average_steps` is above 0."""
         if self._average is None:
             return self._network.weights()
         return {name: np.array(tensor.cpu().numpy()) for name, tensor in self._average.items()}
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What the optimiser remembers, by parameter; with `weights` and `step_number` all that training needs."""
+        """The optimiser's state by parameter. With `weights` and `step_number` it is the whole state of training."""
         state: dict[str, NDArray[Any]] = {}
         for name, parameter in self._network.named_parameters():
             for key, value in self._optimizer.state.get(parameter, {}).items():
@@ -260,7 +260,7 @@ class Learner:
         return state
 
     def load_state(self, state: dict[str, NDArray[Any]], *, step_number: int) -> None:
-        """Go on from a `state`; the weights are those that the learner was made with."""
+        """Continue from a `state`, with the weights that the learner was made with."""
         import torch
 
         parameters = dict(self._network.named_parameters())
@@ -276,7 +276,7 @@ class Learner:
             if key == LAST_WEIGHTS:
                 continue
             tensor = torch.from_numpy(np.array(value))
-            # A step counter stays on the CPU, as torch's own optimisers have it.
+            # A step counter stays on the CPU, as in torch's optimisers.
             device = self._device if tensor.ndim else torch.device("cpu")
             self._optimizer.state[parameters[name]][key] = tensor.to(device)
         self.step_number = step_number
@@ -287,7 +287,7 @@ class Learner:
         return {name: torch.tensor(weight, device=self._device) for name, weight in weights.items()}
 
     def _add_to_average(self) -> None:
-        """Move the average towards the weights; at first quickly, or it would hold on to those it began with."""
+        """Move the average towards the weights, at first quickly, so that it forgets the initial weights."""
         import torch
 
         if self._average is None:
@@ -305,7 +305,7 @@ class Learner:
             return torch.optim.SGD(parameters, lr=0.0, momentum=config.momentum, weight_decay=config.weight_decay)
         if config.optimizer == "adam":
             return torch.optim.Adam(parameters, lr=0.0)
-        # A bias or a norm's scale has one dimension; its size says nothing of how complicated the function is.
+        # A bias or a norm's scale (one dimension) does not decay: its size does not measure complexity.
         groups = [
             {"params": [tensor for tensor in parameters if tensor.ndim > 1], "weight_decay": config.weight_decay},
             {"params": [tensor for tensor in parameters if tensor.ndim <= 1], "weight_decay": 0.0},
@@ -314,7 +314,7 @@ class Learner:
 
 
 def _autocast(precision: str, device: torch.device) -> Any:
-    """A context in which the forward pass runs in the precision asked for."""
+    """A context for the forward pass in the given precision."""
     import torch
 
     if precision == "auto":

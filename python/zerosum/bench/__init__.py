@@ -1,4 +1,4 @@
-"""Every figure of speed that is claimed, measured: `zerosum bench NAME`, with a file here for each name.
+"""Measurements of all figures of speed: `zerosum bench NAME`, with a file for each name.
 
     rules       moves, lines of play and planes, without a search
     search      the search without a network, a tree's memory, and a peer's search beside it
@@ -8,8 +8,8 @@
     train       the whole loop
     analyse     one position at a time, with the network
 
-A bench answers `Figure`s, which print as JSON lines. Machines are shared and their clocks lie: so there are figures per
-CPU-second (of all threads of the process), and what is compared is measured in alternating slices of one call.
+A bench returns `Figure`s, which print as JSON lines. On a shared machine the wall clock misleads, so there are figures
+per CPU-second (of all threads of the process), and comparisons alternate slices of time within one call.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ def run_bench(
     peer_python: str | None = None,
     evaluator: str | None = None,
 ) -> Iterator[Figure]:
-    """Measure for about so many seconds.
+    """Measure for about `seconds` seconds.
 
     Args:
         name: One of `BENCHES`.
         game: As `make` takes it.
-        seconds: More with a peer, and where something cannot be divided.
+        seconds: The duration; longer with a peer, or if a piece of work takes longer.
         overrides: Settings (section.name=value); the others are those of a new run.
-        vs: A peer of the search, one of `PEERS`, that does the same work in turns.
+        vs: A peer of the search, one of `PEERS`, that does the same work in alternation.
         peer_python: The Python that has the peer; this one if not given.
         evaluator: "none" measures what self-play costs without a network.
 
     Raises:
-        SettingsError: there is no bench or peer of this name, or no such setting; the peer is not installed, or does
-            not know the game.
+        SettingsError: the name of the bench, the peer or a setting is unknown; the peer is not installed, or does not
+            have the game.
     """
     if name not in BENCHES:
         raise SettingsError(f"unknown bench {name!r}: {nearest(name, BENCHES)}.")

@@ -1,4 +1,4 @@
-"""The analysis of one position at a time, as somebody who waits for it has it."""
+"""The analysis of one position at a time."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from zerosum.selfplay.calibration import Busy, Rate
 def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
     """`Player.analyse` by time, of the start position and four of random games, in turns with the evaluator alone.
 
-    Distinct are the evaluations of positions that the analysis had not asked about before: not the same leaf twice at
-    once, nor the same position by another order of moves. A search that ends before its time (it has proven the
+    An evaluation is distinct if the analysis has not evaluated the position before, as another leaf or after another
+    order of moves. A search that ends before its time (it has proven the
     position) counts for as long as it took.
     """
     config = new_config(game, name, overrides=overrides)
@@ -65,17 +65,17 @@ def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[st
 
 @dataclass(frozen=True)
 class _Analysed:
-    """What one analysis did."""
+    """The measurements of one analysis."""
 
     found: Analysis
     simulations: Rate
     evaluations: Rate
     distinct_share: float
-    """Of its evaluations."""
+    """Share of distinct evaluations."""
 
 
 class _Asked:
-    """An evaluator that keeps what it was asked about."""
+    """An evaluator that records the evaluated positions."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator

@@ -21,7 +21,7 @@ from zerosum.run.config import new_config
 from zerosum.search import SearchConfig, new_search
 
 NUM_BATCHES = 2
-"""As a search on a GPU has under way."""
+"""Batches in flight of a search on a GPU."""
 NUM_SIMULATIONS = 20_000
 
 
@@ -66,10 +66,10 @@ def bench_batches(game: Rules, name: str, seconds: float, overrides: Sequence[st
 
 @dataclass(frozen=True)
 class _Grown:
-    """What the search of one position came to."""
+    """The measurements of the search of one position."""
 
     fill: float
-    """Mean share of a batch's leaves that were there, but for the root's batch of one."""
+    """Mean fill of a batch, without the root's batch of one."""
     collisions_per_leaf: float
     leaves_per_second: float
     leaves_per_cpu_second: float

@@ -1,4 +1,4 @@
-"""What a bench answers, and how measurements become one number."""
+"""The result of a bench, and the summary of measurements as one number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ROUNDS = 5
-"""Slices of each of the things that are measured in turns."""
+"""Slices of time of each alternating measurement."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Figure:
 
 
 def _text(value: Any) -> str:
-    """A number as people read it; anything else as it is."""
+    """A number for people; any other value unchanged."""
     if not isinstance(value, float):
         return str(value)
     return f"{value:,.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:.3g}"
 
 
 def median_ratio(pairs: Iterable[Iterable[float]]) -> float:
-    """Of each pair, measured one after the other, the first over the second; the median of all."""
+    """The median of the ratios of pairs, each measured in direct succession."""
     return statistics.median(one / other for one, other in pairs)

@@ -1,7 +1,6 @@
-"""By how much a process grows while it searches one tree: `python -m zerosum.bench.growth`, a process of its own.
+"""The growth of a process that searches one tree: `python -m zerosum.bench.growth`, a separate process.
 
-In the process that asks, memory that was freed before would be used again, and not be seen. `OtherProcess` says how the
-two talk.
+The calling process would use freed memory again, which hides the growth. `OtherProcess` describes the protocol.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from zerosum.search import new_search
 
 MOST_SIMULATIONS = 1_000_000
 STATM = Path("/proc/self/statm")
-"""Where Linux says how much memory a process has: its second number is the pages that are in memory."""
+"""Linux's file about the memory of a process; its second number is the resident pages."""
 
 
 def main() -> None:
@@ -37,10 +36,10 @@ def main() -> None:
 
 
 def growth(name: str, overrides: list[str], *, seconds: float) -> dict[str, float]:
-    """Bytes by which this process grew in how many simulations.
+    """The growth of this process in bytes, and the number of simulations.
 
-    So many as CPU-seconds allow, at most `MOST_SIMULATIONS`, from the initial state, with equal priors and values and
-    several leaves in flight.
+    It makes as many simulations as the CPU-seconds allow, at most `MOST_SIMULATIONS`, from the initial state, with
+    equal priors and values and several leaves in flight.
     """
     game = make(name)
     config = new_config(game, name, overrides=overrides).search
@@ -61,7 +60,7 @@ def growth(name: str, overrides: list[str], *, seconds: float) -> dict[str, floa
 
 
 def resident_bytes() -> int:
-    """Memory that this process has now. Linux says it."""
+    """Resident memory of this process (on Linux)."""
     return int(STATM.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 

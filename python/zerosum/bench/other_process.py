@@ -1,13 +1,13 @@
-"""A process beside this one that does measured work, in slices, when it is told to.
+"""Another process that does measured work in slices of time on request.
 
     this side                            the other side
     one line of JSON: what to measure ─>
-                                      <─ one line of JSON: that it is ready, or {"error": a sentence}
+                                      <─ one line of JSON: ready, or {"error": a sentence}
     a line: so many seconds           ─>
                                       <─ {"done": …, "seconds": …, "cpu_seconds": …}
     …                                    … and it ends with its input
 
-Between two slices it waits and uses no core, so that slices of several can alternate.
+Between two slices it waits and uses no core, so that several processes can alternate.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from zerosum.base.errors import SettingsError
 from zerosum.selfplay.calibration import Rate
 
 GRACE_S = 10
-"""Within which a process that is told to end has done so, or else is killed."""
+"""Seconds until a process that is told to end is killed."""
 
 
 class OtherProcess:
-    """It, as this side sees it; `open_process` starts it and ends it."""
+    """This side of another process; `open_process` starts and ends it."""
 
     def __init__(self, process: subprocess.Popen[str], words: IO[bytes], name: str, request: dict[str, Any]) -> None:
         self._process, self._words, self._name = process, words, name
         self.answer = self._ask(json.dumps(request))
-        """What it said when it was ready."""
+        """Its answer when it was ready."""
 
     def rate(self, *, seconds: float) -> Rate:
-        """What it gets done in about so long.
+        """The rate of its work in about `seconds` seconds.
 
         Raises:
             SettingsError: it died.
@@ -71,7 +71,7 @@ def open_process(
     """Start `command`, with `environment` added to this process's own, and wait until it is ready.
 
     Raises:
-        SettingsError: it cannot be started, it says why it cannot do what is asked for, or it died.
+        SettingsError: it cannot be started, refuses the request, or died.
     """
     pipe, environ = subprocess.PIPE, {**os.environ, **environment}
     with tempfile.TemporaryFile() as words:
@@ -83,13 +83,13 @@ def open_process(
             yield OtherProcess(process, words, name, request)
         finally:
             try:
-                process.communicate(timeout=GRACE_S)  # its input ends, and so does it
+                process.communicate(timeout=GRACE_S)  # closing its input ends it
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
 
 
 def open_module(module: str, request: dict[str, Any]) -> AbstractContextManager[OtherProcess]:
-    """A module of this package, run by this interpreter, that finds modules where this process does."""
+    """A module of this package in this interpreter, with the same module path."""
     command = [sys.executable, "-P", "-m", module]
     return open_process(command, request, name=module, PYTHONPATH=os.pathsep.join(sys.path))

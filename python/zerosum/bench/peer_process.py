@@ -1,7 +1,7 @@
 """The other side of `peers.py`: a peer's search, run by a Python that has the peer. Imports nothing of zerosum.
 
-`other_process.py` says how the two sides talk. Each peer is a function that takes the request and answers what to call
-for one search, or one batch of them: it does it and says how many simulations that were.
+`other_process.py` describes the protocol. Each peer is a function that takes the request and returns a function, which
+makes one search, or one batch of searches, and returns the number of simulations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 MOST_BYTES = 4 << 30
-"""More memory the trees of a batch must not need."""
+"""Largest memory of the trees of a batch."""
 
 
 class RefusalError(Exception):
@@ -24,7 +24,7 @@ class RefusalError(Exception):
 
 
 def main() -> None:
-    """Make the peer ready, then search for as many CPU-seconds as each line says."""
+    """Prepare the peer, then search for the CPU-seconds of each line."""
     peer, package = {"openspiel": (openspiel, "open_spiel"), "mctx": (mctx, "mctx")}[sys.argv[1]]
     try:
         search = peer(json.loads(sys.stdin.readline()))
@@ -112,7 +112,7 @@ def mctx(request: dict[str, Any]) -> Callable[[], int]:
     key = jax.random.PRNGKey(0)
     _require_memory(jax, env, key, request)
     states = [_pgx_state(jax, env, key, request["game"], position) for position in request["positions"]]
-    # One array of all, of which each batch is a part: batches of one type, for which the search is compiled once.
+    # One array of all positions, so that all batches have one type and the search is compiled once.
     every = jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *states)
     batches = []
     for start in range(len(states) if batch_size == 1 else 1):
@@ -145,7 +145,7 @@ def _pgx_state(jax: Any, env: Any, key: Any, game: str, position: dict[str, Any]
     if "text" in position:
         module = importlib.import_module(f"pgx.experimental.{game}")
         state = (module.from_fen if game == "chess" else module.from_sfen)(position["text"])
-        # The search does not look at it, and that of `from_sfen` has another shape.
+        # The search does not use it, and the one of `from_sfen` has another shape.
         state = state.replace(observation=env.init(key).observation)
     else:
         state, step = env.init(key), jax.jit(env.step)

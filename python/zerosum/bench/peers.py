@@ -1,7 +1,7 @@
-"""Peers that the bench of the search runs beside ours: OpenSpiel's MCTS in C++, and mctx (JAX) with the games of pgx.
+"""Peers of the search in benches: OpenSpiel's MCTS in C++, and mctx (JAX) with the games of pgx.
 
-A peer runs in a process of its own, by a Python that has it: `peer_process.py` is the other side. It gets the same
-positions, number of simulations and opinion (equal priors, even values) as our search.
+A peer runs in a separate process, in a Python that has it: `peer_process.py` is the other side. It gets the same
+positions, number of simulations, priors (equal) and values (0) as this program's search.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from zerosum.games import Rules, openspiel
 from zerosum.games.random_play import state_of
 
 PEERS = {"openspiel": "OpenSpiel", "mctx": "mctx"}
-"""By the word after `--vs`, what they are called."""
+"""Names of peers by the word after `--vs`."""
 
 OPENSPIEL_GAMES = {
     "chess": "chess",
@@ -35,7 +35,7 @@ OPENSPIEL_GAMES = {
     "shogi": "shogi",
     "tictactoe": "tic_tac_toe",
 }
-"""OpenSpiel's names of our games, by our full names; and every `openspiel:NAME`."""
+"""OpenSpiel's names of games, by our full names; every `openspiel:NAME` is known as well."""
 
 PGX_GAMES = {
     "chess": "chess",
@@ -46,7 +46,7 @@ PGX_GAMES = {
     "shogi": "shogi",
     "tictactoe": "tic_tac_toe",
 }
-"""Pgx's names, likewise."""
+"""The names of pgx, by our full names."""
 
 GIVEN_AS_TEXT = ("chess", "shogi")
 """Games whose actions the peers number in their own ways: positions travel as FEN or SFEN. Others travel as actions."""
@@ -54,7 +54,7 @@ GIVEN_AS_TEXT = ("chess", "shogi")
 
 @dataclass(frozen=True)
 class SearchWork:
-    """What is searched."""
+    """The searches to make."""
 
     lines: list[list[int]]
     """Moves that lead to the positions."""
@@ -69,7 +69,7 @@ class SearchWork:
 def open_peer(
     peer: str, game: Rules, work: SearchWork, *, batch_size: int, python: str | None
 ) -> Iterator[OtherProcess]:
-    """A peer that is ready; `python` is the interpreter that has it, this one if not given.
+    """A prepared peer; `python` is the interpreter that has it, by default this one.
 
     Raises:
         SettingsError: the peer is not installed there, does not know the game, or would need too much memory.
@@ -104,7 +104,7 @@ def _name_of(peer: str, game: Rules) -> str:
 
 
 def _position(game: Rules, line: list[int]) -> dict[str, Any]:
-    """As the other side takes it; by the number of legal moves it sees that both mean the same position."""
+    """A position for the other side, with the number of legal moves as a check."""
     state = state_of(game, line)
     where = {"text": game.position_text(state)} if game.spec.name in GIVEN_AS_TEXT else {"actions": line}
     return {**where, "num_legal": len(game.legal_actions(state))}

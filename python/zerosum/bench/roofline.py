@@ -1,9 +1,9 @@
-"""The device's roofline: how many operations a second it does in a large matrix product, in a network's precision.
+"""The device's roofline: operations per second in a large matrix product, in a network's precision.
 
-It is the measure of what an evaluator makes of its device. The product has the network's device, precision and threads,
-and is PyTorch's where PyTorch runs the network, else OpenVINO's. Products stand in a chain, so that what one of them
-costs besides (copies to another precision, a launch on a GPU) does not count. A network can come out a little above it:
-counted are also the products with the zeros around the board, which a library need not compute.
+An evaluator is compared with it. The product has the network's device, precision and threads, and uses PyTorch if
+PyTorch runs the network, else OpenVINO. A chain of products makes their overhead (conversions, launches on a GPU)
+negligible. A network can be slightly above the roofline, because the count includes products with the zeros around the
+board, which a library need not compute.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ CHAIN = 8
 """Products in a row, each the left factor of the next."""
 
 CPU_SIZES = (512, 1024)
-"""Rows and columns of both factors: the one that the CPU is faster at is taken, for its caches decide."""
+"""Rows and columns of both factors. The faster size is taken, which depends on the CPU's caches."""
 
 GPU_SIZES = (4096, 8192)
 
 
 def multiplying(description: str, busy: Busy, *, num_threads: int) -> Work:
-    """Work for `busy`: matrix products, whose operations it answers (2 a multiplication with its addition).
+    """Work for `busy`: matrix products. It returns their operations (2 per multiplication with its addition).
 
     Args:
-        description: Of the evaluator, `NetworkEvaluator.description`: library, devices, precision.
-        busy: The threads that will do the work; the best size is found out on them.
-        num_threads: How many they are.
+        description: `NetworkEvaluator.description`: library, devices, precision.
+        busy: The threads that will do the work; they also find the best size.
+        num_threads: Their number.
     """
     library, devices, precision = description.split(", ")
     if library == "PyTorch":
@@ -62,7 +62,7 @@ def _openvino_work(size: int, precision: str, num_threads: int) -> Work:
         "NUM_STREAMS": num_threads,
         "INFERENCE_NUM_THREADS": num_threads,
         "ENABLE_CPU_PINNING": False,
-        # Of a network in integers not all is: its measure is the precision of the rest, OpenVINO's own choice.
+        # An int8 network is measured by the precision of its other layers, which OpenVINO chooses.
         **({"INFERENCE_PRECISION_HINT": precision} if precision in ("f32", "bf16") else {}),
     }
     compiled = openvino_core().compile_model(openvino.Model([product], [rows], "product"), "CPU", options)
@@ -82,7 +82,7 @@ def _torch_work(size: int, devices: list[str], precision: str) -> Work:
 
     dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[precision]
     factors = [torch.tensor(_factor(size), dtype=dtype, device=device) for device in devices]
-    # As the evaluator: on a CPU of which torch gives one call several cores, threads take turns.
+    # As in the evaluator: threads take turns if torch uses several cores of the CPU for one call.
     takes_turns = devices == ["cpu"] and torch.get_num_threads() > 1
     turn = threading.Lock() if takes_turns else nullcontext()
 
@@ -99,5 +99,5 @@ def _torch_work(size: int, devices: list[str], precision: str) -> Work:
 
 
 def _factor(size: int) -> NDArray[np.float32]:
-    """[size, size], so scaled that a product is no larger than its factors."""
+    """[size, size], scaled so that a product is not larger than its factors."""
     return np.random.default_rng(0).normal(scale=size**-0.5, size=(size, size)).astype(np.float32)

@@ -16,8 +16,8 @@ from zerosum.games.random_play import random_lines, state_of
 def bench_rules(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
     """The rules alone, on one thread: random games, lines of play counted from the start, and planes written.
 
-    A ply of a random game costs what it costs a search: a copy of the state, a move, the outcome and the legal moves.
-    No setting matters here.
+    A ply of a random game has the same cost as in a search: a copy of the state, a move, the outcome and the legal
+    moves. This bench has no settings.
     """
     if overrides:
         raise SettingsError(f"the bench of rules has no settings, and got {', '.join(overrides)}.")
@@ -53,7 +53,7 @@ def _cpu_seconds(work: Callable[[int], None], times: int) -> float:
 
 
 def _repeats(work: Callable[[int], None], seconds: float) -> int:
-    """How often to do some work so that it takes about so long: once, if it takes longer."""
+    """Number of repetitions of some work in about `seconds` seconds, at least 1."""
     times = 1
     while (taken := _cpu_seconds(work, times)) < seconds / 4:
         times *= 2
@@ -61,7 +61,7 @@ def _repeats(work: Callable[[int], None], seconds: float) -> int:
 
 
 def _perft_depth(game: Rules, seconds: float) -> int:
-    """The greatest depth whose lines from the start are counted in about so long; less where all games are over."""
+    """The largest depth that is counted from the start in about `seconds` seconds, up to the longest game."""
     start, depth, num_nodes = game.initial_state(), 1, game.perft(game.initial_state(), 1)
     while True:
         begun = time.process_time()

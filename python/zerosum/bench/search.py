@@ -1,4 +1,4 @@
-"""The search alone, and a peer's beside it."""
+"""The search alone, and beside a peer's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zerosum.selfplay.calibration import Rate
 
 NUM_TREES = 256
 PEER_BATCH_SIZES = {"openspiel": (1,), "mctx": (1, 128)}
-"""How many trees a peer searches at a time, in turn; OpenSpiel's searches one."""
+"""Numbers of trees that a peer searches at a time."""
 
 
 def bench_search(
@@ -35,11 +35,11 @@ def bench_search(
 ) -> Iterator[Figure]:
     """The search alone, with equal priors and values: 256 trees of 11 positions on one thread, 800 simulations each.
 
-    Then one tree in a process of its own, up to a million simulations: by how much the process grows (where Linux says
-    it). With `vs`, a peer does the same work in turns with ours; `peer_python` is the interpreter that has it.
+    Then one tree in a process of its own, up to a million simulations: the growth of the process (on Linux). With
+    `vs`, a peer does the same work in alternation; `peer_python` is the interpreter that has it.
     """
     config = new_config(game, name, overrides=["search.num_simulations=800", *overrides]).search
-    # Every position is asked about: what is measured is the search, not what it remembers.
+    # No cache, because the search itself is measured.
     searching = _Searching(game, dataclasses.replace(config, reuse_tree=False, cache_positions=0))
     work = SearchWork(searching.lines, config.num_simulations, c_init=config.c_init, solve=config.exact_bounds)
     with ExitStack() as stack:
@@ -49,7 +49,7 @@ def bench_search(
             peers[size] = stack.enter_context(open_peer(vs, game, work, batch_size=size, python=peer_python))
 
         if vs is not None:
-            open_with(vs, 1)  # before anything is measured: whoever lacks the peer hears of it at once
+            open_with(vs, 1)  # before any measurement, so that a missing peer is reported at once
         rate = searching.rate(seconds=seconds / 2)
         settings = {"trees": NUM_TREES, "num_simulations": config.num_simulations, "positions": len(searching.lines)}
         yield Figure("search", name, "simulations_per_cpu_second", rate.per_cpu_second, "1/s", settings)
@@ -66,7 +66,7 @@ def bench_search(
 
 
 def _growth(name: str, overrides: Sequence[str], *, seconds: float) -> Figure:
-    """One tree: by how much its process grows."""
+    """The growth of a process that searches one tree."""
     request = {"game": name, "overrides": list(overrides), "seconds": seconds}
     with open_module("zerosum.bench.growth", request) as process:
         grown = process.answer
@@ -78,9 +78,9 @@ def _growth(name: str, overrides: Sequence[str], *, seconds: float) -> Figure:
 def _compare(
     searching: _Searching, peer: OtherProcess, vs: str, name: str, about: dict[str, object], *, seconds: float
 ) -> Iterator[Figure]:
-    """Slices of both in turns; fewer where one search of the peer takes longer than a slice."""
+    """Alternate slices of both; fewer if one search of the peer takes longer than a slice."""
     slices, slice_s = list[tuple[Rate, Rate]](), seconds / (2 * ROUNDS)
-    until = time.perf_counter() + 3 * seconds  # slices are CPU-seconds, of which a busy machine gives fewer
+    until = time.perf_counter() + 3 * seconds  # slices are CPU-seconds, which take longer on a busy machine
     while not slices or (len(slices) < ROUNDS and time.perf_counter() < until):
         slices.append((searching.rate(seconds=slice_s), peer.rate(seconds=slice_s)))
     about["rounds"] = len(slices)
@@ -91,7 +91,7 @@ def _compare(
 
 
 class _Searching:
-    """Our search of the positions, in slices."""
+    """This program's search of the positions, in slices of time."""
 
     def __init__(self, game: Rules, config: SearchConfig) -> None:
         self.lines = [[], *random_lines(game, num=10, seed=0)]
@@ -100,10 +100,10 @@ class _Searching:
         self._search, self._evaluator = new_search(game, config, num_trees=NUM_TREES), UniformEvaluator()
 
     def rate(self, *, seconds: float) -> Rate:
-        """Simulations of so many CPU-seconds: all trees once or more."""
+        """Simulations in about `seconds` CPU-seconds: all trees once or more."""
         search, done, elapsed, cpu_s = self._search, 0, 0.0, 0.0
         while cpu_s < seconds:
-            # Made anew for each tree and round: the states of a game in Python remember what was played from them.
+            # Made anew for each tree and round, because states of a game in Python remember the moves from them.
             for tree in range(NUM_TREES):
                 search.reset(tree, state_of(self._game, self.lines[tree % len(self.lines)]))
             started, cpu_started = time.perf_counter(), time.process_time()

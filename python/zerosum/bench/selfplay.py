@@ -18,16 +18,16 @@ from zerosum.run.workers import choose_games, num_selfplay_workers, plays_in_pro
 from zerosum.selfplay.calibration import Busy
 
 SIMULATIONS_A_MOVE = 800
-"""Of the game whose seconds are worked out: the paper's."""
+"""Simulations per move for the calculated seconds of a game (as in the paper)."""
 
 
 def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
     """Self-play with an untrained network, in turns with the evaluator alone, at its best batch size on the same cores.
 
-    Only positions that the network was asked about count: no empty rows of a batch, no results of the rules. The
-    seconds of a game are all workers', one game after the other, with 800 simulations a move, each of which asks the
-    network (caches save some), and as many moves as random games have: worked out, not played. Then, on a CPU of
-    several cores, what they give over one.
+    Only positions that the network evaluates count, without empty rows of a batch and without results of the rules. The
+    seconds of a game are calculated for all workers together, with 800 simulations per move, each with an evaluation
+    (caches save some), and with the length of random games. Then, on a CPU with several cores, the speed-up of several
+    cores over one is measured.
     """
     config = new_config(game, game_name(name), overrides=overrides)
     workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
@@ -72,7 +72,7 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
 
 
 def _swap_stall(stalls: list[tuple[float, float]], name: str, settings: dict[str, Any]) -> Figure:
-    """For how long a change of networks holds a thread up."""
+    """The time that a change of networks delays a thread."""
     with_update, without = (sorted(1000 * seconds for seconds in column) for column in zip(*stalls, strict=True))
     about = {"updates": len(stalls), "worst": with_update[-1], "without_an_update": statistics.median(without)}
     return Figure("selfplay", name, "swap_stall_ms", statistics.median(with_update), "ms", settings | about)

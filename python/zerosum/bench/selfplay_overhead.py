@@ -1,4 +1,4 @@
-"""What self-play itself costs: plies a second with an evaluator that costs nothing."""
+"""The cost of self-play itself: plies per second with an evaluator that costs nothing."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from zerosum.selfplay.calibration import Busy, Work
 from zerosum.selfplay.worker import SelfplayWorker
 
 SIMULATIONS = (16, 100)
-"""Of every move: those of a fast search and of a full one."""
+"""Simulations per move, of a fast and of a full search."""
 GAMES_A_WORKER = 64
 
 
 def bench_selfplay_overhead(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
     """Rules, search, choosing and recording moves, and the journal on disk, without a network.
 
-    For 16 and for 100 simulations a move: plies of a CPU-second of one thread, and, where there are several cores, how
-    many times the plies of one thread two threads play in the same time. All moves are searched in full, nothing is
-    cached, and the evaluator knows nothing: every move is as likely, every position even.
+    For 16 and for 100 simulations per move: plies per CPU-second of one thread, and, with several cores, the ratio of
+    the plies of two threads to those of one in the same time. All moves are searched in full without a cache, and the
+    evaluator gives all moves the same prior and all positions the value 0.
     """
     config = new_config(game, game_name(name), overrides=overrides)
     num_games = config.selfplay.games_per_worker or GAMES_A_WORKER
@@ -65,7 +65,7 @@ def bench_selfplay_overhead(game: Rules, name: str, seconds: float, overrides: S
 
 
 def _playing(task: SelfplayTask, num_threads: int) -> Work:
-    """A batch of each thread's own worker; answers the plies that it decided."""
+    """A batch of each thread's own worker; returns the number of plies."""
     workers = [SelfplayWorker(task) for _ in range(num_threads)]
 
     def work(thread: int) -> int:

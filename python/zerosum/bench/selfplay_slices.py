@@ -1,6 +1,6 @@
-"""Self-play that plays only in the slices of time in which it is measured, in this process or in one of its own.
+"""Self-play only within slices of time, in this process or another one.
 
-`python -m zerosum.bench.selfplay_slices` is the other side of `selfplay_process`; `OtherProcess` says how they talk.
+`python -m zerosum.bench.selfplay_slices` is the other side of `selfplay_process`; `OtherProcess` has the protocol.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from zerosum.selfplay.calibration import Rate
 
 @dataclass(frozen=True)
 class Played:
-    """What self-play did in a slice of time."""
+    """The work of self-play in a slice of time."""
 
     evaluations: Rate
     plies: Rate
 
 
 class Playing:
-    """A run's self-play, without the learning, that waits but for the slices of time in which it is measured."""
+    """A run's self-play without learning, which waits except during slices of time."""
 
     def __init__(self, game: Rules, config: RunConfig, *, seed: int = 0) -> None:
-        """`seed` is the network's."""
+        """`seed` is the seed of the network."""
         self._directory = tempfile.TemporaryDirectory()
         self._store = GameStore(Path(self._directory.name) / "games", report=lambda _: None)
         assert config.selfplay.games_per_worker is not None
@@ -81,16 +81,16 @@ class Playing:
         self._directory.cleanup()
 
     def warm_up(self) -> None:
-        """Let it play until every worker is under way."""
+        """Play until every worker has begun."""
         with self._let_go():
             while self._selfplay.counts.plies < self._num_games:
                 self._wait(0.01)
 
     def rates(self, *, seconds: float) -> Played:
-        """Let it play for so long, and at least a batch, and then until it waits again.
+        """Play for `seconds` seconds, and at least a batch, then wait.
 
         Raises:
-            SettingsError: nothing is evaluated any more.
+            SettingsError: no positions are evaluated any more.
         """
         with self._let_go():
             before, cpu_before, started = self._selfplay.counts, self._cpu_s(), time.perf_counter()
@@ -107,10 +107,10 @@ class Playing:
         return Played(Rate(evaluations / elapsed, evaluations / cpu_s), Rate(plies / elapsed, plies / cpu_s))
 
     def stalls(self, *, seconds: float) -> list[tuple[float, float]]:
-        """Bring new networks for so long, once or more.
+        """Change networks repeatedly for `seconds` seconds, at least once.
 
-        Returns of each by how many seconds the longest time between two evaluations of a thread was above the usual
-        one: around the change, and in an equal time without one.
+        Returns, for each change, the excess of the longest time between two evaluations of a thread over the usual
+        time, in seconds: around the change, and in an equal time without one.
         """
         spans, until = list[tuple[float, float]](), time.perf_counter() + seconds
         with self._let_go():
@@ -124,17 +124,17 @@ class Playing:
         usual = statistics.median(after - before for before, after in gaps)
 
         def longest(begin: float, end: float) -> float:
-            """Of the times between two evaluations that fall into this time, or overlap it."""
+            """The longest time between two evaluations that overlaps this period."""
             return (
                 max((after - before for before, after in gaps if before < end and after > begin), default=0.0) - usual
             )
 
-        # A thread meets the new network at its next evaluation, after the one under way.
+        # A thread uses the new network from its next evaluation on.
         changes = [(begun, ended + 2 * usual) for begun, ended in spans]
         return [(longest(begin, end), longest(end, 2 * end - begin)) for begin, end in changes]
 
     def _is_paused(self) -> bool:
-        """Asked by each worker that is a thread between two batches, and by one thread for all that are processes."""
+        """Whether workers wait. Each thread calls this between two batches; for processes, one thread does."""
         if self._must_wait:
             self._waiting.add(threading.get_ident())
         return self._must_wait
@@ -144,7 +144,7 @@ class Playing:
         before, self._must_wait = self._selfplay.counts, False
         while self._selfplay.counts == before:
             self._wait(0.005)
-        self._wait(0.02)  # within which every worker has looked whether it may play
+        self._wait(0.02)  # longer than the interval of the workers' checks
         yield
         self._waiting.clear()
         self._must_wait = True
@@ -157,17 +157,17 @@ class Playing:
             self._wait(0.2)
 
     def _wait(self, seconds: float) -> None:
-        """Sleep, unless self-play has failed: then its error is raised."""
+        """Sleep; raise the error of self-play if it has failed."""
         with contextlib.suppress(TimeoutError):
             self._playing.result(timeout=seconds)
 
     def _cpu_s(self) -> float:
-        """CPU-seconds of this process and of the workers, if they are others."""
+        """CPU-seconds of this process and of worker processes."""
         return time.process_time() + self._selfplay.cpu_s
 
 
 class _Timed:
-    """An evaluator that notes when each thread had its answers."""
+    """An evaluator that records the times of each thread's answers."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
@@ -181,13 +181,13 @@ class _Timed:
 
 
 def selfplay_process(name: str, overrides: Sequence[str], *, seed: int) -> AbstractContextManager[OtherProcess]:
-    """A process that plays as `Playing` does with these settings."""
+    """A process with the self-play of `Playing` with these settings."""
     request = {"game": game_name(name), "overrides": list(overrides), "seed": seed}
     return open_module("zerosum.bench.selfplay_slices", request)
 
 
 def main() -> None:
-    """Make self-play ready, then play for as long as each line says."""
+    """Prepare self-play, then play for the seconds of each line."""
     request = json.loads(sys.stdin.readline())
     try:
         game = make(request["game"])

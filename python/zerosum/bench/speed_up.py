@@ -1,4 +1,4 @@
-"""What two cores give over one in self-play, in three ways of using them."""
+"""The speed-up of self-play by two cores over one, in three ways of using them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from zerosum.games import Rules
 from zerosum.run.config import RunConfig, changed
 
 Play = Callable[[float], float]
-"""Plays for so many seconds, and answers how many evaluations a second that were."""
+"""Plays for some seconds, and returns the evaluations per second."""
 
 
 def speed_ups(
     game: Rules, config: RunConfig, overrides: Sequence[str], playing: Playing, *, slice_s: float
 ) -> Iterator[tuple[str, float]]:
-    """Metrics, and the evaluations a second of several workers over those of one, in turns, a core each.
+    """Metrics with the ratio of the evaluations per second of several workers to those of one, each with a core.
 
-    All workers of a run, which `playing` is; two workers of one process with a network each; and two processes with a
-    worker each. By the wall clock, for what is looked for are threads that end up on the same core: other work on the
-    machine lowers it, too.
+    The ways are: all workers of a run (`playing`), two workers of one process with a network each, and two processes
+    with a worker each. The wall clock is used to detect threads that share a core; other work on the machine also
+    lowers the ratios.
     """
     one_worker = changed(config, {"selfplay": {"num_workers": 1}})
     with Playing(game, one_worker) as one, Playing(game, one_worker, seed=1) as another:
@@ -52,7 +52,7 @@ def _of_process(process: OtherProcess) -> Play:
 
 
 def _together(*plays: Play) -> Play:
-    """At the same time."""
+    """Play several at the same time."""
 
     def play(seconds: float) -> float:
         with ThreadPoolExecutor(len(plays)) as pool:

@@ -15,10 +15,10 @@ from zerosum.run.training import train
 
 
 def bench_train(game: Rules, name: str, seconds: float, overrides: Sequence[str]) -> Iterator[Figure]:
-    """The whole loop, from nothing: what it evaluates, records and learns a second."""
+    """The whole loop of a new run: evaluations, recorded positions and samples per second."""
     with tempfile.TemporaryDirectory() as directory:
         run = Path(directory) / "run"
-        # Measuring the player would take the longer part of so short a run.
+        # Measuring the player would take most of this short run.
         early = ["training.min_positions=256", "strength.solved_positions=0", *overrides]
         train(name, run, minutes=seconds / 60, overrides=early, report=lambda _: None)
         last = read_metrics(run / "metrics.csv")[-1]

@@ -1,6 +1,6 @@
-"""An evaluator that is as sure of itself as a trained network, and as cheap as arithmetic: for what depends on it.
+"""An evaluator with the certainty of a trained network and the cost of simple arithmetic.
 
-How well leaves of one tree fill a batch does: with equal priors and values each simulation goes elsewhere by itself.
+The fill of one tree's batches depends on certainty: with equal priors and values simulations spread by themselves.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from zerosum._core import Leaves
 from zerosum.evaluators import Evaluations
 
 TOP_PRIORS = (0.2, 0.4)
-"""The best move's prior is between these, at 30 legal moves or more: what trained networks give on average."""
+"""Range of the best move's prior with 30 or more legal moves, as in trained networks."""
 VALUE_SPREAD = 0.3
 """Standard deviation of the values."""
 
 
 class TrainedLikeEvaluator:
-    """Priors and values from a hash of what a network would be asked: the same position has the same, always.
+    """Priors and values from a hash of the network's input, always the same for a position.
 
-    Moves are ranked at random. Each has the same share of what those before it leave, a share that is drawn between
-    `TOP_PRIORS` for each position; values are normal with `VALUE_SPREAD` around 0.
+    Moves are ranked at random. Each gets the same share of the rest that earlier moves leave; the share is drawn
+    between `TOP_PRIORS` for each position. Values are normal around 0 with `VALUE_SPREAD`.
     """
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
@@ -39,7 +39,7 @@ class TrainedLikeEvaluator:
 
 
 def _hashes(leaves: Leaves) -> NDArray[np.uint64]:
-    """[B], of planes."""
+    """[B], hashes of planes."""
     size = len(leaves)
     bits, numbers = leaves.packed_planes.reshape(size, -1), leaves.constant_planes.view(np.uint8).reshape(size, -1)
     columns = np.concatenate([bits, numbers], axis=1).astype(np.uint64)
@@ -56,12 +56,12 @@ def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _uniform(words: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """In (0, 1)."""
+    """Uniform numbers in (0, 1)."""
     return ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
 
 def _normal(words: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Of the standard normal distribution, by Box and Muller."""
+    """Numbers of the standard normal distribution, by Box and Muller."""
     one, other = _uniform(_mix(words + np.uint64(2))), _uniform(_mix(words + np.uint64(3)))
     normal: NDArray[np.float64] = np.sqrt(-2 * np.log(one)) * np.cos(2 * np.pi * other)
     return normal

@@ -1,4 +1,4 @@
-"""The untrained network of a new run: what it costs is measured here, for its strength costs nothing more."""
+"""The untrained network of a new run, which costs as much as a trained one."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from zerosum.selfplay.calibration import Work, batch_sizes, evaluating, measure_
 
 
 def untrained_checkpoint(game: Rules, config: RunConfig, *, seed: int = 0) -> Checkpoint:
-    """The network that a run begins with; each seed gives another."""
+    """The initial network of a run, by its seed."""
     info = CheckpointInfo.describe(game.spec, config.network, step=0)
     return Checkpoint(info=info, weights=initial_weights(config.network, NetworkShape.of(game.spec), seed=seed))
 
 
 def untrained_evaluator(game: Rules, config: RunConfig, *, batch_size: int, seed: int = 0) -> NetworkEvaluator:
-    """It, run as a run's self-play would run it."""
+    """The evaluator of this network, as in a run's self-play."""
     return make_evaluator(
         untrained_checkpoint(game, config, seed=seed),
         config.training.evaluator,
@@ -31,7 +31,7 @@ def untrained_evaluator(game: Rules, config: RunConfig, *, batch_size: int, seed
 
 
 def evaluator_alone(game: Rules, config: RunConfig) -> tuple[int, Work]:
-    """The batch size that the evaluator alone is fastest at, one thread a worker, and work for `Busy` of that size."""
+    """The fastest batch size of the evaluator alone, with one thread per worker, and work for `Busy` of that size."""
     work = {
         size: evaluating(untrained_evaluator(game, config, batch_size=size), random_leaves(game, size))
         for size in batch_sizes(on_gpu=on_gpu(config))
@@ -47,5 +47,5 @@ def on_gpu(config: RunConfig) -> bool:
 
 
 def network_settings(config: RunConfig) -> dict[str, Any]:
-    """What every figure of a network says about it."""
+    """The settings that every figure of a network includes."""
     return {"network": f"{config.network.num_blocks}x{config.network.num_filters}", "cores": num_cores()}

@@ -1,4 +1,4 @@
-"""Answers to the search's leaves: uniform, rollouts, and networks on whatever the machine has.
+"""Evaluators of the search's leaves: uniform, rollouts, and networks on any device.
 
 `evaluator.py` has the protocol, `answering.py` the loop between search and evaluator, `backends.py` the choice of a
 library. Start with `Evaluator`.

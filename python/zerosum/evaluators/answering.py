@@ -1,10 +1,10 @@
-"""A search and an evaluator brought together: what the search asks is answered, a batch at a time or several at once.
+"""The loop between a search and an evaluator, with one or several batches at a time.
 
-`answer` is one round, as self-play and matches make them over many trees. `answer_all` runs a long search of few trees
-to its end: while one batch is evaluated, the next is gathered. Batches are applied in the order in which they were
-gathered, so what the search finds depends on how many there are and how large, and neither on the number of threads
-nor on which of them is done first. A clock is looked at before each `gather`, which lasts a few milliseconds:
-simulations that need no evaluation are counted there against a budget.
+`answer` is one round, for the many trees of self-play and matches. `answer_all` runs a long search of few trees to its
+end: while one batch is evaluated, the next is gathered. Batches are applied in the order in which they were gathered,
+so the result depends on their number and size, but not on the number of threads or their speed. Before each `gather`
+the caller can look at a clock. A `gather` lasts a few milliseconds, because it has a budget of simulations that need no
+evaluation.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from zerosum.evaluators.evaluator import Evaluations, Evaluator
 
 
 def answer(search: Search, evaluator: Evaluator, max_leaves: int) -> int:
-    """Gather up to `max_leaves` leaves of a search, have them evaluated, back the answers up.
+    """Gather up to `max_leaves` leaves of a search, have them evaluated, and back the answers up.
 
-    Returns how many leaves there were; 0 means that no tree of the search has anything to ask. Until there is a leaf,
-    simulations that need none are run, however many these are: `answer_all` looks at a clock between them.
+    Returns the number of leaves; 0 if all trees have finished. Until there is a leaf, any number of simulations without
+    evaluation are made; `answer_all` looks at a clock between them.
 
     Raises:
-        SettingsError: the search wants to know something that the evaluator does not say.
+        SettingsError: the search needs an output that the evaluator does not have.
     """
     while True:
         leaves = answered(search, evaluator, max_leaves)
@@ -36,7 +36,7 @@ def answer(search: Search, evaluator: Evaluator, max_leaves: int) -> int:
 
 
 def answered(search: Search, evaluator: Evaluator, max_leaves: int) -> Leaves:
-    """One `gather`, answered, and the leaves themselves: which trees asked. None may ask, and yet have more to do."""
+    """Answer one `gather` and return its leaves. There may be none although trees have not finished."""
     leaves = search.gather(max_leaves)
     if len(leaves):
         back_up(search, leaves, evaluator.evaluate(leaves))
@@ -52,16 +52,17 @@ def answer_all(
     num_threads: int | None = None,
     is_over: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Answer a search until it has nothing more to ask, and return how many leaves there were.
+    """Answer a search until it has finished, and return the number of leaves.
 
     Args:
         search: At least one of its trees has begun.
-        evaluator: Asked from `num_threads` threads at once.
-        max_leaves: The most of a batch.
-        num_batches: How many batches are with the evaluator at a time. The search's trees allow for so many leaves in
-            flight, or batches are smaller.
-        num_threads: Threads that wait for the evaluator, one a batch if not given.
-        is_over: Asked before each `gather`. Once it says so there is no other, and the batches under way are applied.
+        evaluator: Called from `num_threads` threads at once.
+        max_leaves: Largest size of a batch.
+        num_batches: Number of batches in evaluation at a time. The trees must allow as many leaves in flight; otherwise
+            batches are smaller.
+        num_threads: Threads that wait for the evaluator; by default one per batch.
+        is_over: Called before each `gather`. If it returns True, the batches in evaluation are applied and the search
+            ends.
 
     Raises:
         SettingsError: as `answer`.
@@ -83,7 +84,7 @@ def answer_all(
                 if len(leaves):
                     under_way.append((leaves, pool.submit(evaluator.evaluate, leaves)))
                 else:
-                    # What is under way may be worth more than simulations that need no evaluation.
+                    # Batches in evaluation may be worth more than simulations without evaluation.
                     has_more = leaves.budget_spent and not under_way
             if not under_way:
                 return num_leaves
@@ -93,10 +94,10 @@ def answer_all(
 
 
 def back_up(search: Search, leaves: Leaves, said: Evaluations) -> None:
-    """Tell a search what an evaluator said of its leaves.
+    """Apply an evaluator's answers to a search's leaves.
 
     Raises:
-        SettingsError: the search wants to know something that the evaluator does not say.
+        SettingsError: the search needs an output that the evaluator does not have.
     """
     if search.wants_moves_left and said.moves_left is None:
         raise SettingsError(

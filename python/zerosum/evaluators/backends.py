@@ -18,7 +18,7 @@ from zerosum.network import Checkpoint
 Backend = Literal["auto", "openvino", "torch", "onnx"]
 BACKENDS: tuple[str, ...] = get_args(Backend)
 Precision = Literal["auto", "f32", "bf16", "f16", "int8"]
-"""Precisions of a network's arithmetic; each backend refuses those that it does not have."""
+"""Precisions of a network's arithmetic. Each backend supports some of them."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ AUTO = EvaluatorConfig()
 def make_evaluator(
     checkpoint: Checkpoint, config: EvaluatorConfig = AUTO, *, num_threads: int = 1, batch_size: int
 ) -> NetworkEvaluator:
-    """The evaluator that suits the machine: torch if it finds a GPU, else OpenVINO if installed, else torch on the CPU.
+    """An evaluator for the machine: torch if it finds a GPU, else OpenVINO if installed, else torch on the CPU.
 
-    `num_threads` is how many threads will evaluate at once, and `batch_size` the most leaves they usually ask for (both
-    matter to OpenVINO only). Torch is imported only where it is used, or where the machine seems to have a GPU.
+    `num_threads` is the number of threads that evaluate at once, and `batch_size` the usual largest number of leaves
+    (both matter to OpenVINO only). Torch is imported only if it is used, or if the machine seems to have a GPU.
 
     Raises:
         SettingsError: unknown backend or precision, or a backend, device or precision that cannot be used.

@@ -30,15 +30,15 @@ class BatchLimit:
     """The largest batch of one device, or of several equal ones. Threads may share it."""
 
     def __init__(self, device: str, *, most: int = sys.maxsize) -> None:
-        """`device` is what warnings call it; `most` positions are given to it at once at first."""
+        """`device` is its name in warnings; `most` is the initial limit of positions at once."""
         self.most = most
         self._device = device
 
     def in_parts(self, num: int, evaluate: Callable[[int, int], ResultT]) -> list[ResultT]:
-        """Answers of `evaluate(start, stop)` for parts of `num` positions in their order; of no positions, one.
+        """Answers of `evaluate(start, stop)` for the parts of `num` positions in their order, at least one part.
 
-        A part for which the memory does not suffice is tried again by halves, and from then on none is larger: the
-        first time with a RuntimeWarning that says so.
+        A part for which the memory does not suffice is halved and tried again, and later parts are not larger. The
+        first time there is a RuntimeWarning.
 
         Raises:
             SettingsError: the memory does not suffice for a single position.
@@ -63,7 +63,7 @@ class BatchLimit:
         return results
 
     def _lower(self, most: int, tried: int) -> None:
-        if most < self.most:  # or else another thread was first
+        if most < self.most:  # otherwise another thread has lowered it
             self.most = most
             warnings.warn(
                 f"The memory of {self._device} does not suffice for {tried} positions at once: from now on it gets at"
@@ -74,11 +74,11 @@ class BatchLimit:
 
 
 def whole(parts: list[list[NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-    """A network's outputs, [B, ...] each, from those of the parts."""
+    """A network's outputs, [B, ...] each, joined from those of the parts."""
     return parts[0] if len(parts) == 1 else [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether the memory did not suffice, of the device or the host."""
+    """Whether an error is a lack of memory of the device or the host."""
     message = str(error).lower()
     return isinstance(error, MemoryError) or any(sign in message for sign in _OUT_OF_MEMORY)

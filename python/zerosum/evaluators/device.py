@@ -1,4 +1,4 @@
-"""What torch can compute on here: one GPU, several, or the CPU."""
+"""The devices of torch on this machine: one GPU, several, or the CPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def uses_gpu(device: str = "auto") -> bool:
-    """Whether torch would run on a GPU. Does not import torch where the machine has no driver for one."""
+    """Whether torch would run on a GPU. Without a driver for one, torch is not imported."""
     may_be_gpu = _has_gpu_driver() if device == "auto" else device != "cpu"
     return may_be_gpu and torch_device(device).type != "cpu"
 
@@ -25,9 +25,9 @@ def torch_device(name: str) -> torch.device:
 
 
 def torch_devices(name: str) -> tuple[torch.device, ...]:
-    """The devices of this name: one, several with commas between ("cuda:0,cuda:1"), or all GPUs of NVIDIA or AMD.
+    """The devices of a name: one, or several with commas between ("cuda:0,cuda:1").
 
-    Those are "cuda"; "auto" is these if there are any, else Apple's GPU, else the CPU.
+    "cuda" stands for all GPUs of NVIDIA or AMD; "auto" for these if there are any, else Apple's GPU, else the CPU.
 
     Raises:
         SettingsError: one of them cannot be used.

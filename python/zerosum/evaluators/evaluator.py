@@ -1,9 +1,9 @@
-"""Answers to the search: from positions, a logit for each legal action and a value for the player to move.
+"""Evaluators: for positions, a logit for each legal action and a value for the player to move.
 
-Start with `Evaluations` (an answer) and `Evaluator` (what gives it). Two evaluators need no network and are here:
+Start with `Evaluations` (the answer) and `Evaluator` (the protocol). Two evaluators need no network and are here:
 `UniformEvaluator` and `RolloutEvaluator`. Three run a network: `openvino.py` (CPUs), `torch.py` (GPUs and any other
-device) and `onnx.py`; `backends.py` chooses between them. These files know nothing of search or training, and import
-their library when an evaluator that needs it is made.
+device) and `onnx.py`; `backends.py` chooses between them. These files do not depend on search or training, and import
+their library when an evaluator is made.
 
 Shape suffixes: B positions, V value logits.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluations:
-    """Answers for the B positions of `leaves`; none exists with a wrong shape or a number that is not finite."""
+    """Answers for the B positions of `leaves`. Shapes and ranges are checked when an object is made."""
 
     leaves: InitVar[Leaves]
     logits: NDArray[np.float32]
@@ -35,12 +35,12 @@ class Evaluations:
     values: NDArray[np.float32]
     """[B] float32 in [-1, 1], the expected result for the player to move."""
     wdl: NDArray[np.float32] | None = None
-    """[B, 3] float32, how likely win, draw and loss are for the player to move, if the evaluator says so."""
+    """[B, 3] float32, probabilities of win, draw and loss for the player to move, if known."""
     moves_left: NDArray[np.float32] | None = None
-    """[B] float32, at least 0: plies of both sides until the game ends, if the evaluator says so."""
+    """[B] float32, at least 0: plies of both sides until the game ends, if known."""
 
     def __post_init__(self, leaves: Leaves) -> None:
-        """Raises ValueError for a wrong shape or dtype, and DataError naming the leaf for a number out of range."""
+        """Raise ValueError for a wrong shape or dtype, and DataError for a number out of range."""
         size, offsets = len(leaves), leaves.legal_offsets
         _require_array("logits", self.logits, (int(offsets[-1]),))
         _require_array("values", self.values, (size,))
@@ -71,22 +71,22 @@ class NetworkEvaluator(Evaluator, Protocol):
     """An evaluator that runs a network, which can be replaced while other threads are evaluating."""
 
     def batch_sizes(self, most: int) -> list[int]:
-        """The sizes of batches that it is made ready for at the first use, for up to `most` leaves."""
+        """The batch sizes that are prepared at their first use, for up to `most` leaves."""
 
     @property
     def description(self) -> str:
-        """What runs the network, where, and in which precision, with ", " between them: "OpenVINO, CPU, bf16"."""
+        """The library, device and precision, separated by ", ": "OpenVINO, CPU, bf16"."""
 
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
-        """Go over to the network of `checkpoint`, made ready in the calling thread.
+        """Change to the network of `checkpoint`, which is prepared in the calling thread.
 
-        Evaluations under way end with the network they began with. A precision whose rounding is measured on positions
-        (int8) measures it on `planes_BCHW` from now on, positions like those that will be evaluated.
+        Evaluations in progress end with the old network. The precision int8 measures its rounding on `planes_BCHW`,
+        typical positions.
         """
 
 
 class UniformEvaluator:
-    """Every action is equally likely and every position is even."""
+    """Equal logits for all actions, and the value 0 for all positions."""
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
         """Logits and values of 0."""
@@ -94,10 +94,10 @@ class UniformEvaluator:
 
 
 class RolloutEvaluator:
-    """Every action is equally likely; the value is the mean result of uniformly random games (plain Monte Carlo).
+    """Equal logits for all actions; values are mean results of uniformly random games (plain Monte Carlo).
 
-    Each call draws new games, from a generator keyed by (seed, number of the call): the same calls in the same order
-    give the same values.
+    Each call plays new games with a generator keyed by (seed, number of the call), so the same calls in the same order
+    return the same values.
     """
 
     def __init__(self, num_rollouts: int = 1, *, seed: int = 0) -> None:
@@ -113,7 +113,7 @@ class RolloutEvaluator:
         call_seed = int(np.random.SeedSequence((self._seed, next(self._calls))).generate_state(1, np.uint64)[0])
         values = leaves.rollout_values(self._num_rollouts, call_seed)
         wdl_B3 = None
-        if self._num_rollouts == 1:  # the mean of several does not say how many were drawn
+        if self._num_rollouts == 1:  # the mean of several games does not tell the number of draws
             wdl_B3 = np.stack([np.maximum(values, 0), 1 - np.abs(values), np.maximum(-values, 0)], axis=1)
         return Evaluations(leaves, _no_preference(leaves), values, wdl_B3)
 
@@ -129,14 +129,14 @@ def evaluations_of(
     value_logits_BV: NDArray[np.float32],
     moves_left_logits_B1: NDArray[np.float32] | None = None,
 ) -> Evaluations:
-    """Turn a network's outputs into answers, for every backend alike; a value is a tanh, or P(win) - P(loss)."""
+    """Turn a network's outputs into answers, for all backends. A value is a tanh, or P(win) - P(loss)."""
     moves_left_B = None
     if moves_left_logits_B1 is not None:
         with np.errstate(invalid="ignore"):
             moves_left_B = np.float32(MOVES_LEFT_SCALE) * np.logaddexp(moves_left_logits_B1[:, 0], np.float32(0))
     if value_logits_BV.shape[1] == 1:
         return Evaluations(leaves, logits, np.tanh(value_logits_BV[:, 0]), moves_left=moves_left_B)
-    with np.errstate(invalid="ignore"):  # what is not finite becomes NaN here, and Evaluations refuses it
+    with np.errstate(invalid="ignore"):  # infinite logits become NaN here, which Evaluations refuses
         weights_B3 = np.exp(value_logits_BV - value_logits_BV.max(axis=1, keepdims=True))
         wdl_B3 = weights_B3 / weights_B3.sum(axis=1, keepdims=True)
     return Evaluations(leaves, logits, wdl_B3[:, 0] - wdl_B3[:, 2], wdl_B3, moves_left_B)
@@ -148,7 +148,7 @@ def _require_array(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> No
 
 
 def _first_false(is_good: NDArray[np.bool_]) -> int | None:
-    """Where the first False is, in row-major order; None if there is none."""
+    """The index of the first False in row-major order, or None."""
     return None if is_good.all() else int(is_good.argmin())
 
 

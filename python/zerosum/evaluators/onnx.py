@@ -1,4 +1,4 @@
-"""A network run by ONNX Runtime on the CPU, in float32: the reader that an exported file is tested with.
+"""A network run by ONNX Runtime on the CPU, in float32. It serves to test exported files.
 
 Its libraries, `onnx` and `onnxruntime`, are imported when an evaluator is made.
 """
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class OnnxEvaluator:
-    """For any number of threads at once, a core each."""
+    """An evaluator for any number of threads at once, with a core each."""
 
     def __init__(self, checkpoint: Checkpoint, *, precision: str = "auto") -> None:
         """`precision` is "auto" or "f32", which are the same.
 
         Raises:
-            SettingsError: a library is not installed, or an unknown precision.
+            SettingsError: a library is not installed, or the precision is unknown.
         """
         require_known("precision of the onnx backend", precision, ("auto", "f32"))
         if importlib.util.find_spec("onnxruntime") is None:
@@ -42,7 +42,7 @@ class OnnxEvaluator:
         return "ONNX Runtime, CPU, f32"
 
     def batch_sizes(self, most: int) -> list[int]:
-        """As `NetworkEvaluator.batch_sizes`: one session takes any."""
+        """As `NetworkEvaluator.batch_sizes`: a session takes all sizes."""
         return [most]
 
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:

@@ -1,16 +1,16 @@
-"""The network as an ONNX file, which runs wherever there is something that runs ONNX. Needs the package `onnx`.
+"""The network as an ONNX file, for any program that runs ONNX. Needs the package `onnx`.
 
     zerosum export runs/connect4 net.onnx
 
 Input `planes`, [B, C, H, W] float32 for any B, seen from the player to move. Outputs, float32, for the player to move:
 `policy_logits` [B, A], unnormalised and over all actions (mask the illegal before a softmax), and `value_logits`,
 [B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss; with a moves-left head also
-`moves_left_logits` [B, 1], before their softplus. A head that only trains is left out. Norms are folded. The
-file's metadata says what the planes and actions belong to: the game and its options, its version, the encoding's id,
-the names of the planes, and the checkpoint's step.
+`moves_left_logits` [B, 1], before their softplus. Heads that are only trained are left out. Norms are folded. The
+file's metadata describes the planes and actions: the game and its options, its version, the encoding's id, the names of
+the planes, and the checkpoint's step.
 
-Put together from the weights operation by operation (https://onnx.ai/onnx/operators/): no torch, and no converter whose
-version would have to match.
+The graph is built from the weights operation by operation (https://onnx.ai/onnx/operators/), without torch or a
+converter whose version would have to match.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     import onnx
 
 OPSET, IR_VERSION = 13, 7
-"""Of March 2021 (ONNX 1.8), so that programs of any age since then read the file."""
+"""Versions of March 2021 (ONNX 1.8), so that all programs since then can read the file."""
 
 
 def export(checkpoint: Checkpoint, path: Path) -> None:
-    """Write the network into a file, in one piece.
+    """Write the network into a file atomically.
 
     Raises:
         SettingsError: the package `onnx` is not installed.
@@ -46,7 +46,7 @@ def export(checkpoint: Checkpoint, path: Path) -> None:
 
 
 def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
-    """The network as the file holds it. Raises SettingsError if the package `onnx` is not installed."""
+    """The network as an ONNX model. Raises SettingsError if the package `onnx` is not installed."""
     if importlib.util.find_spec("onnx") is None:
         raise SettingsError("ONNX is not installed: 'pip install onnx onnxruntime'.")
     import onnx
@@ -91,7 +91,7 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
 
 
 class _Operations:
-    """`network.graph.Operations` by the names of their results."""
+    """`network.graph.Operations` whose nodes are the names of results."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from zerosum._core import Leaves
 
 _CAPABILITIES = {"f32": "FP32", "bf16": "BF16", "int8": "INT8"}
-"""The precisions, by OpenVINO's names of what a CPU computes in."""
+"""OpenVINO's names of the precisions."""
 
 NUM_POSITIONS = 256
-"""On which a network in int8 is measured: of random play, if no others are given."""
+"""Positions of random play on which a network in int8 is measured, if no others are given."""
 
 
 @functools.cache
@@ -53,13 +53,13 @@ def openvino_core() -> openvino.Core:
 
 
 class OpenVinoEvaluator:
-    """For up to `num_streams` threads at once, a core each.
+    """An evaluator for up to `num_streams` threads at once, with a core each.
 
-    A compiled network takes a fixed number of positions and costs the same for fewer. So there is one for `batch_size`
-    and, made when first needed, one for a quarter of it, a sixteenth and so on; leaves go to the smallest that holds
-    them, and more than `batch_size` are evaluated in several runs. Each calling thread has its own requests and input
-    buffers. A new network is compiled in the thread that brings it, on one core and without the interpreter lock, and
-    for all sizes that the one before was asked for, so that threads which evaluate never wait for it.
+    A compiled network takes a fixed number of positions and costs the same for fewer. There is one for `batch_size`
+    and, compiled when first needed, one for a quarter of it, a sixteenth and so on. Leaves go to the smallest that
+    holds them; more than `batch_size` leaves are evaluated in several runs. Each calling thread has its own requests
+    and input buffers. A new network is compiled in the thread that calls `update`, on one core and without the
+    interpreter lock, for all sizes that the old one was used with, so that evaluating threads never wait.
     """
 
     def __init__(
@@ -71,15 +71,14 @@ class OpenVinoEvaluator:
         precision: str = "auto",
         planes_BCHW: NDArray[np.float32] | None = None,
     ) -> None:
-        """`precision` is "auto" (bf16 where the CPU computes in it, else f32), "f32", "bf16" or "int8".
+        """`precision` is "auto" (bf16 if the CPU supports it, else f32), "f32", "bf16" or "int8".
 
-        With int8 the blocks compute in 8-bit integers, and the rest as with "auto" (`openvino_graph.py`). How large
-        their inputs become is measured on `planes_BCHW`, positions like those that will be evaluated, or else on
-        positions of random play.
+        With int8 the blocks compute in 8-bit integers, and the rest as with "auto" (`openvino_graph.py`). The range of
+        their inputs is measured on `planes_BCHW`, typical positions, or else on positions of random play.
 
         Raises:
-            SettingsError: OpenVINO is not installed, a number below 1, an unknown precision, one that the CPU does not
-                compute in, or int8 without positions for a game that does not come with the program.
+            SettingsError: OpenVINO is not installed, a number is below 1, the precision is unknown or not supported by
+                the CPU, or int8 has no positions of a user's game.
         """
         require_known("precision of the openvino backend", precision, ("auto", *_CAPABILITIES))
         for name, value in {"num_streams": num_streams, "batch_size": batch_size}.items():
@@ -100,7 +99,7 @@ class OpenVinoEvaluator:
         self._options = {
             "NUM_STREAMS": num_streams,
             "INFERENCE_NUM_THREADS": num_streams,
-            # With pinning, several models or processes would all pin themselves to the first core.
+            # With pinning, several models or processes would all use the first core.
             "ENABLE_CPU_PINNING": False,
             "INFERENCE_PRECISION_HINT": fast if precision == "int8" else self._precision,
         }
@@ -140,7 +139,7 @@ class OpenVinoEvaluator:
         def evaluate_part(start: int, stop: int) -> list[NDArray[np.float32]]:
             request = self._request(stop - start)
             if stop - start == len(leaves):
-                leaves.write_planes(request.planes_BCHW)  # rows beyond keep an earlier call's; nobody reads them
+                leaves.write_planes(request.planes_BCHW)  # further rows keep old data and are not read
                 return request.infer()
             request.planes_BCHW[: stop - start] = planes()[start:stop]
             return [output[: stop - start].copy() for output in request.infer()]
@@ -150,7 +149,7 @@ class OpenVinoEvaluator:
         return evaluations_of(leaves, leaves.select_legal(policy_logits_BA), *others)
 
     def _request(self, size: int) -> _OpenVinoRequest:
-        """The calling thread's request to the newest network; it keeps its network alive, so a swap harms nothing."""
+        """The calling thread's request to the newest network. It keeps its network alive after an update."""
         compiled = self._compiled
         requests: dict[int, _OpenVinoRequest] = getattr(self._of_thread, "requests", {})
         if getattr(self._of_thread, "compiled", None) is not compiled:
@@ -176,7 +175,7 @@ def _random_planes(info: CheckpointInfo) -> NDArray[np.float32]:
 class _CompiledSizes:
     """One network compiled for `largest` positions, a quarter of that and so on down to 1.
 
-    For `largest` and `at_once` it is compiled now, for the others when first needed.
+    The sizes `largest` and `at_once` are compiled now, the others when first needed.
     """
 
     def __init__(self, largest: int, compile_for: Callable[[int], openvino.CompiledModel], at_once: set[int]) -> None:
@@ -188,12 +187,12 @@ class _CompiledSizes:
         self._compiled = {size: compile_for(size) for size in {largest} | (at_once & set(self._sizes))}
 
     def sizes_up_to(self, num_leaves: int) -> list[int]:
-        """Those that batches of up to so many leaves go to, ascending."""
+        """The sizes for batches of up to `num_leaves` leaves, ascending."""
         largest = self.size_for(min(num_leaves, self._sizes[0]))
         return [size for size in reversed(self._sizes) if size <= largest]
 
     def size_for(self, num_leaves: int) -> int:
-        """The smallest that holds so many leaves, at most `largest`."""
+        """The smallest size for `num_leaves` leaves, at most `largest`."""
         return min(size for size in self._sizes if size >= num_leaves)
 
     def of(self, size: int) -> openvino.CompiledModel:
@@ -205,7 +204,7 @@ class _CompiledSizes:
 
 
 class _OpenVinoRequest:
-    """One thread's way into a compiled network: an input buffer that OpenVINO reads in place, and its outputs."""
+    """One thread's request: an input buffer that OpenVINO reads in place, and the outputs."""
 
     def __init__(self, compiled: openvino.CompiledModel) -> None:
         self._request, self._num_outputs = compiled.create_infer_request(), len(compiled.outputs)

@@ -2,11 +2,11 @@
 
 Imports openvino, so it is imported only by the evaluator that runs it.
 
-In int8 the blocks' convolutions compute in 8-bit integers: before each stands what rounds its input to one of 256
-numbers from 0 to the largest one that was measured, and its kernel is rounded to 255 numbers a filter, symmetric about
-0 (Jacob et al. 2018, arXiv 1712.05877, sections 2 and 3). OpenVINO's compiler turns these `FakeQuantize` operations
-into integer arithmetic. What is added to a block's output, the stem and the heads stay in floating point: that costs
-next to no time, and the outputs err less (figures: `benches/RESULTS.md`).
+In int8 the blocks' convolutions compute in 8-bit integers: their inputs are rounded to 256 numbers from 0 to the
+largest measured one, and their kernels to 255 numbers per filter, symmetric about 0 (Jacob et al. 2018, arXiv
+1712.05877, sections 2 and 3). OpenVINO's compiler turns these `FakeQuantize` operations into integer arithmetic. The
+additions, the stem and the heads stay in floating point, which costs almost no time and makes the outputs more accurate
+(figures: `benches/RESULTS.md`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from zerosum.network.graph import graph
 from zerosum.network.weights import Weights
 
 LargestInputs = Mapping[str, float]
-"""The largest number that goes into each convolution of the blocks, by its name."""
+"""The largest input of each convolution of the blocks, by its name."""
 
 
 def build_graph(
@@ -36,9 +36,9 @@ def build_graph(
     batch_size: int,
     int8: LargestInputs | None = None,
 ) -> openvino.Model:
-    """The network for batches of exactly `batch_size` positions; with `int8` the layers that it names in int8.
+    """The network for batches of exactly `batch_size` positions. Layers named in `int8` compute in int8.
 
-    Input: planes [B, C, H, W] float32. Outputs, float32: those of `layers.connect`, in their order.
+    Input: planes [B, C, H, W] float32. Outputs, float32: the outputs of `layers.connect`, in their order.
     """
     planes = _planes(shape, batch_size)
     operations = _Operations(batch_size) if int8 is None else _Int8Operations(batch_size, int8)
@@ -48,10 +48,10 @@ def build_graph(
 def largest_inputs(
     config: NetworkConfig, shape: NetworkShape, weights: Weights, planes_BCHW: NDArray[np.float32]
 ) -> dict[str, float]:
-    """What `build_graph` wants to know for int8, measured in float32 on B positions.
+    """The largest inputs that `build_graph` needs for int8, measured in float32 on B positions.
 
     Raises:
-        DataError: one is not finite, or a weight, which rounding would hide.
+        DataError: an input or a weight is not finite, which rounding would hide.
     """
     planes = _planes(shape, len(planes_BCHW))
     operations = _WatchedOperations(len(planes_BCHW))
@@ -93,7 +93,7 @@ class _Operations:
         return opset13.add(y, opset13.constant(bias.reshape(1, -1)))
 
     def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
-        """What the layer multiplies."""
+        """The factors of a layer's multiplication."""
         return x, opset13.constant(weight)
 
     def relu(self, x: Node) -> Node:
@@ -113,7 +113,7 @@ class _Operations:
 
 
 class _Int8Operations(_Operations):
-    """With the layers that `largest` names in int8."""
+    """Operations with the layers named in `largest` in int8."""
 
     def __init__(self, batch_size: int, largest: LargestInputs) -> None:
         super().__init__(batch_size)
@@ -126,7 +126,7 @@ class _Int8Operations(_Operations):
 
 
 class _WatchedOperations(_Operations):
-    """That watches the largest number that goes into each layer that will be in int8."""
+    """Operations that record the largest input of each layer that will be in int8."""
 
     def __init__(self, batch_size: int) -> None:
         super().__init__(batch_size)

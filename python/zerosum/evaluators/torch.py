@@ -38,18 +38,18 @@ PRECISIONS = ("auto", "f32", "bf16", "f16")
 
 
 class TorchEvaluator:
-    """A network on one device, or on several, each of which has all of it: leaves go to the one with the least to do.
+    """A network on one or several devices. Each has a copy of it; leaves go to the least busy one.
 
-    Where a device has not memory enough for a batch it gets smaller ones from then on (`BatchLimit`).
+    If the memory of a device does not suffice for a batch, later batches are smaller (`BatchLimit`).
     """
 
     def __init__(self, checkpoint: Checkpoint, *, device: str = "auto", precision: str = "auto") -> None:
-        """`device` is as `device.torch_devices` has it; `precision` is "auto", "f32", "bf16" or "f16".
+        """`device` is a name for `device.torch_devices`; `precision` is "auto", "f32", "bf16" or "f16".
 
-        Auto takes bf16 on CUDA devices that compute in it, f16 on older ones with tensor cores, elsewhere f32.
+        "auto" is bf16 on CUDA devices that support it, f16 on older ones with tensor cores, and else f32.
 
         Raises:
-            SettingsError: the device cannot be used, or an unknown precision.
+            SettingsError: the device cannot be used, or the precision is unknown.
         """
         require_known("precision of the torch backend", precision, PRECISIONS)
         self._devices = torch_devices(device)
@@ -67,7 +67,7 @@ class TorchEvaluator:
         return f"PyTorch, {self._device_names}, {self._precision}"
 
     def batch_sizes(self, most: int) -> list[int]:
-        """As `NetworkEvaluator.batch_sizes`: what CUDA graphs are recorded for; elsewhere a network takes any."""
+        """As `NetworkEvaluator.batch_sizes`: the sizes of CUDA graphs; other devices take all sizes."""
         if all(device.type == "cuda" for device in self._devices):
             return sorted({padded_size(size) for size in range(1, most + 1)})
         return [most]
@@ -102,7 +102,7 @@ class TorchEvaluator:
                 self._in_flight[place] -= 1
 
     def _turn(self) -> Any:
-        """Where torch gives one call several cores of the CPU, calls take turns: or else they would fight for them."""
+        """A context in which calls take turns if torch uses several cores of the CPU for one call."""
         import torch
 
         takes_turns = self._devices[0].type == "cpu" and torch.get_num_threads() > 1
@@ -111,12 +111,12 @@ class TorchEvaluator:
 
 @dataclass(frozen=True)
 class _Batch:
-    """What travels to a device."""
+    """The input that is sent to a device."""
 
     packed: NDArray[np.uint8]
-    """[B, P, N]."""
+    """[B, P, N], planes of bits."""
     numbers: NDArray[np.float32]
-    """[B, K]."""
+    """[B, K], the numbers of constant planes."""
     offsets: NDArray[np.int64]
     legal_actions: NDArray[np.uint16]
 
@@ -137,13 +137,13 @@ class _Batch:
         )
 
     def legal_indices(self, num_actions: int) -> NDArray[np.int64]:
-        """[sum L], where the legal actions' logits are among B * A."""
+        """[sum L], the indices of the legal actions' logits among B * A."""
         row_starts_B = np.arange(len(self)) * num_actions
         return np.repeat(row_starts_B, np.diff(self.offsets)) + self.legal_actions
 
 
 class _TorchNetwork:
-    """One checkpoint's network on a device; unchanging, so that threads may share it."""
+    """One checkpoint's network on a device. It never changes, so threads may share it."""
 
     def __init__(self, checkpoint: Checkpoint, device: torch.device, precision: str) -> None:
         import torch
@@ -158,19 +158,19 @@ class _TorchNetwork:
         self.tower.requires_grad_(False)
         self.tower.to(device=device, dtype=self.dtype, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.shape = info.shape
-        # Of the heads beside the policy: numbers for each position.
+        # Widths of the heads besides the policy.
         self.other_widths = [head.width for head in info.network.search_heads if isinstance(head.width, int)]
         self._bit_numbers = torch.arange(8, dtype=torch.uint8, device=device)
         is_number_C = np.array([is_constant for _, is_constant in info.planes], dtype=bool)
         self.bit_channels_P = torch.tensor(np.flatnonzero(~is_number_C), device=device)
         self.number_channels_K = torch.tensor(np.flatnonzero(is_number_C), device=device)
         if device.type == "cuda":
-            torch.cuda.synchronize(device)  # the weights are there before any other stream reads them
+            torch.cuda.synchronize(device)  # the weights must be complete before other streams read them
         self._free_lanes: list[_Lane] = []  # its append and pop are atomic
         self._lanes: list[_Lane] = []
 
     def make_ready_like(self, old: _TorchNetwork) -> None:
-        """Capture for as many threads and the same sizes of batches, as far as the memory holds that beside the old."""
+        """Capture graphs for the same threads and batch sizes, as far as memory permits beside the old ones."""
         for old_lane in list(old._lanes):
             lane = self._new_lane()
             try:
@@ -208,7 +208,7 @@ class _TorchNetwork:
         try:
             answer = lane.run(batch)
         except BaseException:
-            self._lanes.remove(lane)  # and with it goes its memory
+            self._lanes.remove(lane)  # frees its memory
             raise
         self._free_lanes.append(lane)
         return answer
@@ -219,7 +219,7 @@ class _TorchNetwork:
         return lane
 
     def forward(self, packed_BPN: torch.Tensor, numbers_BK: torch.Tensor) -> NetworkOutput:
-        """The network's answer to bits and numbers on the device (their layout: `Leaves`)."""
+        """The network's output for bits and numbers on the device (their layout: `Leaves`)."""
         import torch
 
         height, width = self.shape.height, self.shape.width
@@ -239,7 +239,7 @@ class _TorchNetwork:
 def joined(output: NetworkOutput, legal: torch.Tensor, size: int) -> torch.Tensor:
     """Logits of the legal actions, then of each other head, of the first `size` positions, float32.
 
-    One array, because each copy from a GPU waits for it.
+    They are one array, because each copy from a GPU waits for it.
     """
     import torch
 
@@ -249,14 +249,14 @@ def joined(output: NetworkOutput, legal: torch.Tensor, size: int) -> torch.Tenso
 
 
 class _Lane:
-    """One caller's way through a CUDA device, for one call at a time."""
+    """The stream, buffers and graphs of one call at a time on a CUDA device."""
 
     def __init__(self, network: _TorchNetwork) -> None:
         import torch
 
         self._network = network
         self._stream = torch.cuda.Stream(network.device)  # type: ignore[no-untyped-call]
-        # Blocking: who waits for it sleeps, and does not spin.
+        # Blocking: waiting threads sleep instead of spinning.
         self._done = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
         self._captured: dict[int, _Captured] = {}
         self._indices = _HostMemory(torch.int64)
@@ -264,11 +264,11 @@ class _Lane:
 
     @property
     def sizes(self) -> list[int]:
-        """That it has captured."""
+        """The captured batch sizes."""
         return list(self._captured)
 
     def capture(self, size: int) -> _Captured:
-        """The network for batches of this size, captured now if it was not."""
+        """The network captured for batches of this size, now if necessary."""
         import torch
 
         if size not in self._captured:
@@ -287,7 +287,7 @@ class _Lane:
         legal_indices = batch.legal_indices(network.shape.num_actions)
         host_indices = self._indices.of(len(legal_indices))
         host_indices.numpy()[:] = legal_indices
-        captured.host_packed_BPN.numpy()[:size] = batch.packed  # rows beyond keep what was there; nobody reads them
+        captured.host_packed_BPN.numpy()[:size] = batch.packed  # further rows keep old data and are not read
         captured.host_numbers_BK.numpy()[:size] = batch.numbers
         host_answer = self._answer.of(len(legal_indices) + size * sum(network.other_widths))
         with torch.cuda.stream(self._stream):
@@ -302,7 +302,7 @@ class _Lane:
 
 
 class _HostMemory:
-    """Page-locked memory for an array that is longer at one time than at another."""
+    """Page-locked memory for an array of changing size."""
 
     def __init__(self, dtype: torch.dtype) -> None:
         import torch
@@ -310,7 +310,7 @@ class _HostMemory:
         self._whole = torch.empty(0, dtype=dtype)
 
     def of(self, size: int) -> torch.Tensor:
-        """[size], with whatever is in it."""
+        """[size], uninitialised."""
         if len(self._whole) < size:
             self._whole = _page_locked(2 * size, dtype=self._whole.dtype)
         return self._whole[:size]
@@ -323,9 +323,9 @@ def _page_locked(*shape: int, dtype: torch.dtype) -> torch.Tensor:
 
 
 class _Captured:
-    """A network's run on a batch of one size, recorded once; it reads its input and writes its output in one place."""
+    """A network's run on batches of one size, recorded once, with fixed places of input and output."""
 
-    _one_at_a_time = threading.Lock()  # recordings, of which a process has few
+    _one_at_a_time = threading.Lock()  # captures exclude each other
 
     def __init__(self, network: _TorchNetwork, size: int, stream: torch.cuda.Stream) -> None:
         import torch
@@ -337,7 +337,7 @@ class _Captured:
         self.host_packed_BPN = _page_locked(*packed_shape, dtype=torch.uint8).zero_()
         self.host_numbers_BK = _page_locked(*numbers_shape, dtype=torch.float32).zero_()
         self.graph = torch.cuda.CUDAGraph()
-        # The recording keeps the algorithms that were fastest just before it; f32 is float32, not TF32.
+        # The graph keeps the algorithms that were fastest just before the capture; f32 is float32, not TF32.
         algorithms = torch.backends.cudnn.flags(
             enabled=True,
             benchmark=not torch.are_deterministic_algorithms_enabled(),
@@ -350,7 +350,7 @@ class _Captured:
             for _ in range(2):
                 network.forward(self.packed_BPN, self.numbers_BK)
             stream.synchronize()
-            # Other threads go on meanwhile, on streams of their own.
+            # Other threads continue meanwhile on their own streams.
             with torch.cuda.graph(self.graph, stream=stream, capture_error_mode="thread_local"):
                 self.output = network.forward(self.packed_BPN, self.numbers_BK)
 
@@ -358,7 +358,7 @@ class _Captured:
 def padded_size(size: int) -> int:
     """The size of batch that is recorded for `size` positions, at least 1: the next power of 2, or 3/4 of it.
 
-    At most half as much again, so that there are few recordings.
+    This makes few captures, of at most one and a half times the size.
 
     >>> [padded_size(size) for size in (1, 3, 5, 65, 96, 97, 512)]
     [1, 3, 6, 96, 96, 128, 512]
@@ -368,7 +368,7 @@ def padded_size(size: int) -> int:
 
 
 def _fast_precision(devices: tuple[torch.device, ...]) -> str:
-    """What all of the devices compute fast in."""
+    """The fastest precision that all of the devices support."""
     import torch
 
     if any(device.type != "cuda" for device in devices):

@@ -1,9 +1,9 @@
 """CSA, the game record of computer shogi: text to records and back, without the rules of shogi.
 
-After the CSA's standards V2.2 (2008) and V3.0 (2024). A file holds several games, separated by lines of "/". Moves
-come out as they stand (`+7776FU`). Comments, the lines that begin with ', come without it; those that programs read
-keep their `*`. The names of players are the headers "N+" and "N-", the others are written behind $. Written is V2.2
-where it can say everything, else V3.0 (fractions of seconds, names that are not ASCII).
+Sources: the CSA's standards V2.2 (2008) and V3.0 (2024). A file may hold several games, separated by lines of "/".
+Moves are read unchanged (`+7776FU`). Comments are lines that begin with ', which is removed; comments for programs keep
+their `*`. The names of players are the headers "N+" and "N-"; other headers are written after $. The writer uses V2.2
+if it suffices, else V3.0 (for fractions of seconds, or names that are not ASCII).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SPECIAL = {
     "%MATTA": "taken back",
     "%ERROR": "error",
 }
-"""What ends a game; %+ILLEGAL_ACTION and %-ILLEGAL_ACTION say which side broke the rules."""
+"""Endings of games. %+ILLEGAL_ACTION and %-ILLEGAL_ACTION name the side that broke the rules."""
 
 NAMES = {name: piece for piece, (_, name) in PIECES.items()}
 
@@ -53,11 +53,11 @@ SQUARES = re.compile(r"(\d)(\d)([A-Z]{2})", re.ASCII)
 
 
 class _CsaError(Exception):
-    """A sentence: what is wrong with a line."""
+    """An error in a line, as a sentence."""
 
 
 def parse(lines: Iterable[str]) -> Iterator[Record]:
-    """The games of a file, one at a time. What is wrong with a game is in its `errors`; reading goes on."""
+    """The games of a file, one at a time. Errors of a game are in its `errors`; reading continues."""
     reader = _GameReader()
     for number, line in enumerate(lines, start=1):
         text = line.rstrip("\r\n")
@@ -90,7 +90,7 @@ class _GameReader:
         self.headers: list[tuple[str, str]] = []
         self.position = ShogiPosition()
         self.takes_rest: bool | None = None
-        """Who has what is neither on the board nor in hand (AL)."""
+        """Whether Black (True) or White holds all remaining pieces (AL); None if nobody does."""
         self.has_turn = self.has_position = self.has_content = False
         self.root = Draft()
         self.moves: list[Draft] = []
@@ -230,7 +230,7 @@ def _piece(text: str, name: str) -> str:
 
 
 def _cells(text: str, rest: str) -> list[tuple[str, str]]:
-    """The nine squares of a row, ("", "") where they are empty: with a star each, or with blanks in its place."""
+    """The nine squares of a row; ("", "") for an empty one, which is written with a star or with blanks."""
     cells = [(found[1] or "", found[2] or "") for found in CELL.finditer(rest)]
     if len(cells) == 9 and not CELL.sub("", rest):
         return cells
@@ -253,12 +253,12 @@ def _squares(text: str, rest: str) -> Iterator[tuple[tuple[int, int], str]]:
 
 
 def write(record: Record, *, version: str | None = None) -> str:
-    """A record whose moves are CSA's (`+7776FU`), as a file of its own.
+    """A record with moves in CSA's notation (`+7776FU`) as a file.
 
-    `version` is V2.2 or V3.0 where that is not left to the record; "" leaves it out, for a game after the first.
+    `version` is V2.2 or V3.0; None chooses by the record, and "" omits it, for a game after the first.
 
     Raises:
-        RecordError: CSA cannot say what the record says; the message has what.
+        RecordError: CSA cannot express a part of the record, which the message names.
     """
     refuse(record, "CSA", "nags", "clock_s", "evaluation", "comments_before", "variations", "ending")
     if record.variations:

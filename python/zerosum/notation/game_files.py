@@ -1,7 +1,7 @@
 """Files of game records: PGN, SGF, KIF and CSA, read one game at a time and written.
 
-`read_games` and `write_game` are the doors: they find the format, the characters' encoding and the rules, and leave
-the format's words to its own module.
+Start with `read_games` and `write_game`: they find the format, the encoding of characters and the rules. The format
+itself is in its own module.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GAMES = {"pgn": ("chess", "chess960"), "sgf": ("go",), "kif": ("shogi",), "csa":
 
 SHIFT_JIS = "cp932"
 WIDER_SETS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": SHIFT_JIS, "euc_kr": "cp949", "big5": "cp950"}
-"""What people write in who name the narrower set."""
+"""The larger character sets that are used in practice under the names of smaller ones."""
 CHUNK = 1 << 16
 
 COUNTED = ("two passes", "ply cap")
@@ -38,7 +38,7 @@ CHARACTER_SETS = re.compile(
     r"ascii|utf-8(-sig)?|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|kz1048|ptcp154|tis-620|hp-roman8|mac-\w+"
     r"|gb\w+|hz|big5\w*|shift_jis\w*|euc_\w+|iso2022_\w+|johab"
 )
-"""What people write in, by the names of Python; its other codecs are no texts, or no sets of characters."""
+"""Known character sets by their names in Python. Other codecs of Python are not for texts."""
 
 Source = str | os.PathLike[str] | IO[Any]
 """A path, or a stream of bytes or of text."""
@@ -47,22 +47,22 @@ Source = str | os.PathLike[str] | IO[Any]
 def read_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
     """The games of a file, one at a time, with their moves in the game's own notation.
 
-    What is wrong with a game stands in its `errors`: its moves end before the first illegal one, and reading goes on
-    with the next game. `record.checked()` raises instead. Blemishes that leave the moves whole are `warnings`.
+    Errors of a game are in its `errors`: its moves end before the first illegal one, and reading continues with the
+    next game. `record.checked()` raises instead. Faults that do not affect the moves are in `warnings`.
 
     Args:
-        source: A path, or a stream of bytes or of text; it is read as games are asked for.
-        format: "pgn", "sgf", "kif" or "csa"; None finds it by the path's suffix or by how the file begins.
+        source: A path, or a stream of bytes or of text. It is read lazily.
+        format: "pgn", "sgf", "kif" or "csa"; None detects it by the path's suffix or the file's beginning.
 
     Raises:
-        DataError: the file cannot be read, is of no known format or names an encoding that is not known.
+        DataError: the file cannot be read, or its format or encoding is unknown.
     """
     for record in read_raw_games(source, format=format):
         yield legality.check_record(record)
 
 
 def read_raw_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
-    """As `read_games`, with the moves as the file has them, held against no rules."""
+    """As `read_games`, with the moves as in the file, not checked by any rules."""
     _check_format(format)
     if isinstance(source, str | os.PathLike):
         path = _path(source)
@@ -104,7 +104,7 @@ def _read(stream: IO[Any], name: str, format: str | None) -> Iterator[Record]:
 
 
 def _chunks(stream: IO[Any]) -> Iterator[bytes]:
-    """A stream in pieces; text as UTF-8, with a mark that says so."""
+    """The pieces of a stream; text is encoded as UTF-8 with a byte order mark."""
     mark = b"\xef\xbb\xbf"
     while piece := stream.read(CHUNK):
         if isinstance(piece, str):
@@ -115,7 +115,7 @@ def _chunks(stream: IO[Any]) -> Iterator[bytes]:
 
 
 def _format_of(head: bytes, name: str) -> str:
-    """The format of a file that begins like this."""
+    """The format of a file by its beginning."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     japanese = ("手合割", "手数--", "開始日時", "先手：", "後手：", "棋戦：", "後手の持駒")
     starts = [word.encode(encoding) for word in japanese for encoding in ("utf-8", SHIFT_JIS)]
@@ -133,7 +133,7 @@ def _format_of(head: bytes, name: str) -> str:
 
 
 class _Decoder:
-    """Bytes to text as each format has it, and text to records."""
+    """Decodes bytes to text by the rules of each format, and text to records."""
 
     def __init__(self, format: str, head: bytes, chunks: Iterator[bytes]) -> None:
         self.format = format
@@ -141,14 +141,14 @@ class _Decoder:
         self.head = head.removeprefix(b"\xef\xbb\xbf")
         self.chunks = chunks
         self.warnings: list[tuple[int, str]] = []
-        """Lines with bytes that are no text, and what they are read as."""
+        """Lines with invalid bytes, and how they are read."""
         self.line = 0
-        """How many lines are decoded."""
+        """Number of decoded lines."""
         self.is_at_end = False
         self.is_utf8 = self.has_mark
-        """Some line is written in it, and more than ASCII."""
+        """Whether a line has UTF-8 beyond ASCII."""
         self.is_latin1 = False
-        """Some line is no UTF-8."""
+        """Whether a line is not UTF-8."""
 
     def records(self) -> Iterator[Record]:
         if self.format == "sgf":
@@ -159,7 +159,7 @@ class _Decoder:
         return parse(self._japanese_lines())
 
     def take_warnings(self) -> list[str]:
-        """What is said of the lines before the newest one, with which the next game begins."""
+        """The warnings about lines before the newest one, which begins the next game."""
         taken = [f"line {line}: {what}" for line, what in self.warnings if line < self.line or self.is_at_end]
         self.warnings = [] if self.is_at_end else [warning for warning in self.warnings if warning[0] >= self.line]
         return taken
@@ -169,7 +169,7 @@ class _Decoder:
         yield from self.chunks
 
     def _lines(self, decode: Callable[[bytes], str]) -> Iterator[str]:
-        """Whatever system ended them."""
+        """The lines, with the line ends of any system."""
         for content in self._byte_lines():
             self.line += 1
             yield content.decode("ascii") if content.isascii() else decode(content)
@@ -190,11 +190,11 @@ class _Decoder:
         self.warnings.append((self.line, f"the byte 0x{byte:02X} is not {named}: {what}; save the file as UTF-8"))
 
     def _decode_western(self, content: bytes) -> str:
-        """A line in UTF-8, or in Latin-1, which PGN and SGF assume."""
+        """A line in UTF-8, or else in Latin-1, the default of PGN and SGF."""
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError as error:
-            # A file in Latin-1 is told of once; what is not of a piece with its file, at each line.
+            # A file in Latin-1 gets one warning; a mixed file gets one per line.
             if self.is_utf8 or not self.is_latin1:
                 others = "" if self.is_utf8 else ", and others like it are,"
                 self._warn(error, "utf-8", f"the line is read{others} as Latin-1")
@@ -204,7 +204,7 @@ class _Decoder:
         return text
 
     def _japanese_lines(self) -> Iterator[str]:
-        """In the encoding that the first line names, else in UTF-8 or Shift-JIS, which the first other letter tells."""
+        """Lines in the encoding named in the first line, else in UTF-8 or Shift-JIS, by the first line beyond ASCII."""
         declared = re.match(rb"(?:#KIF|'CSA)[^\r\n]*encoding=([\w-]+)", self.head)
         encodings = ["utf-8"] if self.has_mark else ["utf-8", SHIFT_JIS]
         if declared and not self.has_mark:
@@ -221,7 +221,7 @@ class _Decoder:
                     text = content.decode(encoding)
                 except UnicodeDecodeError:
                     continue
-                # Both would read some lines of the other; no file is in two.
+                # Each encoding could read some lines of the other, but a file has only one.
                 encodings = [encoding]
                 return text
             return self._decode_damaged(content, encodings)
@@ -229,7 +229,7 @@ class _Decoder:
         return self._lines(decode)
 
     def _decode_damaged(self, content: bytes, encodings: list[str]) -> str:
-        """A line in none of the encodings, in that which reads more of it."""
+        """A damaged line, by the encoding that reads more of it."""
         texts = {encoding: content.decode(encoding, errors="replace") for encoding in encodings}
         encoding = min(texts, key=lambda encoding: texts[encoding].count("\ufffd"))
         try:
@@ -239,7 +239,7 @@ class _Decoder:
         return texts[encoding]
 
     def _sgf_text(self, content: bytes) -> str:
-        """In the character set that CA names; without it UTF-8, or Latin-1, which the specification assumes."""
+        """Text in the character set of CA; without CA UTF-8, or else Latin-1, the specification's default."""
         found = None if self.has_mark else re.search(rb"CA[a-z]*\s*\[\s*([\w.:-]+)\s*\]", content[:CHUNK])
         self.head, self.chunks = content, iter(())
         if found is None:
@@ -266,17 +266,17 @@ class _Decoder:
 
 
 def game_text(record: Record, *, format: str) -> str:
-    """A record as the text of a file of its own.
+    """A record as the text of a file.
 
     Raises:
-        RecordError: the record has errors, or the format cannot say what it says.
+        RecordError: the record has errors, or the format cannot express it.
     """
     _check_format(format)
     return _write(record, format, {"pgn": pgn.write, "sgf": _write_sgf, "kif": kif.write, "csa": csa.write}[format])
 
 
 def _write_sgf(record: Record) -> str:
-    # What Go's options say of the start and of the rules, SGF says in properties.
+    # SGF expresses Go's options by properties.
     game = legality.game_of(record.game)
     start = record.start or game.position_text(game.initial_state()) or ""
     ending = record.ending if record.format else _margin(record) or record.ending
@@ -284,9 +284,9 @@ def _write_sgf(record: Record) -> str:
 
 
 def _margin(record: Record) -> str:
-    """The margin of a game that the rules ended by counting, "" if they did not: "3.5 points".
+    """The margin of a game that ended by counting, such as "3.5 points", else "".
 
-    It holds for games that were played by these rules. Which stones people agreed to be dead, their records do not say.
+    It is right for games of this program. Records of people do not tell which stones they agreed to be dead.
     """
     if not record.result or record.ending not in ("", *COUNTED):
         return ""
@@ -305,16 +305,16 @@ def write_game(record: Record, target: Source, *, format: str | None = None) -> 
 def write_games(records: Iterable[Record], target: Source, *, format: str | None = None) -> None:
     """Write records into a file, one after the other.
 
-    A file is there completely or not at all. Its characters are UTF-8, in a path that ends in .kif Shift-JIS.
+    A file is written completely or not at all, in UTF-8, or in Shift-JIS for a path that ends in .kif.
 
     Args:
-        records: Without errors; SGF and PGN and CSA take any number, KIF one.
+        records: Records without errors; any number for SGF, PGN and CSA, one for KIF.
         target: A path, or a stream of bytes or of text.
-        format: "pgn", "sgf", "kif" or "csa"; None finds it by the path's suffix.
+        format: "pgn", "sgf", "kif" or "csa"; None takes it from the path's suffix.
 
     Raises:
-        RecordError: a record has errors, or the format cannot say what it says.
-        DataError: the file cannot be written, or the format is not said.
+        RecordError: a record has errors, or the format cannot express it.
+        DataError: the file cannot be written, or its format is unknown.
     """
     _check_format(format)
     if not isinstance(target, str | os.PathLike):
@@ -344,11 +344,11 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
 
 
 def append_game(record: Record, path: str | os.PathLike[str]) -> None:
-    """Add a record to a PGN, SGF or CSA file of several, or begin one.
+    """Append a record to a PGN, SGF or CSA file, or begin one.
 
     Raises:
-        RecordError: the record has errors, or the format cannot say what it says.
-        DataError: the file cannot be written, or its suffix is none of those.
+        RecordError: the record has errors, or the format cannot express it.
+        DataError: the file cannot be written, or its suffix is another one.
     """
     path = Path(path)
     _refuse_ki2(path)
@@ -357,7 +357,7 @@ def append_game(record: Record, path: str | os.PathLike[str]) -> None:
         raise DataError(f"{path}: a KIF file holds one game. Name a .csa file.")
     try:
         with path.open("ab") as stream:
-            if format == "csa":  # which says its version once, for all games
+            if format == "csa":  # its version is written once, for all games
                 is_first = stream.tell() == 0
                 text = _write(record, format, functools.partial(csa.write, version="V3.0" if is_first else ""))
                 text = text if is_first else f"/\n{text}"
@@ -392,7 +392,7 @@ def _texts(records: Iterable[Record], format: str) -> Iterator[str]:
         yield game_text(record, format=format)
     elif format == "kif":
         raise RecordError("a KIF file holds one game: write each record into a file of its own.", record=following)
-    else:  # CSA says the version once, for all games: the one that can say everything.
+    else:  # CSA has one version for all games: the one that can express everything.
         yield _write(record, format, functools.partial(csa.write, version="V3.0"))
     for record in itertools.chain([following] if following else [], ahead):
         if format == "csa":

@@ -1,8 +1,8 @@
-"""KI2, the way in which shogi is printed: `▲５八金右`. A move names no square that it comes from, so the rules find it.
+"""KI2, the notation of printed shogi games: `▲５八金右`. Moves do not name their source, which the rules find.
 
-After the Japan Shogi Association's rules for writing moves (棋譜の表記方法): where several pieces of a kind could go to
-the square, a word says how the piece moves (上 or 行 forward, 寄 sideways, 引 back), where it stood (左, 直, 右, as its
-owner sees the board), or that it was dropped (打); without 打 a piece on the board goes before one in hand.
+Source: the Japan Shogi Association's rules for writing moves (棋譜の表記方法). If several pieces of a kind can move to
+the square, a word tells how the piece moves (上 or 行 forward, 寄 sideways, 引 back), where it stood (左, 直, 右, from
+its owner's side), or that it was dropped (打). Without 打 a piece on the board takes precedence over one in hand.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from zerosum.games import Rules, State
 from zerosum.notation.shogi_position import PIECES, SIGNS, square_of
 
 MARKS = {"▲": "+", "▼": "+", "☗": "+", "△": "-", "▽": "-", "☖": "-"}
-"""Before each move: whose it is, with CSA's sign."""
+"""Marks of the sides before moves, with CSA's signs."""
 MOVE = re.compile(
     r"([1-9１-９])([1-9一二三四五六七八九])[ 　]*"
     r"(成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])([左右直]?)([上行入寄引]?)(成|不成|生)?(打)?"
@@ -23,21 +23,21 @@ MOVE = re.compile(
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A legal move to the square that a text names, of the piece that it names, from a square of the board."""
+    """A legal board move of the named piece to the named square."""
 
     action: int
     left: int
-    """How far left of the square its owner sees the piece stand, in files; negative to the right."""
+    """Files by which the piece stands left of the square, from its owner's side; negative to the right."""
     forward: int
-    """How many ranks it goes forward."""
+    """Ranks that the piece moves forward."""
 
 
 def find_action(game: Rules, state: State, text: str) -> int | None:
-    """The legal move that a text such as `５八金右` means, or None if there is not just one.
+    """The only legal move that a text such as `５八金右` can mean, else None.
 
     Args:
         game: Shogi.
-        state: The position that the move is made in.
+        state: The position before the move.
         text: With or without the mark of the side, and with the square in the place of 同.
     """
     mark = text[:1] if text[:1] in MARKS else ""

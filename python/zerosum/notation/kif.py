@@ -1,9 +1,9 @@
 """KIF, the shogi players' game record: text to records and back, without the rules of shogi.
 
-After the description of its author (Y. Kakinoki, 2024). Moves come out as KIF writes them without 同: `７六歩(77)`,
-`３三角成(88)`, `５二銀打`; 同 is the square of the move before. Each line of a comment (`*`) is a comment of its own;
+Source: the description by its author (Y. Kakinoki, 2024). Moves are read as in the file, but 同 (the square of the move
+before) is replaced by the square: `７六歩(77)`, `３三角成(88)`, `５二銀打`. Each line of a comment (`*`) is its own;
 bookmarks (`&`) are the property "&". Lines that begin with # are for programs and left out. KI2, which has several
-moves in a line (`▲７六歩　△３四歩`), is read, too: its moves come out as they stand, but for 同; `ki2.py` finds them.
+moves per line (`▲７六歩　△３四歩`), is read, too; `ki2.py` finds its moves.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ HANDICAPS = {
     "八枚落ち": f"3gkg3/9{_REST}",
     "十枚落ち": f"4k4/9{_REST}",
 }
-"""Start positions by 手合割; その他 is one that is drawn."""
+"""Start positions by 手合割; その他 stands for a drawn position."""
 
 SPECIAL = {
     "投了": "resignation",
@@ -81,7 +81,7 @@ SPECIAL = {
     "引き分け": "agreement",
     "最大手数": "ply cap",
 }
-"""What stands in a move's place where the game ends; of several words for an ending the first is written."""
+"""Words for endings in place of a move. The first of several words for an ending is written."""
 
 MOVE = re.compile(
     r"(?:([1-9１-９])([1-9一二三四五六七八九])|同)[ 　]*(成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
@@ -99,11 +99,11 @@ TURNS = {"先手番": True, "下手番": True, "後手番": False, "上手番": 
 
 
 class _KifError(Exception):
-    """A sentence: what is wrong with a line, and that the line of moves cannot go on."""
+    """An error, as a sentence, after which the line of moves cannot continue."""
 
 
 def parse(lines: Iterable[str]) -> Iterator[Record]:
-    """The one game of a file. What is wrong with it is in its `errors`."""
+    """The game of a file. Its errors are in `errors`."""
     reader = _GameReader()
     for number, line in enumerate(lines, start=1):
         text = line.strip()
@@ -123,14 +123,14 @@ def parse(lines: Iterable[str]) -> Iterator[Record]:
 
 
 class _Line:
-    """A line of moves that is being read."""
+    """A line of moves during reading."""
 
     def __init__(self, moves: list[Draft], first: int, points: list[Draft], squares: list[str]) -> None:
         self.moves, self.first, self.points, self.squares = moves, first, points, squares
         """`first` is the number of its first move; `points[i]` stands before move number i + 1 of the game along this
         line, and `squares[i]` is where the move before it went."""
         self.before: list[str] = []
-        """Comments before its first move, of a variation."""
+        """Comments before the first move of a variation."""
         self.is_over = False
 
     @property
@@ -158,15 +158,15 @@ class _GameReader:
         self.warnings: list[str] = []
         self.has_content = False
         self.has_branched = False
-        """The game that was played is complete; variations follow."""
+        """Whether the main line is complete and variations follow."""
         self.is_stopped = False
-        """What comes is left out until the next variation."""
+        """Whether text is skipped until the next variation."""
 
     def warn(self, number: int, what: str) -> None:
         self.warnings.append(f"line {number}: {what}")
 
     def read(self, text: str, number: int) -> None:
-        """A line of the file that says something."""
+        """Read a line of the file that is not empty."""
         if self.is_stopped and not BRANCH.match(text):
             return
         self.is_stopped = False
@@ -178,7 +178,7 @@ class _GameReader:
         self.has_content = True
 
     def _read_line(self, text: str, number: int) -> bool:
-        """Whether the line is one that KIF knows."""
+        """Read a line. Returns whether it is part of KIF."""
         line = self.lines[-1]
         if text.startswith("*"):
             comments = line.points[-1].comments if line.moves or line.moves is self.main else line.before
@@ -303,7 +303,7 @@ class _GameReader:
             raise _KifError(f"a variation that is {word} alone: expected a move")
 
     def _read_ki2(self, text: str, line_number: int) -> None:
-        """Moves that stand in one line, each behind the mark of its side."""
+        """Read a line with several moves, each after the mark of its side."""
         for mark, said in KI2_MOVE.findall(text):
             word = said.strip(" 　")
             if self.lines[-1].is_over:
@@ -325,7 +325,7 @@ class _GameReader:
         self._add_move(_square_text(file, rank), words, line_number, spent_s, mark=mark)
 
     def _square(self, body: str, file: str | None, rank: str) -> str:
-        """The square that numerals name, or that of the move before where there are none."""
+        """The square of numerals, or that of the move before if there are none."""
         square = _square_text(file, rank) if file else self.lines[-1].squares[-1]
         if not square:
             raise _KifError(f"{shown(body)}: 同 without a move before")
@@ -384,7 +384,7 @@ def _square_text(file: str, rank: str) -> str:
 
 
 def _number_of(text: str) -> int:
-    """A number in numerals of any kind; 0 if it is none.
+    """A number in numerals of any kind; 0 if it is not a number.
 
     >>> [_number_of(text) for text in ("十八", "二十", "九", "18", "十二三")]
     [18, 20, 9, 18, 0]
@@ -398,7 +398,7 @@ def _number_of(text: str) -> int:
 
 
 def _read_summary(text: str, *, is_first: bool) -> tuple[str, float | None]:
-    """Ending and result of the line `まで…手で…` where no move line says them; `is_first` if Black is to move."""
+    """Ending and result of the line `まで…手で…`, if no move line has them; `is_first` if Black is to move."""
     if text in SPECIAL:
         return SPECIAL[text], result_of(SPECIAL[text], is_first=is_first)
     found = re.fullmatch(r"(?:時間切れにより)?(先手|下手|後手|上手)の勝ち", text)
@@ -411,10 +411,10 @@ def _read_summary(text: str, *, is_first: bool) -> tuple[str, float | None]:
 
 
 def write(record: Record) -> str:
-    """A record whose moves are KIF's (`７六歩(77)`), as a file of its own.
+    """A record with moves in KIF's notation (`７六歩(77)`) as a file.
 
     Raises:
-        RecordError: KIF cannot say what the record says; the message has what.
+        RecordError: KIF cannot express a part of the record, which the message names.
     """
     refuse(record, "KIF", "nags", "clock_s", "evaluation")
     start = ShogiPosition.from_sfen(record.start or START)
@@ -435,7 +435,7 @@ def write(record: Record) -> str:
 
 
 def _board_lines(position: ShogiPosition) -> list[str]:
-    """A position that is no handicap, drawn."""
+    """The drawing of a position."""
 
     def hand(is_black: bool) -> str:
         pieces = position.hands[is_black]
@@ -491,7 +491,7 @@ class _MoveWriter:
         self.lines: list[str] = []
 
     def add_line(self, line: tuple[Move, ...], point: _Point, has_others: bool) -> _Point:
-        """Moves without their variations; where they end."""
+        """Add moves without their variations; return the place after the last one."""
         for move in line:
             if move.spent_s is not None and not move.spent_s.is_integer():
                 raise RecordError(f"{move.text} took {move.spent_s} s: KIF has whole seconds.", record=self.record)
@@ -503,7 +503,7 @@ class _MoveWriter:
         return point
 
     def add_variations(self, line: tuple[Move, ...], variations: tuple[tuple[Move, ...], ...], point: _Point) -> None:
-        """What leaves a line and what leaves that."""
+        """Add the variations of a line, and their variations."""
         forks = [(variations, point)]
         forks.extend((move.variations, point := point.after(move)) for move in line)
         for replacing, fork in reversed(forks):
@@ -532,7 +532,7 @@ def _special(record: Record, ending: str) -> str:
 
 
 def _end_lines(record: Record, point: _Point, is_black: bool) -> list[str]:
-    """How the game ended: in a move's place, and the sentence that sums it up."""
+    """The ending in place of a move, and the summary line."""
     winner = {1.0: "先手の勝ち", -1.0: "後手の勝ち"}.get(record.result or 0.0, "")
     if not record.ending:
         if record.result == 0:

@@ -1,11 +1,10 @@
 """PGN, the chess players' game record: text to records and back, without the rules of chess.
 
-After the PGN standard (S. J. Edwards, 1994). Read is what people write: any order of tags, comments of both kinds,
-glyphs as numbers or as signs, escape lines, moves as they come (what is a legal move, `legality.py` says). Written is
-the standard's export format: the seven tags of the roster first, the other tags by name, lines of at most 80 columns.
-A blemish that leaves no doubt about the moves of the game is a warning.
-Blanks and line ends within a comment count as one blank. Of the commands in comments, `[%clk]`, `[%emt]` and `[%eval]`
-become values; others stay in the comment's text.
+Source: the PGN standard (S. J. Edwards, 1994). The reader accepts any order of tags, comments of both kinds, glyphs as
+numbers or signs, escape lines, and any words as moves (`legality.py` checks them). The writer uses the standard's
+export format: the seven tags of the roster first, the other tags by name, lines of at most 80 columns. Faults that
+leave no doubt about the moves of the game are warnings. Blanks and line ends within a comment count as one blank. Of
+the commands in comments, `[%clk]`, `[%emt]` and `[%eval]` become values; others stay in the comment's text.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from zerosum.notation.record import (
 )
 
 ROSTER = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}
-"""The tags that every game has, with what stands for "unknown"; the seventh is Result."""
+"""The tags of every game, with the text for "unknown"; the seventh is Result."""
 
 RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "*": None}
 
@@ -46,7 +45,7 @@ VARIANTS = {
 """Games by the tag Variant, in lower case."""
 
 TERMINATIONS = {"time forfeit": "time", "rules infraction": "illegal move"}
-"""What the tag Termination says of an ending for which records have another word."""
+"""Values of the tag Termination that records call differently."""
 
 GLYPHS = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6, "=": 10, "∞": 13, "⩲": 14, "+=": 14, "⩱": 15, "=+": 15}
 GLYPHS |= {"±": 16, "+/-": 16, "∓": 17, "-/+": 17, "+-": 18, "-+": 19, "N": 146}
@@ -58,9 +57,9 @@ LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"(.*?)"\s*\](?=\s*(?:\[|$))
 TOKEN = re.compile(r"\{|;.*|[^\s(){};$]*[a-h][18]\([QRBNqrbn]\)[^\s(){};$]*|\(|\)|\$\d+|[^\s(){};$]+|\$")
 PROMOTION = re.compile(r"(.*[a-h][18])\(([QRBNqrbn])\)(.*)")
 MOST_LETTERS = 20
-"""Of a move; a longer word is none."""
+"""Longest text of a move."""
 NULL_MOVES = ("--", "Z0", "0000", "@@@@")
-"""A turn left out, as analyses write it to show a threat; no game has one."""
+"""Texts of null moves, by which analyses show threats; games do not have them."""
 STANDARD_MOVE = re.compile(r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?[!?]*|O-O(?:-O)?[+#]?[!?]*")
 EN_PASSANT = re.compile(r"(.*?)e\.?p\.?([+#!?]*)")
 MOVE_WITH_RESULT = re.compile(r"([a-hKQRBNO].*?[\dQRBNO+#!?])(1-0|0-1|1/2-1/2|\*)")
@@ -72,9 +71,9 @@ SCORE = re.compile(r"(?:#([+-]?\d{1,6})|([+-]?\d{1,6}(?:\.\d{1,9})?))(?:,(\d{1,6
 
 
 def parse(lines: Iterable[str]) -> Iterator[Record]:
-    """The games of a file of any length, one at a time; moves are as the file has them.
+    """The games of a file of any length, one at a time, with moves as in the file.
 
-    What is wrong with a game is in its `errors`; reading goes on with the next game.
+    Errors of a game are in its `errors`; reading continues with the next game.
     """
     reader = _GameReader()
     number, was_blank = 0, True
@@ -104,17 +103,17 @@ def parse(lines: Iterable[str]) -> Iterator[Record]:
 
 @dataclass
 class _OpenLine:
-    """The game that was played, or a variation that is not closed yet."""
+    """The main line, or a variation that is not closed yet."""
 
     moves: list[Draft]
     point: Draft
-    """What stands before its first move."""
+    """The place before its first move."""
     before: list[str] = field(default_factory=list)
-    """Comments before its first move, of a variation."""
+    """Comments before the first move of a variation."""
     is_stopped: bool = False
-    """What comes is left out until the line is closed."""
+    """Whether text is skipped until the line is closed."""
     num_skipped: int = 0
-    """Variations that are open in it and left out."""
+    """Open variations in it that are skipped."""
 
 
 class _GameReader:
@@ -132,7 +131,7 @@ class _GameReader:
         self.result: str | None = None
         self.comment: list[str] = []
         self.opened_comment = 0
-        """The line on which the comment began that is open, or 0."""
+        """The line number of an open comment's beginning, or 0."""
         self.has_moves = False
 
     def say(self, number: int, what: str) -> None:
@@ -175,7 +174,7 @@ class _GameReader:
             at = found.end() + len(text[found.end() :]) - len(text[found.end() :].lstrip())
 
     def read_moves(self, text: str, number: int, *, at: int = 0) -> int | None:
-        """Read a line from a column on. Where the next game, which has no tags, begins in it, if it does."""
+        """Read a line from a column on. Returns the column where a next game without tags begins, or None."""
         while True:
             if self.opened_comment:
                 end = text.find("}", at)
@@ -259,7 +258,7 @@ class _GameReader:
             self.stop(number, f"{shown(token)} is no move")
 
     def read_move(self, word: str, number: int) -> None:
-        """A move, with what people write beside it without a blank."""
+        """Read a move, with signs that follow it without a blank."""
         if STANDARD_MOVE.fullmatch(word):
             self.add_move(word, number)
             return
@@ -345,7 +344,7 @@ class _GameReader:
         )
 
     def result_with(self, said: str | None) -> str:
-        """The game's result by its tag and by what the moves end with; "*" where they contradict one another."""
+        """The game's result by its tag and by the end of the moves; "*" if they contradict each other."""
         if said is not None and said not in RESULTS:
             self.warn(self.line, f"the tag Result is {shown(said)}: expected one of {', '.join(RESULTS)}")
             said = None
@@ -360,7 +359,7 @@ class _GameReader:
 
 
 def _take_command(move: Draft, found: re.Match[str]) -> str:
-    """Give a command's value to its move; what is no such value, or a second one, stays in the text."""
+    """Give a command's value to its move. An invalid or second value stays in the text."""
     name, value = found[1], found[2].strip()
     if name == "eval" and move.evaluation is None and (score := SCORE.fullmatch(value)):
         depth = int(score[3]) if score[3] else None
@@ -385,7 +384,7 @@ def write(record: Record) -> str:
     """A record whose moves are written in SAN, as a game of a PGN file with an empty line after it.
 
     Raises:
-        RecordError: PGN cannot say what the record says; the message has what.
+        RecordError: PGN cannot express a part of the record, which the message names.
     """
     tags = dict(headers_in(record, "pgn"))
     result = next((text for text, value in RESULTS.items() if value == record.result), None)
@@ -393,7 +392,7 @@ def write(record: Record) -> str:
         raise RecordError(f"the result is {record.result}: PGN knows 1, 0 and -1 alone.", record=record)
     if record.start:
         tags |= {"SetUp": "1", "FEN": record.start}
-    if "chess960" in record.game:  # chess(rules=chess960), too
+    if "chess960" in record.game:  # includes chess(rules=chess960)
         tags["Variant"] = "Chess960"
     if record.ending:
         tags["Termination"] = next((tag for tag, word in TERMINATIONS.items() if word == record.ending), record.ending)
@@ -422,7 +421,7 @@ def _move_tokens(record: Record) -> Iterator[str]:
 def _line_tokens(
     record: Record, line: tuple[Move, ...], variations: tuple[tuple[Move, ...], ...], ply: int
 ) -> Iterator[str]:
-    """`variations` are those that replace the line's first move; `ply` is its number, twice and one more for Black."""
+    """The words of a line. `variations` replace its first move; `ply` is twice its number, plus 1 for Black."""
     needs_number = True
     for index, move in enumerate(line):
         yield from _comment_tokens(move.comments_before)
@@ -448,7 +447,7 @@ def _line_tokens(
 
 
 def _in_brackets(tokens: Iterable[str]) -> Iterator[str]:
-    """The words of a variation, of which there are some. A comment to the end of its line would hide the bracket."""
+    """The words of a variation in brackets. A comment to the end of its line must not hide the closing one."""
     first, *others = tokens
     *words, last = f"({first}", *others
     yield from words
@@ -460,7 +459,7 @@ def _in_brackets(tokens: Iterable[str]) -> Iterator[str]:
 
 
 def _comments_of(move: Move) -> tuple[str, ...]:
-    """What is said after a move, its values as commands in the first comment."""
+    """The comments after a move, with its values as commands in the first one."""
     commands = []
     if move.evaluation is not None:
         score, depth = move.evaluation, move.evaluation.depth
@@ -489,7 +488,7 @@ def _comment_tokens(comments: Iterable[str]) -> Iterator[str]:
 
 
 def _wrap(tokens: Iterable[str]) -> Iterator[str]:
-    """Lines of at most 80 columns, but for words that are longer and comments to the end of a line."""
+    """Lines of at most 80 columns, except longer words and comments to the end of a line."""
     line = ""
     for token in tokens:
         joined = f"{line} {token}" if line else token

@@ -1,12 +1,12 @@
-"""Polyglot opening books (.bin): chess positions by their 64-bit keys, and the moves that the book plays there.
+"""Polyglot opening books (.bin): chess positions by their 64-bit keys, and the book's moves.
 
-After M. Van den Bergh's description of the format, http://hgm.nubati.net/book_format.html. An entry has 16 bytes, the
-highest byte of each number first, and entries stand by ascending key:
+Source: M. Van den Bergh's description of the format, http://hgm.nubati.net/book_format.html. An entry has 16 bytes, the
+highest byte of each number first, and entries are sorted by ascending key:
 
     key 8 | move 2 | weight 2 | learn 4        move: 0 ppp rrr fff RRR FFF, from rank r and file f to R and F
                                                      promoting to nothing, knight, bishop, rook, queen (0 to 4)
 
-It knows positions as FEN and moves as UCI writes them; `zerosum.arena.openings` plays through a book.
+Positions are FENs and moves have UCI's notation; `zerosum.arena.openings` plays through a book.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from zerosum.base.errors import DataError
 
 SUFFIX = ".bin"
 PIECES = "pPnNbBrRqQkK"
-"""In the order of their numbers: 64 to a piece, rank by rank from White's side; then castling, en passant, turn."""
+"""Pieces in the order of the random numbers: 64 per piece, rank by rank from White's side."""
 CASTLING = {"K": 768, "Q": 769, "k": 770, "q": 771}
 EN_PASSANT = 772
-"""Of the file a, seven more after it."""
+"""Index of the random number for en passant on file a; the other files follow."""
 WHITE_TO_MOVE = 780
 
 ENTRY = np.dtype([("key", ">u8"), ("move", ">u2"), ("weight", ">u2"), ("learn", ">u4")])
@@ -40,16 +40,16 @@ class BookMove:
     """A move that a book has for a position."""
 
     text: str
-    """As UCI writes it; castling is the king's move to its own rook's square."""
+    """The move in UCI's notation; castling is the king's move to its own rook's square."""
     weight: int
-    """How often it is played, relative to the other moves of the position; 0 is never."""
+    """Frequency relative to the other moves of the position; 0 for never."""
     entry: int
-    """Its number in the book, counted from 1."""
+    """Number of the entry in the book, from 1."""
 
 
 @functools.cache
 def random_numbers() -> tuple[int, ...]:
-    """[781], the format's."""
+    """The format's 781 random numbers."""
     path = resources.files("zerosum") / "data" / "polyglot-random.txt"
     lines = path.read_text(encoding="utf-8").splitlines()
     return tuple(int(word, 16) for line in lines if not line.startswith("#") for word in line.split())
@@ -59,9 +59,9 @@ def position_key(fen: str, *, last_move: str = "") -> int:
     """The key of a chess position.
 
     Args:
-        fen: Its first four fields count.
-        last_move: As UCI writes it. A FEN may name an en passant square only where taking there is legal, but the key
-            has its file wherever a pawn stands ready, a pinned one, too.
+        fen: The position; its first four fields count.
+        last_move: The last move in UCI's notation. A FEN may name an en passant square only if the capture is legal,
+            but the key includes its file whenever a pawn stands beside, even a pinned one.
     """
     placement, turn, castling, en_passant = fen.split()[:4]
     board = dict(_pieces(placement))
@@ -93,7 +93,7 @@ def _pieces(placement: str) -> Iterator[tuple[int, str]]:
 
 
 def _double_step(move: str, board: dict[int, str]) -> int | None:
-    """The square on which a move put a pawn by a double step."""
+    """The target square of a pawn's double step; None for another move."""
     if (move[1:2] + move[3:4]) not in ("24", "75"):
         return None
     square = 8 * (int(move[3]) - 1) + "abcdefgh".index(move[2])
@@ -104,15 +104,15 @@ class PolyglotBook:
     """A book in memory."""
 
     def __init__(self, name: str, entries: NDArray[Any]) -> None:
-        """`entries` is [N] of `ENTRY`, by ascending key; `name` is the file's, for what is said of it."""
+        """`entries` is [N] of `ENTRY`, by ascending key; `name` is the file's name, for messages."""
         self.name, self._entries = name, entries
 
     def __len__(self) -> int:
-        """Its entries."""
+        """Number of entries."""
         return len(self._entries)
 
     def moves(self, fen: str, *, last_move: str = "") -> tuple[BookMove, ...]:
-        """What it has for a position (see `position_key`), in its order; () if it does not know it."""
+        """The moves of a position (see `position_key`), in the book's order; () if it is not in the book."""
         key = np.uint64(position_key(fen, last_move=last_move))
         first, last = (int(np.searchsorted(self._entries["key"], key, side)) for side in ("left", "right"))
         return tuple(
@@ -130,7 +130,7 @@ def read_book(path: str | os.PathLike[str]) -> PolyglotBook:
     """A book from its file.
 
     Raises:
-        DataError: the file cannot be read, or is no Polyglot book.
+        DataError: the file cannot be read, or is not a Polyglot book.
     """
     try:
         content = Path(path).read_bytes()

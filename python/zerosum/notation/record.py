@@ -1,13 +1,13 @@
-"""A game as people record it: moves with comments, clocks and variations. It knows no game and no file format.
+"""The record of a game: moves with comments, clocks and variations, independent of game and file format.
 
-A line is a sequence of moves. Where a line is left for another one, the other one hangs at the move it follows:
+A line is a sequence of moves. A variation is attached to the move that it follows:
 
     1. e4 e5 (1... c5 2. Nf3) 2. Nf3        record.moves               e4   e5   Nf3
                                                                        └─ variations: (c5 Nf3,)
 
-so what could have been played instead of the first move hangs at the record itself, and a line can be continued in
-variations after its last move (as KIF does after a resignation). The file formats stand beside this one (`pgn.py`,
-`sgf.py`, `kif.py`, `csa.py`); `legality.py` holds a record against the rules of its game.
+Alternatives to the first move are attached to the record itself, and variations can continue a line after its last move
+(as in KIF after a resignation). The file formats are in `pgn.py`, `sgf.py`, `kif.py` and `csa.py`; `legality.py` checks
+a record by the rules of its game.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from typing import Any
 from zerosum.base.errors import GameError
 
 MAX_DEPTH = 60
-"""How deep variations may lie in variations: what is made of a record may walk it by recursion."""
+"""Largest depth of nested variations, so that recursion through a record is safe."""
 
 
 class RecordError(GameError):
-    """A record that is illegal or malformed, or that a format cannot say."""
+    """A record is illegal or malformed, or cannot be expressed in a format."""
 
     def __init__(self, message: str, *, record: Record | None = None) -> None:
         super().__init__(message)
         self.record = record
-        """What there is of the record, if anything."""
+        """The readable part of the record, if any."""
 
 
 def _require_time(name: str, seconds: float | None) -> None:
@@ -42,14 +42,14 @@ def _require_time(name: str, seconds: float | None) -> None:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What an engine thought of the position after a move, seen from the first player, whoever is to move."""
+    """An engine's evaluation of the position after a move, for the first player."""
 
     pawns: float | None = None
-    """Score in pawns, or None where a mate was found."""
+    """Score in pawns; None for a mate."""
     mate: int | None = None
     """Moves to mate: the first player mates if it is positive, the second if negative, 0 is mate on the board."""
     depth: int | None = None
-    """Plies it was searched."""
+    """Depth of the search in plies."""
 
     def __post_init__(self) -> None:
         if (self.pawns is None) == (self.mate is None) or not math.isfinite(self.pawns or 0):
@@ -58,14 +58,14 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Move:
-    """A move with what was said of it."""
+    """A move with its annotations."""
 
     text: str
-    """The move in the game's own notation (UCI, USI, GTP); from a parser alone as the file has it."""
+    """The move in the game's own notation (UCI, USI, GTP); after parsing alone, in the file's notation."""
     comments_before: tuple[str, ...] = ()
-    """Said before the first move of a variation; () for every other move."""
+    """Comments before the first move of a variation; () for all other moves."""
     comments: tuple[str, ...] = ()
-    """Said after the move; lines are separated by "\\n"."""
+    """Comments after the move; lines are separated by "\\n"."""
     nags: tuple[int, ...] = ()
     """Numeric annotation glyphs of the PGN standard: 1 is !, 2 is ?, 3 !!, 4 ??, 5 !?, 6 ?!."""
     clock_s: float | None = None
@@ -73,15 +73,15 @@ class Move:
     spent_s: float | None = None
     """Seconds that the mover took for the move."""
     evaluation: Evaluation | None = None
-    """An engine's."""
+    """Evaluation by an engine."""
     properties: tuple[tuple[str, str], ...] = ()
-    """(name, value) of what only the record's format knows (SGF's markup), written back in that format alone."""
+    """(name, value) of annotations that only the record's format has (SGF's markup)."""
     ending: str = ""
-    """How a variation ends with this move, in the words of `Record.ending`; "" if it says nothing."""
+    """Ending of a variation with this move, in the words of `Record.ending`; "" if none."""
     variations: tuple[tuple[Move, ...], ...] = ()
-    """Lines, none of them empty, that leave the record after this move."""
+    """Variations after this move; none is empty."""
     line: int = field(default=0, compare=False, repr=False)
-    """Of the file, counted from 1; 0 for a move that was not read."""
+    """Line number in the file, from 1; 0 for a move that was not read."""
 
     def __post_init__(self) -> None:
         _require_time("clock_s", self.clock_s)
@@ -89,53 +89,53 @@ class Move:
 
 
 EMPTY: dict[str, Any] = {entry.name: entry.default for entry in dataclasses.fields(Move) if entry.name != "text"}
-"""What the fields of a move hold if nothing was said."""
+"""The values of a move's fields without annotations."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """A game with everything that its file says of it."""
+    """A game with all data of its file."""
 
     game: str = ""
-    """As `zerosum.make` takes it, `go(size=9, komi=5.5)`; "" if no game of ours is meant (see `errors`)."""
+    """The game's name with options, such as `go(size=9, komi=5.5)`; "" for an unknown game (see `errors`)."""
     moves: tuple[Move, ...] = ()
-    """The game that was played: the main line."""
+    """The main line."""
     headers: tuple[tuple[str, str], ...] = ()
-    """(name, value) in the file's order, a name any number of times, in the words of `format` (see `headers_in`).
+    """(name, value) in the file's order, with names of `format` (see `headers_in`); names may repeat.
 
-    Without those that say what this class says: the game, its start, its result and its ending.
+    Headers with the data of other fields (game, start, result, ending) are left out.
     """
     start: str = ""
-    """The position before the first move as the game writes it; "" for the game's own."""
+    """The starting position in the game's notation; "" for the initial one."""
     comments: tuple[str, ...] = ()
-    """Said before the first move."""
+    """Comments before the first move."""
     properties: tuple[tuple[str, str], ...] = ()
-    """As of a move: what the format says of the start position."""
+    """Properties of the starting position, like those of a move."""
     variations: tuple[tuple[Move, ...], ...] = ()
-    """Lines that could have been played instead of the first move."""
+    """Variations that replace the first move."""
     result: float | None = None
-    """The first player's in [-1, 1]: 1 won, 0 drawn; None while the game goes on, or if the file does not say."""
+    """The first player's result in [-1, 1]: 1 won, 0 drawn; None if the game is not over or it is unknown."""
     ending: str = ""
-    """How it ended: a word of `ENDINGS`, the margin in Go ("3.5 points"), or the file's own word; "" if not said."""
+    """Kind of ending: a word of `ENDINGS`, the margin in Go ("3.5 points"), or the file's word; "" if unknown."""
     ending_spent_s: float | None = None
     """Seconds that the player to move took before the game ended without a move."""
     format: str = ""
-    """Of the file: "pgn", "sgf", "kif" or "csa"; "" for a record that was not read."""
+    """Format of the file: "pgn", "sgf", "kif" or "csa"; "" for a record that was not read."""
     errors: tuple[str, ...] = ()
-    """Why the game that was played is not known or not known to its end: what is wrong, on which line, and what was
-    expected. `moves` ends before its first illegal move."""
+    """Errors in the game or its main line, each with the line number and the expectation. `moves` ends before the first
+    illegal move."""
     warnings: tuple[str, ...] = field(default=(), compare=False)
-    """Blemishes that leave `moves` whole: line and word of the file, and how it was read or what was left out."""
+    """Faults that do not affect `moves`: line and word of the file, and how it was read or what was left out."""
     line: int = field(default=0, compare=False, repr=False)
-    """Of the file, on which the record begins, counted from 1."""
+    """Line number of the record's beginning in the file, from 1."""
     file: str = field(default="", compare=False, repr=False)
-    """The path that it was read from, if it has one."""
+    """The path of the file; "" if it has none."""
 
     def __post_init__(self) -> None:
         _require_time("ending_spent_s", self.ending_spent_s)
 
     def header(self, name: str, default: str = "") -> str:
-        """The first value with this name, or of the name that the format has for it (see `HEADER_NAMES`)."""
+        """The first value of a header, by its name in the format or in `HEADER_NAMES`."""
         names = [*HEADER_NAMES.get(name, {}).get(self.format, ()), name]
         return next((value for own in names for found, value in self.headers if found == own), default)
 
@@ -145,7 +145,7 @@ class Record:
         return self.header("first player"), self.header("second player")
 
     def lines(self) -> Iterator[tuple[tuple[Move, ...], tuple[Move, ...]]]:
-        """(moves before it, line) for the main line and every variation, the deeper ones after theirs."""
+        """(moves before it, line) for the main line and every variation, nested ones after their parents."""
         ahead = deque[tuple[tuple[Move, ...], tuple[Move, ...]]]()
         ahead.extend(((), line) for line in (self.moves, *self.variations))
         while ahead:
@@ -170,17 +170,17 @@ class Record:
         return dataclasses.replace(self, moves=strip(self.moves), variations=variations)
 
     def checked(self) -> Record:
-        """The record itself.
+        """The record, if it has no errors.
 
         Raises:
-            RecordError: something is wrong with it.
+            RecordError: it has errors.
         """
         if self.errors:
             raise RecordError(self.errors[0], record=self)
         return self
 
     def sound_part(self) -> Record:
-        """The record as far as it is known: without errors, which become warnings, and without the game's ending.
+        """The undamaged part of the record: errors become warnings, and the ending is removed.
 
         Raises:
             RecordError: no move of the game is known.
@@ -189,7 +189,7 @@ class Record:
             return self
         if not self.moves:
             self.checked()
-        # KIF and CSA say a result by its ending alone.
+        # KIF and CSA express a result by its ending alone.
         result = None if self.format in ("kif", "csa") else self.result
         return dataclasses.replace(
             self, errors=(), warnings=(*self.warnings, *self.errors), result=result, ending="", ending_spent_s=None
@@ -204,7 +204,7 @@ HEADER_NAMES: dict[str, dict[str, tuple[str, ...]]] = {
     "date": {"pgn": ("Date",), "sgf": ("DT",), "kif": ("開始日時", "対局日"), "csa": ("START_TIME",)},
     "round": {"pgn": ("Round",), "sgf": ("RO",)},
 }
-"""What several formats can say, and each one's names for it; the first is written."""
+"""Headers of several formats, with the names in each; the first is written."""
 
 ENDINGS: dict[str, float | None] = {
     "resignation": -1.0,
@@ -226,20 +226,20 @@ ENDINGS: dict[str, float | None] = {
     "taken back": None,
     "error": None,
 }
-"""Words for endings, and the result that each means for the player to move where a format gives no other."""
+"""Words for endings, with the result of each for the player to move, unless a format has another one."""
 
 
 def result_of(ending: str, *, is_first: bool) -> float | None:
-    """The first player's result by an ending, `is_first` if that player is to move; None where it does not say."""
+    """The first player's result by an ending, `is_first` if that player is to move; None if it does not decide."""
     result = ENDINGS.get(ending)
     return result if is_first or not result else -result
 
 
 def require_result(record: Record, format: str, *, is_first: bool) -> None:
-    """Hold a record's result against its ending, for a format that says the ending alone.
+    """Compare a record's result with its ending, for a format that has only the ending.
 
     Raises:
-        RecordError: the ending means another result, which the message has.
+        RecordError: the ending means another result, which the message names.
     """
     if record.result != (expected := result_of(record.ending, is_first=is_first)):
         raise RecordError(
@@ -248,9 +248,9 @@ def require_result(record: Record, format: str, *, is_first: bool) -> None:
 
 
 def headers_in(record: Record, format: str) -> list[tuple[str, str]]:
-    """A record's headers in the words of a format: its own as they are, of another's those of `HEADER_NAMES`.
+    """A record's headers with the names of a format. Headers of another format are limited to `HEADER_NAMES`.
 
-    A record that was not read may have either's words, of `HEADER_NAMES` or of the format that it is written in.
+    A record that was not read may have names of `HEADER_NAMES` or of the format.
     """
     if record.format == format:
         return list(record.headers)
@@ -261,10 +261,10 @@ def headers_in(record: Record, format: str) -> list[tuple[str, str]]:
 
 
 def refuse(record: Record, format: str, *names: str) -> None:
-    """Hold a record against what a format can say of a move.
+    """Check that a format can express the moves of a record.
 
     Raises:
-        RecordError: one of the named fields of some move says something.
+        RecordError: one of the named fields of a move is not empty.
     """
     for _, line in record.lines():
         for move in line:
@@ -278,7 +278,7 @@ def refuse(record: Record, format: str, *names: str) -> None:
 
 @dataclass
 class Draft:
-    """A move that is being read; of a record, what stands before its first move (`text` is "" then)."""
+    """A move during reading, or the place before a record's first move (with `text` "")."""
 
     text: str = ""
     line: int = 0
@@ -309,17 +309,17 @@ class Draft:
         )
 
     def finish_variations(self) -> tuple[tuple[Move, ...], ...]:
-        """The lines that leave here, without those in which nothing was played."""
+        """The variations from here, without empty ones."""
         return tuple(tuple(move.finish() for move in line) for line in self.variations if line)
 
 
 def one_line(text: str) -> str:
-    """A text for a format whose values end with their line."""
+    """A text in one line, for formats whose values end with the line."""
     return re.sub(r"[\r\n]+", " ", text)
 
 
 def clock_text(seconds: float) -> str:
-    """Hours, minutes and seconds, `0:02:59.5`; thousandths where there are any."""
+    """Hours, minutes and seconds, `0:02:59.5`; with thousandths if necessary."""
     minutes, milliseconds = divmod(round(seconds * 1000), 60_000)
     whole, rest = divmod(milliseconds, 1000)
     return f"{minutes // 60}:{minutes % 60:02}:{whole:02}" + (f".{rest:03}".rstrip("0") if rest else "")

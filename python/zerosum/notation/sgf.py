@@ -1,9 +1,9 @@
 """SGF, the Go players' game tree: text to records and back, without the rules of Go.
 
-After the specification of FF[4] (A. Hollosi, 1997) and what older files do: lower-case letters in property names
-(`SiZe`), `tt` for a pass on boards up to 19x19, a collection of several games. A record is a line with variations, so
-a node that says something but has no move adds to what stands before it. Stones set up before the first move are the
-start position; stones set up later end their line, for a record has one start.
+Sources: the specification of FF[4] (A. Hollosi, 1997), and the customs of older files: lower-case letters in property
+names (`SiZe`), `tt` for a pass on boards up to 19x19, and collections of several games. A record is a line with
+variations, so the annotations of a node without a move are added to the place before it. Stones set up before the first
+move are the starting position; stones set up later end their line, because a record has one start.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ RULES = {
     "ing": "superko=simple, suicide=true",
     "tromp-taylor": "suicide=true",
 }
-"""Options of Go by RU, in lower case: which moves the rules forbid. How they count is the result's affair."""
+"""Options of Go by RU, in lower case, for the legality of moves; the result in the record decides the score."""
 MOVE_OPTIONS = ("suicide", "superko")
-"""Options that say which moves are legal, and nothing of how a game is won."""
+"""Options that only decide which moves are legal."""
 OPTIONS = re.compile(r"(?:suicide|superko)=[a-z]+(?:, (?:suicide|superko)=[a-z]+)*")
-"""RU where a game of ours has other rules than it has without options: nobody's rules are quite the same."""
+"""RU in records of this program for options that no named rules have."""
 HUNDREDFOLD = re.compile(r"[2-9]\d\d", re.ASCII)
-"""A komi that Fox Weiqi writes in hundredths: KM[375], KM[650]."""
+"""A komi in hundredths, as Fox Weiqi writes it: KM[375], KM[650]."""
 SETUP = ("AE", "AB", "AW", "PL")
 OF_NODES = {"AR", "BL", "BM", "CR", "DD", "DM", "DO", "FG", "GB", "GW", "HO", "IT", "KO", "LB", "LN", "MA", "MN", "N"}
 OF_NODES |= {"OB", "OW", "PM", "SL", "SQ", "TB", "TE", "TR", "TW", "UC", "V", "VW", "WL"}
-"""Properties of a node, which a root may have, too; what else a root says it says of the game."""
+"""Properties of a node that a root may also have. Its other properties describe the game."""
 ROOT_ONLY = {"FF", "GM", "CA", "SZ", "KM", "HA", "RU", "RE"}
 
 Properties = dict[str, list[str]]
 
 
 def parse(text: str) -> Iterator[Record]:
-    """The games of a collection; moves are as the file has them, a pass is "pass".
+    """The games of a collection, with moves as in the file; a pass is "pass".
 
-    What is wrong with a game is in its `errors`; reading goes on with the next game.
+    Errors of a game are in its `errors`; reading continues with the next game.
 
     Raises:
-        DataError: there is no game in the text.
+        DataError: the text has no game.
     """
     begin = re.search(r"\(\s*;", text)
     if begin is None:
@@ -85,7 +85,7 @@ class _Scanner:
         self.go_to(end)
 
     def find_game(self) -> bool:
-        """Go to the next game's parenthesis. What stands between games is no part of the format."""
+        """Go to the next game's parenthesis. Text between games is not part of the format."""
         found = self.text.find("(", self.at)
         if found >= 0:
             self.go_to(found)
@@ -106,7 +106,7 @@ class _Scanner:
         return found[1]
 
     def value(self) -> str | None:
-        """The value that begins here as it stands between its brackets; None if none does."""
+        """The raw value between the brackets that begin here; None if none does."""
         self.skip_blanks()
         found = VALUE.match(self.text, self.at)
         if found is None:
@@ -115,7 +115,7 @@ class _Scanner:
         return found[1]
 
     def skip_game(self, depth: int) -> None:
-        """Go behind the parenthesis that closes the outermost of `depth` open trees."""
+        """Go to the end of the outermost of `depth` open trees."""
         while depth and self.peek():
             if self.value() is None:
                 depth += {"(": 1, ")": -1}.get(self.peek(), 0)
@@ -124,23 +124,23 @@ class _Scanner:
 
 @dataclass
 class _Tree:
-    """A tree that is open, where it is being read."""
+    """An open tree during reading."""
 
     line: list[Draft]
-    """The moves of the line that it belongs to: its parent's, or a variation of its own."""
+    """The moves of its line: the parent's line, or a variation."""
     last: Draft
-    """What the next node follows."""
+    """The move or place that the next node follows."""
     num_moves: int = 0
-    """From the start to `last`."""
+    """Number of moves from the start to `last`."""
     depth: int = 0
-    """Variations that it lies in."""
+    """Number of enclosing variations."""
     pending: Draft = field(default_factory=Draft)
-    """What a variation says before its first move."""
+    """Annotations of a variation before its first move."""
     num_children: int = 0
     is_stopped: bool = False
 
     def child(self) -> _Tree:
-        """A tree in this one: the first goes on with its line, the others are variations."""
+        """A tree in this one. The first continues its line; the others are variations."""
         self.num_children += 1
         line, depth, pending = self.line, self.depth, self.pending
         if self.num_children > 1:
@@ -150,7 +150,7 @@ class _Tree:
 
 
 class _SgfError(Exception):
-    """A sentence: what is wrong with a node."""
+    """An error in a node, as a sentence."""
 
 
 class _GameReader:
@@ -172,7 +172,7 @@ class _GameReader:
         self.is_go = True
 
     def read(self) -> Record:
-        """The game whose parenthesis stands at the scanner, which goes on behind it."""
+        """Read the game at the scanner's parenthesis to its end."""
         open_trees: list[_Tree] = []
         num_nodes = 0
         try:
@@ -206,10 +206,10 @@ class _GameReader:
         self.warnings.append(f"line {line}: {what}")
 
     def _read_node(self) -> Properties:
-        """The properties behind a semicolon."""
+        """The properties after a semicolon."""
         properties: Properties = {}
         while name := self.scanner.name():
-            # FF[3] and older: what counts in a name is its upper-case letters.
+            # FF[3] and older: only the upper-case letters of a name count.
             short = "".join(letter for letter in name if letter.isupper())
             if not short:
                 raise _SgfError(f"{shown(name)}: expected a property's name in upper case")
@@ -258,7 +258,7 @@ class _GameReader:
                 self.headers.extend((name, _unescape(value)) for value in values)
             else:
                 target.properties.extend((name, value) for value in values)
-        # A property that several nodes have becomes one with several values, as it will be written.
+        # The values of a property of several nodes are joined, as they will be written.
         names = [name for name, _ in target.properties]
         target.properties.sort(key=lambda pair: names.index(pair[0]))
         if target.text and target.clock_s is None:
@@ -266,7 +266,7 @@ class _GameReader:
             _take_clock(target, f"{mover}L")
 
     def _read_root(self, properties: Properties, line: int) -> None:
-        """What the first node says of the game. What the game does not need to be known leaves a warning."""
+        """Read the first node. Faults that do not affect the game are warnings."""
 
         def value(name: str, default: str) -> str:
             return _unescape(properties.get(name, [""])[0]) or default
@@ -297,7 +297,7 @@ class _GameReader:
             properties.pop(name, None)
 
     def _komi(self, said: str, rules: str, line: int) -> str:
-        """The komi in points, "" if it is not said; how a server's own way of writing it was read is a warning."""
+        """The komi in points, "" if unknown. A warning tells how a server's own notation is read."""
         number = said.replace(",", ".") if said.count(",") == 1 else said
         if not said:
             return ""
@@ -327,7 +327,7 @@ class _GameReader:
                 self.stones |= dict.fromkeys(self._points(name, value), stone)
 
     def _points(self, name: str, text: str) -> list[str]:
-        """The points that a value of AB, AW or AE names: one, or a rectangle by two corners."""
+        """The points of a value of AB, AW or AE: one, or a rectangle by two corners."""
         corners = text.strip().split(":")
         board = COLUMNS[: self.size]
         if len(corners) < 3 and all(len(corner) == 2 and set(corner) <= set(board) for corner in corners):
@@ -346,7 +346,7 @@ class _GameReader:
             raise _SgfError(f"{colour} has {len(values)} values: expected one point")
         if self.handicap > 1 and "B" not in self.stones.values():
             raise _SgfError(f"HA[{self.handicap}], but no stones are set up: expected AB with {self.handicap} points")
-        self.to_move = self.to_move or colour  # without PL, who moves first says who is to move
+        self.to_move = self.to_move or colour  # without PL the first mover is to move
         if (colour == self.to_move) != (tree.num_moves % 2 == 0):
             other = "White" if colour == "B" else "Black"
             raise _SgfError(f"{colour}[{point}]: expected a move of {other}, whose turn it is; nobody moves twice")
@@ -391,7 +391,7 @@ def _take_clock(move: Draft, name: str) -> None:
 
 
 def _quoted(name: str, values: list[str]) -> str:
-    """A property as a message quotes it: in one line, however long it is.
+    """A property for a message, in one line.
 
     >>> _quoted("KM", ["six  seven"])
     'KM[six seven]'
@@ -400,14 +400,14 @@ def _quoted(name: str, values: list[str]) -> str:
 
 
 def _unescape(value: str) -> str:
-    r"""A text: `\` before a line end takes it away, before anything else lets it stand; blanks are blanks."""
+    r"""A text: `\` removes a line end after it and protects any other character; white space becomes blanks."""
     text = re.sub(r"\r\n?|\n\r", "\n", value)
     text = re.sub(r"\\(.)", lambda found: "" if found[1] == "\n" else found[1], text, flags=re.DOTALL)
     return re.sub(r"[\t\v\f]", " ", text).strip()
 
 
 def _result_of(text: str) -> tuple[float | None, str]:
-    """Result and ending that RE says."""
+    """Result and ending of RE."""
     if found := RESULT.fullmatch(text):
         way = found[2].strip()
         ending = f"{way} points" if NUMBER.fullmatch(way) else WAYS.get(way.lower(), way)
@@ -418,7 +418,7 @@ def _result_of(text: str) -> tuple[float | None, str]:
 
 
 def position_text(size: int, stones: dict[str, str], to_move: str) -> str:
-    """A position as the game of Go writes it: rows from the top, X Black, O White, who is to move."""
+    """A position in the notation of the game of Go: rows from the top, X Black, O White, the side to move."""
     letters = {"B": "X", "W": "O", "": "."}
     rows = ("".join(letters[stones.get(column + row, "")] for column in COLUMNS[:size]) for row in COLUMNS[:size])
     packed = (re.sub(r"\.+", lambda found: str(len(found[0])), row) for row in rows)
@@ -426,7 +426,7 @@ def position_text(size: int, stones: dict[str, str], to_move: str) -> str:
 
 
 def _stones_of(start: str) -> tuple[Properties, str]:
-    """AB and AW of a position as the game of Go writes it, and who is to move."""
+    """AB and AW of a position in the game's notation, and the side to move."""
     rows, _, side = start.partition(" ")
     setup: Properties = {"AB": [], "AW": []}
     for row, text in zip(COLUMNS, rows.split("/"), strict=False):
@@ -441,14 +441,14 @@ def _stones_of(start: str) -> tuple[Properties, str]:
 
 
 def write(record: Record, *, options: Mapping[str, str]) -> str:
-    """A record whose moves are points such as "dd", or "pass", as a game tree of its own.
+    """A record with points such as "dd", or "pass", as moves, as a game tree.
 
     Args:
-        record: Its start is written out, where the game does not begin with an empty board.
-        options: Of its game, by name; those that are not given are what they are by default.
+        record: The record.
+        options: Options of its game, by name; others have their defaults.
 
     Raises:
-        RecordError: SGF cannot say what the record says; the message has what.
+        RecordError: SGF cannot express a part of the record, which the message names.
     """
     refuse(record, "SGF", "nags", "spent_s", "evaluation", "ending")
     if "=" in record.start:
@@ -470,7 +470,7 @@ def write(record: Record, *, options: Mapping[str, str]) -> str:
 
 
 def _rule_headers(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What a file of ours would say of the rules: komi, handicap, and what else the options change."""
+    """The headers about the rules: komi, handicap, and other options."""
     if komi := options.get("komi"):
         yield "KM", f"{komi}.0" if HUNDREDFOLD.fullmatch(komi) else komi
     if (handicap := options.get("handicap", "0")) != "0":
@@ -483,7 +483,7 @@ def _rule_headers(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def _line_pieces(
     record: Record, line: tuple[Move, ...], variations: tuple[tuple[Move, ...], ...], colour: str
 ) -> Iterator[str]:
-    """A line of moves, the first of this colour; `variations` are those that replace its first move."""
+    """A line of moves, the first of this colour; `variations` replace its first move."""
     forks = []
     for move in line:
         if variations:
@@ -504,7 +504,7 @@ def _line_pieces(
 
 
 def _with_clock(record: Record, move: Move, name: str) -> list[tuple[str, str]]:
-    """A move's properties, of SGF's own records, with its clock before other values of the same name."""
+    """A move's properties from SGF, with its clock before other values of the same name."""
     said = list(move.properties) if record.format == "sgf" else []
     if move.clock_s is not None:
         names = [*(other for other, _ in said), name]
@@ -514,7 +514,7 @@ def _with_clock(record: Record, move: Move, name: str) -> list[tuple[str, str]]:
 
 
 def _node_pieces(record: Record, comments: Iterable[str], properties: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """What a node says; comments after the first one get nodes of their own."""
+    """The text of a node; comments after the first one get their own nodes."""
     yield from _values(record, properties)
     yield ";".join(f"C[{_escape(comment)}]" for comment in comments)
 
@@ -533,7 +533,7 @@ def _escape(text: str) -> str:
 
 
 def _result_text(record: Record) -> str:
-    """RE, "" if nobody knows."""
+    """RE, "" if the result is unknown."""
     ways = {word: way for way, word in [("R", "resignation"), ("T", "time"), ("F", "forfeit")]}
     if record.result is None:
         return record.ending

@@ -1,4 +1,4 @@
-"""A shogi position square by square, between SFEN and what KIF and CSA draw. It knows no rules."""
+"""A shogi position square by square, for conversion between SFEN, KIF and CSA, without rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIGNS |= {"王": "K", "竜": "+R", "成香": "+L", "成桂": "+N", "成銀": "+S
 """Pieces by KIF's signs for them."""
 
 NUM_PIECES = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
-"""How many of each there are, in the order in which hands are written."""
+"""Number of pieces of each kind, in the order in which hands are written."""
 
 DIGITS = "０１２３４５６７８９"
 KANJI_DIGITS = "〇一二三四五六七八九"
@@ -41,7 +41,7 @@ Square = tuple[int, int]
 
 
 def square_of(file: str, rank: str) -> Square:
-    """The square that two numerals name, of any kind.
+    """The square of two numerals of any kind.
 
     >>> square_of("5", "八"), square_of("5", "8")
     ((5, 8), (5, 8))
@@ -55,15 +55,15 @@ class ShogiPosition:
 
     board: dict[Square, tuple[bool, str]] = field(default_factory=dict)
     hands: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
-    """White's and Black's, so that True and False find theirs."""
+    """The hands of White and Black, indexed by False and True."""
     is_black: bool = True
-    """Black is to move."""
+    """Whether Black is to move."""
     number: int = 1
-    """Of the next move, counted from 1."""
+    """Number of the next move, from 1."""
 
     @classmethod
     def from_sfen(cls, sfen: str) -> ShogiPosition:
-        """The position of an SFEN that the game has written."""
+        """The position of a valid SFEN."""
         rows, side, hand, number = sfen.split()
         position = cls(is_black=side == "b", number=int(number))
         for rank, row in enumerate(rows.split("/"), start=1):
@@ -76,7 +76,7 @@ class ShogiPosition:
         return position
 
     def sfen(self) -> str:
-        """The position as SFEN writes it."""
+        """The position as SFEN."""
         rows = []
         for rank in range(1, 10):
             cells = (self.board.get((file, rank)) for file in range(9, 0, -1))
@@ -91,7 +91,7 @@ class ShogiPosition:
         return f"{'/'.join(rows)} {'b' if self.is_black else 'w'} {hand or '-'} {self.number}"
 
     def is_black_after(self, num_moves: int) -> bool:
-        """Black is to move once so many moves were made."""
+        """Whether Black is to move after `num_moves` moves."""
         return self.is_black == (num_moves % 2 == 0)
 
     def missing(self) -> Counter[str]:

@@ -1,6 +1,6 @@
-"""Game records: on disk and in the window that is learned from.
+"""Game records, on disk and in the window that the learner draws from.
 
-`records.py` says what is kept of a game. `journal.py` and `shards.py` are the files, `game_store.py` keeps both,
+`records.py` defines the record of a game. `journal.py` and `shards.py` are the files, `game_store.py` keeps both,
 `window.py` makes batches. Start with `GameRecord`.
 """
 

@@ -1,17 +1,17 @@
-"""The games of a run on disk: a journal for what is being played, shards for what is done, and recovery from any kill.
+"""The games of a run on disk: a journal of games in flight, shards of finished games, and recovery from any kill.
 
     games/
-      manifest.jsonl                      one line a commit, each with its checksum; the only file that says what counts
+      manifest.jsonl                      one line per commit, each with its checksum; it alone decides what counts
       games-000001-5d41402abc4b.parquet   sealed games (`zerosum.replay.shards`)
-      journal-000002.bin                  since the last seal: games finished and running (`zerosum.replay.journal`)
+      journal-000002.bin                  games since the last seal, finished and in flight (`zerosum.replay.journal`)
       *.damaged                           set aside: named in a message, never read again
 
-Seal number n writes shard n, writes journal n + 1 with what is not in the shard, appends the manifest's line (the
-commit), removes journal n. A file that no line names was left behind by a seal that was cut off, and is removed when
-the store is opened. Nothing is renamed over, but for a manifest that had to be made anew from the files. A journal's
-first entry says which it is, so an emptied one is told from one in which nothing happened yet.
+Seal number n writes shard n, writes journal n + 1 with the remaining games, appends the manifest's line (the commit),
+and removes journal n. A file that no line names is left over from an interrupted seal, and is removed when the store is
+opened. No file is overwritten, except a manifest that is rebuilt from the files. A journal's first entry has its
+number, so that an emptied journal is distinguished from a new one.
 
-Start with `GameStore`. This file knows nothing of the window or of how games are played.
+Start with `GameStore`. This file does not depend on the window or on self-play.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ from zerosum.replay.shards import (
 
 
 class GameStore:
-    """The games of a run. One process at a time; within it safe to use from several threads.
+    """The games of a run, for one process at a time and any number of its threads.
 
-    Opening recovers: what a kill left half-done is removed or cut off, what is damaged is set aside, and each is
-    reported in a sentence; all games that were finished are there, once, and running games can be continued. A shard
-    that is missing is left out while it is, and counts again when it is back.
+    Opening recovers the store: incomplete writes are removed, damaged files are set aside, and each is reported in a
+    sentence. All finished games are there once, and games in flight can be continued. A missing shard does not count
+    until it is back.
 
-    Every method that writes raises `RunError` if the disk is full or the directory not writable. From then on the store
-    takes nothing more: it is whole on disk, and opening it again goes on from there.
+    Methods that write raise `RunError` if the disk is full or the directory is not writable. After that the store
+    refuses further writes; it is complete on disk, and opening it again continues.
     """
 
     def __init__(
@@ -75,16 +75,16 @@ class GameStore:
         games_per_shard: int = 1024,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Open the store in `directory`, making it if need be.
+        """Open the store in `directory`, which is made if it does not exist.
 
         Args:
-            directory: Holds nothing but the store's files.
-            report: Gets a sentence for whatever recovery found and did, now and when a shard is read.
+            directory: The store's directory, without other files.
+            report: Gets a sentence for each action of recovery, now and when a shard is read.
             games_per_shard: Finished games that are sealed into one shard.
-            clock: Tells seconds, for the journal's syncs.
+            clock: Returns seconds, for the journal's syncs.
 
         Raises:
-            DataError: the directory has a newer format, or a link out of it; nothing was touched.
+            DataError: the directory has a newer format, or a link that leads outside; nothing is changed.
             RunError: the directory, or a shard in it, cannot be read or written.
         """
         require_own_files(directory)
@@ -93,8 +93,8 @@ class GameStore:
         self._games_per_shard = games_per_shard
         self._clock = clock
         self._failure = ""
-        self._missing: set[str] = set()  # shards that count, and are not there
-        self._lock = threading.RLock()  # guards all that follows
+        self._missing: set[str] = set()  # shards that count but are missing
+        self._lock = threading.RLock()  # guards all attributes below
         self._sealing = threading.Lock()  # taken before `_lock`: one seal at a time
         with self._disk():
             directory.mkdir(parents=True, exist_ok=True)
@@ -108,20 +108,20 @@ class GameStore:
             self._next_game_id = max([0, *(seal.next_game_id for seal in self._manifest.seals), *(i + 1 for i in ids)])
             self._first_new_id = self._next_game_id
             self._journal = Journal(self._path(self._manifest.journal), clock=clock)
-            self._recorded: dict[int, GameRecord] = {}  # finished, and to be played again
-            self._replayed: dict[int, RunningGame] = {}  # of those, the ones that are being played
-            # At once: a damaged journal, and games that a kill kept from being sealed.
+            self._recorded: dict[int, GameRecord] = {}  # finished games that are to be played again
+            self._replayed: dict[int, RunningGame] = {}  # those of them that are being played
+            # Now: a damaged journal, and games that a kill prevented from being sealed.
             is_damaged = bool(contents.holes) or contents.number is None
             self._seal(at_least=0 if is_damaged else games_per_shard)
 
     @property
     def next_game_id(self) -> int:
-        """Above every game_id used so far, in this process or before."""
+        """The next unused game_id, above all of this and earlier processes."""
         return self._next_game_id
 
     @property
     def num_games(self) -> int:
-        """Finished games, without those of shards that were set aside or are missing, or to be played again."""
+        """Finished games, except those of missing or set aside shards, and those to be played again."""
         with self._lock:
             sealed = sum(seal.num_games for seal in self._shards_there)
             return sealed + len(self._finished) - len(self._recorded)
@@ -135,7 +135,7 @@ class GameStore:
 
     @property
     def running(self) -> dict[int, RunningGame]:
-        """The games that have started and not ended, by game_id. The last ply of one may have ended the game."""
+        """The games in flight, by game_id. The last ply of one may have ended it."""
         with self._lock:
             return {
                 game_id: RunningGame(header=game.header, plies=list(game.plies))
@@ -143,7 +143,7 @@ class GameStore:
             }
 
     def start_game(self, header: GameHeader) -> None:
-        """Start a game. Starting a running game again begins it anew: its plies so far are forgotten."""
+        """Start a game. Starting a game in flight again removes its plies."""
         with self._lock, self._disk():
             assert header.game_id in self._running or header.game_id >= self._first_new_id, header.game_id
             if header.game_id in self._recorded:
@@ -154,7 +154,7 @@ class GameStore:
             self._next_game_id = max(self._next_game_id, header.game_id + 1)
 
     def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        """Record the next ply of a running game."""
+        """Record the next ply of a game in flight."""
         with self._lock, self._disk():
             if game_id in self._replayed:
                 self._replayed[game_id].plies.append(ply)
@@ -164,12 +164,12 @@ class GameStore:
             plies.append(ply)
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
-        """Record how a running game ended, and seal if that makes `games_per_shard`.
+        """Record the end of a game in flight, and seal if there are `games_per_shard` games.
 
-        `outcome` is the first player's, in [-1, 1]. The game counts as soon as this has written it.
+        `outcome` is the first player's, in [-1, 1]. The game counts from the moment it is written.
 
         Raises:
-            RunError: also if it was played again (`replay_from`), and is not the game that it was before.
+            RunError: the disk cannot be written, or the game was played again (`replay_from`) and differs.
         """
         with self._lock:
             if game_id in self._replayed:
@@ -184,9 +184,9 @@ class GameStore:
         return record
 
     def add_games(self, records: Sequence[GameRecord]) -> None:
-        """Add games that are finished, as a shard of their own: all of them count, or after a kill none.
+        """Add finished games as one shard. After a kill either all of them count or none.
 
-        Their numbers are `next_game_id` and those that follow.
+        Their numbers are `next_game_id` and the following ones.
         """
         with self._lock:
             for number, record in enumerate(records, start=self._next_game_id):
@@ -196,9 +196,9 @@ class GameStore:
         self._seal(at_least=1)
 
     def add_game(self, record: GameRecord) -> None:
-        """Add one game that is finished, with the number `next_game_id`; it counts as soon as this has written it.
+        """Add a finished game with the number `next_game_id`. It counts from the moment it is written.
 
-        A kill in the midst of it leaves a running game, which `forget_running` removes.
+        A kill meanwhile can leave a game in flight, which `forget_running` removes.
         """
         with self._lock, self._disk():
             assert record.game_id == self._next_game_id, (record.game_id, self._next_game_id)
@@ -209,15 +209,15 @@ class GameStore:
         self._seal(at_least=self._games_per_shard)
 
     def forget_running(self) -> None:
-        """Remove the games that have started and not ended, with the next seal."""
+        """Remove the games in flight, with the next seal."""
         with self._lock:
             self._running = {}
 
     def replay_from(self, first_game_id: int) -> None:
-        """Have all games from this number on played again, as they are after a deterministic run's last checkpoint.
+        """Prepare to play all games from this number on again, those after a deterministic run's last checkpoint.
 
-        Those that were finished stay on the disk, but do not count until each has ended again; its record is then held
-        against the one on the disk, and nothing is written. Those under way begin anew.
+        Finished games stay on disk but do not count until they have ended again. Their records are then compared with
+        those on disk, and nothing is written. Games in flight begin anew.
 
         Raises:
             RunError: a shard cannot be read.
@@ -248,18 +248,18 @@ class GameStore:
             self._journal.sync()
 
     def seal(self) -> None:
-        """Write the finished games that are only in the journal into a shard, if there are any."""
+        """Write the finished games of the journal into a shard, if there are any."""
         self._seal(at_least=1)
 
     def recent(self, num_positions: int = 0, *, num_games: int = 0) -> Iterator[GameRecord]:
-        """The newest finished games, at least so many with at least so many positions together (or all), oldest first.
+        """The newest finished games, oldest first: at least `num_games` with `num_positions` positions, or all.
 
-        The shards it takes are checked before this returns; a damaged one is set aside and older games take its place,
-        so `num_games` and `num_positions` are right afterwards.
+        The shards are checked before this returns. A damaged one is set aside and older games take its place, so
+        `num_games` and `num_positions` are right afterwards.
 
         Raises:
-            RunError: a shard cannot be read, for another reason than that it is missing.
-            DataError: a shard with the right checksum holds no games; raised while they are taken.
+            RunError: a shard exists but cannot be read.
+            DataError: a shard with the right checksum holds no games; raised during the iteration.
         """
         with self._lock:
             unsealed = list(self._finished)
@@ -285,7 +285,7 @@ class GameStore:
         return [seal for seal in self._manifest.shards if seal.shard not in self._missing]
 
     def close(self) -> None:
-        """Bring everything to the disk and close. Finished games stay in the journal until the next seal."""
+        """Write everything to disk and close. Finished games stay in the journal until the next seal."""
         with self._sealing, self._lock:
             if not self._failure:
                 with self._disk():
@@ -294,7 +294,7 @@ class GameStore:
 
     def _seal(self, *, at_least: int) -> None:
         with self._sealing:
-            sealed = tuple(self._finished)  # other threads may add to it; nothing else takes from it
+            sealed = tuple(self._finished)  # other threads may add to it, but not remove from it
             if len(sealed) < at_least:
                 return
             with self._disk():
@@ -308,7 +308,7 @@ class GameStore:
                     self._commit(seal_of(sealed, number, shard, data, self._next_game_id))
 
     def _commit(self, seal: Seal) -> None:
-        """The second half of a seal; the shard, if any, is written."""
+        """The second half of a seal, after the shard (if any) is written."""
         unsealed = self._finished[seal.num_games :]
         entries = [_journal_begin(seal.number + 1)]
         entries += [entry for record in unsealed for entry in _record_entries(record)]
@@ -341,11 +341,10 @@ class GameStore:
         return manifest
 
     def _rebuild_manifest(self, found: Manifest) -> Manifest:
-        """Make the manifest anew from what is left of it and from the files.
+        """Rebuild the manifest from its undamaged lines and from the files.
 
-        A seal ends with the removal of its predecessor's journal, so the oldest journal that no readable line makes
-        obsolete is the one that counts, and the shards numbered below it are committed. Their names hold their
-        checksums.
+        A seal ends with the removal of its predecessor's journal. Therefore the oldest journal that no readable line
+        makes obsolete counts, and the shards with lower numbers are committed. Their names hold their checksums.
         """
         path = self._path(MANIFEST)
         kept = ""
@@ -397,7 +396,7 @@ class GameStore:
             os.unlink(self._path(name))
             self._report(f"{self._path(name)} was left behind by a seal that was cut off, and is removed.")
         for name in os.listdir(self._directory):
-            if name.startswith(".") and name.endswith(UNFINISHED):  # it never was a file of the store
+            if name.startswith(".") and name.endswith(UNFINISHED):  # never a complete file of the store
                 os.unlink(self._path(name))
 
     def _read_shard(self, seal: Seal) -> bytes | None:
@@ -411,7 +410,7 @@ class GameStore:
         return None
 
     def _has_size(self, seal: Seal) -> bool:
-        """Whether a shard is there with its size. One of another size is set aside; one that is missing may return."""
+        """Whether a shard exists with the right size. One of another size is set aside; a missing one may return."""
         path, name = self._path(seal.shard or ""), seal.shard or ""
         try:
             size = path.stat().st_size
@@ -477,7 +476,7 @@ class GameStore:
                 "before is whole. Free space there or make it writable, then start the run again to go on."
             )
             raise RunError(self._failure) from error
-        except BaseException:  # Ctrl-C between writing a ply and remembering it: memory and disk may differ
+        except BaseException:  # after Ctrl-C between writing and remembering a ply, memory and disk may differ
             self._failure = f"A write to the games in {self._directory} was interrupted. Start the run again to go on."
             raise
 
@@ -489,7 +488,7 @@ class GameStore:
         return sorted((int(match[1]), match[0]) for match in matches if match)
 
     def _write(self, name: str, data: bytes) -> None:
-        """Write a whole file to the disk."""
+        """Write a complete file to disk."""
         write_durably(self._path(name), data)
 
     def _append_line(self, kind: str, entry: dict[str, Any]) -> None:
@@ -512,13 +511,13 @@ def _journal_begin(number: int) -> bytes:
 
 
 def _of_another_journal(contents: JournalContents) -> JournalContents:
-    """What counts of a journal under a wrong name: nothing, as shards may have its games; only their ids stay used."""
+    """The contents that count of a journal with a wrong name: only its game_ids, as shards may have its games."""
     ids = {*contents.running, *(record.game_id for record in contents.finished), *contents.lost_games}
     return JournalContents(lost_games=ids)
 
 
 def _damage(contents: JournalContents) -> str:
-    """What is wrong with a journal and what that costs, to follow "is damaged"."""
+    """The damage of a journal and its consequences, to follow "is damaged"."""
     places = ", ".join(f"{start} to {end}" for start, end in contents.holes)
     clauses = []
     if contents.number is None:

@@ -1,16 +1,16 @@
 """The journal: games written to disk ply by ply as they are played.
 
-It is an append-only file, so that a crash costs no finished game and no ply. It knows nothing of shards:
-`zerosum.replay.game_store.GameStore` decides when a journal is replaced. An entry is
+It is an append-only file, so that a crash loses no finished game and no ply. It does not depend on shards:
+`zerosum.replay.game_store.GameStore` decides when a journal is replaced. The form of an entry is
 
     magic 4 | payload length u32 | kind u8 | crc32 u32 of length, kind and payload | payload
 
-little-endian. The magic number is there to find the next entry behind a damaged one. Kinds and their payloads:
+little-endian. The magic number serves to find the next entry after a damaged one. Kinds and their payloads:
 
     BEGIN  version of the format u32, number of the journal u32: the first entry of every journal, and only there
-    START  the `GameHeader` as compact JSON; once more for a running game, it begins anew
+    START  the `GameHeader` as compact JSON; a second one for a game begins it anew
     PLY    game_id u64, index of the ply u32, a row of `PLY`, the target's size u16, its columns of `TARGET`
-    END    game_id u64, plies u32, outcome f32, ending in UTF-8; a game is finished once this entry is whole
+    END    game_id u64, plies u32, outcome f32, ending in UTF-8; a game is finished when this entry is complete
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class BeginEntry:
     """The first entry of a journal."""
 
     number: int
-    """Of the journal."""
+    """Number of the journal."""
     format_version: int
 
 
@@ -81,48 +81,48 @@ class PlyEntry:
 
     game_id: int
     index: int
-    """How many plies came before it."""
+    """Number of earlier plies."""
     ply: PlyRecord
 
 
 @dataclass(frozen=True, kw_only=True)
 class EndEntry:
-    """A game is over."""
+    """The end of a game."""
 
     game_id: int
     index: int
-    """How many plies it had."""
+    """Number of plies."""
     outcome: float
     """The first player's result, in [-1, 1]."""
     ending: str
 
 
 Entry = BeginEntry | GameHeader | PlyEntry | EndEntry
-"""What one entry says; a `GameHeader` is a game's start."""
+"""The content of an entry; a `GameHeader` is a game's start."""
 
 
 @dataclass(kw_only=True)
 class JournalContents:
-    """What a journal holds, and what is wrong with it."""
+    """The contents of a journal, and its damage."""
 
     number: int | None = None
-    """Of the journal, as its first entry says; None if that entry is missing: a journal is never written without it."""
+    """Number of the journal in its first entry; None if that entry is missing, which is a damage."""
     format_version: int | None = None
-    """As its first entry says."""
+    """Format version in its first entry."""
     running: dict[int, RunningGame] = field(default_factory=dict)
-    """By game_id, in the order they started."""
+    """Games in flight by game_id, in the order of their starts."""
     finished: list[GameRecord] = field(default_factory=list)
-    """In the order they ended."""
+    """Finished games in the order of their ends."""
     whole_size: int = 0
-    """Bytes up to the end of the last whole entry. What lies behind it is a write that was cut off."""
+    """Bytes up to the end of the last complete entry. Later bytes are an interrupted write."""
     holes: list[tuple[int, int]] = field(default_factory=list)
-    """(from, to) in bytes: damage with whole entries behind it."""
+    """(from, to) in bytes: damage before complete entries."""
     lost_games: set[int] = field(default_factory=set)
-    """game_ids of which an entry is missing. They are neither running nor finished."""
+    """game_ids with a missing entry. They are neither in `running` nor in `finished`."""
 
 
 def begin_entry(number: int, *, format_version: int) -> bytes:
-    """The first entry of a journal, so that one which was emptied is told from one in which nothing happened yet."""
+    """The first entry of a journal, which distinguishes a new journal from an emptied one."""
     return _entry(_Kind.BEGIN, _BEGIN.pack(format_version, number))
 
 
@@ -157,7 +157,7 @@ def _entry(kind: _Kind, payload: bytes) -> bytes:
 
 
 def parse_journal(data: bytes) -> JournalContents:
-    """Everything that is whole in a journal. Damage is told in the result, never an exception."""
+    """All complete entries of a journal. Damage is part of the result and never raises."""
     contents = JournalContents()
     position = 0
     while position < len(data):
@@ -172,7 +172,7 @@ def parse_journal(data: bytes) -> JournalContents:
         try:
             entry = _parse_entry(data[position:end])
         except (ValueError, TypeError, RecursionError, struct.error):  # JSON's and UnicodeDecodeError among them
-            contents.holes.append((position, end))  # a right checksum, and nonsense
+            contents.holes.append((position, end))  # right checksum, but invalid content
         else:
             _take_in(contents, entry)
         contents.whole_size = position = end
@@ -180,7 +180,7 @@ def parse_journal(data: bytes) -> JournalContents:
 
 
 def _entry_end(data: bytes, start: int) -> int | None:
-    """Where the entry at `start` ends, or None if there is no whole one."""
+    """The end of the entry at `start`; None if it is not complete."""
     if data[start : start + _MAGIC_SIZE] != MAGIC or start + _PAYLOAD > len(data):
         return None
     head = data[start + _MAGIC_SIZE : start + _MAGIC_SIZE + _HEAD.size]
@@ -220,7 +220,7 @@ def _take_in(contents: JournalContents, entry: Entry) -> None:
 
 
 def read_entries(data: bytes) -> Iterator[Entry]:
-    """What entries say that lie one after the other, all of them whole: how games travel between processes."""
+    """The contents of consecutive complete entries, as processes send them to each other."""
     position = 0
     while position < len(data):
         end = _entry_end(data, position)
@@ -230,7 +230,10 @@ def read_entries(data: bytes) -> Iterator[Entry]:
 
 
 def _parse_entry(entry: bytes) -> Entry:
-    """What a whole entry says. Raises ValueError, TypeError, RecursionError or struct.error if that is nothing."""
+    """The content of a complete entry.
+
+    Raises ValueError, TypeError, RecursionError or struct.error if it is invalid.
+    """
     kind, payload = entry[_MAGIC_SIZE + _HEAD.size - 1], entry[_PAYLOAD:]
     if kind == _Kind.BEGIN:
         version, number = _BEGIN.unpack(payload)
@@ -247,7 +250,7 @@ def _parse_entry(entry: bytes) -> Entry:
 
 
 def _checked(header: GameHeader) -> GameHeader:
-    """The same, if its values are of their types and ranges."""
+    """The header, after checks of types and ranges."""
     for entry in fields(header):
         value, expected = getattr(header, entry.name), int if entry.type == "int" else str
         _require(type(value) is expected, f"{entry.name} {value!r}")
@@ -257,7 +260,7 @@ def _checked(header: GameHeader) -> GameHeader:
 
 
 def _require(is_so: bool, otherwise: str) -> None:
-    """An assertion about a file, which anybody may have written. Raises ValueError."""
+    """Check a file from an untrusted source. Raises ValueError."""
     if not is_so:
         raise ValueError(otherwise)
 
@@ -281,14 +284,14 @@ def _parse_ply(payload: bytes) -> PlyRecord:
 
 
 class Journal:
-    """A journal open for appending. One thread at a time: `GameStore` holds a lock.
+    """A journal open for appending, for one thread at a time: `GameStore` holds a lock.
 
-    An entry is with the operating system when `append` returns, so it survives a kill of the process; it is on the disk
-    at the first append after `SYNC_INTERVAL_S` at the latest, so a power cut costs about that much play.
+    When `append` returns, the operating system has the entry, so it survives a kill of the process. It is on disk at
+    the latest at the first append after `SYNC_INTERVAL_S`, so a power cut loses about that much play.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Open `path`, which begins with a `begin_entry`. `clock` tells seconds. Raises OSError."""
+        """Open `path`, which begins with a `begin_entry`. `clock` returns seconds. Raises OSError."""
         self._file = open_binary(path, os.O_WRONLY | os.O_APPEND)
         self._clock = clock
         self._synced_at = clock()
@@ -300,7 +303,7 @@ class Journal:
             self.sync()
 
     def sync(self) -> None:
-        """Wait until everything written is on the disk. Raises OSError."""
+        """Wait until all entries are on disk. Raises OSError."""
         os.fsync(self._file)
         self._synced_at = self._clock()
 

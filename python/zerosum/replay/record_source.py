@@ -1,7 +1,7 @@
-"""Finished games of a store, to learn from without playing: split by game, and read in parts that fit into memory.
+"""Finished games of a store for learning without playing, split by game and read in parts that fit into memory.
 
-A game belongs to train, dev or test by its start and moves alone, so that it stays where it is when more games come,
-and a game that is there twice is never on both sides. This file knows nothing of networks or rules.
+The split of a game (train, dev or test) depends on its start and moves alone. It does not change when games are added,
+and duplicates are in the same split. This file does not depend on networks or rules.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from zerosum.replay.window import ReplayConfig, ReplayWindow
 
 SPLITS = ("train", "dev", "test")
 MOST_HELD_OUT_GAMES = 10_000
-"""Games of dev, and of test, that are kept in memory."""
+"""Most games of dev, and of test, that are kept in memory."""
 EVERY_GAME = 1 << 40
 
 
@@ -35,7 +35,7 @@ def split_of(record: GameRecord, config: ReplayConfig) -> str:
 
 
 def as_played(record: GameRecord) -> GameRecord:
-    """The game with the move that was played as the policy target of each ply that has one."""
+    """The game with the played move as the policy target of each ply that has a target."""
     has_target = np.diff(record.target_offsets) > 0
     actions, count = record.plies["action"][has_target], int(has_target.sum())
     return replace(
@@ -47,18 +47,18 @@ def as_played(record: GameRecord) -> GameRecord:
 
 @dataclass(frozen=True)
 class Part:
-    """Shards that are learned from together."""
+    """Shards whose games are in memory together."""
 
     seals: tuple[Seal, ...]
     num_positions: int
-    """Positions in them to learn from, about: those of dev and test are estimated."""
+    """Estimated number of positions in the training split."""
 
 
 class RecordSource:
-    """The games of a store that is open in no process."""
+    """The games of a store that no process has open."""
 
     def __init__(self, directory: Path, config: ReplayConfig, *, report: Callable[[str], None]) -> None:
-        """Recover the store in `directory`, and seal what is not.
+        """Recover the store in `directory`, and seal its games.
 
         Raises:
             DataError, RunError: as `GameStore`.
@@ -75,7 +75,7 @@ class RecordSource:
 
     @property
     def parts(self) -> list[Part]:
-        """The shards in parts of at most `ReplayConfig.games_in_memory` games, but of one shard at least."""
+        """The shards in parts of at most `ReplayConfig.games_in_memory` games, and at least one shard."""
         groups: list[list[Seal]] = []
         for seal in self._seals:
             if groups and sum(other.num_games for other in groups[-1]) + seal.num_games <= self._config.games_in_memory:
@@ -94,7 +94,7 @@ class RecordSource:
         return window
 
     def held_out(self) -> dict[str, ReplayWindow]:
-        """Windows of dev and test, the first `MOST_HELD_OUT_GAMES` games of each. Returns are the games' results."""
+        """Windows of dev and test with the first `MOST_HELD_OUT_GAMES` games of each, whose returns are the results."""
         config = replace(self._config, window_games=EVERY_GAME, value_lambda=1.0)
         windows = {"dev": ReplayWindow(config), "test": ReplayWindow(config)}
         counts = dict.fromkeys(windows, 0)
@@ -112,7 +112,7 @@ class RecordSource:
         return next(self._games(self._seals), None)
 
     def _games(self, seals: Sequence[Seal]) -> Iterator[GameRecord]:
-        """The games of shards; a shard that is damaged is left out, and reported once."""
+        """The games of shards. A damaged shard is left out and reported once."""
         for seal in seals:
             assert seal.shard is not None
             try:

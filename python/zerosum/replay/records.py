@@ -1,4 +1,4 @@
-"""The record of a game: its moves and what their searches said, ply by ply.
+"""The record of a game: its moves and the results of their searches, ply by ply.
 
 `journal.py` and `shards.py` write it to disk. Letters: P plies of a game, A actions of it, N entries of a sparse policy
 target. A *position* is a ply with a policy target: the learner can learn from it.
@@ -29,11 +29,11 @@ class PlyFlag(enum.IntFlag):
     SAMPLED = 8
     """The move was drawn at random from the visits; without this flag it is the best one."""
     OPENING = 16
-    """The move is one of the random moves that open a game; there was no search."""
+    """The move is a random opening move, without a search."""
     RECORDED = 32
-    """The move was read from a record: its policy target is that move alone, and there was no search."""
+    """The move is from an imported record, without a search; the policy target is this move."""
     EVALUATED = 64
-    """The record of a recorded move has an evaluation, kept as the search value; without one that value is 0."""
+    """The imported record has an evaluation, which is the search value; without this flag that value is 0."""
 
 
 TARGET = np.dtype([("action", np.uint16), ("probability", np.float16), ("visits", np.uint32)])
@@ -49,7 +49,7 @@ def policy_target(actions: ArrayLike, probabilities: ArrayLike, visits: ArrayLik
 
 
 NO_TARGET = np.empty(0, TARGET)
-"""The policy target of a ply that is not learned from."""
+"""The policy target of a ply without one."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,11 +57,11 @@ class PlyRecord:
     """One move and the search that chose it. The annotated fields, in this order, are the columns of `PLY`."""
 
     action: Annotated[int, np.uint16]
-    """The move that was played, in [0, A)."""
+    """The played move, in [0, A)."""
     player: Annotated[int, np.uint8]
-    """The player that made it: 0 (first) or 1 (second). One side may move twice in a row."""
+    """The mover: 0 (first) or 1 (second). One side may move twice in a row."""
     checkpoint_step: Annotated[int, np.uint32]
-    """The learner's step of the network that searched."""
+    """Learner step of the network of the search."""
     search_value: Annotated[float, np.float32]
     """The root's value after the search, in [-1, 1], for the mover."""
     net_value: Annotated[float, np.float32]
@@ -71,7 +71,7 @@ class PlyRecord:
     flags: Annotated[PlyFlag, np.uint8]
     """How the search was run and the move was chosen."""
     target: NDArray[np.void]
-    """[N] of `TARGET`, each move once; the shares sum to 1 within the rounding of 16 bits. Empty: not learned from."""
+    """[N] of `TARGET`, each move once; the shares sum to 1 within the rounding of 16 bits. Empty for no target."""
 
     def __post_init__(self) -> None:
         assert self.player in (0, 1), self.player
@@ -90,20 +90,20 @@ def _columns(record: type) -> np.dtype[np.void]:
 
 
 PLY = _columns(PlyRecord)
-"""What is kept of each ply besides its policy target: the fields of `PlyRecord`, 20 bytes in this order."""
+"""The record of a ply without its policy target: the fields of `PlyRecord`, 20 bytes in this order."""
 PLY_NAMES, TARGET_NAMES = PLY.names or (), TARGET.names or ()
 PLY_STRUCT = struct.Struct("=" + "".join(PLY[name].char for name in PLY_NAMES))
-"""A row of `PLY` for single plies: quicker than an array of one."""
+"""The binary form of a row of `PLY`, quicker than an array with one row."""
 ply_numbers = attrgetter(*PLY_NAMES)
 """The values of a `PlyRecord`'s fields that are columns of `PLY`, as a tuple."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GameHeader:
-    """What is known of a game when it starts."""
+    """The data of a game at its start."""
 
     game_id: int
-    """Unique in the run and never used again: the counter that keys the game's random draws."""
+    """Number of the game, unique in the run; it keys the game's random draws."""
     game: str
     """Name of the game."""
     game_version: int
@@ -111,16 +111,16 @@ class GameHeader:
     options: str
     """The game's options as text, "" if it has none."""
     start: str
-    """The position it starts from as text, "" for the initial one."""
+    """The starting position as text, "" for the initial one."""
     settings_hash: str
-    """Names the settings it is played with."""
+    """A hash of the settings of self-play; the origin of an imported game."""
     seed: int
     """The run's seed, in [0, 2**64)."""
 
 
 @dataclass(kw_only=True)
 class RunningGame:
-    """A game that has started and not ended: its header and the plies played so far."""
+    """A game in flight: its header and the plies so far."""
 
     header: GameHeader
     plies: list[PlyRecord] = field(default_factory=list)
@@ -128,14 +128,14 @@ class RunningGame:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GameRecord(GameHeader):
-    """A finished game. P plies; their sparse policy targets lie one after the other.
+    """A finished game of P plies with their sparse policy targets, concatenated.
 
-    It keeps moves and search statistics, not planes: the core encodes a position faster than a disk reads one, files
-    stay small, and old games train new encodings.
+    It has moves and search statistics instead of planes: the core encodes a position faster than a disk reads one,
+    files stay small, and old games can train networks with new encodings.
     """
 
     plies: NDArray[np.void]
-    """[P] of `PLY`: `plies["action"]` is the moves. Value targets flip by the player, not by the parity of the ply."""
+    """[P] of `PLY`; `plies["action"]` has the moves. The sign of a value target depends on `player`, not on parity."""
     targets: NDArray[np.void]
     """[sum N] of `TARGET`."""
     target_offsets: NDArray[np.int64]
@@ -143,7 +143,7 @@ class GameRecord(GameHeader):
     outcome: float
     """The first player's result, in [-1, 1]."""
     ending: str
-    """How it ended, in the game's own words."""
+    """The kind of ending, in the game's words."""
 
     def __post_init__(self) -> None:
         offsets = self.target_offsets
@@ -165,7 +165,7 @@ class GameRecord(GameHeader):
 
     @property
     def header(self) -> GameHeader:
-        """What was known when it started."""
+        """The header of the game."""
         return GameHeader(**{entry.name: getattr(self, entry.name) for entry in fields(GameHeader)})
 
     @property
@@ -187,7 +187,7 @@ class GameRecord(GameHeader):
         )
 
     def ply(self, index: int) -> PlyRecord:
-        """One ply of it, `index` in [0, P)."""
+        """One ply, `index` in [0, P)."""
         start, end = self.target_offsets[index : index + 2]
         return ply_record(dict(zip(PLY_NAMES, self.plies[index].item(), strict=True)), self.targets[start:end])
 

@@ -1,10 +1,10 @@
-"""Sealed games as Parquet files, and the manifest that makes them count.
+"""Sealed games as Parquet files, and the manifest of commits.
 
-    manifest.jsonl                      one line a commit, each with its checksum; the only file that says what counts
+    manifest.jsonl                      one line per commit, each with its checksum; it alone decides what counts
     games-000001-5d41402abc4b.parquet   sealed games; the name ends in the first 12 hex digits of the file's SHA-256
 
-This file turns records into bytes and lines into seals, and back. When a shard is sealed, and what is made of what a
-kill leaves, is the matter of `zerosum.replay.game_store`.
+This file converts records and seals to bytes and lines, and back. `zerosum.replay.game_store` decides when to seal, and
+recovers after a kill.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ JOURNAL_NAME = re.compile(r"journal-(\d{6,})\.bin")
 
 
 def _plurals(dtype: np.dtype[np.void], prefix: str = "") -> dict[str, str]:
-    """The file's column of each field of a structured dtype: a list, so its name is the plural."""
+    """The column of each field of a structured dtype. It is a list, so its name is the plural."""
     plurals = {"probability": "probabilities"}
     return {name: prefix + plurals.get(name, name if name.endswith("s") else f"{name}s") for name in dtype.names or ()}
 
@@ -79,14 +79,14 @@ def encode_shard(records: Sequence[GameRecord]) -> bytes:
 
 
 def decode_shard(data: bytes, path: Path) -> list[GameRecord]:
-    """The games of a shard, in the order they ended; `path` is for messages.
+    """The games of a shard in the order of their ends; `path` is for messages.
 
     Raises:
         DataError: the content is not what `encode_shard` writes.
     """
     try:
         return _decode_shard(data)
-    except Exception as error:  # whatever a library makes of content that somebody else wrote
+    except Exception as error:  # any error of a library for invalid content
         reason = shown(f"{type(error).__name__}: {error}".splitlines()[0])
         raise DataError(
             f"{path} holds no games as zerosum writes them ({reason}), though its checksum is right. Restore it from a"
@@ -132,7 +132,7 @@ def read_shard(path: Path) -> list[GameRecord]:
     """The games of one shard, for tools.
 
     Raises:
-        DataError: the file cannot be read or its content is not what its name says.
+        DataError: the file cannot be read, or its checksum is not the one in its name.
     """
     try:
         data = path.read_bytes()
@@ -144,7 +144,7 @@ def read_shard(path: Path) -> list[GameRecord]:
 
 
 def is_named_by(name: str, data: bytes) -> bool:
-    """Whether `name` is that of a shard with this content."""
+    """Whether `name` has the checksum of this content."""
     match = SHARD_NAME.fullmatch(name)
     return match is not None and match[2] == hashlib.sha256(data).hexdigest()[:12]
 
@@ -161,12 +161,12 @@ def _scalars() -> dict[str, Any]:
 
 
 MOST = 1 << 62
-"""Above every number in a manifest or journal: what adds to one stays within 64 bits."""
+"""Upper bound of the numbers in a manifest or journal, so that sums stay within 64 bits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seal:
-    """One commit: the shard it added, and the journal that holds what came after."""
+    """One commit: the shard it added, and the journal of later games."""
 
     number: int
     shard: str | None
@@ -178,12 +178,12 @@ class Seal:
     first_game_id: int
     last_game_id: int
     next_game_id: int
-    """Above every game_id that had been used by then."""
+    """The first game_id unused at that time."""
     journal: str
     """File name."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what no seal says; its names are plain ones of the store's files, as they are made."""
+        """Raise ValueError for invalid values; names must be those of the store's files."""
         for entry in fields(self):
             value = getattr(self, entry.name)
             if entry.type == "int" and not (type(value) is int and 0 <= value < MOST):
@@ -199,18 +199,18 @@ class Seal:
 
 @dataclass(kw_only=True)
 class Manifest:
-    """What a manifest says, and what is wrong with it."""
+    """The contents of a manifest, and its damage."""
 
     has_format: bool = False
-    """The first line, with the format's version, is whole."""
+    """Whether the first line, with the format's version, is undamaged."""
     seals: list[Seal] = field(default_factory=list)
-    """By number."""
+    """Seals in the order of their numbers."""
     aside: set[str] = field(default_factory=set)
-    """Shards that count no longer."""
+    """Shards that have been set aside."""
     damaged_lines: list[int] = field(default_factory=list)
-    """Counted from 1."""
+    """Numbers of damaged lines, from 1."""
     whole_size: int = 0
-    """Bytes up to the end of the last full line. What lies behind it is a write that was cut off."""
+    """Bytes up to the end of the last complete line. Later bytes are an interrupted write."""
 
     @property
     def shards(self) -> list[Seal]:
@@ -224,7 +224,7 @@ class Manifest:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Read the manifest of a games directory, changing nothing; a missing file is an empty manifest.
+    """Read the manifest of a games directory without changes; a missing file is an empty manifest.
 
     The first line keeps its form in every format, {"kind":"format","format":1,"crc":"..."}.
 
@@ -251,7 +251,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def _take_line(manifest: Manifest, line: bytes, directory: Path) -> None:
-    """Take in what a line says. Raises DataError for a newer format, and others for a line that is damaged."""
+    """Add the content of a line. Raises DataError for a newer format, and other errors for a damaged line."""
     entry = _parse_line(line)
     kind = entry.pop("kind")
     if kind == "format":
@@ -290,7 +290,7 @@ def _parse_line(line: bytes) -> dict[str, Any]:
 
 
 def seal_of(records: Sequence[GameRecord], number: int, shard: str | None, data: bytes, next_game_id: int) -> Seal:
-    """The commit of a shard with these games, or of none (`shard` is None, `data` empty)."""
+    """The commit of a shard with these games, or of no shard (`shard` is None, `data` empty)."""
     ids = [record.game_id for record in records]
     return Seal(
         number=number,

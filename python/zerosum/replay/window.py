@@ -1,9 +1,9 @@
-"""What the learner learns from: the window of the newest positions, and batches drawn from it.
+"""The window of the newest positions, and batches drawn from it for the learner.
 
-The window keeps moves and search statistics, as a `GameRecord` does, not planes. This file knows nothing of disks
-(`journal.py` and `game_store.py` do), of rules (the game encodes) or of networks. Start with `ReplayWindow`.
+The window keeps moves and search statistics, like a `GameRecord`, instead of planes. This file does not depend on disks
+(`journal.py` and `game_store.py` do), rules (the game encodes) or networks. Start with `ReplayWindow`.
 
-A *position* is a ply with a policy target: one the learner can learn from. Letters: B samples of a batch, C planes of
+A *position* is a ply with a policy target. Letters: B samples of a batch, C planes of
 H x W squares, A actions of the game, N entries of a sparse policy target.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReplayConfig:
-    """How games are kept and which of their positions the learner draws from."""
+    """The storage of games, and the window from which the learner draws positions."""
 
     games_per_shard: int = setting(1024, "Finished games that are sealed into one Parquet file.", low=1, high=16384)
     window_min_positions: int = setting(
@@ -97,15 +97,15 @@ class ReplayConfig:
 
 
 def window_size(total_positions: int, config: ReplayConfig) -> int:
-    """How many of the newest of `total_positions` positions recorded so far the window holds.
+    """The size of the window after `total_positions` recorded positions.
 
     KataGo's curve (Wu, arXiv 1902.10565, appendix on training details): with c = `window_min_positions`,
     α = `window_growth_exponent` and β = `window_growth_factor`, of n > c positions it holds
 
         c * (1 + β * ((n / c) ** α - 1) / α)
 
-    which is n ** α scaled so that at n = c it has the value c and the slope β. β = 0 is a fixed window, α = β = 1 all
-    positions. The slope never exceeds 1, so a position that has left the window never comes back.
+    which is n ** α, scaled to the value c and the slope β at n = c. With β = 0 the size is fixed; with α = β = 1 the
+    window holds all positions. The slope never exceeds 1, so a position that has left the window never comes back.
 
     >>> katago = ReplayConfig(window_min_positions=250_000)
     >>> window_size(200_000, katago), window_size(4_000_000, katago)
@@ -119,7 +119,7 @@ def window_size(total_positions: int, config: ReplayConfig) -> int:
 
 
 def needed(total_positions: int, config: ReplayConfig) -> dict[str, int]:
-    """What `GameStore.recent` is to be asked for to fill the window."""
+    """The arguments of `GameStore.recent` that fill the window."""
     if config.window_games is not None:
         return {"num_games": config.window_games}
     return {"num_positions": window_size(total_positions, config)}
@@ -127,12 +127,12 @@ def needed(total_positions: int, config: ReplayConfig) -> dict[str, int]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Policies:
-    """A sparse policy for each of B samples, one after the other."""
+    """A sparse policy for each of B samples, concatenated."""
 
     actions: NDArray[np.uint16]
-    """[sum N]."""
+    """[sum N], actions."""
     probabilities: NDArray[np.float16]
-    """[sum N]."""
+    """[sum N], their probabilities."""
     offsets: NDArray[np.int64]
     """[B + 1], the policy of sample b is entries offsets[b] to offsets[b + 1]."""
 
@@ -150,63 +150,63 @@ class Policies:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Moves:
-    """Runs of moves for each of B samples, one after the other."""
+    """A sequence of moves for each of B samples, concatenated."""
 
     actions: NDArray[np.uint16]
-    """[sum N]."""
+    """[sum N], actions."""
     offsets: NDArray[np.int64]
     """[B + 1], the moves of sample b are actions[offsets[b]:offsets[b + 1]]."""
 
     def permuted(self, permutations: NDArray[np.uint16], chosen: NDArray[np.int64]) -> Moves:
-        """The moves of sample b as permutations[chosen[b]] has them."""
+        """The moves of each sample b, permuted by permutations[chosen[b]]."""
         return replace(self, actions=permutations[np.repeat(chosen, np.diff(self.offsets)), self.actions])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
-    """Positions drawn from the window, not encoded yet: the moves that led to each, and what is to be learned."""
+    """Positions drawn from the window before encoding: the moves that led to each, and the targets."""
 
     game_ids: NDArray[np.int64]
-    """[B]."""
+    """[B], the game of each sample."""
     starts: tuple[str, ...]
-    """[B], the position that each sample's game began with, as `zerosum.games.start_state` takes it."""
+    """[B], the starting position of each sample's game, as `zerosum.games.start_state` takes it."""
     actions: NDArray[np.uint16]
-    """[sum of plies], the moves from the start to each position, one position after the other."""
+    """[sum of plies], the moves from the start to each position, concatenated."""
     action_offsets: NDArray[np.int64]
     """[B + 1], sample b's moves are actions[action_offsets[b]:action_offsets[b + 1]]."""
     returns: NDArray[np.float32]
     """[B], `lambda_returns` for the mover, in [-1, 1]: with lambda 1 the game's result, unless the ply was proven."""
     search_values: NDArray[np.float32]
-    """[B], for the mover, in [-1, 1]; the return, where a record has no evaluation."""
+    """[B], for the mover, in [-1, 1]; equal to the return if a record has no evaluation."""
     draws: NDArray[np.float32]
-    """[B], in [0, 1]: 1 for a draw, by the next proven value from the position on or, without one, by the outcome."""
+    """[B], in [0, 1]: 1 for a draw, by the next proven value or, without one, by the outcome."""
     plies_left: NDArray[np.float32]
-    """[B], moves of both sides from the position to the game's end, be it the ply cap; at least 1."""
+    """[B], plies from the position to the game's end, which may be the ply cap; at least 1."""
     following: Moves | None = None
-    """The moves from each position to the end of its game, if asked for."""
+    """The moves from each position to the end of its game, if requested."""
     policies: Mapping[str, Policies]
-    """`policy`, the policy target of each sample's ply, and, if asked for, `reply`, that of the next ply: empty where
-    the game ended there or the search was not recorded."""
+    """`policy`, the policy target of each sample's ply, and, if requested, `reply`, that of the next ply: empty if the
+    game ended there or the search was not recorded."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Batch:
-    """What one step of the learner learns from. All values are for the player to move."""
+    """The input and targets of one learner step. All values are for the player to move."""
 
     planes: NDArray[np.float32]
-    """[B, C, H, W]."""
+    """[B, C, H, W], the network's input."""
     legal_mask: NDArray[np.bool_]
-    """[B, A]."""
+    """[B, A], the legal actions."""
     targets: Mapping[str, NDArray[np.float32]]
-    """What the heads learn from, by name:
+    """The targets of the heads, by name:
 
     policy      [B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal
     value       [B], in [-1, 1]
     draws       [B], as `Samples.draws`
     plies_left  [B], as `Samples.plies_left`
-    reply       [B, A], the policy target of the next ply; a row of zeros where that has none. Only if asked for
+    reply       [B, A], the policy target of the next ply; a row of zeros if it has none. Only if requested
     owners      [B, H * W], the owner of each square at the end of the game: 1 the player to move, -1 the other, 0
-                neither. Only if asked for
+                neither. Only if requested
     """
 
     def __post_init__(self) -> None:
@@ -227,16 +227,16 @@ def _target_shape(name: str, legal_mask_BA: NDArray[np.bool_], planes_BCHW: NDAr
 
 
 def empty_batch(names: Iterable[str], planes_BCHW: NDArray[np.float32], legal_mask_BA: NDArray[np.bool_]) -> Batch:
-    """A batch with targets of the right shapes that say nothing: 0 everywhere."""
+    """A batch whose targets have the right shapes and are 0."""
     targets = {name: np.zeros(_target_shape(name, legal_mask_BA, planes_BCHW), np.float32) for name in names}
     return Batch(planes=planes_BCHW, legal_mask=legal_mask_BA, targets=targets)
 
 
 def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
-    """Each sample or one of its images, with equal chances: the same game with its actions permuted.
+    """A random image of each sample, or the sample itself, with equal probabilities: its game with permuted actions.
 
-    A game that began elsewhere than at the initial position stays as it is: the image of its start is not known. The
-    draw is a pure function of `seed` and `step`. Without symmetries the samples are returned as they are.
+    A game with another start than the initial position is not changed, because the image of its start is unknown. The
+    choice is a pure function of `seed` and `step`. Without symmetries the samples are returned unchanged.
     """
     if not symmetries:
         return samples
@@ -258,11 +258,11 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
 def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:
     """Encode samples with the game's rules.
 
-    The value target is (1 - q) * return + q * search value with q = `search_value_weight` in [0, 1]; 0 is the paper's.
+    The value target is (1 - q) * return + q * search value with q = `search_value_weight` in [0, 1] (paper: 0).
 
     Raises:
         GameError: a recorded move is illegal.
-        DataError: a policy target has a share for an illegal move, or a start is no position of the game; naming it.
+        DataError: a policy target has a share for an illegal move, or a start is not a position of the game.
     """
     leaves = encode(game, samples)
     legal_mask_BA = leaves.legal_mask()
@@ -286,7 +286,7 @@ def encode(game: Game, samples: Samples) -> Leaves:
 
     Raises:
         GameError: a recorded move is illegal.
-        DataError: a start is no position of the game.
+        DataError: a start is not a position of the game.
     """
     return game.encode_plies(
         samples.actions,
@@ -298,7 +298,7 @@ def encode(game: Game, samples: Samples) -> Leaves:
 
 
 def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
-    """Where each sample's game began, None for the initial state; None for all of them together."""
+    """The start of each sample's game, None for the initial state; None if all start there."""
     if not any(samples.starts):
         return None
     states: list[State | None] = []
@@ -314,10 +314,10 @@ def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
 
 
 def require_game(header: GameHeader, spec: GameSpec) -> None:
-    """Refuse a game that was played by other rules than those of `spec`.
+    """Check that a game was played by the rules of `spec`.
 
     Raises:
-        DataError: naming both.
+        DataError: it was played by other rules; the message names both.
     """
     recorded = (header.game, header.options, header.game_version)
     if recorded != (spec.name, spec.options, spec.version):
@@ -330,7 +330,7 @@ def require_game(header: GameHeader, spec: GameSpec) -> None:
 
 
 def _check_policies(samples: Samples, legal_mask_BA: NDArray[np.bool_]) -> None:
-    """Refuse actions that are illegal, or, for a reply, whose legality the batch does not know, not of the game."""
+    """Check that targets have legal actions, or, for a reply (whose legal moves are unknown), actions of the game."""
     num_actions = legal_mask_BA.shape[1]
     for plies_ahead, (name, policy) in enumerate(samples.policies.items()):
         sample_of, actions = policy.samples, policy.actions
@@ -349,12 +349,12 @@ def _check_policies(samples: Samples, legal_mask_BA: NDArray[np.bool_]) -> None:
 
 
 class ReplayWindow:
-    """The newest positions of a run, as many as `window_size` or `window_games` says. Safe to use from several threads.
+    """The newest positions of a run, by `window_size` or `window_games`. Threads may share it.
 
-    Which positions it holds follows from the order of the games and their number alone, so that
+    Its positions depend on the order and number of the games alone, so that
     `window.load(store.recent(**needed(store.num_positions, config)), total_positions=store.num_positions)`
-    restores it. Positions live in blocks of columns; a block is dropped when all of it has left the window, so at most
-    one block of positions is held in vain.
+    restores it. Positions are stored in blocks of columns. A block is dropped when all of its positions have left the
+    window, so at most one block of positions is kept unnecessarily.
     """
 
     def __init__(self, config: ReplayConfig) -> None:
@@ -372,11 +372,11 @@ class ReplayWindow:
 
     @property
     def total_positions(self) -> int:
-        """Positions recorded in the whole run, those that have left the window included."""
+        """Recorded positions of the whole run, including those that have left the window."""
         return self._total_positions
 
     def add(self, record: GameRecord) -> None:
-        """Take in a finished game."""
+        """Add a finished game."""
         with self._lock:
             self._total_positions += self._append(record)
             self._shrink()
@@ -397,7 +397,7 @@ class ReplayWindow:
         """Draw uniformly, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
-        Samples have the targets of `Batch.targets`, `reply` and `owners` only if `targets` asks for them.
+        Samples have the targets of `Batch.targets`; `reply` and `owners` only if `targets` names them.
         """
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:
@@ -413,7 +413,7 @@ class ReplayWindow:
             blocks = [self._blocks[index] for index in block_of.tolist()]
             starts = zip(blocks, rows["start"].tolist(), strict=True)
             policies = {"policy": _policies(blocks, rows["first_target"], rows["num_targets"])}
-            if "reply" in targets:  # targets of consecutive plies lie one after the other
+            if "reply" in targets:  # targets of consecutive plies are consecutive
                 first_of_reply = rows["first_target"] + rows["num_targets"]
                 policies["reply"] = _policies(blocks, first_of_reply, rows["num_reply_targets"])
             actions, following = [block.actions.values for block in blocks], None
@@ -455,11 +455,11 @@ class ReplayWindow:
 
 
 def lambda_returns(record: GameRecord, *, value_lambda: float) -> NDArray[np.float32]:
-    """[P], the value target of each ply, for the first player: what the search found there and later, and the outcome.
+    """[P], the value target of each ply, for the first player, from search values and the outcome.
 
-    G(t) = (1 - lambda) * v(t) + lambda * G(t + 1), with the outcome behind the last ply (Sutton and Barto,
-    Reinforcement Learning, section 12.1). A proven value is exact, so nothing that was played later changes it. The
-    target of a ply without a value, which a record has where nobody evaluated it, is that of the next one.
+    G(t) = (1 - lambda) * v(t) + lambda * G(t + 1), with the outcome after the last ply (Sutton and Barto,
+    Reinforcement Learning, section 12.1). A proven value is exact and independent of later moves. A ply without a value
+    (of an imported record) has the target of the next one.
     """
     plies = record.plies
     values = np.where(plies["player"] == 0, plies["search_value"], -plies["search_value"]).tolist()
@@ -473,7 +473,7 @@ def lambda_returns(record: GameRecord, *, value_lambda: float) -> NDArray[np.flo
 
 
 def _has_no_value(flags: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """[P], whether the search value of a ply says nothing: a recorded one that nobody evaluated."""
+    """[P], whether a ply has no search value: an imported one without an evaluation."""
     is_unknown: NDArray[np.bool_] = (flags & int(PlyFlag.RECORDED | PlyFlag.EVALUATED)) == int(PlyFlag.RECORDED)
     return is_unknown
 
@@ -511,7 +511,7 @@ class _Block:
         return self.rows.size
 
     def append(self, record: GameRecord, *, value_lambda: float) -> int:
-        """Take in a game; returns how many positions it has."""
+        """Add a game and return its number of positions."""
         sizes = np.diff(record.target_offsets)
         plies = np.flatnonzero(sizes)
         rows = np.empty(len(plies), _ROW)
@@ -537,13 +537,13 @@ class _Block:
         return len(plies)
 
     def close(self) -> None:
-        """Give back the room that was kept to grow into."""
+        """Free the memory reserved for growth."""
         for column in (self.rows, self.actions, self.target_actions, self.target_probabilities):
             column.trim()
 
 
 class _Column:
-    """An array that grows at its end, in constant time an entry on average."""
+    """An array that grows at its end, in amortised constant time per entry."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._buffer: NDArray[Any] = np.empty(0, dtype)
@@ -567,7 +567,7 @@ class _Column:
 
 
 def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where ragged rows of these sizes begin, and where the last ends: [n] -> [n + 1]."""
+    """The beginnings of ragged rows of these sizes, and the end of the last: [n] -> [n + 1]."""
     offsets = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return offsets
@@ -582,6 +582,6 @@ def _policies(blocks: Sequence[_Block], starts: NDArray[np.int64], sizes: NDArra
 
 
 def _gather(columns: Sequence[NDArray[Any]], starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[Any]:
-    """Of each column the run that begins at its start, one after the other."""
+    """The slices of the columns with these starts and sizes, concatenated."""
     runs = zip(columns, starts.tolist(), (starts + sizes).tolist(), strict=True)
     return np.concatenate([column[start:end] for column, start, end in runs])
