@@ -82,6 +82,16 @@ def test_the_random_moves_of_a_long_games_opening_are_few() -> None:
         assert new_config(make(name), name, overrides=["selfplay.opening_share=0.3"]).selfplay.opening_plies <= most
 
 
+def test_go_is_learned_with_owners_and_openings() -> None:
+    """As docs/log.md measured it; a preset of the paper has neither."""
+    for name in ("go9", "go13", "go19"):
+        config = new_config(make(name), name)
+        assert config.network.ownership_head and config.selfplay.opening_share == 0.3
+    assert not new_config(make("chess"), "chess").network.ownership_head
+    paper = new_config(make("go19"), "go19", preset="paper")
+    assert not paper.network.ownership_head and paper.selfplay.opening_share == 0
+
+
 def test_a_gpu_gets_a_larger_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: False)
     on_cpu = [new_config(make(name), name).network for name in ("chess", "tictactoe")]

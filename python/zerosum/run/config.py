@@ -49,7 +49,9 @@ CACHED_POSITIONS = 1 << 16
 LONGEST_OPENED_GAME = 80
 """Longest mean length of random games, in plies, at which self-play opens games with random moves by default."""
 LONG_GAMES_OPENING_PLIES = 10
-"""Largest number of random opening moves in longer games, if the settings ask for such openings."""
+"""Largest number of random opening moves in longer games, where games begin with them."""
+GO_OPENING_SHARE = 0.3
+"""Share of games that begin with random moves in games whose squares have owners (7x7 Go, docs/log.md)."""
 GPU_FILTERS, GPU_BLOCKS = 128, 4
 """Smallest number of filters on a GPU, and number of blocks before the board's size is added (not measured)."""
 PAPER_TEMPERATURE_PLIES = 30
@@ -344,22 +346,23 @@ def asked_settings(
 def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]]:
     """The default settings for a game's size and the given time, by section.
 
-    They are rules of thumb, measured on Connect Four (docs/log.md):
+    They are rules of thumb, measured on Connect Four and 7x7 Go (docs/log.md):
 
     - Blocks: enough to see the whole board. Filters: as many as the time can train.
     - Simulations: about fourteen visits for each legal move of a typical position, for which self-play has time while
       the learner is busy.
     - Temperature: the first half of a typical game, but not longer than in the paper.
     - Openings: four games in five begin with random moves, at most 1.4 times as many as a random game has. Long games
-      begin in the initial position. If `opening_share` is set, they begin with a few random moves, because hundreds
+      begin in the initial position, except in Go, where three in ten begin with a few random moves: hundreds would
       lead to positions that no player reaches.
+    - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
     - On a GPU the network is larger, because a small one costs nearly as much there.
     """
     size = measure_game(game)
     height, width = game.spec.board_shape
     is_small = height * width <= 16
     num_simulations = int(min(max(14 * size.legal_actions, 32), 200))
-    opens, on_gpu = size.plies <= LONGEST_OPENED_GAME, uses_gpu()
+    opens, on_gpu, has_owners = size.plies <= LONGEST_OPENED_GAME, uses_gpu(), _has_owners(game)
     num_filters = 32 if is_small or minutes < 15 else 64 if minutes < 240 else 96
     return {
         "training": {"minutes": minutes},
@@ -372,7 +375,7 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
             # A run on a CPU measures the number of games; a GPU is busy with two large batches in turn.
             **({"games_per_worker": 512, "num_workers": 2} if on_gpu else {}),
             "temperature_plies": min(max(2, round(size.plies / 2)), PAPER_TEMPERATURE_PLIES),
-            "opening_share": 0.8 if opens else 0.0,
+            "opening_share": 0.8 if opens else GO_OPENING_SHARE if has_owners else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,
             "fast_simulations": max(num_simulations // 5, 8),
         },
@@ -380,6 +383,7 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
             "num_blocks": 2 if is_small else (GPU_BLOCKS if on_gpu else 2) + max(height, width) // 3,
             "num_filters": num_filters if is_small or not on_gpu else max(GPU_FILTERS, num_filters),
             "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
+            "ownership_head": has_owners,
         },
         "strength": {"opening_plies": 1 if is_small else 2},
     }
