@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import fields
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import package_network
+from commands_for_tests import Command
 from networks_for_tests import save_network as save_checkpoint
 from runs_for_tests import train_a_little
 from zerosum.base.errors import DataError
@@ -101,3 +103,16 @@ def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(package_network, "MOST_BYTES", 1000)
     with pytest.raises(SystemExit, match="take a smaller one"):
         package_network.main([str(run), *words])
+
+
+@pytest.mark.usefixtures("packaged")
+def test_a_game_without_a_run_is_evaluated_and_exported_by_the_network_of_the_package(
+    zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = zero("evaluate", "connect4", "--games", "2", "--positions", "0", "--simulations", "4")
+    assert answer.status == 0 and f"{PACKAGED / 'connect4'}: 4 simulations a move" in answer.out
+    if importlib.util.find_spec("onnx"):
+        assert zero("export", "connect4", "net.onnx").status == 0 and Path("net.onnx").stat().st_size > 100_000
+    refused = zero("export", "hex(size=5)", "net.onnx")
+    assert refused.status and "No run in" in refused.err and "train one" in refused.err

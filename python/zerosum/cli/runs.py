@@ -28,7 +28,7 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure a run's newest checkpoint against fixed opponents and in solved positions, and show a game."""
-    from zerosum.play.runs import require_run
+    from zerosum.play.bundled import require_network
     from zerosum.run.report import evaluate as evaluate_run
     from zerosum.run.report import silent
 
@@ -39,7 +39,7 @@ def evaluate(
             print(line)
 
         evaluate_run(
-            require_run(run),
+            require_network(run),
             game=game,
             num_games=games,
             num_positions=positions,
@@ -76,10 +76,10 @@ def export(
     """Write a network as an ONNX file for other programs; its metadata names the game and the encoding."""
     from zerosum.evaluators.onnx_graph import export as export_network
     from zerosum.network import load_checkpoint
-    from zerosum.play.runs import require_run
+    from zerosum.play.bundled import require_network
 
     if not file.absolute().parent.is_dir():
         raise SettingsError(f"the folder {file.absolute().parent} does not exist: make it, or name another file.")
-    checkpoint = load_checkpoint(require_run(run))
+    checkpoint = load_checkpoint(require_network(run))
     export_network(checkpoint, file)
     print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")

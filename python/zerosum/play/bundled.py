@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from zerosum.games import Rules
-from zerosum.play.runs import network_at
+from zerosum.games import Rules, make
+from zerosum.play.runs import find_run, means_game, network_at, require_run
 
 DIRECTORY = Path(str(resources.files("zerosum") / "data" / "networks"))
 CARD = "card.toml"
@@ -45,6 +45,17 @@ def bundled_network(game: Rules) -> Path | None:
     """The directory of the network of the package that fits the game; None without one."""
     fitting = (path for path in bundled_networks() if network_at(path).encoder_id == game.spec.encoder_id)
     return next(fitting, None)
+
+
+def require_network(word: str) -> Path:
+    """As `runs.require_run`, but a game that no run has learned means the network of the package, if there is one.
+
+    Raises:
+        DataError: the word means neither.
+    """
+    if means_game(word) and find_run(word) is None and (bundled := bundled_network(make(word))):
+        return bundled
+    return require_run(word)
 
 
 def is_bundled(path: Path) -> bool:
