@@ -262,9 +262,8 @@ def test_a_newer_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_search_by_time_ends_when_the_time_is_up() -> None:
     player = uniform_player(CONNECT4, SearchConfig())
-    short, longer = (player.analyse(seconds=seconds) for seconds in (0.02, 0.2))
-    assert short.limit == longer.limit == "time"
-    assert 0 < short.num_simulations < longer.num_simulations
+    analysis = player.analyse(seconds=0.02)
+    assert analysis.limit == "time" and analysis.num_simulations > 0
     assert player.analyse("1 2 1 2 1 7", seconds=1000).limit == "proven", "what is proven needs no more time"
     for seconds in (0, -1, float("nan"), 1e9):
         with pytest.raises(SettingsError, match="seconds is"):
