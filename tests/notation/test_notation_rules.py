@@ -266,7 +266,7 @@ def test_a_stream_of_text_gets_text_and_one_of_bytes_bytes(tmp_path: Path) -> No
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     for nowhere in ("", "/"):
-        with pytest.raises(DataError, match="is no file that could be written: name one"):
+        with pytest.raises(DataError, match="is not a file that can be written: name one"):
             write_game(Record("chess"), nowhere, format="pgn")
     for nothing in ("a\0.pgn", "\ud800.pgn"):
         with pytest.raises(DataError, match="is no name that a file can have"):

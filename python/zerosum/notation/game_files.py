@@ -324,7 +324,7 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
         return
     path = _path(target)
     if not path.name:
-        raise DataError(f"{str(target)!r} is no file that could be written: name one.")
+        raise DataError(f"{str(target)!r} is not a file that can be written: name one.")
     _refuse_ki2(path)
     format = _require_format(format or SUFFIXES.get(path.suffix.lower()), str(path))
     encoding = SHIFT_JIS if path.suffix.lower() == ".kif" else "utf-8"
