@@ -147,12 +147,14 @@ def test_the_chances_of_a_draw_are_what_the_player_knows_of_them(tmp_path: Path)
     """Rollouts report drawn random games; a network without a draw head reports draws that the search reached."""
     show = "setoption name UCI_ShowWDL value true"
     rollouts = client("tictactoe", evaluator=RolloutEvaluator())
-    said = rollouts.ask(show, "go nodes 300", "position startpos moves a1 b2 c3 a3 c1 b1 b3 c2", "go nodes 5")
-    ended = next(index for index, line in enumerate(said) if line.startswith("bestmove"))
-    first, second = ([line for line in part if line.startswith("info depth")] for part in (said[:ended], said[ended:]))
-    win, draw, loss = wdl_of(first[-1])
+
+    def last_report(*lines: str) -> str:
+        return [line for line in rollouts.ask(*lines) if line.startswith("info depth")][-1]
+
+    win, draw, loss = wdl_of(last_report(show, "go nodes 300"))
     assert win > draw > 0 < loss and win + draw + loss == 1000
-    assert wdl_of(second[-1]) == [0, 1000, 0], "the last move of a drawn game"
+    last_move = last_report("position startpos moves a1 b2 c3 a3 c1 b1 b3 c2", "go nodes 5")
+    assert wdl_of(last_move) == [0, 1000, 0], "the last move of a drawn game"
     scalar = replace(SMALL, value_head="scalar")
     silent = client("tictactoe", weights=save_network(tmp_path, make("tictactoe"), network=scalar))
     sentence = "This network does not tell draws from even fights: wdl counts only draws that the search reaches."
