@@ -19,14 +19,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 from zerosum.base.errors import DataError, ZerosumError
+from zerosum.games import make
 from zerosum.network.checkpoint import load_checkpoint, save_network
 from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard
-from zerosum.run.config import load_config, minutes_word
+from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word, new_config
 from zerosum.run.metrics import read_metrics
 from zerosum.run.strength import Strength, player_name
 
 MOST_BYTES = 4_000_000
-"""Of a network in the package."""
+"""Largest size of a network in the package."""
+BUDGET = {"minutes", "steps", "seed"}
+"""Settings that the command does not have as `--set`."""
 
 
 def package(run: Path, name: str, *, date: str, rating: str = "", played: str = "") -> Path:
@@ -42,12 +45,8 @@ def package(run: Path, name: str, *, date: str, rating: str = "", played: str = 
     unit = minutes_word(config.training)
     seconds = 60 * rows[-1].minutes
     own = Strength(run, None, config).ratings.get(player_name(checkpoint.info.step))
-    words = ["zerosum", "train", config.game, *(["--preset", config.preset] if config.preset else [])]
-    minutes = config.training.minutes
-    words += ["--steps", str(config.training.steps)] if minutes is None else ["--minutes", f"{minutes:g}"]
-    words += ["--set", "training.clock=cpu"] if config.training.clock == "cpu" else []
     card = NetworkCard(
-        command=shlex.join(words),
+        command=shlex.join(_command(config)),
         date=date,
         budget=f"{rows[-1].minutes:.0f} {unit}",
         evaluations_per_second=round(checkpoint.info.training["evaluations"] / seconds),
@@ -64,6 +63,24 @@ def package(run: Path, name: str, *, date: str, rating: str = "", played: str = 
     if size > MOST_BYTES:
         raise DataError(f"the network has {size:,} bytes, allowed are {MOST_BYTES:,}: take a smaller one.")
     return target
+
+
+def _command(config: RunConfig) -> list[str]:
+    """The words of the command that trains with these settings on this machine."""
+    minutes = config.training.minutes
+    words = ["zerosum", "train", config.game, *(["--preset", config.preset] if config.preset else [])]
+    words += ["--steps", str(config.training.steps)] if minutes is None else ["--minutes", f"{minutes:g}"]
+    plain = new_config(make(config.game), config.game, preset=config.preset, minutes=minutes)
+    for section in SECTIONS:
+        values, defaults = asdict(getattr(config, section)), asdict(getattr(plain, section))
+        for name, value in values.items():
+            if value != defaults[name] and name not in BUDGET:
+                words += ["--set", f"{section}.{name}={_text(value)}"]
+    return words
+
+
+def _text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value).lower()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
