@@ -46,8 +46,8 @@ class Node:
     """As `upper` a utility for the first player: what a result is worth where draws have a `draw_value`."""
     upper: float = 1.0
     squares: float = 0.0
-    """Sum of the squares of the values; as `draws` and `plies_left` for those settings that ask for it."""
-    draws: float = 0.0
+    """Sum of the squares of the values; as `draw_sum` and `plies_left` for those settings that ask for it."""
+    draw_sum: float = 0.0
     plies_left: float = 0.0
     in_flight: int = 0
     is_pending: bool = False
@@ -259,7 +259,7 @@ class ReferenceSearch:
         root = self.root
         if root.is_proven and (self.config.exact_bounds or root.is_terminal):
             return root.sign * self._result_of(root.lower)
-        return root.sign * float(self._q(root) - self.draw_utility * self.number(root.draws / max(root.visits, 1)))
+        return root.sign * float(self._q(root) - self.draw_utility * self.number(root.draw_sum / max(root.visits, 1)))
 
     def best_action(self) -> int:
         """The move to play: a proven win (or what the root is worth) first, a proven loss last, else the most visited.
@@ -493,7 +493,7 @@ class ReferenceSearch:
             node.visits += 1
             node.value_sum += value
             node.squares += value * value
-            node.draws += draw
+            node.draw_sum += draw
             node.plies_left += leaf.moves_left + plies
 
     def _prepare_root(self) -> None:

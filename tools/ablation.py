@@ -119,7 +119,7 @@ def read_variants(path: Path, defaults: RunConfig) -> dict[str, list[str]]:
     try:
         variants = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is no TOML: {error}.") from error
+        raise SettingsError(f"{path} is not valid TOML: {error}.") from error
     for name, settings in variants.items():
         if not isinstance(settings, list) or not all(isinstance(setting, str) for setting in settings):
             raise SettingsError(f'{path}: {name!r} is {settings!r}, expected a list such as ["learner.batch_size=64"].')

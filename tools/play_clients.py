@@ -36,7 +36,7 @@ from typing import Any, Protocol
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.mover import EngineFailure, EngineLimits
 from zerosum.external.engine import EngineCommand, ExternalEngine
-from zerosum.external.process import EngineProcess, Line
+from zerosum.external.process import EngineLine, EngineProcess
 from zerosum.games import Rules, State, make, parse_action
 
 MOST_PLIES = 120
@@ -231,7 +231,7 @@ class PonderingClient:
             self._process.send("stop")
             self._read_until("bestmove")
 
-    def _read_until(self, word: str, timeout_s: float = PATIENCE_S) -> Line:
+    def _read_until(self, word: str, timeout_s: float = PATIENCE_S) -> EngineLine:
         """The line that begins with a word; an unexpected answer is a fault."""
         deadline = time.monotonic() + timeout_s
         while line := self._process.read(deadline):
@@ -274,7 +274,7 @@ class BoardClient:
         self._num_known = num_moves + 1
         return answer.text.removeprefix("=").strip(), answer.at - began
 
-    def _ask(self, command: str, timeout_s: float = PATIENCE_S) -> Line:
+    def _ask(self, command: str, timeout_s: float = PATIENCE_S) -> EngineLine:
         self._process.send(command)
         deadline = time.monotonic() + timeout_s
         while line := self._process.read(deadline):

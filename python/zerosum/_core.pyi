@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from zerosum.search import SearchConfig
 
 __all__ = [
-    "LEAST_TREE_KIB",
     "MAX_ALPHA_BETA_DEPTH",
+    "MIN_TREE_KIB",
     "UNLIMITED_SIMULATIONS",
     "AlphaBeta",
     "Description",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 __version__: str
-LEAST_TREE_KIB: int
+MIN_TREE_KIB: int
 """Minimum memory per tree, in KiB."""
 UNLIMITED_SIMULATIONS: int
 """Maximum number of simulations of a tree; the budget of a search that a clock or a person ends."""
@@ -459,12 +459,12 @@ class Search:
         logits: NDArray[np.float32],
         values: NDArray[np.float32],
         *,
-        draws: NDArray[np.float32] | None = None,
+        draw_shares: NDArray[np.float32] | None = None,
         moves_left: NDArray[np.float32] | None = None,
     ) -> None:
         """Back up the evaluations of the leaves with this ticket.
 
-        `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B],
+        `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draw_shares` [B],
         probabilities of a draw; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
         The arrays are read before the interpreter lock is released: other threads may overwrite them then.
         """
@@ -509,10 +509,10 @@ class Root:
     def q(self) -> NDArray[np.float32]:
         """Mean or exact result of each move, NaN where it has no visits; `draw_value` does not change it."""
     @property
-    def draws(self) -> NDArray[np.float32] | None:
+    def draw_shares(self) -> NDArray[np.float32] | None:
         """Mean probability of a draw below each move, NaN where it has no visits; None unless a setting needs it."""
     @property
-    def draw(self) -> float | None:
+    def draw_share(self) -> float | None:
         """Mean probability of a draw at the root; None unless a setting needs it."""
     @property
     def plies_left(self) -> NDArray[np.float32] | None:
@@ -557,7 +557,7 @@ class Root:
     def deepest(self) -> int:
         """Plies of the longest simulation of this search."""
     @property
-    def limit(self) -> str | None:
+    def stop_reason(self) -> str | None:
         """Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on."""
     @property
     def has_gumbel_noise(self) -> bool:

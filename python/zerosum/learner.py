@@ -35,7 +35,7 @@ class LearnerConfig:
     """
 
     optimizer: Literal["sgd", "adam", "adamw"] = setting("adamw", "'sgd' with momentum (the paper), 'adam' or 'adamw'")
-    batch_size: int = setting(256, "positions a step (paper: 4096)", low=1, high=1 << 20)
+    batch_size: int = setting(256, "positions per step (paper: 4096)", low=1, high=1 << 20)
     learning_rate: float = setting(2e-3, "highest learning rate (paper: 0.2 with SGD)", low=0.0, high=10.0)
     schedule: Literal["cosine", "steps", "constant"] = setting(
         "cosine",
@@ -54,24 +54,25 @@ class LearnerConfig:
     momentum: float = setting(0.9, "momentum of SGD (paper: 0.9)", low=0.0, high=0.999)
     weight_decay: float = setting(
         1e-4,
-        "L2 of all weights for SGD, as in the paper (1e-4), and for Adam; decoupled, and of kernels but not of biases"
-        " and norms, for AdamW",
+        "factor of L2 of all weights for SGD (paper: 1e-4) and Adam; for AdamW the decoupled decay of kernels,"
+        " without biases and norms",
         low=0.0,
         high=1000.0,
     )
     clip_norm: float | None = setting(
         None,
-        "maximum norm of the gradient of all weights, Adam's L2 included; a longer gradient is scaled down",
+        "maximum norm of the gradient of all weights, including Adam's L2; a longer gradient is scaled down; none"
+        " for no maximum",
         low=1e-9,
     )
     value_weight: float = setting(
-        1.0, "weight of the value loss beside the policy loss (paper: 1)", low=0.0, high=100.0
+        1.0, "weight of the value loss; the policy loss has weight 1 (paper: 1)", low=0.0, high=100.0
     )
     draw_target: Literal["value", "outcome"] = setting(
         "value",
-        "draws that a win/draw/loss head learns: 'value', the maximum for the value target (0.4 is 40 % win and "
-        "60 % draw), or 'outcome', the draws of finished games, because a search's value of 0 means an even "
-        "position as well as a draw (not measured)",
+        "share of draws in the target of a win/draw/loss head: 'value', the maximum for the value target (0.4 is 40"
+        " % win and 60 % draw), or 'outcome', the draws of finished games, because a search's value of 0 may be a"
+        " draw or an even position (not measured)",
     )
     moves_left_weight: float = setting(
         0.1,
@@ -92,28 +93,28 @@ class LearnerConfig:
         low=0.001,
         high=100.0,
     )
-    mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (the paper is silent)")
+    mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (not stated in the paper)")
     samples_per_position: float = setting(
         6.0,
-        "mean number of times that a recorded position is learned from; it sets the number of learner steps",
+        "mean number of times that a recorded position is learned from; it determines the number of learner steps",
         low=0.01,
         high=1e3,
     )
     average_steps: int = setting(
         0,
-        "the network that plays is an exponential moving average of the weights over about so many steps; 0 is the last"
-        " weights (paper: 0; Polyak and Juditsky 1992, as Leela Chess Zero and KataGo do)",
+        "number of steps in the exponential moving average of the weights, which plays (Polyak and Juditsky 1992, as"
+        " Leela Chess Zero and KataGo do); 0 for the last weights, as in the paper",
         low=0,
         high=1 << 20,
     )
     precision: Literal["auto", "bf16", "f32"] = setting(
-        "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 where the device has it"
+        "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 if the device supports it"
     )
 
     num_threads: int = setting(
         1,
-        "threads of torch on a CPU, beside those of self-play; several wait for one another on busy cores, which can"
-        " make a step twenty times slower",
+        "threads of torch on a CPU, besides those of self-play; on busy cores several threads wait for one another,"
+        " which can make a step twenty times slower",
         low=1,
         high=256,
     )

@@ -34,7 +34,7 @@ def test_it_is_the_front_doors() -> None:
 
 def test_the_last_report_has_a_limit_and_says_what_was_found() -> None:
     report = last("4 4 3", player=PLAYER, num_simulations=400, num_lines=3)
-    assert (report.limit, report.num_visits, report.player, report.by) == ("simulations", 400, 1, "uniform")
+    assert (report.stop_reason, report.num_visits, report.player, report.by) == ("simulations", 400, 1, "uniform")
     assert report.is_final and len(report.lines) == 3
     assert sum(line.visits for line in report.lines) <= 400
     best = report.lines[0]
@@ -42,12 +42,12 @@ def test_the_last_report_has_a_limit_and_says_what_was_found() -> None:
     state = state_after(CONNECT4, " ".join(("4 4 3", *best.moves)))
     assert state.plies == 3 + len(best.moves)
     numbers = report.numbers()
-    assert numbers["lines"][0]["moves"] == list(best.moves) and numbers["limit"] == "simulations"
+    assert numbers["lines"][0]["moves"] == list(best.moves) and numbers["stop_reason"] == "simulations"
 
 
 def test_a_report_is_read_by_people() -> None:
     report = last("1 2 1 2 1 7", player=PLAYER)
-    assert (report.limit, report.value, report.lines[0].proven) == ("proven", 1.0, True)
+    assert (report.stop_reason, report.value, report.lines[0].proven) == ("proven", 1.0, True)
     table, _, end = str(report).rpartition("\n")
     assert table.startswith("visits  win rate  best line\n") and table.endswith("    100.0%  1 (exact)")
     assert end.endswith(" s by uniform (proven)")
@@ -58,7 +58,7 @@ def test_reports_come_while_the_search_goes_on_and_stop_with_the_caller() -> Non
     reports = analyse(player=player, seconds=math.inf, report_seconds=0.01)
     assert not searching(), "nothing begins before it is asked for"
     first, second = next(reports), next(reports)
-    assert first.num_visits < second.num_visits and first.limit is None is second.limit
+    assert first.num_visits < second.num_visits and first.stop_reason is None is second.stop_reason
     assert searching()
     reports.close()  # type: ignore[attr-defined]
     assert not searching()

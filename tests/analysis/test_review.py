@@ -311,7 +311,7 @@ def test_every_game_of_a_file_and_what_is_wrong_with_one(tmp_path: Path) -> None
     path.write_text('[Variant "Atomic"]\n\n1. e4 *\n\n[Event "B"]\n\n1. d4 *\n')
     told = Told()
     assert "Game 2: chess" in told.run(str(path)) and told.command.num_refused == 1
-    assert told.err[0].startswith(f"Game 1 is not analysed: {path}, line 1: the variant 'Atomic' is none of ours")
+    assert told.err[0].startswith(f"Game 1 is not analysed: {path}, line 1: the variant 'Atomic' is unknown")
 
 
 STEERING = "\x1b[2J\x9b5m\u202e"

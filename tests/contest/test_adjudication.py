@@ -9,26 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerosum.base.errors import SettingsError
-from zerosum.contest.adjudication import AdjudicationRules, DrawRule, Report, ResignRule, Score, Verdict, adjudicate
+from zerosum.contest.adjudication import AdjudicationRules, DrawRule, ResignRule, Score, ScoredMove, Verdict, adjudicate
 from zerosum.notation.record import ENDINGS
 
 STOCKFISH = ResignRule(centipawns=-650, num_moves=4)
 
 
-def reports(*scores: Score | None, first: int = 0) -> list[Report]:
+def reports(*scores: Score | None, first: int = 0) -> list[ScoredMove]:
     """Reports of players that move in turns."""
-    return [Report((first + number) % 2, score) for number, score in enumerate(scores)]
+    return [ScoredMove((first + number) % 2, score) for number, score in enumerate(scores)]
 
 
-def centipawns(*scores: int) -> list[Report]:
+def centipawns(*scores: int) -> list[ScoredMove]:
     return reports(*(Score(centipawns=score) for score in scores))
 
 
-def verdict(rules: AdjudicationRules, played: list[Report]) -> Verdict | None:
+def verdict(rules: AdjudicationRules, played: list[ScoredMove]) -> Verdict | None:
     return adjudicate(rules, played, plies=len(played))
 
 
-def ends(rules: AdjudicationRules, played: list[Report]) -> tuple[int, Verdict] | None:
+def ends(rules: AdjudicationRules, played: list[ScoredMove]) -> tuple[int, Verdict] | None:
     """The first verdict of a game, and after how many reports it fell."""
     for plies in range(1, len(played) + 1):
         if (found := verdict(rules, played[:plies])) is not None:
@@ -111,7 +111,7 @@ def test_the_longest_game() -> None:
 def test_a_side_that_moves_twice() -> None:
     rules = AdjudicationRules(resign=(None, ResignRule(centipawns=-100, num_moves=2)))
     bad, good = Score(centipawns=-200), Score(centipawns=200)
-    assert ends(rules, [Report(0, good), Report(1, bad), Report(1, bad)]) is not None
+    assert ends(rules, [ScoredMove(0, good), ScoredMove(1, bad), ScoredMove(1, bad)]) is not None
 
 
 SCORES = st.one_of(
@@ -140,7 +140,7 @@ RULES = st.builds(
     draw=st.none() | DRAW_RULES,
     max_plies=st.none() | st.integers(1, 12),
 )
-GAMES = st.lists(st.builds(Report, st.integers(0, 1), SCORES), max_size=14)
+GAMES = st.lists(st.builds(ScoredMove, st.integers(0, 1), SCORES), max_size=14)
 
 
 def points(score: Score) -> tuple[str, float]:
@@ -164,7 +164,7 @@ def is_hopeless(rule: ResignRule, score: Score | None, *, for_opponent: bool) ->
     return value < 0 if unit == "mate" else rule.centipawns is not None and value <= rule.centipawns
 
 
-def twin(rules: AdjudicationRules, played: list[Report]) -> tuple[int, float] | None:
+def twin(rules: AdjudicationRules, played: list[ScoredMove]) -> tuple[int, float] | None:
     """After how many reports the game ends, and the result: by counters, as a match program would keep them."""
     hopeless, winning, even = [0, 0], [0, 0], [0, 0]
     for plies, report in enumerate(played, start=1):
@@ -187,13 +187,15 @@ def twin(rules: AdjudicationRules, played: list[Report]) -> tuple[int, float] | 
 
 
 @given(RULES, GAMES)
-def test_counters_agree(rules: AdjudicationRules, played: list[Report]) -> None:
+def test_counters_agree(rules: AdjudicationRules, played: list[ScoredMove]) -> None:
     found = ends(rules, played)
     assert (found and (found[0], found[1].result)) == twin(rules, played)
 
 
 @given(RULES, GAMES)
-def test_with_the_players_exchanged_the_result_is_the_opposite(rules: AdjudicationRules, played: list[Report]) -> None:
+def test_with_the_players_exchanged_the_result_is_the_opposite(
+    rules: AdjudicationRules, played: list[ScoredMove]
+) -> None:
     exchanged = replace(rules, resign=(rules.resign[1], rules.resign[0]))
     found = ends(rules, played)
     other = ends(exchanged, [replace(report, player=1 - report.player) for report in played])
@@ -203,7 +205,7 @@ def test_with_the_players_exchanged_the_result_is_the_opposite(rules: Adjudicati
 
 
 @given(RULES, GAMES)
-def test_asking_for_both_only_delays(rules: AdjudicationRules, played: list[Report]) -> None:
+def test_asking_for_both_only_delays(rules: AdjudicationRules, played: list[ScoredMove]) -> None:
     alone, both = (
         replace(rules, draw=None, resign=tuple(rule and replace(rule, both=is_both) for rule in rules.resign))
         for is_both in (False, True)
@@ -213,7 +215,7 @@ def test_asking_for_both_only_delays(rules: AdjudicationRules, played: list[Repo
 
 
 @given(RULES, GAMES)
-def test_endings_are_words_of_records(rules: AdjudicationRules, played: list[Report]) -> None:
+def test_endings_are_words_of_records(rules: AdjudicationRules, played: list[ScoredMove]) -> None:
     found = ends(rules, played)
     assert found is None or found[1].ending in ENDINGS
 

@@ -330,7 +330,7 @@ def test_one_sided_drawn_and_empty_matches() -> None:
 
     won = match_statistics(pairs(0, 0, 0, 0, 5), sprt=Sprt(0, 100))
     assert won.elo is not None and won.elo.elo == won.elo.high == math.inf and 40 < won.elo.low < 50
-    assert won.nelo is None and 0.98 < won.los < 0.99, "five pairs are no proof"
+    assert won.nelo is None and 0.98 < won.los < 0.99, "five pairs are not a proof"
     assert won.numbers()["elo"] is None
     assert won.sprt is not None and won.sprt.llr == pytest.approx(
         5 * math.log(1 + math.sin(math.atan(0.4070))), rel=0.01

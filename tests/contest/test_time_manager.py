@@ -75,11 +75,11 @@ class Game:
         """Think in rounds and let the clock hear of it; returns the limit, None if the flag fell."""
         for progress in random_progress(self.draw):
             self.time.now_s += round_s
-            if limit := self.manager.limit(progress):
+            if stop_reason := self.manager.stop_reason(progress):
                 break
         self.time.now_s += lag_s
         self.clock.stop()
-        return None if self.clock.flag_fallen == 0 else limit
+        return None if self.clock.flag_fallen == 0 else stop_reason
 
 
 def new_game(control: TimeControl, config: TimeConfig, draw: random.Random, *, typical_plies: float = 100.0) -> Game:
@@ -203,7 +203,7 @@ def test_nothing_is_learned_where_clocks_begin_anew_or_nobody_thought() -> None:
     for num_plies, (control, is_pondering) in enumerate(turns):
         manager.begin(parse(control).start(), num_plies=num_plies, is_pondering=is_pondering)
         time.now_s += 0.01
-        manager.limit(replace(AT_START, best_visits=1))
+        manager.stop_reason(replace(AT_START, best_visits=1))
         assert manager.lag_s is None
 
 
@@ -264,7 +264,7 @@ def test_without_a_clock_there_is_no_limit() -> None:
         manager.begin(TimeLeft(), num_plies=0)
         for progress, _ in zip(random_progress(random.Random(1)), range(50), strict=False):
             time.now_s += 1e6
-            assert manager.limit(progress) is None
+            assert manager.stop_reason(progress) is None
 
 
 PAPERS_RULE = [
@@ -332,7 +332,7 @@ def spread(control: str, config: TimeConfig) -> list[tuple[float, float]]:
         manager.begin(left, num_plies=2 * move)
         thought.append((manager.budget.optimum_s, left.shown_s))
         time.now_s += manager.budget.optimum_s
-        manager.limit(replace(AT_START, best_visits=1))
+        manager.stop_reason(replace(AT_START, best_visits=1))
         time.now_s += config.overhead_s / 2
         clock.stop()
         assert clock.flag_fallen is None
@@ -423,8 +423,8 @@ def ends(manager: TimeManager, time: FakeTime, progress: Progress, *, every_s: f
             second_visits=progress.second_visits + more // 2,
             num_simulations=progress.num_simulations + more,
         )
-        if limit := manager.limit(progress):
-            return round(manager.elapsed_s, 6), limit
+        if stop_reason := manager.stop_reason(progress):
+            return round(manager.elapsed_s, 6), stop_reason
 
 
 # An optimum of 10 seconds, and a maximum of 30.
@@ -444,7 +444,7 @@ def test_a_search_that_has_changed_its_mind_goes_on_until_it_is_settled(share: f
     """The best move changes at 9.125 s, so at 12.25 s it has been the best for a quarter of the search."""
     manager, time = began(TEN, TimeConfig(settling_share=share))
     time.now_s = 9.0
-    assert manager.limit(replace(AT_START, best_visits=4500, second_visits=4400, num_simulations=9000)) is None
+    assert manager.stop_reason(replace(AT_START, best_visits=4500, second_visits=4400, num_simulations=9000)) is None
     assert ends(manager, time, replace(AT_START, best_action=8, best_visits=1, num_simulations=9000))[0] == seconds
 
 
@@ -476,7 +476,7 @@ def test_a_lead_that_could_be_made_up_until_the_maximum_does_not_end_an_unsettle
 def test_the_only_move_is_played_once_it_is_there() -> None:
     manager, time = began(TEN)
     forced = replace(AT_START, num_moves=1)
-    assert manager.limit(forced) is None
+    assert manager.stop_reason(forced) is None
     assert ends(manager, time, forced) == (0.125, ONLY_MOVE)
 
 
@@ -488,11 +488,11 @@ def test_who_cannot_be_overtaken_never_is(seed: int) -> None:
     manager, time = began(TEN)
     for progress in random_progress(draw):
         time.now_s += 0.1
-        limit = manager.limit(progress)
-        if limit == OVERTAKEN:
+        stop_reason = manager.stop_reason(progress)
+        if stop_reason == OVERTAKEN:
             rest = (manager.budget.optimum_s - manager.elapsed_s) * progress.num_simulations / time.now_s
             assert progress.best_visits > progress.second_visits + rest
-        if limit:
+        if stop_reason:
             break
 
 
@@ -500,7 +500,7 @@ def test_pondering_is_not_charged() -> None:
     manager, time = began(TEN, is_pondering=True)
     for _ in range(100):
         time.now_s += 10
-        assert manager.limit(replace(AT_START, best_visits=1, num_moves=1)) is None
+        assert manager.stop_reason(replace(AT_START, best_visits=1, num_moves=1)) is None
         assert manager.elapsed_s == 0
     manager.ponderhit()
     assert not manager.is_pondering
@@ -513,9 +513,9 @@ def test_what_was_pondered_counts_for_the_lead() -> None:
     for seconds in range(1, 21):
         time.now_s = seconds
         progress = Progress(7, 750 * seconds + 1, 250 * seconds, True, 20, 1000 * seconds)
-        assert manager.limit(progress) is None
+        assert manager.stop_reason(progress) is None
     manager.ponderhit()
-    assert manager.limit(progress) == OVERTAKEN
+    assert manager.stop_reason(progress) == OVERTAKEN
 
 
 @pytest.mark.parametrize("main_s", [0.05, 0.01, 0.0, -3.0])
@@ -524,9 +524,9 @@ def test_ponderhit_with_hardly_any_time_left_is_answered_at_once(main_s: float, 
     manager, time = began(TEN, config, is_pondering=True)
     time.now_s += 1
     progress = replace(AT_START, best_visits=3, second_visits=2, num_simulations=5, is_best_by_value=False)
-    assert manager.limit(progress) is None
+    assert manager.stop_reason(progress) is None
     manager.ponderhit(TimeLeft(main_s=main_s, moves_to_go=1))
-    assert manager.limit(progress) == TIME
+    assert manager.stop_reason(progress) == TIME
     assert manager.elapsed_s == 0
 
 
@@ -535,8 +535,8 @@ def test_ponderhit_with_hardly_any_time_left_is_answered_at_once(main_s: float, 
 def test_a_clock_without_time_waits_for_a_first_move_only(left: TimeLeft, config: TimeConfig) -> None:
     manager, time = began(left, config)
     time.now_s += 0.3
-    assert manager.limit(AT_START) is None
-    assert manager.limit(replace(AT_START, best_visits=1, num_simulations=1)) == TIME
+    assert manager.stop_reason(AT_START) is None
+    assert manager.stop_reason(replace(AT_START, best_visits=1, num_simulations=1)) == TIME
 
 
 @pytest.mark.parametrize(("num_batches", "seconds"), [(1, 4.5), (2, 4.0), (4, 3.0)])
@@ -552,7 +552,7 @@ def test_the_rounds_of_the_last_search_say_how_long_the_first_will_take() -> Non
     kept = replace(AT_START, best_visits=50, second_visits=20)
     for seconds, expected in ((1.0, TIME), (3.0, None)):
         manager.begin(parse(f"st={seconds}").start(), num_plies=32)
-        assert manager.limit(kept) is expected
+        assert manager.stop_reason(kept) is expected
 
 
 def test_settings_are_checked() -> None:

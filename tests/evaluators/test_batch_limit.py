@@ -46,7 +46,7 @@ def test_a_batch_is_halved_until_it_fits_and_stays_so(error: Exception) -> None:
     assert [position for part in parts for position in part] == list(range(100))
     assert device.sizes == [100, 50, 25, 25, 25, 25]
     assert len(said) == 2
-    assert "from now on it gets at most 25" in str(said[-1].message)
+    assert "the limit is now 25" in str(said[-1].message)
     device.sizes.clear()
     assert len(limit.in_parts(60, device.evaluate)) == 3
     assert device.sizes == [25, 25, 10]
@@ -117,8 +117,8 @@ def test_an_evaluator_answers_with_little_memory_as_with_much(backend: str, monk
     with pytest.warns(RuntimeWarning) as said:
         found = evaluator.evaluate(leaves)
     assert [str(each.message).partition(": ")[2][:34] for each in said] == [
-        "from now on it gets at most 8. Set",
-        "from now on it gets at most 4. Set",
+        "the limit is now 8. Set",
+        "the limit is now 4. Set",
     ]
     assert_close(found, plain_answer(checkpoint, leaves), F32_TOLERANCE)
     with warnings.catch_warnings():

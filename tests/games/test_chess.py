@@ -270,7 +270,7 @@ def test_castling_planes() -> None:
         (START.replace("/8/8/8/8/", "/8/8/44/8/"), "no two side by side"),
         (START.replace("/8/8/8/8/", "/8/8/9/8/"), "expected digits 1 to 8"),
         (START.replace("/8/8/8/8/", "/8/8/7/8/"), "has 7 cells, expected 8"),
-        (START.replace("rnbq", "rnbx"), '"x" is no piece, expected one of PNBRQKpnbrqk'),
+        (START.replace("rnbq", "rnbx"), '"x" is not a piece, expected one of PNBRQKpnbrqk'),
         (START.replace("RNBQK", "RNBQQ"), "White has 0 kings"),
         (START.replace("/8/8/8/8/", "/8/8/8/p7/"), "Black has 9 pawns of 17 pieces"),
         (

@@ -183,8 +183,8 @@ MALFORMED = {
         "rbsgk/4p/5/P4 b - 1": "has 4 rows, expected 5",
         "rbsgk/5p/5/P4/KGSBR b - 1": "row 2, .5p., has 6 cells",
         "rbsgk/41/5/P4/KGSBR b - 1": "expected digits 1 to 5, no two side by side",
-        "rbsgk/4n/5/P4/KGSBR b - 1": '"n" is no piece, expected one of KGSBRPkgsbrp, . before some',
-        "rbsgk/3+g1/5/P4/K1SBR b - 1": r'"\+g" is no piece',
+        "rbsgk/4n/5/P4/KGSBR b - 1": '"n" is not a piece, expected one of KGSBRPkgsbrp, . before some',
+        "rbsgk/3+g1/5/P4/K1SBR b - 1": r'"\+g" is not a piece',
         "rbsgk/4p/5/P4/KGSBR x - 1": '"x" is to move, expected b or w',
         "rbsgk/4p/5/P4/KGSBR b - -1": '"-1" is the move',
         "rbsgk/4p/5/P4/KGSBR b - +1": r'"\+1" is the move',
@@ -332,7 +332,7 @@ def test_a_shorter_history_leaves_the_older_planes_out(name: str, planes_a_frame
         state = full.play(state, action)
         states = {history: game.play(states[history], action) for history, game in games.items()}
     ids = {game.spec.encoder_id for game in (full, *games.values(), make(f"{name}(max_plies=9)"))}
-    assert len(ids) == 3, "a cap is no other encoding"
+    assert len(ids) == 3, "a cap is not another encoding"
 
 
 @pytest.mark.parametrize(

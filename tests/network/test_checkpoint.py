@@ -205,7 +205,7 @@ def remove(path):
 
 @pytest.mark.parametrize(
     ("suffix", "harm"),
-    [(".json", harm) for harm in (truncate, flip_a_byte, empty)]  # without its JSON it is no checkpoint
+    [(".json", harm) for harm in (truncate, flip_a_byte, empty)]  # without its JSON it is not a checkpoint
     + [(s, harm) for s in (".safetensors", ".learner.safetensors") for harm in (truncate, flip_a_byte, empty, remove)],
 )
 def test_damage_is_named_and_set_aside_and_the_one_before_is_used(tmp_path, suffix, harm):

@@ -34,7 +34,7 @@ def test_a_pinned_pawn_counts_for_en_passant_though_the_fen_leaves_its_square_ou
     assert fen.split()[3] == "-"
     assert position_key(fen, last_move="e2e4") == position_key("8/8/8/8/R2pP2k/8/8/4K3 b - e3 0 1")
     assert position_key(fen, last_move="e2e4") != position_key(fen)
-    # A rook's move over the same squares is no double step.
+    # A rook's move over the same squares is not a double step.
     assert position_key("8/8/8/8/3pR2k/8/8/4K3 b - - 0 1", last_move="e2e4") == position_key(
         "8/8/8/8/3pR2k/8/8/4K3 b - - 0 1"
     )

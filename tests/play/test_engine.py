@@ -69,24 +69,25 @@ class Client:
 
 def test_limits_end_a_search_and_are_named() -> None:
     client = Client()
-    assert (client.ask(Task(num_visits=500)).limit, client.answers[-1].num_visits) == ("simulations", 500)
-    assert client.ask(Task(seconds=0.05)).limit == "time"
+    assert (client.ask(Task(num_visits=500)).stop_reason, client.answers[-1].num_visits) == ("simulations", 500)
+    assert client.ask(Task(seconds=0.05)).stop_reason == "time"
     assert (
-        client.ask(Task(is_enough=lambda root, _: "enough" if root.num_simulations > 900 else None)).limit == "enough"
+        client.ask(Task(is_enough=lambda root, _: "enough" if root.num_simulations > 900 else None)).stop_reason
+        == "enough"
     )
     client.position("1 2 1 2 1 7")
-    assert client.ask(Task(seconds=1e6)).limit == "proven"
+    assert client.ask(Task(seconds=1e6)).stop_reason == "proven"
     small = Client(config=SearchConfig(memory_mib=1))
-    assert small.ask(Task(seconds=1e6)).limit == "memory"
+    assert small.ask(Task(seconds=1e6)).stop_reason == "memory"
     assert len(client.answers) == 4 and len(small.answers) == 1
 
 
 def test_the_depth_of_the_best_line_is_a_limit() -> None:
     client = Client(config=SearchConfig(exact_bounds=False))
     report = client.ask(Task(depth=5))
-    assert report.limit == "depth" and len(report.lines[0].actions) >= 5
+    assert report.stop_reason == "depth" and len(report.lines[0].actions) >= 5
     client.position("1 2 1 2 1 7")
-    assert client.ask(Task(depth=30)).limit == "depth", "a line that ends the game is as deep as can be"
+    assert client.ask(Task(depth=30)).stop_reason == "depth", "a line that ends the game is as deep as can be"
 
 
 def test_the_memory_used_is_a_share_of_what_there_is() -> None:
@@ -103,7 +104,7 @@ def test_reports_come_at_a_steady_pace_and_grow() -> None:
     seconds = [report.seconds for report in (*client.reports, answer)]
     simulations = [report.num_visits for report in (*client.reports, answer)]
     assert seconds == sorted(seconds) and simulations == sorted(simulations)
-    assert all(report.limit is None and len(report.lines) == 1 for report in client.reports)
+    assert all(report.stop_reason is None and len(report.lines) == 1 for report in client.reports)
 
 
 def test_an_endless_task_waits_for_its_stop() -> None:
@@ -116,13 +117,13 @@ def test_an_endless_task_waits_for_its_stop() -> None:
     with pytest.raises(RuntimeError, match="a search is under way: stop it first"):
         client.engine.set_position()
     client.engine.stop()
-    assert [answer.limit for answer in client.answers] == ["proven"]
+    assert [answer.stop_reason for answer in client.answers] == ["proven"]
     assert client.answers[0].lines[0].actions[0] == 0 and client.answers[0].lines[0].proven
     client.engine.set_position()
     client.engine.think(Task(is_endless=True))
     client.engine.stop()
     client.engine.stop()
-    assert [answer.limit for answer in client.answers] == ["proven", "stopped"]
+    assert [answer.stop_reason for answer in client.answers] == ["proven", "stopped"]
     assert client.answers[1].lines, "one simulation is made even if it is stopped at once"
 
 
@@ -196,7 +197,7 @@ def test_an_answer_that_fails_is_told_and_the_engine_lives_on(is_endless: bool) 
     client.engine.stop()
     assert [str(failure) for failure in client.failures] == ["no answer"]
     client.is_answer_refused = False
-    assert client.ask(Task(num_visits=10)).limit == "simulations"
+    assert client.ask(Task(num_visits=10)).stop_reason == "simulations"
 
 
 def test_a_tree_follows_the_move_that_was_answered() -> None:

@@ -70,7 +70,7 @@ def test_an_analysis_keeps_its_promises(
     assert analysis.player == game.player(state)
     assert list(analysis.actions) == game.legal_actions(state)
     assert sum(analysis.visits) == analysis.num_simulations <= num_simulations
-    assert (analysis.num_simulations == num_simulations) == (analysis.limit == "simulations") or (
+    assert (analysis.num_simulations == num_simulations) == (analysis.stop_reason == "simulations") or (
         analysis.proven is not None
     )
     assert sum(analysis.priors) == pytest.approx(1, abs=1e-6)
@@ -92,7 +92,7 @@ def test_forced_wins_and_losses_are_found() -> None:
     """Three in a row on the bottom, open at both ends, wins for its owner, whoever moves next."""
     player = uniform_player(CONNECT4, SearchConfig(num_simulations=500))
     win = player.analyse("4 1 3 1 5 7")
-    assert (win.proven, win.value, win.limit) == (1, 1, "proven")
+    assert (win.proven, win.value, win.stop_reason) == (1, 1, "proven")
     assert win.best_move in ("2", "6") and win.best_line == (win.best_move,)
     loss = player.analyse("4 1 3 1 5")
     assert (loss.proven, loss.value) == (-1, -1)
@@ -263,8 +263,8 @@ def test_a_newer_run_is_refused(tmp_path: Path) -> None:
 def test_a_search_by_time_ends_when_the_time_is_up() -> None:
     player = uniform_player(CONNECT4, SearchConfig())
     analysis = player.analyse(seconds=0.02)
-    assert analysis.limit == "time" and analysis.num_simulations > 0
-    assert player.analyse("1 2 1 2 1 7", seconds=1000).limit == "proven", "what is proven needs no more time"
+    assert analysis.stop_reason == "time" and analysis.num_simulations > 0
+    assert player.analyse("1 2 1 2 1 7", seconds=1000).stop_reason == "proven", "what is proven needs no more time"
     for seconds in (0, -1, float("nan"), 1e9):
         with pytest.raises(SettingsError, match="seconds is"):
             player.analyse(seconds=seconds)

@@ -252,7 +252,7 @@ def test_moves_are_shown_as_people_read_them_and_read_in_any_notation() -> None:
         make("chess"), ["moves", "notation", "notation uci", "e2e4", "undo", "Nf3", "notation x"], human_side="both"
     )
     assert "Nf3" in shown and "Moves are shown in san, and read in any notation of the game." in shown
-    assert "Moves are shown in uci, and" in shown and "'x' is no notation of this game" in shown
+    assert "Moves are shown in uci, and" in shown and "'x' is not a notation of this game" in shown
     assert "hint" not in shown and "legal move here" not in shown
     shown = converse(make("shogi"), ["７六歩(77)", "undo", "7g7f", "hint"], num_simulations=4)
     assert "The computer plays " in shown and "best line: ７五歩(76)" in shown, "as KIF has it"

@@ -105,7 +105,7 @@ def test_an_emptied_journal_is_told(tmp_path: Path, size: int, has_manifest: boo
     with opened(tmp_path) as (store, messages):
         assert (games_in(store), plies_in(store)) == ([0, 1, 2, 3], {})
         assert "journal-000003.bin is damaged: its first entry" in messages[-1]
-        assert "games may be lost that were not sealed; 0 finished and 0 running ones are left in it" in messages[-1]
+        assert "unsealed games may be lost; 0 finished and 0 running ones are left in it" in messages[-1]
         assert len(messages) == (1 if has_manifest else 2)
         play(store, number := store.next_game_id)
     with opened(tmp_path) as (store, messages):
@@ -159,7 +159,7 @@ def test_a_damaged_journal_is_kept_aside_and_the_rest_goes_on(tmp_path: Path):
             if "is damaged" in messages[0]:
                 assert len(names_in(directory, "journal-000003.bin.*.damaged")) == 1
             lost = ({5, 6, 7} | set(FILLED[1])) - set(finished) - set(running)
-            named = re.search(r"of games ([0-9, ]+) an entry is lost", messages[0])
+            named = re.search(r"games ([0-9, ]+) have lost an entry", messages[0])
             assert lost == (set(map(int, named[1].split(", "))) if named else set())
             lost_somewhere |= lost
             assert store.next_game_id == 9
@@ -175,7 +175,7 @@ def test_a_journal_without_a_finished_game_can_be_damaged_too(tmp_path: Path):
         start(store, 1, 2)
     flip(tmp_path / "journal-000001.bin", len(begin_entry(1, format_version=FORMAT)) + 30)
     with opened(tmp_path) as (store, messages):
-        assert "of games 0 an entry is lost, they are left out" in messages[0]
+        assert "games 0 have lost an entry and are left out" in messages[0]
         assert plies_in(store) == {1: 2}
         assert store.next_game_id == 2
         play(store, 2)
@@ -242,7 +242,7 @@ def test_strays_are_removed_and_told(tmp_path: Path):
         (tmp_path / name).write_bytes(b"left behind")
     with opened(tmp_path) as (store, messages):
         assert (games_in(store), plies_in(store)) == FILLED
-    assert [re.search(r"([^/\\]+) was left behind by a seal", message)[1] for message in messages] == [
+    assert [re.search(r"([^/\\]+) is left over from an interrupted seal", message)[1] for message in messages] == [
         "games-000003-0123456789ab.parquet",
         "journal-000004.bin",
     ]

@@ -425,7 +425,7 @@ def test_a_start_that_is_no_position_is_refused():
     window = ReplayWindow(ReplayConfig())
     window.add(record_of(33, [0], start="3x1"))
     with pytest.raises(
-        DataError, match=r"Game 33 begins with '3x1', which is no position of connect4: .* Set its file"
+        DataError, match=r"Game 33 begins with '3x1', which is not a position of connect4: .* Set its file"
     ):
         make_batch(Game("connect4"), window.sample(4, seed=0, step=0), search_value_weight=0.0)
 

@@ -189,7 +189,7 @@ def test_games_that_begin_elsewhere(tmp_path: Path) -> None:
         (b"1. e4 e5 *\n", "without a result", "line 1: the record has no result"),
         (b'[Result "1-0"]\n\n1. e4 0-1\n', "without a result", "line 1: the record has no result"),
         (b"1-0\n", "without moves", "line 1: no move was played"),
-        (b'[Variant "Atomic"]\n\n1. e4 1-0\n', "damaged or illegal", "line 1: the variant 'Atomic' is none of ours"),
+        (b'[Variant "Atomic"]\n\n1. e4 1-0\n', "damaged or illegal", "line 1: the variant 'Atomic' is unknown"),
         (
             b'[Variant "Chess960"]\n\n1. e4 1-0\n',
             "of another game or other options",
@@ -256,7 +256,7 @@ def test_files_that_cannot_be_read_stop_nothing(tmp_path: Path) -> None:
     words = (
         "cannot be read: No such file",
         "the text is UTF-16",
-        "begins like no game record",
+        "begins like no known game record",
         "contains no game files",
     )
     for name, word, said in zip(names, words, told.err, strict=False):

@@ -84,7 +84,7 @@ def test_a_manifest_names_files_of_its_run_alone(tmp_path: Path, victim: Path, f
     write_lines(games, lines)
     with opened(games) as (store, messages):
         assert games_in(store) == FILLED[0], "the files beside it still say what there is"
-        assert any("manifest.jsonl is damaged in line 2: it is made anew" in message for message in messages)
+        assert any("manifest.jsonl is damaged in line 2: it is rebuilt" in message for message in messages)
     assert victim.read_text() == "ten years of work" and names_in(victim.parent) == ["thesis.txt"]
 
 
@@ -144,7 +144,7 @@ def test_a_shard_of_nonsense_with_the_right_name_is_told(tmp_path: Path) -> None
         seal |= {"shard": f"games-000001-{sha256[:12]}.parquet", "sha256": sha256, "num_bytes": len(content)}
         write_lines(directory, lines)
         (directory / seal["shard"]).write_bytes(content)
-        with opened(directory) as (store, _), pytest.raises(DataError, match="holds no games as zerosum writes them"):
+        with opened(directory) as (store, _), pytest.raises(DataError, match="does not hold games of zerosum"):
             list(store.recent(1000))
 
 

@@ -125,5 +125,5 @@ def test_a_cancelled_batch_leaves_no_virtual_visit() -> None:
             assert search.num_collisions > before and leaves.ticket is not None
             search.cancel(leaves.ticket)
         Recorder(game, 5).finish(search, 64)
-        found.append((search.root(0).visits.tolist(), search.root(0).limit))
+        found.append((search.root(0).visits.tolist(), search.root(0).stop_reason))
     assert found[0] == found[1]

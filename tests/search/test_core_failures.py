@@ -35,7 +35,7 @@ def unhurried() -> Iterator[None]:
 def test_an_answer_is_what_its_arrays_held_at_the_call() -> None:
     """Another thread that wrote a NaN between the check and the use made the search panic."""
     numbers = {"logits": np.zeros(3, np.float32), "values": np.zeros(1, np.float32)}
-    others = {"draws": np.full(1, 0.5, np.float32), "moves_left": np.ones(1, np.float32)}
+    others = {"draw_shares": np.full(1, 0.5, np.float32), "moves_left": np.ones(1, np.float32)}
     is_asked, is_applying = threading.Event(), threading.Event()
 
     class Spoils(DoubleMove):
@@ -61,7 +61,7 @@ def test_an_answer_is_what_its_arrays_held_at_the_call() -> None:
     search.apply(first.ticket, **numbers, **others)  # type: ignore[arg-type]
     other.join()
     assert np.isnan(numbers["logits"]).all() and search.root(0).priors.tolist() == [np.float32(1 / 3)] * 3
-    assert search.root(0).value == 0.0 and search.root(0).draw == 0.5
+    assert search.root(0).value == 0.0 and search.root(0).draw_share == 0.5
 
 
 def panic() -> type[BaseException]:

@@ -103,12 +103,12 @@ def test_visits_equal_the_twins(game_name: str) -> None:
             assert root.num_simulations == twin.root.visits - 1, place
             assert root.value == pytest.approx(twin.value(), abs=1e-5), place
             assert root.proven == (pytest.approx(twin.value()) if twin.root.is_proven else None), place
-            if root.draws is not None:
+            if root.draw_shares is not None:
                 children = [child for child in twin.root.children.values() if child.visits]
-                for name, means in (("draws", root.draws), ("plies_left", root.plies_left)):
+                for name, means in (("draw_sum", root.draw_shares), ("plies_left", root.plies_left)):
                     expected = [getattr(child, name) / child.visits for child in children]
                     np.testing.assert_allclose(means[root.visits > 0], expected, rtol=1e-6, err_msg=place)
-                assert root.draw == pytest.approx(twin.root.draws / twin.root.visits)
+                assert root.draw_share == pytest.approx(twin.root.draw_sum / twin.root.visits)
             target = twin.policy_target()
             np.testing.assert_allclose(root.policy_target(), list(target.values()), atol=1e-6, err_msg=place)
             action = root.best_action
@@ -206,7 +206,7 @@ def test_wins_are_proven(moves: str, value: float) -> None:
     search.begin(0, 10_000)
     Recorder(game, 1).finish(search)
     root = search.root(0)
-    assert (root.proven, root.value, root.limit) == (value, value, "proven")
+    assert (root.proven, root.value, root.stop_reason) == (value, value, "proven")
     winning = [action for action, low in zip(root.actions, root.lower, strict=True) if low == value]
     assert root.best_action in winning
     target = root.policy_target()
@@ -256,7 +256,11 @@ def test_without_exact_bounds_nothing_is_proven() -> None:
     search.reset(0, state_after(game, "a3 b3 a2 b2"))
     search.begin(0, 500)
     Recorder(game, 1).finish(search)
-    assert (search.root(0).proven, search.root(0).limit, search.root(0).num_simulations) == (None, "simulations", 500)
+    assert (search.root(0).proven, search.root(0).stop_reason, search.root(0).num_simulations) == (
+        None,
+        "simulations",
+        500,
+    )
 
 
 def test_noise_differs_between_roots_and_has_the_right_mean() -> None:
@@ -340,17 +344,17 @@ def test_a_game_with_cycles_ends() -> None:
     search = new_search(game, replace(PLAIN, num_simulations=2000))
     search.begin(0, 2000)
     Recorder(game, 1).finish(search)
-    assert search.root(0).limit in ("simulations", "proven")
+    assert search.root(0).stop_reason in ("simulations", "proven")
 
 
-@pytest.mark.parametrize(("memory_mib", "limit"), [(1, "memory"), (16, "simulations")])
-def test_memory_is_bounded(memory_mib: int, limit: str) -> None:
+@pytest.mark.parametrize(("memory_mib", "stop_reason"), [(1, "memory"), (16, "simulations")])
+def test_memory_is_bounded(memory_mib: int, stop_reason: str) -> None:
     """Also where a tree is large enough to ask the rules for actions again."""
     search = new_search(make("othello"), replace(PLAIN, memory_mib=memory_mib))
     search.begin(0, 30_000)
     while answer(search, UniformEvaluator(), 1):
         pass
-    assert search.root(0).limit == limit
+    assert search.root(0).stop_reason == stop_reason
     assert (memory_mib == 1) == (search.root(0).num_simulations < 30_000)
     assert (1 << 19) < search.num_bytes <= memory_mib << 20
 
@@ -444,7 +448,7 @@ def test_every_setting_acts(setting: str, value: Any, others: dict[str, Any]) ->
         search.begin(0, 2000 if setting == "max_nodes" else 200, noise=(1, 0, 0))
         Recorder(game, 8).finish(search)
         root = search.root(0)
-        found.append((root.policy_target().tolist(), root.best_action, root.draw is None))
+        found.append((root.policy_target().tolist(), root.best_action, root.draw_share is None))
     assert found[0] != found[1]
 
 

@@ -133,10 +133,10 @@ def test_a_time_holds_where_every_simulation_is_settled(
     thinker.engine.think(Task(seconds=0.3, allowed=tuple(map(int, filter(None, action)))))
     thinker.engine.wait()
     (report,) = thinker.answers
-    assert report.limit in ("time", "proven")
+    assert report.stop_reason in ("time", "proven")
     assert report.num_visits < 300 * SETTLED_NODES
     if exact_bounds and allowed:
-        assert (report.limit, report.lines[0].value, report.lines[0].proven) == ("proven", 0.0, True)
+        assert (report.stop_reason, report.lines[0].value, report.lines[0].proven) == ("proven", 0.0, True)
 
 
 def test_the_best_of_the_allowed_moves_ends_a_search() -> None:
@@ -152,7 +152,7 @@ def test_the_best_of_the_allowed_moves_ends_a_search() -> None:
         Recorder(game, 1).finish(search)
         root = search.root(0)
         index = root.actions.tolist().index(allowed[0])
-        assert root.limit == "proven" and root.best_action == allowed[0]
+        assert root.stop_reason == "proven" and root.best_action == allowed[0]
         assert root.lower[index] == root.upper[index] == value
 
 
@@ -165,7 +165,7 @@ def test_other_moves_than_the_proven_one_can_be_searched(begins_first: bool) -> 
     search.begin(0, 10_000)
     Recorder(game, 1).finish(search)
     root = search.root(0)
-    assert root.proven == 1 and root.limit == "proven"
+    assert root.proven == 1 and root.stop_reason == "proven"
     others = [int(action) for action in root.actions if action != root.best_action]
     if begins_first:
         search.begin(0, root.num_simulations + 50)
@@ -193,7 +193,7 @@ def test_favoured_moves_are_searched_until_they_are_proven() -> None:
     search.favour(0, legal)
     Recorder(game, 1).finish(search)
     root = search.root(0)
-    assert root.limit == "proven" and (root.lower == root.upper).all() and (root.visits > 0).all()
+    assert root.stop_reason == "proven" and (root.lower == root.upper).all() and (root.visits > 0).all()
     assert root.proven == root.value == 1
     # A proof ends the visits of a move: it takes no more of them to know.
     assert root.visits.max() < 1000
@@ -236,16 +236,16 @@ def test_lines_behind_a_win_are_searched() -> None:
     thinker.engine.wait()
     (report,) = thinker.answers
     assert [line.proven for line in report.lines] == [True, False, False]
-    assert report.lines[0].value == report.root.proven == 1 and report.limit == "simulations"
+    assert report.lines[0].value == report.root.proven == 1 and report.stop_reason == "simulations"
     assert all(line.visits > 50 and len(line.actions) > 1 for line in report.lines[1:])
     # Where three moves are all proven, nothing is left to find out.
     small = Thinker(make("tictactoe"), SearchConfig(), has_network=True)
     small.engine.set_position(state_after(small.engine.game, "a1 a2 b1 b2"))
     small.engine.think(Task(is_endless=True, num_lines=3))
-    while not (root := small.engine._followed.search.root(0)).limit:
+    while not (root := small.engine._followed.search.root(0)).stop_reason:
         threading.Event().wait(0.01)
     small.engine.stop()
-    assert root.limit == "proven"
+    assert root.stop_reason == "proven"
     assert [line.proven for line in small.answers[0].lines] == [True] * 3
     with pytest.raises(GameError):
         small.engine.set_position(moves=[99])

@@ -47,20 +47,20 @@ def test_only_allowed_moves_are_searched_and_played() -> None:
     search.restrict(0, [])
     search.begin(0, 1000)
     Recorder(game, 1).finish(search)
-    assert (search.root(0).best_action, search.root(0).limit) == (8, "proven")
+    assert (search.root(0).best_action, search.root(0).stop_reason) == (8, "proven")
 
 
 def test_moves_left_are_asked_for_by_name() -> None:
     search = new_search(make("connect4"), replace(PLAIN, moves_left_effect=0.1))
     search.begin(0, 10)
-    with pytest.raises(SettingsError, match="for networks with a moves-left head, and this one has none"):
+    with pytest.raises(SettingsError, match="needs a network with a moves-left head, which this one lacks"):
         answer(search, UniformEvaluator(), 1)
     with pytest.raises(ValueError, match="does not say how many moves are left"):
         search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32))
     with pytest.raises(ValueError, match="number of moves left of leaf 0 is -1"):
         search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), moves_left=-np.ones(1, np.float32))
     with pytest.raises(ValueError, match="hold 2 of a share of draws, expected 1"):
-        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), draws=np.zeros(2, np.float32))
+        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), draw_shares=np.zeros(2, np.float32))
 
 
 def test_the_settings_of_confidence_bounds_act() -> None:
@@ -306,7 +306,7 @@ def test_a_root_past_a_soft_ending_is_searched() -> None:
     search.begin(0, 30)
     Recorder(game, 0).finish(search)
     root = search.root(0)
-    assert (root.limit, len(root.actions), int(root.visits.sum())) == ("simulations", 7, 30)
+    assert (root.stop_reason, len(root.actions), int(root.visits.sum())) == ("simulations", 7, 30)
     assert np.nanmax(np.abs(root.q)) == 0, "below the root a soft ending is a leaf with its result"
     search.advance(0, 3, keep=True)
     assert search.state(0).plies == 4

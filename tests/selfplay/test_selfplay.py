@@ -651,7 +651,7 @@ def test_each_of_many_games_has_the_memory_for_its_simulations(
             pass
         for tree in range(num_trees):
             root = trees.root(tree)
-            assert root.limit in ("simulations", "proven")
+            assert root.stop_reason in ("simulations", "proven")
             assert root.best_action is not None
             trees.advance(tree, root.best_action, keep=True)
     assert trees.num_bytes <= grown.memory_mib << 20

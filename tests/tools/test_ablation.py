@@ -43,7 +43,7 @@ def test_variants_follow_the_game() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("defaults = [", "is no TOML"),
+        ("defaults = [", "is not valid TOML"),
         ("", "holds no variant"),
         ("a = 3", "'a' is 3, expected a list"),
         ('a = ["search.num_simulation=3"]', "num_simulations"),

@@ -15,7 +15,7 @@ from zerosum._core import core_game_names
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, adopt, make, parse_action, state_after
 from zerosum.notation import read_games
-from zerosum.web.boards import draw, place_moves
+from zerosum.web.boards import draw_board, place_moves
 from zerosum.web.table import Table, side_names
 
 
@@ -43,7 +43,7 @@ def test_drops_begin_in_the_hand_and_promotions_are_told_apart() -> None:
     assert found["8h2b"][:2] == found["8h2b+"][:2] and (found["8h2b"][2], found["8h2b+"][2]) == ("", "+")
     found = placed(make("shogi"), "7g7f 3c3d 8h2b+ 3a2b")
     assert found["B*5e"] == ("B", (40,), "")
-    board = draw(make("shogi"), state_after(make("shogi"), "7g7f 3c3d 8h2b+ 3a2b"))
+    board = draw_board(make("shogi"), state_after(make("shogi"), "7g7f 3c3d 8h2b+ 3a2b"))
     assert {(hand["player"], *map(tuple, hand["pieces"])) for hand in board["hands"]} == {(0, ("B", 1)), (1, ("B", 1))}
 
 
@@ -67,19 +67,19 @@ def test_every_move_of_every_game_can_be_clicked(name: str) -> None:
         moves = place_moves(game, state, legal)
         assert len({(move.source, move.targets, move.rest) for move in moves}) == len(legal)
         assert all(move.targets or move.rest == move.text for move in moves)
-        board = draw(game, state)
+        board = draw_board(game, state)
         assert len(board["cells"]) == game.spec.board_shape[0] * game.spec.board_shape[1]
         state = game.play(state, generator.choice(legal))
 
 
 def test_a_game_of_ones_own_has_a_board(tmp_path: Path) -> None:
     game = make(own_game(tmp_path))
-    board = draw(game, game.initial_state())
+    board = draw_board(game, game.initial_state())
     assert len(board["cells"]) == 25 and board["svg"].count("url(#zerosum-first)") == 10
     owners = [cell[3].split()[0] for cell in board["cells"] if cell[3]]
     assert owners == ["second"] * 10 + ["first"] * 10
     later = game.play(game.initial_state(), game.legal_actions(game.initial_state())[0])
-    assert draw(game, later)["svg"].count("url(#zerosum-second)") == 10, "seen from the other side, too"
+    assert draw_board(game, later)["svg"].count("url(#zerosum-second)") == 10, "seen from the other side, too"
     assert all(isinstance(source, int) and len(targets) == 1 for source, targets, _ in placed(game).values())
 
 
@@ -94,7 +94,7 @@ def test_men_and_stones_in_a_board_of_text_are_drawn() -> None:
             return np.zeros((len(self.plane_names), 2, 2), np.float32)
 
     game = adopt(Men())
-    svg = draw(game, game.initial_state())["svg"]
+    svg = draw_board(game, game.initial_state())["svg"]
     assert 'href="#zerosum-first-k"' in svg and 'href="#zerosum-second-n"' in svg and "url(#zerosum-first)" in svg
 
 

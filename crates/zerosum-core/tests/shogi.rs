@@ -143,11 +143,11 @@ fn malformed_positions_are_named() {
         ("4k4/9/9/9/45/9/9/9/4K4 b - 1", "row 5, \"45\": expected digits 1 to 9, no two side by side"),
         (
             "4k4/9/9/9/4Q4/9/9/9/4K4 b - 1",
-            "row 5, \"4Q4\": \"Q\" is no piece, expected one of PLNSGBRKplnsgbrk, + before some",
+            "row 5, \"4Q4\": \"Q\" is not a piece, expected one of PLNSGBRKplnsgbrk, + before some",
         ),
         (
             "4k4/9/9/9/4+G4/9/9/9/4K4 b - 1",
-            "row 5, \"4+G4\": \"+G\" is no piece, expected one of PLNSGBRKplnsgbrk, + before some",
+            "row 5, \"4+G4\": \"+G\" is not a piece, expected one of PLNSGBRKplnsgbrk, + before some",
         ),
         ("4k4/9/9/9/9/9/9/9/4K4 x - 1", "\"x\" is to move, expected b or w"),
         (

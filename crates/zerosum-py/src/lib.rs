@@ -71,7 +71,7 @@ fn round_prior<'py>(py: Python<'py>, priors: PyReadonlyArrayDyn<'py, f32>) -> Bo
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("LEAST_TREE_KIB", zerosum_core::search::MIN_TREE_KIB)?;
+    module.add("MIN_TREE_KIB", zerosum_core::search::MIN_TREE_KIB)?;
     module.add("UNLIMITED_SIMULATIONS", zerosum_core::search::UNLIMITED_SIMULATIONS)?;
     module.add("MAX_ALPHA_BETA_DEPTH", zerosum_core::alpha_beta::MAX_DEPTH)?;
     module.add_class::<game::AlphaBeta>()?;

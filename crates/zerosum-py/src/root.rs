@@ -29,12 +29,12 @@ impl Root {
     }
     /// Mean probability of a draw below each move, NaN where it has no visits; None unless a setting needs it.
     #[getter]
-    fn draws<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
+    fn draw_shares<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
         self.inner.draw_share.map(|_| PyArray1::from_slice(py, &self.inner.draw_shares))
     }
     /// Mean probability of a draw at the root; None unless a setting needs it.
     #[getter]
-    fn draw(&self) -> Option<f32> {
+    fn draw_share(&self) -> Option<f32> {
         self.inner.draw_share
     }
     /// Mean number of plies left after each move, NaN where it has no visits; None unless a setting needs it.
@@ -103,7 +103,7 @@ impl Root {
     }
     /// Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on.
     #[getter]
-    fn limit(&self) -> Option<&'static str> {
+    fn stop_reason(&self) -> Option<&'static str> {
         self.inner.stop_reason.map(search::StopReason::name)
     }
     /// True if `best_action` is sampled from the improved policy, by the Gumbel noise of the search.

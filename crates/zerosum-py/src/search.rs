@@ -167,31 +167,31 @@ impl Search {
 
     /// Back up the evaluations of the leaves with this ticket.
     ///
-    /// `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draws` [B],
+    /// `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draw_shares` [B],
     /// probabilities of a draw; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
     /// The arrays are read before the interpreter lock is released: other threads may overwrite them then.
-    #[pyo3(signature = (ticket, logits, values, *, draws=None, moves_left=None))]
+    #[pyo3(signature = (ticket, logits, values, *, draw_shares=None, moves_left=None))]
     fn apply(
         &self,
         py: Python<'_>,
         ticket: u64,
         logits: PyReadonlyArray1<'_, f32>,
         values: PyReadonlyArray1<'_, f32>,
-        draws: Option<PyReadonlyArray1<'_, f32>>,
+        draw_shares: Option<PyReadonlyArray1<'_, f32>>,
         moves_left: Option<PyReadonlyArray1<'_, f32>>,
     ) -> PyResult<()> {
         let (logits, values) = (self.copy(&logits)?, self.copy(&values)?);
-        let draws = draws.map(|draws| self.copy(&draws)).transpose()?;
+        let draw_shares = draw_shares.map(|draw_shares| self.copy(&draw_shares)).transpose()?;
         let moves_left = moves_left.map(|moves_left| self.copy(&moves_left)).transpose()?;
         let evaluations = Evaluations {
             logits: &logits,
             values: &values,
-            draws: draws.as_deref(),
+            draw_shares: draw_shares.as_deref(),
             moves_left: moves_left.as_deref(),
         };
         let applied = py.detach(|| self.usable(self.inner.lock()).map(|mut search| search.apply(ticket, &evaluations)));
         if let Ok(mut copies) = self.copies.lock() {
-            copies.extend([Some(values), draws, moves_left, Some(logits)].into_iter().flatten());
+            copies.extend([Some(values), draw_shares, moves_left, Some(logits)].into_iter().flatten());
         }
         applied?.map_err(value_error)
     }

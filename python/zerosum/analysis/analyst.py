@@ -36,7 +36,7 @@ class Analyst:
     >>> from zerosum.play.player import rollouts
     >>> tictactoe = make("tictactoe")
     >>> analyst = Analyst(rollouts(tictactoe, 100, seed=0).player(tictactoe))
-    >>> [report.limit for report in analyst.reports(Task(num_visits=100))]
+    >>> [report.stop_reason for report in analyst.reports(Task(num_visits=100))]
     ['simulations']
     """
 
@@ -75,7 +75,7 @@ class Analyst:
                 if isinstance(said, Exception):
                     raise said
                 yield said
-                if said.limit is not None:
+                if said.stop_reason is not None:
                     return
         finally:
             self._engine.stop()
@@ -111,7 +111,7 @@ def analyse(
     The search begins with the first report that is asked for, and ends when the caller stops iterating.
 
     >>> *_, last = analyse("b2 a1", game="tictactoe", player="rollouts", num_simulations=50, num_lines=2)
-    >>> (last.num_visits, last.limit, len(last.lines))
+    >>> (last.num_visits, last.stop_reason, len(last.lines))
     (50, 'simulations', 2)
 
     Args:

@@ -27,7 +27,7 @@ def answer(query: Query, turn: QueryTurn, report: Analysis) -> dict[str, Any]:
     """The answer of a search."""
     seen = _Seen(query, turn.state)
     is_go = query.game.spec.name == "go"
-    found = _head(query, turn, is_during=report.limit is None) | {
+    found = _head(query, turn, is_during=report.stop_reason is None) | {
         "moveInfos": [
             seen.line(line, order, num_visits=report.num_visits)
             for order, line in enumerate(line for line in report.lines if line.visits)
@@ -110,8 +110,8 @@ class _Seen:
         found |= self.values(line.value, line.visits)
         if line.proven:
             found["proven"] = True
-        if line.draw is not None:
-            found["draw"] = _rounded(line.draw)
+        if line.draw_share is not None:
+            found["draw"] = _rounded(line.draw_share)
         if "includePVVisits" in self.query.includes:
             found["pvVisits"] = [line.visits]
         if self.is_go:

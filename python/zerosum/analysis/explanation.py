@@ -36,7 +36,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Step:
+class PathStep:
     """A position on the way, and the move chosen there."""
 
     visits: int
@@ -52,7 +52,7 @@ class Simulation:
 
     number: int
     """The number of the simulation, from 1."""
-    path: tuple[Step, ...]
+    path: tuple[PathStep, ...]
     is_over: bool
     """Whether the game is over at the leaf, whose outcome was then backed up without an evaluation."""
     value: float
@@ -99,7 +99,7 @@ def step_of(
     *,
     c_init: np.float32 = C_INIT,
     unvisited_q: np.float32 = UNVISITED_Q,
-) -> Step:
+) -> PathStep:
     """A node on the way to a child, before the simulation is backed up, with so many of its moves."""
 
     def choice(action: int) -> Choice:
@@ -117,4 +117,4 @@ def step_of(
 
     chosen = next(action for action, known in node.children.items() if known is child)
     choices = tuple(map(choice, sorted(node.priors, key=order)[:num_choices]))
-    return Step(node.visits, choices[0].move, choices)
+    return PathStep(node.visits, choices[0].move, choices)

@@ -246,7 +246,7 @@ class AnalysisServer:
         task = self._task(job, allowed, num_lines=len(game.legal_actions(state, past_soft_endings=True)))
         due = first
         for report in analyst.reports(task, start=state):
-            if report.limit is not None:
+            if report.stop_reason is not None:
                 self._say(answer(query, job.turn, report))
             elif report.seconds >= due:
                 due = report.seconds + every

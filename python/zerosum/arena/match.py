@@ -19,7 +19,7 @@ from zerosum.arena.played import FAILURES, PlayedGame, Thought
 from zerosum.arena.result import MatchResult
 from zerosum.arena.seating import seats_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
-from zerosum.contest.adjudication import AdjudicationRules, Report, adjudicate
+from zerosum.contest.adjudication import AdjudicationRules, ScoredMove, adjudicate
 from zerosum.contest.clock import Clock
 from zerosum.contest.mover import EngineLimits
 from zerosum.contest.sprt import MatchCounts, Tally, count_results
@@ -44,7 +44,7 @@ class _Board:
     opening: str
     clock: Clock | None
     rules: AdjudicationRules
-    reports: list[Report] = field(default_factory=list)
+    reports: list[ScoredMove] = field(default_factory=list)
     thoughts: list[Thought] = field(default_factory=list)
 
 
@@ -251,7 +251,7 @@ class Match:
         else:
             assert decision.action is not None
             board.thoughts.append(thought)
-            board.reports.append(Report(player, thought.score))
+            board.reports.append(ScoredMove(player, thought.score))
             self._move(decision.board, board, decision.action)
 
     def _charged(self, board: _Board, player: int, thought: Thought) -> Thought:

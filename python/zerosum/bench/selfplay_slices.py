@@ -34,7 +34,7 @@ from zerosum.selfplay.calibration import Rate
 
 
 @dataclass(frozen=True)
-class Played:
+class SliceRates:
     """The work of self-play in a slice of time."""
 
     evaluations: Rate
@@ -86,7 +86,7 @@ class Playing:
             while self._selfplay.counts.plies < self._num_games:
                 self._wait(0.01)
 
-    def rates(self, *, seconds: float) -> Played:
+    def rates(self, *, seconds: float) -> SliceRates:
         """Play for `seconds` seconds, and at least a batch, then wait.
 
         Raises:
@@ -98,13 +98,13 @@ class Playing:
             while (after := self._selfplay.counts).evaluations == before.evaluations:
                 if after.plies > before.plies + self._num_games:
                     raise SettingsError(
-                        "self-play asks the network about nothing any more: its cache knows every position of so small"
-                        " a game. Set search.cache_positions to 0."
+                        "self-play does not evaluate positions any more, because its cache has all positions of this"
+                        " small game. Set search.cache_positions to 0."
                     )
                 self._wait(0.005)
             after, cpu_s, elapsed = self._selfplay.counts, self._cpu_s() - cpu_before, time.perf_counter() - started
         evaluations, plies = after.evaluations - before.evaluations, after.plies - before.plies
-        return Played(Rate(evaluations / elapsed, evaluations / cpu_s), Rate(plies / elapsed, plies / cpu_s))
+        return SliceRates(Rate(evaluations / elapsed, evaluations / cpu_s), Rate(plies / elapsed, plies / cpu_s))
 
     def stalls(self, *, seconds: float) -> list[tuple[float, float]]:
         """Change networks repeatedly for `seconds` seconds, at least once.

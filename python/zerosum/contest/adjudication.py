@@ -1,6 +1,6 @@
 """Early endings of a match's games: resignations and agreed draws by the players' scores, and a maximum length.
 
-A match passes on the players' scores of the positions in which they move (`Report`); `adjudicate` returns the
+A match passes on the players' scores of the positions in which they move (`ScoredMove`); `adjudicate` returns the
 `Verdict`,
 or None while the game goes on. It is a pure function of the reports, so a resumed match comes to the same end. The
 match decides which rules apply to which player; those of the AlphaZero paper are in `zerosum.contest.paper`.
@@ -33,7 +33,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Report:
+class ScoredMove:
     """One move of a player."""
 
     player: int
@@ -179,14 +179,14 @@ class AdjudicationRules:
     """The rules of the first and of the second player."""
     draw: DrawRule | None = None
     max_plies: int | None = None
-    """Number of plies after which a game is a draw; None is no limit."""
+    """Number of plies after which a game is a draw; None for no limit."""
 
     def __post_init__(self) -> None:
         if self.max_plies is not None:
             _require_at_least("max_plies", self.max_plies, 1)
 
 
-def adjudicate(rules: AdjudicationRules, reports: Sequence[Report], *, plies: int) -> Verdict | None:
+def adjudicate(rules: AdjudicationRules, reports: Sequence[ScoredMove], *, plies: int) -> Verdict | None:
     """The verdict after the latest report; None while the game goes on.
 
     Call it after each move of a game that the rules have not ended: only the latest move is examined. Resignations take
@@ -211,7 +211,7 @@ def adjudicate(rules: AdjudicationRules, reports: Sequence[Report], *, plies: in
     return None
 
 
-def _last_scores(reports: Sequence[Report], player: int, number: int) -> list[Score | None]:
+def _last_scores(reports: Sequence[ScoredMove], player: int, number: int) -> list[Score | None]:
     """A player's last `number` scores, newest first; None for missing moves."""
     scores: list[Score | None] = []
     for report in reversed(reports):

@@ -133,7 +133,7 @@ class TimeControl:
     period_s: float = 0.0
     """Length of a period of overtime."""
     period_moves: int = 0
-    """Moves to be made in a period, which then restarts; 0 is no overtime, 1 is byoyomi, more is Canadian overtime."""
+    """Moves to be made in a period, which then restarts; 0 for no overtime, 1 is byoyomi, more is Canadian overtime."""
     num_periods: int = 0
     """Number of periods; each is lost when it runs out."""
 

@@ -2,7 +2,7 @@
 
     manager = TimeManager(TimeConfig(), typical_plies=measure_game(game).plies, now=time.monotonic)
     manager.begin(left, num_plies=state.plies)          # the turn has begun, and the clock runs
-    while manager.limit(Progress.of(root)) is None:  # asked after each round of the search
+    while manager.stop_reason(Progress.of(root)) is None:  # asked after each round of the search
         ...
 
 The module knows neither games nor protocols: it receives the clock as a `TimeLeft` and the search's state as a
@@ -184,7 +184,7 @@ class Budget:
 class TimeManager:
     """Decides when the searches of a player end, turn by turn.
 
-    Call `limit` after each round of a search. A round counts as long as the longest one of this search and of the
+    Call `stop_reason` after each round of a search. A round counts as long as the longest one of this search and of the
     previous search; no round begins that could exceed the maximum.
 
     Args:
@@ -244,7 +244,7 @@ class TimeManager:
         """Seconds of the player's own time that the search has used."""
         return 0.0 if self._charged_since_s is None else self._now() - self._charged_since_s
 
-    def limit(self, progress: Progress) -> str | None:
+    def stop_reason(self, progress: Progress) -> str | None:
         """The reason to end the search now: TIME, MAXIMUM, OVERTAKEN or ONLY_MOVE; None to go on.
 
         The search goes on while it ponders, and until there is a move to play.

@@ -101,9 +101,9 @@ def back_up(search: Search, leaves: Leaves, said: Evaluations) -> None:
     """
     if search.wants_moves_left and said.moves_left is None:
         raise SettingsError(
-            "search.moves_left_effect is for networks with a moves-left head, and this one has none: set it to 0, or"
+            "search.moves_left_effect needs a network with a moves-left head, which this one lacks: set it to 0, or"
             " train with network.moves_left_head."
         )
-    draws = None if said.wdl is None else np.ascontiguousarray(said.wdl[:, 1])
+    draw_shares = None if said.wdl is None else np.ascontiguousarray(said.wdl[:, 1])
     assert leaves.ticket is not None
-    search.apply(leaves.ticket, said.logits, said.values, draws=draws, moves_left=said.moves_left)
+    search.apply(leaves.ticket, said.logits, said.values, draw_shares=draw_shares, moves_left=said.moves_left)

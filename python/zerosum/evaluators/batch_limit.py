@@ -55,7 +55,7 @@ class BatchLimit:
                 if size <= 1:
                     raise SettingsError(
                         f"The memory of {self._device} does not suffice for one position: use a smaller network,"
-                        " another device, or end what else runs on it."
+                        " another device, or end other programs on it."
                     ) from error
                 self._lower(size // 2, size)
             else:
@@ -66,8 +66,8 @@ class BatchLimit:
         if most < self.most:  # otherwise another thread has lowered it
             self.most = most
             warnings.warn(
-                f"The memory of {self._device} does not suffice for {tried} positions at once: from now on it gets at"
-                f" most {most}. Set selfplay.games_per_worker to that, or use a smaller network.",
+                f"The memory of {self._device} does not suffice for {tried} positions at once: the limit is now {most}."
+                " Set selfplay.games_per_worker to this number, or use a smaller network.",
                 RuntimeWarning,
                 stacklevel=3,
             )

@@ -144,7 +144,7 @@ def evaluations_of(
 
 def _require_array(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
     if array.shape != shape or array.dtype != np.float32:
-        raise ValueError(f"{name} are {array.dtype} {list(array.shape)}, expected is float32 {list(shape)}.")
+        raise ValueError(f"{name} are {array.dtype} {list(array.shape)}, expected float32 {list(shape)}.")
 
 
 def _first_false(is_good: NDArray[np.bool_]) -> int | None:
@@ -154,6 +154,6 @@ def _first_false(is_good: NDArray[np.bool_]) -> int | None:
 
 def _refusal(leaf: int, size: int, what: str) -> DataError:
     return DataError(
-        f"Leaf {leaf} of {size} was evaluated with {what}: finite logits and values from -1 to 1 are expected. "
+        f"Leaf {leaf} of {size} was evaluated with {what}, expected finite logits and values from -1 to 1. "
         f"The network's weights have diverged or are damaged: go back to an earlier checkpoint."
     )

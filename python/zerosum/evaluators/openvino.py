@@ -89,7 +89,7 @@ class OpenVinoEvaluator:
         self._core = openvino_core()
         capabilities = self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         if precision != "auto" and _CAPABILITIES[precision] not in capabilities:
-            raise SettingsError(f"precision is {precision!r}, which this CPU does not compute in: use 'auto' or 'f32'.")
+            raise SettingsError(f"precision is {precision!r}, which this CPU does not support: use 'auto' or 'f32'.")
         fast = "bf16" if "BF16" in capabilities else "f32"
         self._precision = fast if precision == "auto" else precision
         self._int8_planes_BCHW = None
@@ -166,8 +166,8 @@ def _random_planes(info: CheckpointInfo) -> NDArray[np.float32]:
         game = make(info.full_name)
     except GameError as error:
         raise SettingsError(
-            f"precision is 'int8', which is measured on positions of the game, and {info.full_name} does not come with"
-            " the program: give it planes of positions, or use 'auto'."
+            f"precision is 'int8', which is measured on positions, and {info.full_name} is not a game of this program:"
+            " give planes of positions, or use 'auto'."
         ) from error
     return random_leaves(game, NUM_POSITIONS).planes()
 

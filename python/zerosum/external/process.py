@@ -48,7 +48,7 @@ class EngineTimeouts:
 
 
 @dataclass(frozen=True)
-class Line:
+class EngineLine:
     """A line of an engine, with its time."""
 
     text: str
@@ -82,7 +82,7 @@ class EngineProcess:
         self.name, self._listen = name, listen
         self._sent, self._said = "", ""
         self._outbox = queue.SimpleQueue[bytes | None]()
-        self._lines = queue.Queue[Line | None](MAX_WAITING)  # None: no more lines will come
+        self._lines = queue.Queue[EngineLine | None](MAX_WAITING)  # None: no more lines will come
         self._last_words = deque[str](maxlen=LAST_WORDS)
         self._is_too_long = self._has_ended_output = False
         self.is_over = False
@@ -124,7 +124,7 @@ class EngineProcess:
         self._outbox.put(f"{line}\n".encode())
         return time.monotonic()
 
-    def read(self, deadline: float) -> Line | None:
+    def read(self, deadline: float) -> EngineLine | None:
         """The next line; None if none came before the deadline (`time.monotonic`).
 
         Raises:
@@ -140,7 +140,7 @@ class EngineProcess:
         self._said = line.text or self._said
         return line if line.at <= deadline else None
 
-    def lines_until(self, word: str, timeout_s: float) -> Iterator[Line]:
+    def lines_until(self, word: str, timeout_s: float) -> Iterator[EngineLine]:
         """The engine's lines before the line that equals `word`.
 
         Raises:
@@ -153,7 +153,7 @@ class EngineProcess:
             yield line
         raise self.failure(f"did not answer {word!r} within {timeout_s:g} s")
 
-    def read_waiting(self) -> list[Line]:
+    def read_waiting(self) -> list[EngineLine]:
         """The unread lines that have arrived."""
         lines = (self.read(time.monotonic()) for _ in range(self._lines.qsize()))
         return [line for line in lines if line]
@@ -236,7 +236,7 @@ class EngineProcess:
                 if len(line) == MAX_LINE and not line.endswith(b"\n"):
                     self._is_too_long = True
                     break
-                said = Line(line.decode(errors="replace").rstrip("\r\n"), time.monotonic())
+                said = EngineLine(line.decode(errors="replace").rstrip("\r\n"), time.monotonic())
                 self._listen(ANSWERED, said.text)
                 self._lines.put(said)
         self._has_ended_output = True

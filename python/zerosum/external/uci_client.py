@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.contest.mover import UNKNOWN_MATE, EngineAnswer, EngineLimits
 from zerosum.external.position import EnginePosition
-from zerosum.external.process import EngineProcess, EngineTimeouts, Line
+from zerosum.external.process import EngineLine, EngineProcess, EngineTimeouts
 from zerosum.games import Rules
 from zerosum.games.rules import rules_name
 
@@ -158,7 +158,7 @@ class UciClient:
         self._process.send("isready")
         self._refuse_moves(self._process.lines_until("readyok", self._timeouts.ready_s))
 
-    def _refuse_moves(self, lines: Iterable[Line]) -> None:
+    def _refuse_moves(self, lines: Iterable[EngineLine]) -> None:
         """Refuse a second move after one `go`: it would answer the next one."""
         for line in lines:
             if _first_word(line.text) == "bestmove":
@@ -209,7 +209,7 @@ class UciClient:
             if line := self._process.read(time.monotonic() + PONDER_LOOK_S):
                 self._hear([line])
 
-    def _hear(self, lines: Sequence[Line]) -> None:
+    def _hear(self, lines: Sequence[EngineLine]) -> None:
         """Read lines of a pondering engine."""
         for line in lines:
             if _first_word(line.text) == "info":
@@ -227,7 +227,7 @@ class UciClient:
                 return
         raise self._process.failure(f"did not stop pondering within {self._timeouts.ready_s:g} s")
 
-    def _moves_of(self, line: Line, asked: float) -> tuple[str, str]:
+    def _moves_of(self, line: EngineLine, asked: float) -> tuple[str, str]:
         """The engine's move, and the reply that it would ponder on; "" without one."""
         words = line.text.split()
         if line.at < asked:

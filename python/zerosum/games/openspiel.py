@@ -138,7 +138,7 @@ def _read(text: str) -> tuple[str, list[str], int | None]:
         with contextlib.suppress(ValueError):
             max_plies = int(part.removeprefix("max_plies="))
         if max_plies is None or not 1 <= max_plies <= 65535:
-            raise GameError(f"{PREFIX}{text}: {part!r} is no ply cap, expected a number from 1 to 65535.")
+            raise GameError(f"{PREFIX}{text}: {part!r} is not a ply cap, expected a number from 1 to 65535.")
     return base.strip(), parameters, max_plies
 
 

@@ -55,7 +55,7 @@ class LadderSettings:
 
 
 @dataclass(frozen=True)
-class Step:
+class PlacementMatch:
     """One match of a placement, and the rating after it."""
 
     first: str
@@ -146,7 +146,7 @@ class Placement:
         worst = max(self.ratings.rating(target).error for target in self._targets)
         return worst <= self._settings.within_elo or self.num_games >= self._settings.num_games
 
-    def step(self) -> Step:
+    def step(self) -> PlacementMatch:
         """Choose the most informative pair, play a match of it, and fit the ratings."""
         num_games = min(self._num_at_once(), self._settings.num_games - self.num_games)
         first, second = most_telling_pair(self.ratings, self._players, targets=self._targets)
@@ -179,7 +179,7 @@ class Placement:
         # The number of lines moves the seed on, so that openings do not repeat.
         self._play(first, second, num_games, self._settings.seed + self._results.num_lines, take)
         self.ratings = self._fit()
-        return Step(first, second, sum(tallies, Tally(0, 0, 0)), tuple(faults), self.rating)
+        return PlacementMatch(first, second, sum(tallies, Tally(0, 0, 0)), tuple(faults), self.rating)
 
     def rows(self) -> list[Row]:
         """The ladder from the top: all opponents, and the player's games against each."""

@@ -19,45 +19,45 @@ class NetworkConfig:
     """The size of the network. The paper's: 19 blocks, 256 filters, policy 2 (Go), value 1, hidden 256, scalar."""
 
     num_blocks: int = setting(
-        5, "Residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads.", low=0, high=200
+        5, "residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads", low=0, high=200
     )
-    num_filters: int = setting(64, "Filters of the stem and of every block.", low=1, high=1024)
+    num_filters: int = setting(64, "filters of the stem and of every block", low=1, high=1024)
     policy_head: Literal["dense", "planes"] = setting(
         "dense",
-        "Last layer of the policy head: 'dense', a linear layer, for any game, or 'planes', a convolution, for games"
-        " whose actions are planes of squares (paper: dense for Go, planes for chess and shogi).",
+        "last layer of the policy head: 'dense', a linear layer, for any game, or 'planes', a convolution, for games"
+        " whose actions are planes of squares (paper: dense for Go, planes for chess and shogi)",
     )
     policy_filters: int = setting(
-        32, "Filters of the policy head's convolution (paper: 2 in Go, 256 in chess and shogi).", low=1, high=1024
+        32, "filters of the policy head's convolution (paper: 2 in Go, 256 in chess and shogi)", low=1, high=1024
     )
     policy_kernel: int = setting(
-        3, "Side of the kernels of that convolution where the head is 'planes', 1 or 3 (paper: 3).", low=1, high=3
+        3, "side of that convolution's kernels if policy_head is 'planes', 1 or 3 (paper: 3)", low=1, high=3
     )
     policy_out_norm: bool = setting(
-        False, "Whether the last layer of a 'planes' head is normalised and has no bias (paper: false)."
+        False, "whether the last layer of a 'planes' head is normalised and has no bias (paper: false)"
     )
-    value_filters: int = setting(8, "Filters of the value head's 1x1 convolution.", low=1, high=1024)
-    value_hidden: int = setting(64, "Units of the value head's hidden layer; 0 for none.", low=0, high=4096)
+    value_filters: int = setting(8, "filters of the value head's 1x1 convolution", low=1, high=1024)
+    value_hidden: int = setting(64, "units of the value head's hidden layer; 0 for none", low=0, high=4096)
     value_head: Literal["scalar", "wdl"] = setting(
         "wdl",
-        "Output of the value head: 'scalar', the expected result (paper), or 'wdl', the probabilities of win, "
-        "draw and loss.",
+        "output of the value head: 'scalar', the expected result (paper), or 'wdl', the probabilities of win, draw"
+        " and loss",
     )
     moves_left_head: bool = setting(
         False,
-        "Whether the network also predicts the plies until the end of the game, from a head as large as the "
-        "value head (paper: false).",
+        "whether the network also predicts the plies until the end of the game, by a head as large as the value head"
+        " (paper: false)",
     )
     reply_head: bool = setting(
         False,
-        "Whether the network also learns the policy of the next ply, the opponent's reply, from a head as large as the"
-        " policy head, which only trains (KataGo: true; paper: false; not measured).",
+        "whether the network also learns the policy of the next ply, the opponent's reply, by a head as large as the"
+        " policy head, which is used only in training (KataGo: true; paper: false; not measured)",
     )
 
     ownership_head: bool = setting(
         False,
-        "Whether the network also learns the owner of each square at the end of the game, from a head that only "
-        "trains; for Go (KataGo: true; paper: false).",
+        "whether the network also learns the owner of each square at the end of the game, by a head that is used"
+        " only in training; for Go (KataGo: true; paper: false)",
     )
 
     def __post_init__(self) -> None:

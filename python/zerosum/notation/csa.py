@@ -113,7 +113,7 @@ class _GameReader:
         if text.startswith("V") and not self.has_content:
             self.has_content = True
             if text not in ("V2", "V2.1", "V2.2", "V3", "V3.0"):
-                self.warn(number, f"the version {shown(text)} is not known: it is read as V3.0")
+                self.warn(number, f"the version {shown(text)} is unknown: it is read as V3.0")
             return
         self.has_content = True
         if text.startswith(("N+", "N-")):
@@ -135,7 +135,7 @@ class _GameReader:
         elif found := TIME.fullmatch(text):
             self._read_time(text, float(found[1]), number)
         else:
-            raise _CsaError(f"{shown(text)} is nothing that CSA knows: expected a move such as +7776FU, or %TORYO")
+            raise _CsaError(f"{shown(text)} is not part of CSA: expected a move such as +7776FU, or %TORYO")
 
     def _require_start(self, what: str) -> None:
         if self.moves or self.ending or self.has_turn:
@@ -153,7 +153,7 @@ class _GameReader:
         elif self.moves and not self.ending and self.moves[-1].spent_s is None:
             self.moves[-1].spent_s = seconds
         else:
-            self.warn(number, f"{shown(text)} follows no move: expected one time behind each move; it is left out")
+            self.warn(number, f"{shown(text)} follows no move: expected one time after each move; it is left out")
 
     def _end(self, text: str, number: int) -> None:
         if text in ("%+ILLEGAL_ACTION", "%-ILLEGAL_ACTION"):
@@ -163,7 +163,7 @@ class _GameReader:
             self.ending = SPECIAL[text]
         else:
             self.ending = text[1:] or "%"
-            self.warn(number, f"{shown(text)} is no ending: expected one of {', '.join(SPECIAL)}")
+            self.warn(number, f"{shown(text)} is not an ending: expected one of {', '.join(SPECIAL)}")
 
     def _read_pieces(self, text: str) -> None:
         self.has_position = True
@@ -195,7 +195,7 @@ class _GameReader:
             if square == (0, 0):
                 self.position.hands[is_black][name] += 1
             elif 0 in square or square in self.position.board:
-                raise _CsaError(f"{shown(text)}: {square[0]}{square[1]} is no empty square")
+                raise _CsaError(f"{shown(text)}: {square[0]}{square[1]} is not an empty square")
             else:
                 self.position.board[square] = (is_black, name)
 
@@ -225,7 +225,7 @@ class _GameReader:
 
 def _piece(text: str, name: str) -> str:
     if name not in NAMES:
-        raise _CsaError(f"{shown(text)}: {shown(name)} is no piece, expected one of {', '.join(NAMES)}")
+        raise _CsaError(f"{shown(text)}: {shown(name)} is not a piece, expected one of {', '.join(NAMES)}")
     return NAMES[name]
 
 
@@ -315,7 +315,7 @@ def _end_lines(record: Record, is_black: bool) -> list[str]:
     if not record.ending:
         if record.result is not None:
             raise RecordError(
-                f"the result {record.result:g}: CSA says it by how it came about, and the record's ending is empty.",
+                f"the result {record.result:g}: CSA expresses it by the ending, and the record's ending is empty.",
                 record=record,
             )
         return []

@@ -82,7 +82,7 @@ def _path(source: str | os.PathLike[str]) -> Path:
     except UnicodeEncodeError:
         is_name = False
     if not is_name:
-        raise DataError(f"{str(path)!r} is no name that a file can have.")
+        raise DataError(f"{str(path)!r} is not a valid name of a file.")
     return path
 
 
@@ -129,7 +129,7 @@ def _format_of(head: bytes, name: str) -> str:
     if re.match(rb'\[\s*\w+\s+"|1\s*\.|[{;%]', text):
         return "pgn"
     where = f"{name} " if name else "the stream "
-    raise DataError(f"{where}begins like no game record that is known: name its format, {', '.join(GAMES)}.")
+    raise DataError(f"{where}begins like no known game record: name its format, {', '.join(GAMES)}.")
 
 
 class _Decoder:
@@ -211,7 +211,7 @@ class _Decoder:
             named = declared[1].decode("ascii").lower().replace("-", "_")
             known = {"utf_8": "utf-8", "utf8": "utf-8", "shift_jis": SHIFT_JIS, "sjis": SHIFT_JIS, "cp932": SHIFT_JIS}
             if named not in known:
-                raise DataError(f"line 1: the encoding {named!r} is none of UTF-8 and Shift_JIS.")
+                raise DataError(f"line 1: the encoding {named!r} is neither UTF-8 nor Shift_JIS.")
             encodings = [known[named]]
 
         def decode(content: bytes) -> str:
@@ -253,7 +253,7 @@ class _Decoder:
         except LookupError:
             known = ""
         if not CHARACTER_SETS.fullmatch(known):
-            raise DataError(f"the character set CA[{name}] is not known: save the file as UTF-8.")
+            raise DataError(f"the character set CA[{name}] is unknown: save the file as UTF-8.")
         for encoding in (known, WIDER_SETS.get(known, known)):
             try:
                 return content.decode(encoding)
@@ -318,7 +318,7 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
     """
     _check_format(format)
     if not isinstance(target, str | os.PathLike):
-        is_text = hasattr(target, "encoding")  # a temporary file, too, which is no TextIOBase
+        is_text = hasattr(target, "encoding")  # a temporary file, too, which is not a TextIOBase
         for text in _texts(records, _require_format(format, "the stream")):
             target.write(text if is_text else _encoded(text, "utf-8"))
         return
@@ -380,7 +380,7 @@ def _encoded(text: str, encoding: str) -> bytes:
         character = error.object[error.start : error.start + 1]
         if encoding == SHIFT_JIS:
             raise RecordError(f"Shift-JIS has no {character!r}: write to a path that ends in .kifu.") from error
-        raise RecordError(f"{character!r} is no character: a text of the record has it.") from error
+        raise RecordError(f"{character!r} in a text of the record is not a character.") from error
 
 
 def _texts(records: Iterable[Record], format: str) -> Iterator[str]:
@@ -419,5 +419,5 @@ def _check_format(format: str | None) -> None:
 
 def _require_format(format: str | None, where: str) -> str:
     if format is None:
-        raise DataError(f"{where} does not say its format: name it, {', '.join(GAMES)}.")
+        raise DataError(f"{where} does not tell its format: name it, {', '.join(GAMES)}.")
     return format

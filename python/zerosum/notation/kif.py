@@ -248,7 +248,7 @@ class _GameReader:
             if sign in SIGNS:
                 self.position.board[file, self.num_rows] = (owner not in "vV", SIGNS[sign])
             elif sign not in "・･.":
-                raise _KifError(f"row {self.num_rows} of the board: {shown(sign)} is no piece")
+                raise _KifError(f"row {self.num_rows} of the board: {shown(sign)} is not a piece")
 
     def _branch(self, first: int) -> None:
         """Begin a variation: move number `first` of the innermost line that began before it."""
@@ -290,7 +290,7 @@ class _GameReader:
             self._add_move(self._square(body, file, rank), words, line_number, spent_s)
         else:
             self._add_ki2_move(body, line_number, spent_s)
-            self.warn(line_number, f"{shown(body)} does not say where it comes from, as KIF does: it is read as KI2")
+            self.warn(line_number, f"{shown(body)} does not name its source, as KIF does: it is read as KI2")
 
     def _end(self, word: str, spent_s: float | None) -> None:
         line = self.lines[-1]
@@ -318,7 +318,7 @@ class _GameReader:
         square = self._square(word, "", "") if same else ""
         found = ki2.MOVE.fullmatch(square + word[same.end() :] if same else word)
         if found is None:
-            raise _KifError(f"{shown(word)} is no move: expected one such as ７六歩(77), 同　角成(88) or ５二銀打")
+            raise _KifError(f"{shown(word)} is not a move: expected one such as ７六歩(77), 同　角成(88) or ５二銀打")
         file, rank, sign, side, way, promotion, drop = found.groups()
         promotion = "成" if promotion == "成" else "不成" if promotion else ""
         words = f"{PIECES[SIGNS[sign]][0]}{side}{way}{promotion}{drop or ''}"
@@ -536,7 +536,9 @@ def _end_lines(record: Record, point: _Point, is_black: bool) -> list[str]:
     winner = {1.0: "先手の勝ち", -1.0: "後手の勝ち"}.get(record.result or 0.0, "")
     if not record.ending:
         if record.result == 0:
-            raise RecordError("a draw: KIF says it by how it came about; the record's ending is empty.", record=record)
+            raise RecordError(
+                "a draw: KIF expresses it by the ending, and the record's ending is empty.", record=record
+            )
         return [f"まで{len(record.moves)}手で{winner}"] if winner else []
     special = _special(record, record.ending)
     require_result(record, "KIF", is_first=is_black)

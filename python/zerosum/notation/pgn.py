@@ -164,7 +164,7 @@ class _GameReader:
                 value = found[2]
                 self.warn(number, f'{shown(found[0])}: a quotation mark in a value is written \\"; it is read as one')
             if found is None:
-                self.warn(number, f'{shown(text[at:])} is no tag: expected [Name "value"]; it is left out')
+                self.warn(number, f'{shown(text[at:])} is not a tag: expected [Name "value"]; it is left out')
                 return
             name = found[1]
             if any(name == other for other, _ in self.tags):
@@ -255,7 +255,7 @@ class _GameReader:
         elif word and len(word) <= MOST_LETTERS:
             self.read_move(word, number)
         elif word:
-            self.stop(number, f"{shown(token)} is no move")
+            self.stop(number, f"{shown(token)} is not a move")
 
     def read_move(self, word: str, number: int) -> None:
         """Read a move, with signs that follow it without a blank."""
@@ -292,7 +292,7 @@ class _GameReader:
     def add_glyph(self, glyph: int, token: str, number: int) -> None:
         moves = self.open[-1].moves
         if glyph > 255:
-            self.warn(number, f"{shown(token)} is no annotation: expected $0 to $255; it is left out")
+            self.warn(number, f"{shown(token)} is not an annotation: expected $0 to $255; it is left out")
         elif not moves:
             self.warn(number, f"{shown(token)} annotates no move: expected it after one; it is left out")
         else:
@@ -319,9 +319,9 @@ class _GameReader:
         variant = tags.get("Variant", "")
         game = VARIANTS.get(variant.strip().lower(), "")
         if not game:
-            self.say(self.line, f"the variant {shown(variant)} is none of ours: expected Chess960 or no tag Variant")
+            self.say(self.line, f"the variant {shown(variant)} is unknown: expected Chess960 or no tag Variant")
         if tags.get("SetUp", "0") == "1" and "FEN" not in tags:
-            self.say(self.line, "SetUp is 1, but there is no tag FEN: the start position is not known")
+            self.say(self.line, "SetUp is 1, but there is no tag FEN: the start position is unknown")
             game = ""
         termination = tags.get("Termination", "")
         consumed = {"Result", "Variant", "SetUp", "FEN", "Termination"}
@@ -389,7 +389,7 @@ def write(record: Record) -> str:
     tags = dict(headers_in(record, "pgn"))
     result = next((text for text, value in RESULTS.items() if value == record.result), None)
     if result is None:
-        raise RecordError(f"the result is {record.result}: PGN knows 1, 0 and -1 alone.", record=record)
+        raise RecordError(f"the result is {record.result}: PGN has only 1, 0 and -1.", record=record)
     if record.start:
         tags |= {"SetUp": "1", "FEN": record.start}
     if "chess960" in record.game:  # includes chess(rules=chess960)

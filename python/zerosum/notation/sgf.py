@@ -230,7 +230,7 @@ class _GameReader:
                 self._read_root(properties, line)
             elif late := sorted(ROOT_ONLY & set(properties)):
                 said = " and ".join(_quoted(name, properties.pop(name)[:1]) for name in late)
-                self._warn(line, f"{said} behind the first node: expected in it; it is left out")
+                self._warn(line, f"{said} after the first node: expected in it; it is left out")
             colours = [colour for colour in ("B", "W") if colour in properties]
             setup = [name for name in SETUP if name in properties]
             if setup and (self.main or tree.line is not self.main):
@@ -349,7 +349,7 @@ class _GameReader:
         self.to_move = self.to_move or colour  # without PL the first mover is to move
         if (colour == self.to_move) != (tree.num_moves % 2 == 0):
             other = "White" if colour == "B" else "Black"
-            raise _SgfError(f"{colour}[{point}]: expected a move of {other}, whose turn it is; nobody moves twice")
+            raise _SgfError(f"{colour}[{point}]: expected a move of {other}, whose turn it is, because sides alternate")
         if not point or (point == "tt" and self.size <= 19):
             point = PASS
         elif len(point) != 2 or not set(point) <= set(board):
@@ -523,7 +523,7 @@ def _values(record: Record, properties: Iterable[tuple[str, str]]) -> Iterator[s
     values: Properties = {}
     for name, value in properties:
         if not re.fullmatch("[A-Z]+", name) or not VALUE.fullmatch(f"[{value}]"):
-            raise RecordError(f"{name}[{value}] is no property of SGF.", record=record)
+            raise RecordError(f"{name}[{value}] is not a property of SGF.", record=record)
         values.setdefault(name, []).append(f"[{value}]")
     yield from (f"{name}{''.join(values[name])}" for name in values)
 

@@ -59,7 +59,7 @@ class AnalysisLine:
     """The expected result, exact if `proven`."""
     prior: float
     """The evaluator's probability of the move, in [0, 1]."""
-    draw: float | None
+    draw_share: float | None
     """The probability of a draw; None if the search does not keep it."""
     proven: bool
 
@@ -91,7 +91,7 @@ class Analysis:
     num_simulations: int
     """New simulations."""
     seconds: float
-    limit: str | None
+    stop_reason: str | None
     """The reason why the search ended; None while it goes on.
 
     "simulations", "time", "depth", "proven", "memory", "stopped" or the answer of `Task.is_enough`.
@@ -133,7 +133,7 @@ class Analysis:
     @property
     def is_final(self) -> bool:
         """Whether the search has ended."""
-        return self.limit is not None
+        return self.stop_reason is not None
 
     @cached_property
     def actions(self) -> tuple[int, ...]:
@@ -234,14 +234,14 @@ class Analysis:
                     "visits": line.visits,
                     "value": round(line.value, 6),
                     "prior": round(line.prior, 6),
-                    "draw": None if line.draw is None else round(line.draw, 6),
+                    "draw": None if line.draw_share is None else round(line.draw_share, 6),
                     "proven": line.proven,
                 }
                 for line in self.lines
             ],
             "simulations": self.num_visits,
             "seconds": round(self.seconds, 3),
-            "limit": self.limit,
+            "stop_reason": self.stop_reason,
             "by": self.by,
         }
 
@@ -256,7 +256,7 @@ class Analysis:
             rows.append((str(line.visits), f"{line.win_rate:.1%}", " ".join(line.texts(notation)) + exact))
         widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
         table = "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in rows)
-        end = "" if self.limit is None else f" ({self.limit})"
+        end = "" if self.stop_reason is None else f" ({self.stop_reason})"
         return f"{table}\n{self.num_visits} simulations in {self.seconds:.1f} s by {self.by}{end}"
 
 

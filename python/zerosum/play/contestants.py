@@ -84,7 +84,7 @@ class Entry:
     profile: str = ""
     sampled_plies: int = 0
     skill: float | None = None
-    """The skill of `zerosum.play.skill.with_skill`, 0 to 20; None is no limit."""
+    """The skill of `zerosum.play.skill.with_skill`, 0 to 20; None for no limit."""
     name: str = ""
     """The name in results and files; "" is the word and its settings."""
     resign: str = ""

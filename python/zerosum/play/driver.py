@@ -1,4 +1,4 @@
-"""A search from its beginning to its limit: `SearchDriver` begins it, answers it, watches clock and stop, and reports.
+"""A search from its beginning to its end: `SearchDriver` answers it, watches the clock, and reports.
 
 `Player.analyse`, the engine behind the protocols and our player in a match all search by it. A `Task` says what to
 search and for how long.
@@ -21,7 +21,7 @@ REPORT_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Task:
-    """The limits and the lines of a search. The first limit that is reached ends it."""
+    """The limits of a search and the moves to report. The first limit that is reached ends the search."""
 
     num_visits: int | None = None
     """Total visits, including those kept from an earlier search."""
@@ -29,7 +29,7 @@ class Task:
     depth: int | None = None
     """Plies of the best line; a shorter line counts if it ends the game."""
     is_endless: bool = False
-    """No limit counts: the search goes on until it is stopped."""
+    """Ignore all limits: the search goes on until it is stopped."""
     allowed: tuple[int, ...] = ()
     """Actions to choose from; empty for all legal ones."""
     num_lines: int = 1
@@ -41,7 +41,7 @@ class Task:
     choose: Callable[[Root], int | None] = lambda root: root.best_action
     """The move to play after the search, one of those allowed; None if there is none."""
     is_enough: Callable[[Root, float], str | None] | None = None
-    """Told the statistics and the seconds between two batches: the reason to end the search, or None."""
+    """Called between two batches with the statistics and the seconds; returns the reason to end the search, or None."""
 
 
 class SearchDriver:
@@ -59,17 +59,17 @@ class SearchDriver:
         is_stopped: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Nothing begins yet.
+        """Set up a search, without beginning it.
 
         Args:
-            search: Its tree 0 has the position, and nothing in flight.
-            evaluator: Answers its leaves.
+            search: The search; its tree 0 has the position and no leaves in flight.
+            evaluator: The evaluator of its leaves.
             config: The settings of the search.
             by: The name of the player, for the analyses.
-            on_report: Told what has been found so far, every `report_seconds`.
+            on_report: Called with the analysis so far, every `report_seconds`.
             report_seconds: The interval between two reports.
-            is_stopped: Asked between two batches whether to end.
-            clock: Seconds that never go back.
+            is_stopped: Called between two batches; True ends the search.
+            clock: A monotonic clock in seconds.
         """
         self._search, self._evaluator, self._config, self._by = search, evaluator, config, by
         self._on_report, self._report_seconds = on_report, report_seconds
@@ -84,7 +84,7 @@ class SearchDriver:
             started: The time on the clock from which seconds count; now if not given.
         """
         search, config = self._search, self._config
-        self._task, self._started, self._limit = task, self._clock() if started is None else started, ""
+        self._task, self._started, self._stop_reason = task, self._clock() if started is None else started, ""
         self._reported, self._num_leaves, self._num_collisions = self._started, 0, search.num_collisions
         if task.report_seconds is not None:
             self._report_seconds = task.report_seconds
@@ -102,37 +102,39 @@ class SearchDriver:
                 is_over=self._is_over,
             )
             root = search.root(0)
-            if self._limit or root.limit != "proven" or not (favoured := self._favoured(root)):
-                return self._analysis(root, limit=root.limit or self._limit)
+            if self._stop_reason or root.stop_reason != "proven" or not (favoured := self._favoured(root)):
+                return self._analysis(root, stop_reason=root.stop_reason or self._stop_reason)
             search.favour(0, favoured)  # the search goes on
 
     def _is_over(self) -> bool:
-        """Whether to end; on the way, report and keep the shares of visits."""
+        """Whether to end the search; also reports, and sets the moves to search first."""
         task, now = self._task, self._clock()
         elapsed = now - self._started
         if self._is_stopped():
-            limit = "stopped"
+            stop_reason = "stopped"
         else:
-            limit = "time" if task.seconds is not None and elapsed >= task.seconds and not task.is_endless else ""
-        has_limits = not limit and not task.is_endless
+            stop_reason = "time" if task.seconds is not None and elapsed >= task.seconds and not task.is_endless else ""
+        has_limits = not stop_reason and not task.is_endless
         is_due = self._on_report is not None and now - self._reported >= self._report_seconds
-        # The statistics of a large root take time: they are fetched where something needs them.
-        if not (limit or is_due or task.num_lines > 1 or (has_limits and (task.is_enough or task.depth is not None))):
+        # The statistics of a large root take time: they are fetched only if something needs them.
+        if not (
+            stop_reason or is_due or task.num_lines > 1 or (has_limits and (task.is_enough or task.depth is not None))
+        ):
             return False
         root = self._search.root(0)
         if root.num_simulations == 0:
             return False
         if has_limits:
             reason = None if task.is_enough is None else task.is_enough(root, elapsed)
-            limit = reason or ("depth" if self._is_deep() else "")
-        self._limit = limit
-        if limit:
+            stop_reason = reason or ("depth" if self._is_deep() else "")
+        self._stop_reason = stop_reason
+        if stop_reason:
             return True
         if task.num_lines > 1:
             self._search.favour(0, self._favoured(root))
         if is_due and self._on_report is not None:
             self._reported = now
-            self._on_report(self._analysis(root, limit=None))
+            self._on_report(self._analysis(root, stop_reason=None))
         return False
 
     def _is_deep(self) -> bool:
@@ -148,7 +150,7 @@ class SearchDriver:
     def _favoured(self, root: Root) -> list[int]:
         """The moves to search first: those reported with less than their share of the visits.
 
-        If the best move is proven, all moves that are not: nothing else is left to find out.
+        If the best move is proven, these are all moves that are not proven.
         """
         lower, upper, order = root.lower.tolist(), root.upper.tolist(), self._order(root)
         reported = order[: self._task.num_lines]
@@ -174,14 +176,14 @@ class SearchDriver:
         best = root.best_action
         return sorted(indices, key=lambda index: (actions[index] != best, -wins[index], -visits[index], -priors[index]))
 
-    def _analysis(self, root: Root, *, limit: str | None) -> Analysis:
+    def _analysis(self, root: Root, *, stop_reason: str | None) -> Analysis:
         lines: list[AnalysisLine] = []
         for index in self._order(root)[: self._task.num_lines]:
             if root.visits[index] == 0 and lines and not self._task.line_share:
                 break  # moves without visits are left out if no share is kept for them
             lines.append(self._line(root, index))
         chosen: tuple[int, ...] = ()
-        if limit is not None and (action := self._task.choose(root)) is not None:
+        if stop_reason is not None and (action := self._task.choose(root)) is not None:
             chosen = tuple(self._search.best_line(0, action)) or (action,)
         return Analysis(
             game=self._search.game,
@@ -190,7 +192,7 @@ class SearchDriver:
             lines=tuple(lines),
             num_simulations=root.num_simulations - self._num_reused,
             seconds=self._clock() - self._started,
-            limit=limit,
+            stop_reason=stop_reason,
             by=self._by,
             chosen=chosen,
             num_leaves=self._num_leaves,
@@ -198,9 +200,9 @@ class SearchDriver:
         )
 
     def _line(self, root: Root, index: int) -> AnalysisLine:
-        action, visits, draws = int(root.actions[index]), int(root.visits[index]), root.draws
+        action, visits, draw_shares = int(root.actions[index]), int(root.visits[index]), root.draw_shares
         exact = float(root.lower[index]) if root.lower[index] == root.upper[index] else self._ending(root, action)
-        # The best estimate for a move without visits is the network's value of the position.
+        # A move without visits gets the network's value of the position.
         value = float(root.q[index]) if visits else root.net_value
         return AnalysisLine(
             game=self._search.game,
@@ -209,7 +211,7 @@ class SearchDriver:
             visits=visits,
             value=value if exact is None else exact,
             prior=float(root.priors[index]),
-            draw=float(draws[index]) if draws is not None and visits else None,
+            draw_share=float(draw_shares[index]) if draw_shares is not None and visits else None,
             proven=exact is not None,
         )
 

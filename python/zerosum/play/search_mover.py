@@ -79,7 +79,7 @@ class SearchMover:
                 choose=lambda root: chosen_action(
                     root, self._contestant, seed=self._seed, game=self._game_number, ply=state.plies
                 ),
-                is_enough=lambda root, _: self._manager.limit(Progress.of(root)),
+                is_enough=lambda root, _: self._manager.stop_reason(Progress.of(root)),
             ),
             self._is_closed.is_set,
         )

@@ -65,7 +65,7 @@ class EngineSetup(ABC):
         Args:
             game: The game, until an option names another. Its ply cap is dropped unless it differs from the default.
             weights: A run or checkpoint, or `ROLLOUTS`; None is the newest run of the game.
-            num_simulations: The default of the option `Simulations`; None is no limit.
+            num_simulations: The default of the option `Simulations`; None for no limit.
             overrides: Settings as `search.name=value` or `time.name=value`; they override the run's.
             open_player: Opens the player.
 
@@ -271,7 +271,7 @@ class EngineSetup(ABC):
         )
         yield combo("TimeManager", self._time.manager, ("adaptive", "paper"), "how clock time is used, see below")
         most = min(num_simulations, MOST_SIMULATIONS)
-        yield spin("Simulations", most, 0, MOST_SIMULATIONS, "most simulations per move, also for `go`; 0 is no limit")
+        yield spin("Simulations", most, 0, MOST_SIMULATIONS, "most simulations per move, also for `go`; 0 for no limit")
         yield text(
             "WeightsFile",
             named,

@@ -174,7 +174,7 @@ class GtpPlayer:
         self._manager.begin(left, num_plies=board.num_moves)
 
         def is_enough(root: Root, _seconds: float) -> str | None:
-            return self._manager.limit(Progress.of(root))
+            return self._manager.stop_reason(Progress.of(root))
 
         has_clock = left.is_limited or self.config.seconds is not None
         own = None if has_clock else self._player.config.num_simulations

@@ -141,7 +141,7 @@ class LineEngine(ABC):
         if line.proven and abs(line.value) == 1:
             return ["score", "mate", str(round(line.value) * self._mate_in(len(line.actions)))]
         score = centipawns(line.value, self.setup.number("Eval_Coef"))
-        return ["score", "cp", str(max(1 - MOST, min(score, MOST - 1)))]  # certain results are no estimates
+        return ["score", "cp", str(max(1 - MOST, min(score, MOST - 1)))]  # certain results are not estimates
 
     def _answer_unsearched(self, go: Go) -> str | None:
         """The answer if there is nothing to search; None if there is."""
@@ -339,7 +339,7 @@ class LineEngine(ABC):
 
         def is_enough(root: Root, _: float) -> str | None:
             with self._lock:  # `ponderhit` changes these values
-                reason = manager.limit(Progress.of(root))
+                reason = manager.stop_reason(Progress.of(root))
                 if is_open and not go.left.is_limited and root.num_simulations >= own_number:
                     reason = "simulations"
                 is_played = "mate" in numbers or (go.left.is_limited and "movetime" not in numbers)
@@ -465,7 +465,7 @@ class LineEngine(ABC):
         if self.setup.is_set("VerboseMoveStats"):
             for line in move_lines(go.position, report.root):
                 self._tell(line)
-        self._tell(f"ended by: {report.limit}")
+        self._tell(f"ended by: {report.stop_reason}")
         self._conclude(go, self._answer(go, report))
         if report.chosen and go.left.is_limited and not go.is_held and "movetime" not in go.words.numbers:
             # The clock of a game runs: the tree follows the move in the opponent's time.

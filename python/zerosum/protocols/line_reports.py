@@ -79,15 +79,15 @@ def move_lines(position: Position, root: Root) -> Iterator[str]:
     are for the player to move; unknown ones are left out.
     """
     for index in np.lexsort((root.priors, root.visits)).tolist():
-        action, draws = int(root.actions[index]), root.draws
+        action, draw_shares = int(root.actions[index]), root.draw_shares
         words = [*position.texts([action]), f"({action})", f"N: {root.visits[index]}", f"(P: {root.priors[index]:.2%})"]
         if root.visits[index]:
             words.append(f"(Q: {root.q[index]:.5f})")
-            words += [] if draws is None else [f"(D: {draws[index]:.3f})"]
+            words += [] if draw_shares is None else [f"(D: {draw_shares[index]:.3f})"]
         if not np.isnan(root.net_values[index]):
             words.append(f"(V: {root.net_values[index]:.4f})")
         words += ["(proven)"] if root.lower[index] == root.upper[index] else []
         yield " ".join(words)
     words = ["node", f"({len(root.actions)})", f"N: {root.num_simulations}", f"(Q: {root.value:.5f})"]
-    words += [] if root.draw is None else [f"(D: {root.draw:.3f})"]
+    words += [] if root.draw_share is None else [f"(D: {root.draw_share:.3f})"]
     yield " ".join([*words, f"(V: {root.net_value:.4f})"])

@@ -89,8 +89,8 @@ class UciEngine(LineEngine):
         score = super()._score(line)
         if not self.setup.shows_draws:
             return score
-        assert line.draw is not None, "the search keeps them"
-        win, draw = (round(1000 * share) for share in ((1 - line.draw + line.value) / 2, line.draw))
+        assert line.draw_share is not None, "the search keeps them"
+        win, draw = (round(1000 * share) for share in ((1 - line.draw_share + line.value) / 2, line.draw_share))
         win = min(max(win, 0), 1000 - draw)
         return [*score, "wdl", str(win), str(draw), str(1000 - win - draw)]
 

@@ -111,7 +111,7 @@ class UsiEngine(LineEngine):
 
     def _checkmate(self, go: Go, report: Analysis) -> str:
         """The answer to `go mate`, from proven results only."""
-        if report.limit != "proven":
+        if report.stop_reason != "proven":
             return "checkmate timeout"
         line = report.lines[0]
         if line.value < 1:

@@ -352,7 +352,7 @@ class GameStore:
             kept = f" It is kept as {copy_aside(path, path.read_bytes()).name}."
         damage = f"is damaged in line {', '.join(map(str, found.damaged_lines))}" if found.damaged_lines else ""
         reason = damage or ("does not fit the files beside it" if kept else "is missing")
-        self._report(f"{path} {reason}: it is made anew from the games' files.{kept}")
+        self._report(f"{path} {reason}: it is rebuilt from the games' files.{kept}")
         last = found.seals[-1].number if found.seals else 0
         shards = self._numbered(SHARD_NAME)
         journals = [number for number, _ in self._numbered(JOURNAL_NAME) if number > last]
@@ -394,7 +394,7 @@ class GameStore:
         on_disk = [name for _, name in self._numbered(SHARD_NAME) + self._numbered(JOURNAL_NAME)]
         for name in sorted(set(on_disk) - named):
             os.unlink(self._path(name))
-            self._report(f"{self._path(name)} was left behind by a seal that was cut off, and is removed.")
+            self._report(f"{self._path(name)} is left over from an interrupted seal, and is removed.")
         for name in os.listdir(self._directory):
             if name.startswith(".") and name.endswith(UNFINISHED):  # never a complete file of the store
                 os.unlink(self._path(name))
@@ -418,8 +418,8 @@ class GameStore:
             if name not in self._missing:
                 self._missing.add(name)
                 self._report(
-                    f"{path} is missing: its {seal.num_games} games are left out, the run goes on from the others. "
-                    "Put it back and start again, and they count."
+                    f"{path} is missing: its {seal.num_games} games are left out, and the run goes on with the others. "
+                    "Put it back and start again to include them."
                 )
             return False
         except OSError as error:
@@ -436,7 +436,7 @@ class GameStore:
             self._append_line("aside", {"shard": path.name, "reason": reason})
         self._manifest.aside.add(path.name)
         self._report(
-            f"{path} {reason}: its {seal.num_games} games are left out, the run goes on from the others. "
+            f"{path} {reason}: its {seal.num_games} games are left out, and the run goes on with the others. "
             f"It is kept as {path.name}.damaged."
         )
 
@@ -453,12 +453,14 @@ class GameStore:
             contents = _of_another_journal(contents)
         if contents.holes or contents.number is None:
             aside = copy_aside(path, data)
-            self._report(f"{path} is damaged{_damage(contents)}. It is kept as {aside.name}, the rest goes on.")
+            self._report(
+                f"{path} is damaged{_damage(contents)}. It is kept as {aside.name}, and the run goes on with the rest."
+            )
         elif contents.whole_size < len(data):
             _truncate(path, contents.whole_size)
             self._report(
                 f"The last entry of {path} was cut off while it was written: {len(data) - contents.whole_size} bytes "
-                "are removed, the ply or result they held is played again."
+                "are removed, and their ply or result is played again."
             )
         return contents
 
@@ -472,8 +474,8 @@ class GameStore:
             yield
         except OSError as error:
             self._failure = (
-                f"The games in {self._directory} cannot be written: {error.strerror or error}. What was recorded "
-                "before is whole. Free space there or make it writable, then start the run again to go on."
+                f"The games in {self._directory} cannot be written: {error.strerror or error}. Earlier records "
+                "are complete. Free space there or make it writable, then start the run again to go on."
             )
             raise RunError(self._failure) from error
         except BaseException:  # after Ctrl-C between writing and remembering a ply, memory and disk may differ
@@ -522,16 +524,16 @@ def _damage(contents: JournalContents) -> str:
     clauses = []
     if contents.number is None:
         clauses.append(
-            f"its first entry, which says which journal it is, is missing, so games may be lost that were not sealed; "
+            f"its first entry, with its number, is missing, so unsealed games may be lost; "
             f"{len(contents.finished)} finished and {len(contents.running)} running ones are left in it"
         )
     if contents.lost_games:
         games = ", ".join(map(str, sorted(contents.lost_games)))
-        clauses.append(f"of games {games} an entry is lost, they are left out")
+        clauses.append(f"games {games} have lost an entry and are left out")
     return (
         (f" at bytes {places}" if places else "")
         + ": "
-        + ("; ".join(clauses) or "its game goes on from its last whole ply")
+        + ("; ".join(clauses) or "its game goes on from its last complete ply")
     )
 
 
@@ -544,8 +546,8 @@ def _read_file(path: Path) -> bytes:
 
 def _unreadable(path: Path, error: OSError) -> RunError:
     return RunError(
-        f"{path} cannot be read: {error.strerror or error}. Nothing was changed. See that the disk is there and the "
-        "file may be read, then start the run again to go on."
+        f"{path} cannot be read: {error.strerror or error}. Nothing was changed. Check the disk and the "
+        "file's permissions, then start the run again to go on."
     )
 
 

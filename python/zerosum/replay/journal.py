@@ -224,7 +224,7 @@ def read_entries(data: bytes) -> Iterator[Entry]:
     position = 0
     while position < len(data):
         end = _entry_end(data, position)
-        assert end is not None, "what comes through a pipe is whole"
+        assert end is not None, "entries from a pipe are complete"
         yield _parse_entry(data[position:end])
         position = end
 

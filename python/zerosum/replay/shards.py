@@ -89,8 +89,8 @@ def decode_shard(data: bytes, path: Path) -> list[GameRecord]:
     except Exception as error:  # any error of a library for invalid content
         reason = shown(f"{type(error).__name__}: {error}".splitlines()[0])
         raise DataError(
-            f"{path} holds no games as zerosum writes them ({reason}), though its checksum is right. Restore it from a"
-            " copy, or move it away to go on from the other games."
+            f"{path} does not hold games of zerosum ({reason}), although its checksum is right. Restore it from a"
+            " copy, or move it away to go on with the other games."
         ) from error
 
 

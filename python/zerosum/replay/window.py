@@ -31,59 +31,61 @@ if TYPE_CHECKING:
 class ReplayConfig:
     """The storage of games, and the window from which the learner draws positions."""
 
-    games_per_shard: int = setting(1024, "Finished games that are sealed into one Parquet file.", low=1, high=16384)
+    games_per_shard: int = setting(1024, "number of finished games in one Parquet file", low=1, high=16384)
     window_min_positions: int = setting(
-        20_000, "Size c of the window, in positions, until c positions are recorded (KataGo: 250,000).", low=1
+        20_000, "size c of the window, in positions, until c positions are recorded (KataGo: 250,000)", low=1
     )
     window_growth_exponent: float = setting(
-        0.75, "Beyond c the window grows as this power of all recorded positions (KataGo: 0.75).", low=0.1, high=1.0
+        0.75,
+        "exponent of the window's growth beyond c, as a power of all recorded positions (KataGo: 0.75)",
+        low=0.1,
+        high=1.0,
     )
     window_growth_factor: float = setting(
         0.4,
-        "Growth of the window per recorded position at c; 0 keeps its size fixed, as in the paper (KataGo: 0.4).",
+        "growth of the window per recorded position at c (KataGo: 0.4); 0 for a fixed size, as in the paper",
         low=0.0,
         high=1.0,
     )
     window_games: int | None = setting(
         None,
-        "The window as a number of games, instead of positions by the three settings above (the paper's pseudocode:"
-        " 1,000,000).",
+        "size of the window in games, instead of positions by the three settings above (paper's pseudocode: 1,000,000)",
         low=1,
     )
     search_value_weight: float = setting(
         0.5,
-        "Share of the search's value, instead of the game's outcome, in the value target (the paper: 0).",
+        "share of the search's value in the value target; the rest is the game's outcome (paper: 0)",
         low=0.0,
         high=1.0,
     )
 
     value_lambda: float = setting(
         1.0,
-        "How far the outcome reaches back: a ply's target is (1 - lambda) times the search's value and lambda times the"
-        " next ply's target, at the end the outcome (TD(lambda); the paper: 1).",
+        "lambda of TD(lambda): a ply's target is (1 - lambda) times the search's value plus lambda times the next"
+        " ply's target, which is the outcome after the last ply (paper: 1)",
         low=0.0,
         high=1.0,
     )
     use_symmetries: bool = setting(
         True,
-        "Learn from a random image of each sample, where the game has symmetries (AlphaGo Zero; AlphaZero: false).",
+        "learn from a random image of each sample, if the game has symmetries (AlphaGo Zero: true; AlphaZero: false)",
     )
     policy_target: Literal["recorded", "move"] = setting(
         "recorded",
-        "Policy target of records: 'recorded', the shares of moves if a record has them, or 'move', the move played.",
+        "policy target of records: 'recorded', the shares of moves if a record has them, or 'move', the move played",
     )
     dev_share: float = setting(
-        0.05, "Share of the games of records that is held out, and measured at each checkpoint.", low=0.0, high=0.45
+        0.05, "share of the games of records that is held out and measured at each checkpoint", low=0.0, high=0.45
     )
     test_share: float = setting(
-        0.05, "Share of the games of records that is held out, and measured at the end.", low=0.0, high=0.45
+        0.05, "share of the games of records that is held out and measured at the end", low=0.0, high=0.45
     )
     held_out_positions: int = setting(
-        2000, "Positions of held-out games that are drawn for a measurement.", low=1, high=10_000_000
+        2000, "number of positions of held-out games in a measurement", low=1, high=10_000_000
     )
     games_in_memory: int = setting(
         50_000,
-        "Maximum number of games of records in memory; more games are learned from in parts, in random order.",
+        "maximum number of games of records in memory; more games are learned from in parts, in random order",
         low=1,
     )
 
@@ -307,8 +309,8 @@ def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
             states.append(start_state(game, start) if start else None)
         except GameError as error:
             raise DataError(
-                f"Game {game_id} begins with {start!r}, which is no position of {game.spec.full_name}: {error}. Set its"
-                " file aside to train on the others."
+                f"Game {game_id} begins with {start!r}, which is not a position of {game.spec.full_name}: {error}."
+                " Set its file aside to train on the others."
             ) from error
     return states
 

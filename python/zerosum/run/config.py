@@ -62,17 +62,17 @@ PAPER_TEMPERATURE_PLIES = 30
 class TrainingConfig:
     """The budget of a run and its schedule."""
 
-    minutes: float | None = setting(None, "budget: minutes of training, over all resumptions", low=0.01, high=1e7)
-    steps: int | None = setting(None, "budget: learner steps, instead of minutes", low=1, high=1 << 40)
+    minutes: float | None = setting(None, "budget in minutes of training, over all resumptions", low=0.01, high=1e7)
+    steps: int | None = setting(None, "budget in learner steps, instead of minutes", low=1, high=1 << 40)
     source: Literal["selfplay", "records", "games"] = setting(
         "selfplay",
-        "source of the games: 'selfplay'; 'records', imported or generated games; 'games', the games that the run has"
-        " played so far, without playing more",
+        "source of the games: 'selfplay'; 'records', imported or generated games; 'games', the games that the run"
+        " has played so far, without playing more",
     )
     clock: Literal["wall", "cpu"] = setting(
         "wall",
-        "clock of a budget in minutes: 'wall', or 'cpu', CPU-minutes of all processes, which a busy machine does not"
-        " change",
+        "clock of a budget in minutes: 'wall', or 'cpu', the CPU-minutes of all processes, which do not depend on"
+        " the load of the machine",
     )
     seed: int = setting(0, "key of every random draw of the run", low=0, high=(1 << 63) - 1)
     deterministic: bool = setting(
@@ -80,14 +80,14 @@ class TrainingConfig:
         "repeat the run bit for bit for equal settings, machine and versions, even if it is stopped or killed; one"
         " thread plays and learns in turn, and the budget is in steps",
     )
-    num_checkpoints: int = setting(12, "checkpoints over the budget, evenly spread", low=1, high=100_000)
+    num_checkpoints: int = setting(12, "number of checkpoints, evenly spread over the budget", low=1, high=100_000)
     min_positions: int = setting(
         2000,
         "recorded positions before the first learner step; fewer if a tenth of the budget does not record as many",
         low=1,
     )
     steps_per_phase: int = setting(
-        64, "learner steps between two updates of self-play's network; each update costs a compilation", low=1
+        64, "learner steps between two updates of self-play's network; each update compiles the network anew", low=1
     )
     backend: Backend = setting("auto", "library that evaluates the network")
     device: str = setting(
@@ -122,21 +122,21 @@ class StrengthConfig:
 
     budget_share: float = setting(
         0.05,
-        "share of the run's evaluations, and of its time (unless it is deterministic), for rating checkpoints; the same"
-        " share of evaluations again for their mistakes in solved positions",
+        "share of the run's evaluations, and of its time (unless it is deterministic), for rating checkpoints;"
+        " mistakes in solved positions get the same share of evaluations again",
         low=0.0,
         high=0.5,
     )
     num_simulations: int | None = setting(
-        None, "simulations per move in rating games; search.num_simulations if not set", low=1
+        None, "simulations per move in rating games; none for search.num_simulations", low=1
     )
     rollout_simulations: tuple[int, ...] = setting(
         (10, 100, 1000), "simulations per move of each anchor, pure MCTS with rollouts"
     )
     solved_positions: int = setting(
         100,
-        "positions of each solved set on which a checkpoint is tested while training, if the game has such sets; the"
-        " last checkpoint is tested on all; 0 for no tests",
+        "positions per solved set in the test of a checkpoint during training, if the game has such sets; the last"
+        " checkpoint is tested on all positions; 0 for no tests",
         low=0,
         high=1_000_000,
     )
@@ -144,7 +144,7 @@ class StrengthConfig:
         600, "simulations per move in solved positions (AlphaZero.jl: 600)", low=1, high=1 << 24
     )
     opening_plies: int = setting(
-        2, "random plies that open a rating game; each opening is played from both sides", low=0, high=100
+        2, "random plies at the beginning of a rating game; each opening is played from both sides", low=0, high=100
     )
 
     def __post_init__(self) -> None:

@@ -369,7 +369,7 @@ class Strength:
         for opponent in (RANDOM.name, f"rollouts@{min(self._config.strength.rollout_simulations)}"):
             if untrained is not None and self._has_reference_time(until_s):
                 met = self._contestant(opponent, until_s)
-                assert met is not None, "it is no checkpoint"
+                assert met is not None, "it is not a checkpoint"
                 self._play(untrained, met, num_games=num_games // 4 * 2)
         self._fit()
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from zerosum._core import LEAST_TREE_KIB, Root, Search
+from zerosum._core import MIN_TREE_KIB, Root, Search
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.games import Rules, measure_game
@@ -30,47 +30,57 @@ class SearchConfig:
     Values are in [-1, 1], so constants from texts with values in [0, 1] are doubled.
     """
 
-    num_simulations: int = setting(100, "new simulations after the root's evaluation (paper: 800)", low=1, high=1 << 24)
-    c_init: float = setting(
-        1.75, "c(s) of a fresh node (paper: 1.25 on values in [0, 1], here 2.5)", low=0.0, high=100.0
+    num_simulations: int = setting(
+        100, "simulations per search, after the evaluation of the root (paper: 800)", low=1, high=1 << 24
     )
-    c_base: float = setting(19652.0, "visits after which c(s) grows (paper: 19652)", low=1.0, high=1e9)
-    c_factor: float = setting(2.0, "how fast c(s) grows (paper: 1 on values in [0, 1], here 2)", low=0.0, high=100.0)
+    c_init: float = setting(
+        1.75,
+        "exploration c(s) of a node without visits (paper: 1.25 on values in [0, 1], here 2.5)",
+        low=0.0,
+        high=100.0,
+    )
+    c_base: float = setting(19652.0, "number of visits from which c(s) grows (paper: 19652)", low=1.0, high=1e9)
+    c_factor: float = setting(2.0, "growth of c(s) (paper: 1 on values in [0, 1], here 2)", low=0.0, high=100.0)
     unvisited_value: Literal["loss", "zero", "parent"] = setting(
         "parent",
-        "Q of an unvisited move: 'loss' (-1, the paper's pseudocode), 'zero' (AlphaGo Zero's text) or 'parent' (the"
-        " position's own Q less unvisited_reduction * sqrt(sum of the visited moves' priors))",
+        "Q of an unvisited move: 'loss' (-1, the paper's pseudocode), 'zero' (AlphaGo Zero's text) or 'parent' (Q of"
+        " the position minus unvisited_reduction * sqrt(sum of the priors of its visited moves))",
     )
     unvisited_reduction: float = setting(
-        0.2, "reduction of 'parent' in unvisited_value (FPU in Leela Chess Zero)", low=0.0, high=2.0
+        0.2,
+        "factor of the reduction in 'parent' of unvisited_value (\"FPU reduction\" in Leela Chess Zero)",
+        low=0.0,
+        high=2.0,
     )
-    root_noise_fraction: float = setting(0.25, "share of Dirichlet noise at the root (paper: 0.25)", low=0.0, high=1.0)
+    root_noise_fraction: float = setting(
+        0.25, "share of Dirichlet noise in the priors of the root (paper: 0.25)", low=0.0, high=1.0
+    )
     root_noise_alpha: float | None = setting(
         None,
-        "alpha of that noise; none is 10 / mean number of legal moves (paper: 0.3 chess, 0.03 Go)",
+        "alpha of the Dirichlet noise; none is 10 / mean number of legal moves (paper: 0.3 chess, 0.03 Go)",
         low=1e-3,
         high=1e3,
     )
     root_noise_total: float = setting(
         0.0,
-        "alpha of that noise is this divided by the position's number of legal moves, whatever root_noise_alpha says"
-        " (KataGo: 10.83); 0 is root_noise_alpha, the same in every position",
+        "sum of the alphas of all legal moves, instead of root_noise_alpha (KataGo: 10.83); 0 for root_noise_alpha,"
+        " the same in every position",
         low=0.0,
         high=1e4,
     )
     root_unvisited_reduction: float | None = setting(
         None,
-        "unvisited_reduction at the root of a search with noise (KataGo: 0, so that noise is explored); none is the"
-        " tree's",
+        "unvisited_reduction at the root of a search with noise (KataGo: 0, so that noise is explored); none for"
+        " unvisited_reduction",
         low=0.0,
         high=2.0,
     )
     root_selection: Literal["puct", "gumbel"] = setting(
         "puct",
-        "how the root chooses: 'puct' as elsewhere, or 'gumbel', sequential halving (Danihelka et al., ICLR 2022)",
+        "selection at the root: 'puct', as below it, or 'gumbel', sequential halving (Danihelka et al., ICLR 2022)",
     )
     gumbel_actions: int = setting(
-        16, "moves that a Gumbel root considers (the paper's m: 16)", low=2, high=(1 << 16) - 1
+        16, "number of moves that a Gumbel root considers (m in the paper: 16)", low=2, high=(1 << 16) - 1
     )
     gumbel_visit_scale: float = setting(
         50.0, "c_visit of sigma, for a Gumbel root and the completed-q target (paper: 50)", low=0.0, high=1e6
@@ -83,127 +93,135 @@ class SearchConfig:
     )
     gumbel_rescale: bool = setting(
         True,
-        "whether sigma takes q rescaled to [0, 1], the root's worst move to 0 and its best to 1 (mctx: true), or in"
-        " [-1, 1] as it is",
+        "whether sigma takes q rescaled so that the worst move of the root has 0 and the best 1 (mctx: true), or q"
+        " in [-1, 1]",
     )
     policy_target: Literal["visits", "completed-q"] = setting(
         "visits",
-        "what the policy learns: the shares of the 'visits', or 'completed-q', softmax(logit + sigma(q)) (Danihelka et"
-        " al., ICLR 2022)",
+        "policy target: 'visits', the shares of the visits, or 'completed-q', softmax(logit + sigma(q)) (Danihelka"
+        " et al., ICLR 2022)",
     )
     forced_playouts: float = setting(
         0.0,
-        "k: visited moves get sqrt(k * P * N) visits at a root with noise, which the policy target does not count"
-        " (KataGo: 2; 0 is off; for root_selection 'puct' and policy_target 'visits')",
+        "k of forced playouts: at a root with noise, visited moves get at least sqrt(k * P * N) visits, and the"
+        " policy target leaves out these visits (KataGo: 2); 0 for none; only with root_selection 'puct' and"
+        " policy_target 'visits'",
         low=0.0,
         high=100.0,
     )
     move_choice: Literal["visits", "lcb"] = setting(
         "visits",
-        "the move to play after a search by PUCT: the most visited, or 'lcb', the best lower confidence bound of Q"
-        " (Leela Zero; KataGo; no gain in 300 games of Connect Four)",
+        "move to play after a search by PUCT: 'visits', the most visited, or 'lcb', the one with the highest lower"
+        " confidence bound of Q (Leela Zero, KataGo; no gain in 300 games of Connect Four)",
     )
     lcb_deviations: float = setting(
-        5.0, "deviations of the mean by which Q is lowered, for 'lcb' in move_choice (KataGo: 5)", low=0.0, high=100.0
+        5.0,
+        "distance of the bound below Q, in standard deviations of the mean, for move_choice 'lcb' (KataGo: 5)",
+        low=0.0,
+        high=100.0,
     )
     lcb_least_share: float = setting(
         0.15,
-        "minimum visits of a move, as a share of the most visited one's, for 'lcb' in move_choice (KataGo: 0.15)",
+        "minimum visits of a move, as a share of the visits of the most visited move, for move_choice 'lcb' (KataGo:"
+        " 0.15)",
         low=0.0,
         high=1.0,
     )
     variance_scale: float = setting(
         0.0,
-        "c(s) * (1 + variance_scale * (deviation of the values below s / variance_prior - 1)), 0 is off (KataGo's"
-        " dynamic variance-scaled cPUCT: 0.85; no gain in 300 games of Connect Four)",
+        "strength of variance-scaled PUCT: c(s) is multiplied by 1 + variance_scale * (standard deviation of the"
+        " values below s / variance_prior - 1) (KataGo: 0.85; no gain in 300 games of Connect Four); 0 for none",
         low=0.0,
         high=1.0,
     )
     variance_prior: float = setting(
         0.4,
-        "deviation of the values assumed of an unvisited node, for variance_scale (KataGo: 0.4)",
+        "assumed standard deviation of the values below an unvisited node, for variance_scale (KataGo: 0.4)",
         low=0.01,
         high=1.0,
     )
-    variance_prior_visits: float = setting(2.0, "visits for which variance_prior counts (KataGo: 2)", low=1.0, high=1e6)
+    variance_prior_visits: float = setting(2.0, "weight of variance_prior, in visits (KataGo: 2)", low=1.0, high=1e6)
     draw_value: float = setting(
         0.0,
-        "value of a draw for the player to move at the root (negative is contempt); a network without a "
-        "win/draw/loss head knows only draws by the rules (as Leela Chess Zero; not measured)",
+        "value of a draw for the player to move at the root; below 0 this player avoids draws (contempt). Draws are"
+        " predicted only by networks with a win/draw/loss head; with other networks the setting affects only draws"
+        " by the rules (as in Leela Chess Zero; not measured)",
         low=-0.99,
         high=0.99,
     )
     moves_left_effect: float = setting(
         0.0,
-        "maximum bonus on Q for a shorter win or a longer loss, for networks with a moves-left head; 0 is off (Leela"
-        " Chess Zero: 0.0345; not measured)",
+        "maximum bonus on Q for a shorter win or a longer loss, with a network that has a moves-left head (Leela"
+        " Chess Zero: 0.0345; not measured); 0 for none",
         low=0.0,
         high=1.0,
     )
     moves_left_slope: float = setting(
-        0.0027, "bonus of moves_left_effect per ply (Leela Chess Zero: 0.0027)", low=0.0, high=1.0
+        0.0027, "bonus per ply, up to moves_left_effect (Leela Chess Zero: 0.0027)", low=0.0, high=1.0
     )
     moves_left_threshold: float = setting(
         0.8,
-        "|Q| from which moves_left_effect applies; it is full at 1 (Leela Chess Zero: 0.8)",
+        "|Q| above which the bonus applies; it grows to its full size at |Q| = 1 (Leela Chess Zero: 0.8)",
         low=0.0,
         high=0.99,
     )
-    keep_draws: bool = setting(False, "keep the probabilities of draws below each move, for reports")
+    keep_draws: bool = setting(False, "keep the probability of a draw below each move, for reports")
     exact_bounds: bool = setting(
         True,
-        "use proven results in selection, backup, targets and to stop (score bounded MCTS, Cazenave 2010;"
-        " paper: false)",
+        "use proven results in selection, backup and targets, and to end a search early (score-bounded MCTS,"
+        " Cazenave 2010; paper: false)",
     )
     twofold_draw: bool = setting(
         False,
-        "below the root, a position that occurred before in its game is a draw: cycles are not walked twice (as Leela"
-        " Chess Zero; the paper: false; not measured here). No proof, so exact_bounds must be off",
+        "count a position below the root as a draw if it occurred before in its game, so that cycles are not"
+        " searched twice (as Leela Chess Zero; paper: false; not measured). This does not prove a draw, so"
+        " exact_bounds must be off",
     )
-    reuse_tree: bool = setting(True, "keep what is known below the move that was played (paper's pseudocode: false)")
-    count_reused_visits: bool = setting(True, "whether visits of a reused tree count towards num_simulations")
+    reuse_tree: bool = setting(True, "keep the tree below the move that was played (paper's pseudocode: false)")
+    count_reused_visits: bool = setting(True, "whether visits of a kept tree count towards num_simulations")
     leaves_in_flight: int = setting(
-        1, "leaves of one tree evaluated at a time; 1 is the sequential algorithm", low=1, high=4096
+        1, "leaves of one tree in evaluation at a time; 1 is the sequential algorithm", low=1, high=4096
     )
     batches_in_flight: int = setting(
         2,
-        "batches in which those leaves are with the evaluator, where one position is searched: the next is gathered"
-        " while one is evaluated",
+        "number of batches into which leaves_in_flight are divided when one position is searched: the next batch is"
+        " gathered while one is evaluated",
         low=1,
         high=256,
     )
     virtual_loss: float = setting(
         0.3,
-        "difference between a move's Q and the value of a leaf in flight, if there are several (0: it counts "
-        "only as a visit, as in WU-UCT, Liu et al., ICLR 2020; costs are in docs/search.md)",
+        "difference between the Q of a move and the assumed value of its leaf in evaluation, if leaves_in_flight is"
+        " above 1; 0 counts only the visit (WU-UCT, Liu et al., ICLR 2020); the cost in strength is in docs/search.md",
         low=0.0,
         high=2.0,
     )
     collision_share: float = setting(
         0.0025,
-        "simulations that may meet a leaf in flight before a batch is sent with the leaves that it has, as a "
-        "share of the tree's visits; at most four for each free place in the batch; 0 sends it at the first (see "
-        "docs/search.md)",
+        "number of simulations that may end at a leaf in evaluation before an incomplete batch is sent, as a share"
+        " of the tree's visits, and at most four per free place of the batch; 0 sends it at the first"
+        " (docs/search.md)",
         low=0.0,
         high=1.0,
     )
     threads: int = setting(
         1,
-        "threads that share the work on a batch: legal moves, planes, priors; results do not depend on them (a "
-        "game in Python has one)",
+        "threads that share the work on a batch: legal moves, planes, priors; results do not depend on their number;"
+        " a game in Python has one",
         low=1,
         high=256,
     )
     cache_positions: int = setting(
         0,
-        "evaluations in the cache, for all trees together (some 50 + 4 * legal moves bytes each; 0 for no cache)",
+        "number of positions in the cache of evaluations, for all trees together, each of about 50 + 4 * legal moves"
+        " bytes; 0 for no cache",
         low=0,
         high=1 << 26,
     )
     memory_mib: int = setting(
         2048,
-        "mebibytes that all trees together may hold, each an equal part; a search whose tree would outgrow it ends"
-        " there and then. Self-play and matches without clocks take more where their games need it for num_simulations",
+        "memory of all trees together, in MiB, in equal parts; a search ends early when its tree has filled its"
+        " part. Self-play and matches without clocks take more if their games need it for num_simulations",
         low=1,
         high=MOST_MEMORY_MIB,
     )
@@ -244,9 +262,9 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
     Raises:
         SettingsError: so many trees have too little memory.
     """
-    if config.memory_mib * 1024 < LEAST_TREE_KIB * num_trees:
+    if config.memory_mib * 1024 < MIN_TREE_KIB * num_trees:
         raise SettingsError(
-            f"search.memory_mib is {config.memory_mib}, less than {LEAST_TREE_KIB} KiB for each of {num_trees} trees:"
+            f"search.memory_mib is {config.memory_mib}, less than {MIN_TREE_KIB} KiB for each of {num_trees} trees:"
             " give more."
         )
     alpha = config.root_noise_alpha

@@ -43,21 +43,22 @@ class SelfplayConfig:
 
     num_workers: int | None = setting(
         None,
-        "self-play workers, each a thread, or a process for a game in Python (of one, a thread); none is one a core; a"
-        " deterministic run has one",
+        "self-play workers, each a thread, or a process for a game in Python if there are several; none for one per"
+        " core, or for one worker in a deterministic run",
         low=1,
         high=256,
     )
     games_per_worker: int | None = setting(
         None,
-        "games of a worker at a time, which is its batch; none is the measured minimum that keeps the evaluator "
-        "busy (64 in a deterministic run)",
+        "games that a worker plays at a time, which is the size of its batches; none for the smallest measured"
+        " number that keeps the evaluator busy (64 in a deterministic run)",
         low=1,
         high=65536,
     )
     temperature: float = setting(
         1.0,
-        "moves are drawn in proportion to visits ** (1 / temperature) (paper: 1); 0 plays the best",
+        "temperature of the drawn moves, with probabilities in proportion to visits ** (1 / temperature) (paper: 1);"
+        " 0 plays the best move",
         low=0.0,
         high=10.0,
     )
@@ -71,27 +72,27 @@ class SelfplayConfig:
     opening_share: float = setting(
         0.0,
         "share of games that begin with random moves, for positions that the network would not reach by itself"
-        " (as KataGo, arXiv 1902.10565, and Go-Exploit, arXiv 2302.12359, vary the start; the paper: 0)",
+        " (paper: 0; compare KataGo, arXiv 1902.10565, and Go-Exploit, arXiv 2302.12359)",
         low=0.0,
         high=1.0,
     )
     opening_plies: int = setting(
-        8, "largest number of random moves; each number from 1 is equally likely", low=1, high=65535
+        8, "largest number of random moves at the beginning; each number from 1 is equally likely", low=1, high=65535
     )
 
     full_search_share: float = setting(
         0.25,
-        "share of moves searched in full, with noise, and learned from; the others get fast_simulations and only move"
-        " the game on (playout cap randomisation, KataGo section 3.1: 0.25; the paper: 1)",
+        "share of moves that are searched in full, with noise, and learned from; the other moves get"
+        " fast_simulations and are not learned from (playout cap randomisation, KataGo section 3.1: 0.25; paper: 1)",
         low=0.01,
         high=1.0,
     )
-    fast_simulations: int = setting(16, "simulations of moves not searched in full", low=1, high=1 << 24)
+    fast_simulations: int = setting(16, "simulations per move that is not searched in full", low=1, high=1 << 24)
     decided_value: float | None = setting(
         None,
-        "a game is decided while the root values of the last decided_plies plies were at least this far from a draw,"
-        " all for one side; its moves get decided_simulations and are not learned from (KataGo's reduced visits: 0.9;"
-        " none: no game is decided before its end, as in the paper)",
+        "root value, as a distance from a draw, that decides a game if all of the last decided_plies plies have at"
+        " least this for the same side; moves of decided games get decided_simulations and are not learned from"
+        " (KataGo's reduced visits: 0.9); none for no decided games, as in the paper",
         low=0.0,
         high=1.0,
     )
@@ -105,13 +106,14 @@ class SelfplayConfig:
     )
     reuse_in_full_searches: bool = setting(
         True,
-        "whether a move searched in full counts visits that search.reuse_tree kept from the move before, where no noise"
-        " was (KataGo: false)",
+        "whether a move searched in full counts the visits that search.reuse_tree kept, which were made without"
+        " noise (KataGo: false)",
     )
     stagger_starts: bool = setting(
         True,
-        "the first games of a new run begin with random moves, from none to as many as a random game has: games are at"
-        " all stages from the start, or else the first to end, and to be learned from, would be short (paper: false)",
+        "begin the first games of a new run with random moves, from none to as many as a random game has, so that"
+        " games are at all stages from the start; otherwise the first finished games, and what is learned from them,"
+        " would be short (paper: false)",
     )
 
     def __post_init__(self) -> None:
@@ -332,7 +334,7 @@ class SelfplayWorker:
         )
         self._search.advance(tree, action, keep=keep)
         self.counts.plies += 1
-        self.counts.short_searches += root.limit == "memory"
+        self.counts.short_searches += root.stop_reason == "memory"
         self.counts.simulations += root.num_simulations - root.num_reused
         state = self._search.state(tree)
         if task.game.outcome(state) is not None:

@@ -22,11 +22,11 @@ def analysis_json(found: Analysis) -> dict[str, Any]:
         "by": found.by,
         "mover": found.player,
         "rate": round(win_rate(found.value), 4),
-        "draw": None if found.root.draw is None else round(float(found.root.draw), 4),
+        "draw": None if found.root.draw_share is None else round(float(found.root.draw_share), 4),
         "proven": found.proven,
         "simulations": found.num_visits,
         "seconds": round(found.seconds, 2),
-        "limit": found.limit,
+        "stop_reason": found.stop_reason,
         "lines": [
             {
                 "moves": list(line.moves[:LINE_PLIES]),
@@ -45,7 +45,7 @@ def analysis_json(found: Analysis) -> dict[str, Any]:
 
 def point(report: Analysis | None, value: float) -> list[float | None]:
     """(win rate of the first player, share of draws or None) of a position. `value` is for the first player."""
-    share = None if report is None or report.root.draw is None else round(float(report.root.draw), 4)
+    share = None if report is None or report.root.draw_share is None else round(float(report.root.draw_share), 4)
     if report is None:
         share = float(value == 0)
     return [round(win_rate(value), 4), share]

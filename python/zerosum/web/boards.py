@@ -66,7 +66,7 @@ def picture_of(game: Rules, state: State) -> AnyPicture | None:
     return game.picture(state) or _board_in_text(game, state)
 
 
-def draw(
+def draw_board(
     game: Rules,
     state: State,
     *,

@@ -6,7 +6,7 @@ from typing import Any
 
 from zerosum.games import Rules, state_after
 from zerosum.games.catalogue import plane_table
-from zerosum.web.boards import draw
+from zerosum.web.boards import draw_board
 from zerosum.web.library import Library
 
 MOST_PLANES = 64
@@ -26,7 +26,7 @@ def games(library: Library) -> list[dict[str, Any]]:
                 "name": name,
                 "board": "{} × {}".format(*game.spec.board_shape),
                 "about": game.description.board if not game.is_python else "A game of your own.",
-                "svg": draw(game, state)["svg"],
+                "svg": draw_board(game, state)["svg"],
                 "own": game.is_python,
             }
         )
@@ -60,6 +60,6 @@ def page(game: Rules, moves: str) -> dict[str, Any]:
             for index, plane in enumerate(planes[:MOST_PLANES])
         ],
         "numPlanes": len(spec.planes),
-        "board": draw(game, state),
+        "board": draw_board(game, state),
         "own": game.is_python,
     }

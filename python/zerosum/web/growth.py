@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from zerosum._core import dirichlet_noise, round_prior
-from zerosum.analysis.explanation import Step, step_of
+from zerosum.analysis.explanation import PathStep, step_of
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import State
 from zerosum.play.analysis import win_rate
 from zerosum.play.player import Player
 from zerosum.search.config import natural_noise_alpha
 from zerosum.search.textbook import NOISE_FRACTION, Node, back_up, evaluate, expand, node_of, q, select, u
-from zerosum.web.boards import draw, move_cells
+from zerosum.web.boards import draw_board, move_cells
 
 MOST_SIMULATIONS = 20_000
 MOMENTS = (100, 1_000, 10_000)
@@ -47,7 +47,7 @@ class Entry:
 
     number: int
     settings: Settings
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     value: float
     """The value backed up, for the player to move at the root."""
     is_over: bool
@@ -184,7 +184,7 @@ class Growth:
                     "moves": texts,
                     "visits": node.visits,
                     "rate": round(win_rate(self.root.sign * node.value_sum / node.visits), 4),
-                    "svg": draw(self.game, state, last=before)["svg"],
+                    "svg": draw_board(self.game, state, last=before)["svg"],
                 }
             )
         return shown

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import SettingsError
 from zerosum.games import state_after
-from zerosum.web.boards import draw, place_moves
+from zerosum.web.boards import draw_board, place_moves
 from zerosum.web.growth import MOST_SIMULATIONS, Growth, Settings
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
     visit.stop("growth")
     settings, seed = _settings(fields, Settings()), visit.house.seed
     visit.growth = await visit.house.searches.call(lambda: Growth(player, state, settings, seed=seed))
-    board = draw(game, state)
+    board = draw_board(game, state)
     legal = game.legal_actions(state)
     return _view(visit) | {
         "board": board,

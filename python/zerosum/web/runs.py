@@ -27,7 +27,7 @@ from zerosum.run.config import RunConfig, budget_words, load_config, minutes_wor
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.strength import Strength, player_name
-from zerosum.web.boards import draw, move_cells
+from zerosum.web.boards import draw_board, move_cells
 
 MOST_POINTS = 300
 MOST_GAMES = 40
@@ -153,7 +153,7 @@ def one_game(game: Rules, directory: Path, number: int, ply: int) -> dict[str, A
     last = (states[ply - 1], actions[ply - 1]) if ply else None
     return {
         "id": number,
-        "board": draw(game, shown, last=last),
+        "board": draw_board(game, shown, last=last),
         "history": texts,
         "ply": ply,
         "mover": game.player(shown),

@@ -81,7 +81,7 @@ class Searches:
                 found = await self.call(lambda task=task: driver.run(task))  # type: ignore[misc]
                 spent += min(time.monotonic() - started, found.seconds)
                 found = replace(found, seconds=spent)
-                if found.limit != "time" or spent >= most_seconds - 0.005:
+                if found.stop_reason != "time" or spent >= most_seconds - 0.005:
                     return found
                 on_report(found)
         finally:

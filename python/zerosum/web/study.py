@@ -28,7 +28,7 @@ from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
 from zerosum.web.analyses import point
-from zerosum.web.boards import draw, move_cells, place_moves
+from zerosum.web.boards import draw_board, move_cells, place_moves
 from zerosum.web.library import Library
 
 MOST_VARIATION = 200
@@ -158,7 +158,7 @@ class Study:
         names = [name or "?" for name in self.record.players]
         return {
             "game": game.spec.full_name,
-            "board": draw(game, state, last=last, flipped=flipped, western=western),
+            "board": draw_board(game, state, last=last, flipped=flipped, western=western),
             "moves": [move.json() for move in place_moves(game, state, legal)],
             "mover": game.player(state),
             "ply": self.ply,

@@ -20,7 +20,7 @@ from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.record import Move, Record
-from zerosum.web.boards import draw, place_moves
+from zerosum.web.boards import draw_board, place_moves
 
 SIDES = ("first", "second")
 OWNERSHIP_GAMES = 64
@@ -196,7 +196,7 @@ class Table:
         legal = game.legal_actions(state) if can_move else []
         return {
             "game": game.spec.full_name,
-            "board": draw(game, state, last=before, flipped=flipped, western=western),
+            "board": draw_board(game, state, last=before, flipped=flipped, western=western),
             "moves": [move.json() for move in place_moves(game, state, legal)],
             "ply": shown,
             "history": self.texts(),

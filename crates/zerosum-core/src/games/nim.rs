@@ -151,7 +151,7 @@ impl Game for Nim {
             .split('-')
             .map(|heap| {
                 let size = heap.parse().ok().filter(|size| usize::from(*size) <= width);
-                size.ok_or_else(|| format!("{heap:?} is no heap, expected a number from 0 to {width}"))
+                size.ok_or_else(|| format!("{heap:?} is not a heap, expected a number from 0 to {width}"))
             })
             .collect::<Result<_, _>>()?;
         if sizes.len() != self.num_heaps {

@@ -60,7 +60,7 @@ pub fn parse_rows<T: Clone>(
             let behind = if letter == '+' { letters.next() } else { None };
             let symbol: String = std::iter::once(letter).chain(behind).collect();
             let piece = read(&symbol)
-                .ok_or_else(|| format!("row {}, {row:?}: {symbol:?} is no piece, expected {expected}", index + 1))?;
+                .ok_or_else(|| format!("row {}, {row:?}: {symbol:?} is not a piece, expected {expected}", index + 1))?;
             found += number + 1;
             if found <= width {
                 cells.extend(std::iter::repeat_n(None, number));
@@ -202,9 +202,9 @@ mod tests {
             ("3/X/3", "row 2, \"X\", has 1 cell, expected 3"),
             ("3/XOXOX/3", "row 2, \"XOXOX\", has 5 cells, expected 3"),
             ("3/99999999999999999999/3", "row 2, \"99999999999999999999\", has 4 cells, expected 3"),
-            ("3/XQX/3", "row 2, \"XQX\": \"Q\" is no piece, expected X, O or +X"),
-            ("3/X+O1/3", "row 2, \"X+O1\": \"+O\" is no piece, expected X, O or +X"),
-            ("3/XO+/3", "row 2, \"XO+\": \"+\" is no piece, expected X, O or +X"),
+            ("3/XQX/3", "row 2, \"XQX\": \"Q\" is not a piece, expected X, O or +X"),
+            ("3/X+O1/3", "row 2, \"X+O1\": \"+O\" is not a piece, expected X, O or +X"),
+            ("3/XO+/3", "row 2, \"XO+\": \"+\" is not a piece, expected X, O or +X"),
         ] {
             assert_eq!(rows(text, (3, 3)).unwrap_err(), sentence);
         }

@@ -19,13 +19,13 @@ pub fn backup(arena: &mut Arena, config: &SearchConfig, path: &[NodeId], mut lea
         let node = &mut arena.nodes[*id as usize];
         if let Some(exact) = node.proven() {
             leaf.value = exact;
-            leaf.draw = 1.0 - result_of(exact.0, arena.draw_utility).abs();
+            leaf.draw_share = 1.0 - result_of(exact.0, arena.draw_utility).abs();
         }
         node.add(leaf.value);
         if has_details {
             let details = &mut arena.details[*id as usize];
             details.squares += f64::from(leaf.value.0) * f64::from(leaf.value.0);
-            details.draws += f64::from(leaf.draw);
+            details.draw_sum += f64::from(leaf.draw_share);
             details.plies_left += f64::from(leaf.plies_left) + (path.len() - 1 - depth) as f64;
         }
     }

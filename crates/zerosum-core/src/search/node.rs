@@ -112,7 +112,7 @@ pub struct Details {
     /// Sum of the squared values.
     pub squares: f64,
     /// Sum of the probabilities of a draw.
-    pub draws: f64,
+    pub draw_sum: f64,
     /// Sum of the plies left, counted from this node.
     pub plies_left: f64,
 }
@@ -123,7 +123,7 @@ pub struct Estimate<V> {
     /// The expected result.
     pub value: V,
     /// The probability of a draw.
-    pub draw: f32,
+    pub draw_share: f32,
     /// Plies until the game ends.
     pub plies_left: f32,
 }

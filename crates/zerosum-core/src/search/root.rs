@@ -105,10 +105,10 @@ impl Root {
         let mean = |sum: f64, node: &Node| (sum / f64::from(node.visits)) as f32;
         let means =
             |sum: fn(&Details) -> f64| details.iter().zip(children).map(|(of, child)| mean(sum(of), child)).collect();
-        let draw_shares: Vec<f32> = means(|details| details.draws);
-        let expected = |node: &Node, draw: f32| match node.proven() {
+        let draw_shares: Vec<f32> = means(|details| details.draw_sum);
+        let expected = |node: &Node, draw_share: f32| match node.proven() {
             Some(exact) => sign * result(exact.0),
-            None => sign * (node.q - arena.draw_utility * draw),
+            None => sign * (node.q - arena.draw_utility * draw_share),
         };
         let q = |(index, child): (usize, &Node)| match child.visits {
             0 => f32::NAN,
@@ -120,7 +120,7 @@ impl Root {
             _ => f32::NAN,
         };
         let of_root = arena.details.get(ROOT as usize).filter(|_| root.visits > 0);
-        let draw_share = of_root.map(|details| mean(details.draws, root));
+        let draw_share = of_root.map(|details| mean(details.draw_sum, root));
         let actions = if children.is_empty() { &[] } else { &arena.actions_of(root)[..children.len()] };
         Self {
             actions: actions.to_vec(),

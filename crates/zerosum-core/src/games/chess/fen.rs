@@ -95,7 +95,7 @@ pub fn parse(text: &str, variant: Variant) -> Result<(Board, u32, u32), String> 
     read_en_passant(fields.en_passant, &placed, &mut builder)?;
     // The board's own clock ends at 100; `play` recognises a capture or a pawn's move by its zero.
     builder.halfmove_clock = fields.halfmoves.min(100) as u8;
-    let board = builder.build().map_err(|error| format!("{text:?} is no position of chess: {error}"))?;
+    let board = builder.build().map_err(|error| format!("{text:?} is not a position of chess: {error}"))?;
     Ok((board, fields.halfmoves, fields.plies))
 }
 

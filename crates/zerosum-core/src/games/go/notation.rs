@@ -159,7 +159,7 @@ fn parse_prisoners(numbers: &str) -> Result<[u16; 2], String> {
 fn parse_ko(variant: &Variant, points: &str) -> Result<Vec<usize>, String> {
     let point = |text: &str| {
         let point = parse_point(variant.size, text).filter(|point| *point < variant.pass());
-        point.ok_or_else(|| format!("ko={points}: {text:?} is no point of the board, expected such as C3"))
+        point.ok_or_else(|| format!("ko={points}: {text:?} is not a point of the board, expected such as C3"))
     };
     points.split(',').map(point).collect()
 }
@@ -228,8 +228,8 @@ mod tests {
             ("5/5/5/5 X", "\"5/5/5/5\" has 4 rows, expected 5, separated by /"),
             ("5/5/5/5/5 X ko", "\"ko\" behind the side to move, expected ko=C3,D4 or passes=1, each once"),
             ("5/5/5/5/5 X passes=3", "\"passes=3\" behind the side to move, expected ko=C3,D4 or passes=1, each once"),
-            ("5/5/5/5/5 X ko=C3,J1", "ko=C3,J1: \"J1\" is no point of the board, expected such as C3"),
-            ("5/5/5/5/5 X ko=pass", "ko=pass: \"pass\" is no point of the board, expected such as C3"),
+            ("5/5/5/5/5 X ko=C3,J1", "ko=C3,J1: \"J1\" is not a point of the board, expected such as C3"),
+            ("5/5/5/5/5 X ko=pass", "ko=pass: \"pass\" is not a point of the board, expected such as C3"),
             ("5/5/5/5/X4 X ko=A1", "ko is said to forbid A1, and here it cannot"),
             (
                 "5/5/5/5/5 X prisoners=1,0",

@@ -120,7 +120,7 @@ impl<G: Game> Tree<G> {
         let value = node.proven().expect("only proven nodes end the descent");
         let plies_left = self.arena.details.get(id as usize).map_or(0.0, |details| details.plies_left);
         let plies_left = (plies_left / f64::from(node.visits.max(1))) as f32;
-        self.finish_simulation(config, Estimate { value, draw: 0.0, plies_left });
+        self.finish_simulation(config, Estimate { value, draw_share: 0.0, plies_left });
         Descent::Settled
     }
 }

@@ -221,8 +221,11 @@ impl<G: Game> Tree<G> {
             self.root_priors = priors.to_vec();
             self.prepare_root(config);
         }
-        let value = ValueForFirst(net_value.0 + self.arena.draw_utility * estimate.draw);
-        self.finish_simulation(config, Estimate { value, draw: estimate.draw, plies_left: estimate.plies_left });
+        let value = ValueForFirst(net_value.0 + self.arena.draw_utility * estimate.draw_share);
+        self.finish_simulation(
+            config,
+            Estimate { value, draw_share: estimate.draw_share, plies_left: estimate.plies_left },
+        );
     }
 
     /// Takes a leaf back: it can be met again.
