@@ -106,7 +106,7 @@ def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.usefixtures("packaged")
-def test_a_game_without_a_run_is_evaluated_and_exported_by_the_network_of_the_package(
+def test_a_game_without_a_run_is_evaluated_described_and_exported_by_the_network_of_the_package(
     zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -114,5 +114,9 @@ def test_a_game_without_a_run_is_evaluated_and_exported_by_the_network_of_the_pa
     assert answer.status == 0 and f"{PACKAGED / 'connect4'}: 4 simulations a move" in answer.out
     if importlib.util.find_spec("onnx"):
         assert zero("export", "connect4", "net.onnx").status == 0 and Path("net.onnx").stat().st_size > 100_000
+    described = zero("info", "connect4").out
+    card = bundled.read_card(PACKAGED / "connect4")
+    assert card.command in described and card.rating in described
+    assert f"--run {PACKAGED}" not in described, "a training belongs into a run of one's own"
     refused = zero("export", "hex(size=5)", "net.onnx")
     assert refused.status and "No run in" in refused.err and "train one" in refused.err

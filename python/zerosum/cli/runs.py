@@ -59,13 +59,14 @@ def info(
     json: Json = False,
 ) -> None:
     """Describe a run, its progress and the strength of its checkpoints; or list the runs."""
-    from zerosum.play.runs import require_run, runs_directory
+    from zerosum.play.bundled import require_network
+    from zerosum.play.runs import runs_directory
     from zerosum.run.report import describe, list_runs, silent
 
     if not run:
         list_runs(runs_directory(), write=silent if json else print, write_json=print if json else silent)
         return
-    describe(require_run(run), write=silent if json else print, write_json=print if json else silent)
+    describe(require_network(run), write=silent if json else print, write_json=print if json else silent)
 
 
 @app.command(epilog="Example: `zerosum export runs/connect4 net.onnx`")

@@ -22,6 +22,7 @@ from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
+from zerosum.play.bundled import is_bundled, read_card
 from zerosum.play.player import RANDOM, Contestant, Player, SearchContestant, load_player, rollouts
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, train_text
 from zerosum.run.held_out import HeldOutFile, held_out_table
@@ -249,12 +250,12 @@ def list_runs(runs: Path, *, write: Write = print, write_json: Write = silent) -
 
 
 def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> None:
-    """Describe a run (or a checkpoint), its progress and the strength of its checkpoints.
+    """Describe a run, its progress and the strength of its checkpoints; or a checkpoint, or a network of the package.
 
     The run's files alone are read: a user's game is not executed.
 
     Args:
-        run: A run directory, or a checkpoint's JSON.
+        run: A run directory, a checkpoint's JSON, or the directory of a network of the package.
         write: Gets the text.
         write_json: Gets each figure, as JSON.
 
@@ -270,6 +271,9 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         if not run.exists():
             raise DataError(f"{run} does not exist: name a run directory or a checkpoint's JSON.")
         _describe_checkpoint(run, say, write_json)
+        return
+    if is_bundled(run):
+        _describe_bundled(run, say, write_json)
         return
     config = load_config(run / "config.toml")
     rows = read_metrics(run / "metrics.csv")
@@ -343,6 +347,26 @@ def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> dict[str, An
     if rows and steps is not None and rows[-1].step >= steps:
         return {"steps": 2 * steps}
     return {}
+
+
+def _describe_bundled(directory: Path, write: Write, write_json: Write) -> None:
+    card, info = read_card(directory), load_checkpoint(directory).info
+    network, parameters = info.network, num_parameters(info.network, info.shape)
+    write(f"{info.full_name}: a network of the package, {directory}")
+    write(f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
+    write(
+        f"  {card.budget} of training, {card.evaluations_per_second:,} evaluations a CPU-second, code of {card.date}:"
+    )
+    write(f"    {card.command}")
+    if card.rating:
+        write(f"  {card.rating} at {card.played}, with random play at 0")
+    write(
+        f"`{command_text('play', directory)}` plays it, `{command_text('evaluate', directory)}` measures it,"
+        f" `{command_text('train', info.full_name)}` learns one of your own."
+    )
+    for metric, value in (("step", info.step), ("parameters", parameters)):
+        write_json(_figure_json(metric, run=str(directory), value=value))
+    write_json(_figure_json("card", run=str(directory), **asdict(card)))
 
 
 def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:
