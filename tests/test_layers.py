@@ -24,6 +24,7 @@ ORDER = (
     "replay",
     "selfplay",
     "learner",
+    "data_parallel",
     "notation",
     "contest",
     "external",
@@ -40,7 +41,7 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"replay", "selfplay", "learner", "run"}
+TRAINING_HALF = {"replay", "selfplay", "learner", "data_parallel", "run"}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino", "onnx", "onnxruntime"}

@@ -414,7 +414,7 @@ def test_a_long_gradient_is_shortened_with_adams_decay_in_it() -> None:
 
 # Who draws the batches obeys these two: `zerosum.run.training`.
 OBEYED_BY_THE_RUN = {"batch_size", "samples_per_position"}
-ABOUT_SPEED = {"num_threads"}
+ABOUT_SPEED = {"num_threads", "num_devices"}
 SETTINGS = [
     ({}, {"optimizer": "sgd"}),
     ({"optimizer": "sgd"}, {"optimizer": "adam"}),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.evaluators.device import torch_device
 from zerosum.network import NetworkConfig, NetworkShape
@@ -111,6 +112,13 @@ class LearnerConfig:
         "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 if the device supports it"
     )
 
+    num_devices: int = setting(
+        1,
+        "devices that learn together: the first of training.device, with a process and an equal part of each batch a"
+        " device; on a CPU so many processes. Gradients and batch norms are those of the whole batch",
+        low=1,
+        high=1024,
+    )
     num_threads: int = setting(
         1,
         "threads of torch on a CPU, besides those of self-play; on busy cores several threads wait for one another,"
@@ -121,6 +129,21 @@ class LearnerConfig:
 
     def __post_init__(self) -> None:
         check(self, "learner")
+        if self.batch_size % self.num_devices:
+            raise SettingsError(
+                f"learner.batch_size is {self.batch_size}, which {self.num_devices} devices (learner.num_devices)"
+                f" cannot share equally: {_multiples(self.batch_size, self.num_devices)} can be."
+            )
+
+
+def _multiples(size: int, num_devices: int) -> str:
+    """The multiples of a number of devices on both sides of a batch size.
+
+    >>> _multiples(1000, 3), _multiples(2, 3)
+    ('999 or 1002', '3')
+    """
+    below = size // num_devices * num_devices
+    return f"{below} or {below + num_devices}" if below else f"{num_devices}"
 
 
 LONGEST_WARMUP = 0.2
@@ -149,6 +172,12 @@ def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float
     return config.learning_rate * warmup * share
 
 
+def batch_targets(config: LearnerConfig, network: NetworkConfig) -> frozenset[str]:
+    """The targets that a batch needs for the losses of all heads of a network."""
+    names = {name for head in network.heads for name in head.targets}
+    return frozenset(names - {"draws"} if config.draw_target == "value" else names)
+
+
 @dataclass(frozen=True)
 class StepReport:
     """The measurements of one step, before it changed the weights."""
@@ -174,30 +203,37 @@ class Learner:
         weights: dict[str, NDArray[np.float32]],
         *,
         device: str = "auto",
+        num_parts: int = 1,
     ) -> None:
-        """Train these weights on a device ("auto" for a GPU if there is one)."""
+        """Train these weights on a device ("auto" for a GPU if there is one).
+
+        With several parts this is one of `num_parts` processes of torch's default process group. Each makes the same
+        calls, gets an equal part of every batch, and has the same weights and measures after each step.
+        """
         import torch
 
         from zerosum.network.residual_tower import ResidualTower
 
         self.config, self.step_number, self._heads = config, 0, network.heads
+        self._targets = batch_targets(config, network)
         self._device = torch_device(device)
         if self._device.type == "cpu":
             torch.set_num_threads(config.num_threads)
         self._network = ResidualTower(network, shape, weights)
         self._network.to(self._device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._autocast = _autocast(config.precision, self._device)
+        self._num_parts = num_parts
+        self._forward: Any = self._network if num_parts == 1 else _data_parallel(self._network)
         self._optimizer = self._make_optimizer()
         self._average = self._tensors(weights) if config.average_steps else None
 
     @property
     def targets(self) -> frozenset[str]:
         """The targets that a batch needs for the losses of all heads."""
-        names = {name for head in self._heads for name in head.targets}
-        return frozenset(names - {"draws"} if self.config.draw_target == "value" else names)
+        return self._targets
 
     def step(self, batch: Batch, *, progress: float) -> StepReport:
-        """Learn from one batch, at `progress` in [0, 1] through the run's budget."""
+        """Learn from one batch, or from this process's part of it, at `progress` in [0, 1] through the run's budget."""
         import torch
 
         rate = learning_rate(self.config, step=self.step_number, progress=progress)
@@ -209,7 +245,7 @@ class Learner:
             targets["legal"] = torch.from_numpy(batch.legal_mask).to(self._device)
         self._network.train()
         with self._autocast():
-            output = self._network(planes_BCHW)
+            output = self._forward(planes_BCHW)
         logits = {head.name: output.logits[head.name].float() for head in self._heads}
         losses = {head.name: head.loss(logits[head.name], targets) for head in self._heads}
         loss_B = torch.stack([self._weight(head) * losses[head.name] for head in self._heads]).sum(dim=0)
@@ -224,8 +260,19 @@ class Learner:
             for head in self._heads:
                 measures |= {name: of(logits[head.name], targets) for name, of in head.measures.items()}
             # One tensor, because each copy from a GPU waits for it.
-            means = torch.stack([measure_B.mean() for measure_B in measures.values()]).tolist()
-        return StepReport(learning_rate=rate, measures=dict(zip(measures, means, strict=True)))
+            means = torch.stack([measure_B.mean() for measure_B in measures.values()])
+            if self._num_parts > 1:
+                torch.distributed.all_reduce(means)
+                means /= self._num_parts
+        return StepReport(learning_rate=rate, measures=dict(zip(measures, means.tolist(), strict=True)))
+
+    @property
+    def cpu_s(self) -> float:
+        """0, since the learner works in this process, unlike a `ParallelLearner`."""
+        return 0.0
+
+    def close(self) -> None:
+        """Do nothing: a `ParallelLearner` has processes to end."""
 
     def _limit_gradient(self) -> None:
         """Add Adam's L2 to the gradient, and shorten it, as the settings ask."""
@@ -312,6 +359,17 @@ class Learner:
             {"params": [tensor for tensor in parameters if tensor.ndim <= 1], "weight_decay": 0.0},
         ]
         return torch.optim.AdamW(groups, lr=0.0)
+
+
+def _data_parallel(network: Any) -> Any:
+    """The network's forward pass on a part of a batch, whose gradients are means over all parts."""
+    from torch.nn.parallel import DistributedDataParallel
+
+    from zerosum.network.synchronised_norm import synchronise_norms
+
+    synchronise_norms(network)
+    # Norms agree in all processes, so none has to send its running statistics.
+    return DistributedDataParallel(network, broadcast_buffers=False)
 
 
 def _autocast(precision: str, device: torch.device) -> Any:

@@ -101,6 +101,13 @@ def test_a_gpu_gets_a_larger_network(monkeypatch: pytest.MonkeyPatch) -> None:
     assert on_gpu[1] == on_cpu[1], "tic-tac-toe needs no more"
 
 
+def test_each_gpu_gets_two_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: True)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
+    assert new_config(make("chess"), "chess").selfplay.num_workers == 16
+
+
 def test_larger_games_get_larger_networks() -> None:
     small, large = (new_config(make(name), name) for name in ("tictactoe", "connect4"))
     assert small.network.num_filters < large.network.num_filters

@@ -19,6 +19,11 @@ def uses_gpu(device: str = "auto") -> bool:
     return may_be_gpu and torch_device(device).type != "cpu"
 
 
+def num_devices() -> int:
+    """The number of devices that "auto" stands for, at least 1."""
+    return len(torch_devices("auto"))
+
+
 def torch_device(name: str) -> torch.device:
     """The first of `torch_devices`."""
     return torch_devices(name)[0]

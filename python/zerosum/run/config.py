@@ -32,7 +32,7 @@ from zerosum.base.settings import (
     to_mapping,
 )
 from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
-from zerosum.evaluators.device import uses_gpu
+from zerosum.evaluators.device import num_devices, uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.games.python_game import split_name
 from zerosum.games.source_files import OBJECT
@@ -92,7 +92,8 @@ class TrainingConfig:
     backend: Backend = setting("auto", "library that evaluates the network")
     device: str = setting(
         "auto",
-        "device: 'auto', 'cpu', 'mps', 'cuda' (all GPUs), or some GPUs, 'cuda:0,cuda:1'; the learner takes the first",
+        "device: 'auto', 'cpu', 'mps', 'cuda' (all GPUs), or some GPUs, 'cuda:0,cuda:1'; self-play takes all of them,"
+        " the learner the first learner.num_devices",
     )
     precision: Precision = setting(
         "auto",
@@ -372,8 +373,8 @@ def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]
             "cache_positions": CACHED_POSITIONS,
         },
         "selfplay": {
-            # A run on a CPU measures the number of games; a GPU is busy with two large batches in turn.
-            **({"games_per_worker": 512, "num_workers": 2} if on_gpu else {}),
+            # A run on a CPU measures the number of games; each GPU is busy with two large batches in turn.
+            **({"games_per_worker": 512, "num_workers": 2 * num_devices()} if on_gpu else {}),
             "temperature_plies": min(max(2, round(size.plies / 2)), PAPER_TEMPERATURE_PLIES),
             "opening_share": 0.8 if opens else GO_OPENING_SHARE if has_owners else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,

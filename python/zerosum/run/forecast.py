@@ -129,4 +129,6 @@ def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) 
     learner.step(batch, progress=0.0)  # the first step allocates buffers
     started = time.perf_counter()
     learner.step(batch, progress=0.0)
-    return size / (time.perf_counter() - started)
+    # Several devices share each batch; several processes on a CPU share its cores.
+    num_devices = config.learner.num_devices if uses_gpu(config.training.device) else 1
+    return num_devices * size / (time.perf_counter() - started)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from zerosum.base.errors import RunError
+from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import writing
+from zerosum.data_parallel import ParallelLearner, new_learner
 from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
@@ -20,6 +21,7 @@ from zerosum.replay.window import permuted
 from zerosum.run.config import RunConfig
 
 Report = Callable[[str], None]
+AnyLearner = Learner | ParallelLearner
 
 
 def open_checkpoint(
@@ -52,10 +54,20 @@ def restored_learner(
     state: dict[str, Any],
     info: dict[str, Any],
     report: Report,
-) -> Learner:
-    """A learner that continues from a checkpoint and from the state and notes of `open_checkpoint`."""
+) -> AnyLearner:
+    """A learner that continues from a checkpoint and from the state and notes of `open_checkpoint`.
+
+    Raises:
+        SettingsError: the machine has fewer devices than `learner.num_devices`, or a deterministic run asks for
+            several, whose sums may be made in another order the next time.
+    """
+    if config.training.deterministic and config.learner.num_devices > 1:
+        raise SettingsError(
+            f"learner.num_devices is {config.learner.num_devices}, but a deterministic run learns on one device:"
+            " several do not promise to add up gradients in the same order again. Leave out one of the two."
+        )
     shape = NetworkShape.of(game.spec)
-    learner = Learner(config.learner, config.network, shape, checkpoint.weights, device=config.training.device)
+    learner = new_learner(config.learner, config.network, shape, checkpoint.weights, device=config.training.device)
     if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
         report(f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}.")
         state = {}
@@ -64,7 +76,7 @@ def restored_learner(
 
 
 def learn_step(
-    learner: Learner, window: ReplayWindow, game: Rules, config: RunConfig, *, progress: float
+    learner: AnyLearner, window: ReplayWindow, game: Rules, config: RunConfig, *, progress: float
 ) -> tuple[StepReport, Batch]:
     """Make one step on a batch that is drawn by the run's seed and the step's number.
 
@@ -87,7 +99,7 @@ def learn_step(
     return report, batch
 
 
-def network_now(learner: Learner, game: Rules, config: RunConfig, *, training: dict[str, Any]) -> Checkpoint:
+def network_now(learner: AnyLearner, game: Rules, config: RunConfig, *, training: dict[str, Any]) -> Checkpoint:
     """The current network. Its weights are checked, because a step's loss is that of the weights before the step.
 
     Raises:

@@ -75,7 +75,10 @@ class RecordTraining:
             directory, game, config, learner_info=info, report=report, clock=lambda: clock_s(config.training)
         )
         self._budget = Budget(
-            config, elapsed_s=self._measures.elapsed_before, num_steps=lambda: self._learner.step_number
+            config,
+            elapsed_s=self._measures.elapsed_before,
+            num_steps=lambda: self._learner.step_number,
+            others_cpu_s=lambda: self._learner.cpu_s,
         )
         self._held_out_file = HeldOutFile(directory, report=report)
         self._evaluator = make_evaluator(checkpoint, config.training.evaluator, batch_size=BATCH_SIZE)
@@ -116,6 +119,7 @@ class RecordTraining:
             self._report(self._last_words())
         finally:
             self._measures.close()
+            self._learner.close()
 
     def _is_over(self) -> bool:
         return self._stop.is_set() or self._budget.progress >= 1

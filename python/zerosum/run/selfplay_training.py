@@ -74,7 +74,7 @@ class SelfplayTraining:
             config,
             elapsed_s=self._measures.elapsed_before,
             num_steps=lambda: self._learner.step_number,
-            others_cpu_s=lambda: self._selfplay.cpu_s,
+            others_cpu_s=lambda: self._selfplay.cpu_s + self._learner.cpu_s,
         )
         self._learned_progress = self._budget.progress
         self._reported_evaluations = 0
@@ -179,6 +179,7 @@ class SelfplayTraining:
         finally:
             self._store.close()
             self._measures.close()
+            self._learner.close()
 
     # The schedule: how self-play and learning share the machine.
 
@@ -266,7 +267,7 @@ class SelfplayTraining:
 
     def _learn(self) -> None:
         """Make the due steps of one phase, then give self-play the new weights."""
-        started, planes_BCHW = time.thread_time(), None
+        started, planes_BCHW = time.thread_time() + self._learner.cpu_s, None
         for _ in range(min(self._config.training.steps_per_phase, self._num_steps_due())):
             if self._is_over():
                 break
@@ -279,7 +280,7 @@ class SelfplayTraining:
             planes_BCHW = batch.planes
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
-        self._learner_cpu_s += time.thread_time() - started
+        self._learner_cpu_s += time.thread_time() + self._learner.cpu_s - started
         self._learned_progress = self._budget.progress
         if planes_BCHW is None:
             return

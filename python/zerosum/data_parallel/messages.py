@@ -1,0 +1,44 @@
+"""Messages through a pipe: plain values as JSON and arrays as safetensors, so nothing that is read can run code.
+
+A message is `length of the JSON u64 | length of the arrays u64 | JSON | arrays`, little-endian.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.files import write_all
+
+Arrays = dict[str, NDArray[Any]]
+_LENGTHS = struct.Struct("<QQ")
+
+
+def write_message(pipe: int, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
+    """Write a message to a file descriptor. Raises OSError if nobody reads."""
+    import safetensors.numpy as safetensors
+
+    # safetensors writes the memory of an array as it lies, whatever its strides.
+    whole = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
+    text, data = json.dumps(values).encode(), safetensors.save(whole) if whole else b""
+    write_all(pipe, _LENGTHS.pack(len(text), len(data)) + text)
+    write_all(pipe, data)
+
+
+def read_message(file: IO[bytes]) -> tuple[dict[str, Any], Arrays] | None:
+    """The next message; None if the other side has ended, even within a message."""
+    import safetensors.numpy as safetensors
+
+    head = file.read(_LENGTHS.size)
+    if len(head) < _LENGTHS.size:
+        return None
+    num_text, num_data = _LENGTHS.unpack(head)
+    text, data = file.read(num_text), file.read(num_data)
+    if len(text) < num_text or len(data) < num_data:
+        return None
+    return json.loads(text), safetensors.load(data) if data else {}

@@ -1,0 +1,231 @@
+"""A learner on several devices, as its caller sees it: a `Learner` whose steps are made by a process a device.
+
+The processes learn what one device would learn from the whole batch: gradients are means over all parts, and batch
+norms take their statistics from all parts. Results differ from one device's only by rounding.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import RunError, SettingsError
+from zerosum.base.settings import to_mapping
+from zerosum.data_parallel import device_process
+from zerosum.data_parallel.device_process import Beginning
+from zerosum.data_parallel.messages import Arrays, read_message, write_message
+from zerosum.evaluators.device import torch_devices
+from zerosum.learner import Learner, LearnerConfig, StepReport, batch_targets
+from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.replay import Batch
+
+LAST_WORDS = 20
+"""Lines of a process's standard error that are quoted when it dies."""
+GRACE_S = 10.0
+"""Seconds until a process whose input has ended is killed."""
+Weights = dict[str, NDArray[np.float32]]
+
+
+def new_learner(
+    config: LearnerConfig, network: NetworkConfig, shape: NetworkShape, weights: Weights, *, device: str = "auto"
+) -> Learner | ParallelLearner:
+    """The learner of `config.num_devices` devices, in this process if there is one; arguments as `Learner` has them."""
+    learner = Learner if config.num_devices == 1 else ParallelLearner
+    return learner(config, network, shape, weights, device=device)
+
+
+def learning_devices(num_devices: int, device: str) -> list[str]:
+    """The devices that learn: the first of `device`, or a CPU as often as asked for.
+
+    Raises:
+        SettingsError: there are fewer, or torch cannot use one of them.
+    """
+    devices = [str(one) for one in torch_devices(device)]
+    if devices == ["cpu"]:
+        return devices * num_devices
+    if len(devices) < num_devices:
+        here = f"{len(devices)} ({', '.join(devices)})" if len(devices) > 1 else f"one ({devices[0]})"
+        raise SettingsError(
+            f"learner.num_devices is {num_devices}, but training.device={device} has {here} here: ask for at most"
+            f" {len(devices)}, or name more devices."
+        )
+    return devices[:num_devices]
+
+
+class ParallelLearner:
+    """A network in training on several devices. The methods are those of `Learner`.
+
+    Every method raises `RunError` if a device's process has ended; all others have ended then.
+    """
+
+    def __init__(
+        self,
+        config: LearnerConfig,
+        network: NetworkConfig,
+        shape: NetworkShape,
+        weights: Weights,
+        *,
+        device: str = "auto",
+    ) -> None:
+        """Train these weights on the first `config.num_devices` devices of `device`.
+
+        Raises:
+            SettingsError: the machine has fewer devices, or torch cannot use one of them.
+        """
+        self.config, self.step_number, self.targets = config, 0, batch_targets(config, network)
+        devices = learning_devices(config.num_devices, device)
+        self._directory = tempfile.TemporaryDirectory()
+        self._answers: queue.SimpleQueue[tuple[int, tuple[dict[str, Any], Arrays] | None]] = queue.SimpleQueue()
+        self._processes: list[_Process] = []
+        self._cpu_s = [0.0] * len(devices)
+        try:
+            for place, name in enumerate(devices):
+                self._processes.append(_Process(f"{place + 1} of {len(devices)} ({name})", self._put(place)))
+            for place, process in enumerate(self._processes):
+                beginning = Beginning(
+                    learner=to_mapping(config),
+                    network=to_mapping(network),
+                    shape=dataclasses.asdict(shape),
+                    device=devices[place],
+                    place=place,
+                    meeting_file=str(Path(self._directory.name) / "meeting"),
+                )
+                process.send("begin", dataclasses.asdict(beginning), weights)
+            self._wait()
+        except BaseException:
+            self.close()
+            raise
+
+    def step(self, batch: Batch, *, progress: float) -> StepReport:
+        """As `Learner.step`."""
+        size = len(batch.planes) // len(self._processes)
+        arrays = {"planes": batch.planes, "legal_mask": batch.legal_mask}
+        arrays |= {name: batch.targets[name] for name in self.targets}
+        for place, process in enumerate(self._processes):
+            part = slice(place * size, (place + 1) * size)
+            process.send("step", {"progress": progress}, {name: array[part] for name, array in arrays.items()})
+        report = self._wait()[0][0]
+        self.step_number += 1
+        return StepReport(**report)
+
+    def weights(self) -> Weights:
+        """As `Learner.weights`."""
+        return self._ask("weights")
+
+    def state(self) -> Arrays:
+        """As `Learner.state`."""
+        return self._ask("state")
+
+    def load_state(self, state: Mapping[str, NDArray[Any]], *, step_number: int) -> None:
+        """As `Learner.load_state`."""
+        for process in self._processes:
+            process.send("load", {"step_number": step_number}, state)
+        self._wait()
+        self.step_number = step_number
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU-seconds that the processes have used up to their last answers."""
+        return sum(self._cpu_s)
+
+    def close(self) -> None:
+        """End all processes. Further calls of other methods are not allowed."""
+        for process in self._processes:
+            process.end()
+        self._directory.cleanup()
+
+    def _ask(self, request: str) -> Arrays:
+        for process in self._processes:
+            process.send(request, {}, {})
+        return self._wait()[0][1]
+
+    def _put(self, place: int) -> Callable[[tuple[dict[str, Any], Arrays] | None], None]:
+        return lambda answer: self._answers.put((place, answer))
+
+    def _wait(self) -> list[tuple[dict[str, Any], Arrays]]:
+        """The answer of each process to the last request."""
+        answers: dict[int, tuple[dict[str, Any], Arrays]] = {}
+        while len(answers) < len(self._processes):
+            place, answer = self._answers.get()
+            if answer is None:
+                # Others may wait for it for ever.
+                error = self._processes[place].death()
+                self.close()
+                raise error
+            self._cpu_s[place] = answer[0].pop("cpu_s")
+            answers[place] = answer
+        return [answers[place] for place in range(len(self._processes))]
+
+
+class _Process:
+    """The process of one device."""
+
+    def __init__(self, name: str, put: Callable[[tuple[dict[str, Any], Arrays] | None], None]) -> None:
+        """`put` gets each answer, and None when the process ends."""
+        self._name, self._put = name, put
+        self._last_words: deque[str] = deque(maxlen=LAST_WORDS)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        pipe, command = subprocess.PIPE, [sys.executable, "-P", "-m", device_process.__name__]
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+        self._threads = [
+            threading.Thread(target=self._listen, name="learner's answers", daemon=True),
+            threading.Thread(target=self._read_words, name="learner's words", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def send(self, request: str, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Send a request. If the process has ended, its listener says so."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            write_message(self._process.stdin.fileno(), {"request": request, **values}, arrays)
+
+    def death(self) -> RunError:
+        """The error of its unexpected end."""
+        status = self._process.wait()
+        self._threads[1].join()
+        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+        words = "".join(f"\n  {line}" for line in self._last_words)
+        return RunError(
+            f"the learner's process {self._name} {how}. Go on from the last checkpoint by the same command, or learn on"
+            " one device (--set learner.num_devices=1)." + (f" Its last words:{words}" if words else "")
+        )
+
+    def end(self) -> None:
+        """End its input, and kill it if it does not end."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for thread in self._threads:
+            thread.join()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as answers:
+            while (answer := read_message(answers)) is not None:
+                self._put(answer)
+        self._put(None)
+
+    def _read_words(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr:
+            for line in self._process.stderr:
+                self._last_words.append(line.decode(errors="replace").rstrip())
