@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import cycle
 from pathlib import Path
@@ -245,6 +246,21 @@ def test_ctrl_c_while_the_computer_thinks_is_a_goodbye() -> None:
     player = Player(TICTACTOE, Interrupted(), SearchConfig(), name="uniform")  # type: ignore[arg-type]
     play_in_terminal(player, human_side=1, read=input, write=shown.append)
     assert shown[-1] == "\nGoodbye."
+
+
+def test_a_wrong_word_is_answered_in_the_notation_of_the_session() -> None:
+    shown = converse(make("chess"), ["nonsense", "e2e5", "Nf4", "notation uci", "Nf4", "e2e5"], human_side="both")
+    assert "'nonsense' is not a legal move here: legal are Na3, Nc3, Nf3, Nh3, a3, a4, " in shown
+    assert "'e2e5' is not a legal move here: near are e4, e3, of 20 that are legal." in shown  # e2e4, e2e3
+    assert "'e2e5' is not a legal move here: near are e2e4, e2e3, of 20 that are legal." in shown
+    assert "'Nf4' is not a legal move here: near are f4, Nf3, of 20 that are legal." in shown
+
+
+@pytest.mark.parametrize("written", ["25歩", "２五歩", "2五歩", "2g2e"])
+def test_near_moves_of_shogi_are_as_people_write_them(written: str) -> None:
+    shown = converse(make("shogi"), [written], human_side="both")
+    near = re.search(r"near are (.*), of 30 that are legal", shown)
+    assert near and "２六歩(27)" in near[1].split(", ") and near[1].isascii() is False
 
 
 def test_moves_are_shown_as_people_read_them_and_read_in_any_notation() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import random
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,7 +182,7 @@ def require_a_move(game: Rules) -> None:
         raise place_error(game.spec.name, game.draw, start, GameError("the game is over before the first move"))
 
 
-def parse_action(game: Rules, state: State, text: str) -> int:
+def parse_action(game: Rules, state: State, text: str, *, notation: str | None = None) -> int:
     """The legal action with this text in any of the game's notations.
 
     >>> game = make("connect4")
@@ -189,12 +190,13 @@ def parse_action(game: Rules, state: State, text: str) -> int:
     3
 
     Raises:
-        GameError: no legal action has this text; the message lists similar ones.
+        GameError: no legal action has this text; the message lists similar ones, as `near_moves` does in `notation`.
     """
     action = game.parse_action(state, text)
     if action is not None:
         return action
-    raise GameError(f"{shown(text)} is not a legal move here: {near_moves(game, state, text)}.")
+    near = near_moves(game, state, text, notation=notation)
+    raise GameError(f"{shown(text)} is not a legal move here: {near}.")
 
 
 PEOPLES_NOTATIONS = ("san", "kif")
@@ -211,26 +213,48 @@ def peoples_notation(game: Rules) -> str | None:
 
 
 _FEW_MOVES = 20
+_NEAR_MOVES = 5
+_NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
 
 
 def near_moves(game: Rules, state: State, text: str, *, notation: str | None = None) -> str:
     """The end of a message about an illegal move, after a colon: similar legal moves, or else some or all of them.
 
-    Moves are written in `notation`; if it is None, in the game's own notation, and near moves in any notation.
+    Moves are written in `notation`, also those whose text in another notation is similar; if it is None, in the game's
+    own notation, and similar moves in any notation.
     """
     legal = game.legal_actions(state, past_soft_endings=True)
     if not legal:
         return f"the game is over ({game.ending(state)})"
+    others = [other for other in (None, *game.notations) if other != notation]
     texts = sorted(game.action_text(state, action, notation) for action in legal)
-    others = game.notations if notation is None else []
-    found = near(
-        text, [*texts, *(game.action_text(state, action, other) for other in others for action in legal)], most=5
-    )
+    if notation is None:
+        also = [game.action_text(state, action, other) for other in others for action in legal]
+        found = near(text, [*texts, *also], most=_NEAR_MOVES)
+    else:
+        similar = (_similar_actions(game, state, text, each) for each in (notation, *others))
+        found = [game.action_text(state, action, notation) for action in next(filter(None, similar), [])]
     if found:
         return f"near are {', '.join(found)}, of {len(legal)} that are legal"
     if len(legal) <= _FEW_MOVES:
         return f"legal are {', '.join(texts)}"
     return f"legal are {', '.join(texts[:5])} and {len(legal) - 5} more"
+
+
+def _similar_actions(game: Rules, state: State, text: str, notation: str | None) -> list[int]:
+    """The legal actions whose text in one notation is similar to a text, the most similar first.
+
+    Numerals of all kinds are equal, and the origin in brackets, which KIF files have and people leave out, is ignored.
+    """
+
+    def plain(written: str) -> str:
+        return unicodedata.normalize("NFKC", written).translate(_NUMERALS).partition("(")[0]
+
+    actions: dict[str, list[int]] = {}
+    for action in game.legal_actions(state, past_soft_endings=True):
+        actions.setdefault(plain(game.action_text(state, action, notation)), []).append(action)
+    found = near(plain(text), actions, most=_NEAR_MOVES)
+    return [action for written in found for action in actions[written]][:_NEAR_MOVES]
 
 
 def state_after(game: Rules, moves: str, *, position: str = "") -> State:

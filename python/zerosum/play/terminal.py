@@ -119,7 +119,7 @@ class _Table:
         if not text:
             return
         try:
-            action = parse_action(self._game, self._state, text)
+            action = parse_action(self._game, self._state, text, notation=self._notation)
         except GameError as error:
             self._command(text, error)
         else:
