@@ -244,16 +244,17 @@ def near_moves(game: Rules, state: State, text: str, *, notation: str | None = N
 def _similar_actions(game: Rules, state: State, text: str, notation: str | None) -> list[int]:
     """The legal actions whose text in one notation is similar to a text, the most similar first.
 
-    Numerals of all kinds are equal, and the origin in brackets, which KIF files have and people leave out, is ignored.
+    Numerals of all kinds are equal. The origin in brackets, which people leave out in KIF, counts if the text has it.
     """
 
     def plain(written: str) -> str:
-        return unicodedata.normalize("NFKC", written).translate(_NUMERALS).partition("(")[0]
+        return unicodedata.normalize("NFKC", written).translate(_NUMERALS)
 
-    actions: dict[str, list[int]] = {}
+    wanted, actions = plain(text), dict[str, list[int]]()
     for action in game.legal_actions(state, past_soft_endings=True):
-        actions.setdefault(plain(game.action_text(state, action, notation)), []).append(action)
-    found = near(plain(text), actions, most=_NEAR_MOVES)
+        written = plain(game.action_text(state, action, notation))
+        actions.setdefault(written if "(" in wanted else written.partition("(")[0], []).append(action)
+    found = near(wanted, actions, most=_NEAR_MOVES)
     return [action for written in found for action in actions[written]][:_NEAR_MOVES]
 
 
