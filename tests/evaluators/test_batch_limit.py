@@ -116,7 +116,7 @@ def test_an_evaluator_answers_with_little_memory_as_with_much(backend: str, monk
         monkeypatch.setattr(_OpenVinoRequest, "infer", infer)
     with pytest.warns(RuntimeWarning) as said:
         found = evaluator.evaluate(leaves)
-    assert [str(each.message).partition(": ")[2][:34] for each in said] == [
+    assert [str(each.message).partition(": ")[2][:23] for each in said] == [
         "the limit is now 8. Set",
         "the limit is now 4. Set",
     ]

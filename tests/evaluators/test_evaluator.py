@@ -177,24 +177,24 @@ def test_a_number_that_is_not_finite_is_refused_naming_the_leaf(bad):
     for index, leaf, action in [(0, 0, 0), (1, 0, 2), (2, 1, 1), (5, 2, 3)]:
         damaged = logits.copy()
         damaged[index] = bad
-        with pytest.raises(DataError, match=f"Leaf {leaf} of 3 .* a logit of {bad} for action {action}:"):
+        with pytest.raises(DataError, match=f"Leaf {leaf} of 3 .* a logit of {bad} for action {action},"):
             Evaluations(leaves, damaged, values, wdl)
-    with pytest.raises(DataError, match=f"Leaf 1 of 3 .* a value of {bad}:"):
+    with pytest.raises(DataError, match=f"Leaf 1 of 3 .* a value of {bad},"):
         Evaluations(leaves, logits, np.array([0, bad, 0], np.float32), wdl)
     damaged = wdl.copy()
     damaged[2, 1] = bad
     with pytest.raises(DataError, match=r"Leaf 2 of 3 .* win, draw and loss of"):
         Evaluations(leaves, logits, values, damaged)
-    with pytest.raises(DataError, match=f"Leaf 1 of 3 .* {bad} moves left:"):
+    with pytest.raises(DataError, match=f"Leaf 1 of 3 .* {bad} moves left,"):
         Evaluations(leaves, logits, values, wdl, np.array([0, bad, 0], np.float32))
 
 
 def test_a_value_beyond_one_is_refused():
     leaves = make_leaves(make_info(SMALL), 2)
     logits = np.zeros(leaves.legal_offsets[-1], np.float32)
-    with pytest.raises(DataError, match=r"Leaf 1 of 2 .* a value of 1.5:"):
+    with pytest.raises(DataError, match=r"Leaf 1 of 2 .* a value of 1.5,"):
         Evaluations(leaves, logits, np.array([-1, 1.5], np.float32))
-    with pytest.raises(DataError, match=r"Leaf 0 of 2 .* -0.5 moves left:"):
+    with pytest.raises(DataError, match=r"Leaf 0 of 2 .* -0.5 moves left,"):
         Evaluations(leaves, logits, np.zeros(2, np.float32), moves_left=np.array([-0.5, 3], np.float32))
 
 
@@ -203,11 +203,11 @@ def test_wrong_shapes_are_refused():
     logits, values = np.zeros(leaves.legal_offsets[-1], np.float32), np.zeros(2, np.float32)
     with pytest.raises(ValueError, match="logits are float32"):
         Evaluations(leaves, logits[1:], values)
-    with pytest.raises(ValueError, match=r"values are float64 \[2\], expected is float32 \[2\]"):
+    with pytest.raises(ValueError, match=r"values are float64 \[2\], expected float32 \[2\]"):
         Evaluations(leaves, logits, values.astype(np.float64))
-    with pytest.raises(ValueError, match=r"wdl are float32 \[3, 2\], expected is float32 \[2, 3\]"):
+    with pytest.raises(ValueError, match=r"wdl are float32 \[3, 2\], expected float32 \[2, 3\]"):
         Evaluations(leaves, logits, values, np.zeros((3, 2), np.float32))
-    with pytest.raises(ValueError, match=r"moves_left are float32 \[2, 1\], expected is float32 \[2\]"):
+    with pytest.raises(ValueError, match=r"moves_left are float32 \[2, 1\], expected float32 \[2\]"):
         Evaluations(leaves, logits, values, moves_left=np.zeros((2, 1), np.float32))
 
 

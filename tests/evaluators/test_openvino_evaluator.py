@@ -100,7 +100,7 @@ def test_int8_measures_random_play_of_the_programs_own_games():
     state = game.initial_state()
     leaves = game.encode([state, game.play(state, 3)])
     assert_close(int8(checkpoint).evaluate(leaves), plain_answer(checkpoint, leaves), INT8_TOLERANCE)
-    with pytest.raises(SettingsError, match="fake does not come with the program: give it planes of positions"):
+    with pytest.raises(SettingsError, match="fake is not a game of this program: give planes of positions"):
         int8(make_checkpoint(make_info(SMALL)))
 
 

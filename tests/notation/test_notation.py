@@ -329,7 +329,7 @@ def test_sgf_results(text: str, result: float | None, ending: str) -> None:
     ("text", "sentence"),
     [
         ("(;B[aa]\n;W[bb];AB[cc])", "line 2: AB after the first move: a record's position is set up before it"),
-        ("(;B[aa];B[bb])", "line 1: B[bb]: expected a move of White, whose turn it is; nobody moves twice"),
+        ("(;B[aa];B[bb])", "line 1: B[bb]: expected a move of White, whose turn it is, because sides alternate"),
         ("(;B[zz])", "line 1: B[zz]: expected a point of a 19x19 board such as B[dd]"),
         ("(;B[aa]W[bb])", "line 1: B and W in one node: expected one move"),
         ("(;SZ[9:13])", "line 1: the board's size SZ["),
@@ -379,7 +379,7 @@ def test_sgf_says_what_is_wrong(text: str, sentence: str) -> None:
             "go(size=19)",
             "AB and B in one node: expected a move or a set-up; the position is set up before",
         ),
-        (";KM[6.5]RE[B+R]", "go(size=19)", "KM[6.5] and RE[B+R] behind the first node: expected in it; it is left out"),
+        (";KM[6.5]RE[B+R]", "go(size=19)", "KM[6.5] and RE[B+R] after the first node: expected in it; it is left out"),
     ],
 )
 def test_sgf_reads_on_behind_a_blemish(text: str, game: str, sentence: str) -> None:
@@ -532,7 +532,7 @@ def test_kif_says_what_is_wrong(text: str, sentence: str) -> None:
             "line 3: 'nothing' is neither a header (名前：値), a move, a comment nor a part of a board; it is left out",
         ),
         ("   2 ３四歩(33)   ( 0:xx)", "line 3: '( 0:xx)': expected the time taken, ( 0:05/00:01:23); it is left out"),
-        ("   2 ３四歩", "line 3: '３四歩' does not say where it comes from, as KIF does: it is read as KI2"),
+        ("   2 ３四歩", "line 3: '３四歩' does not name its source, as KIF does: it is read as KI2"),
     ],
 )
 def test_kif_reads_on_behind_a_blemish(text: str, sentence: str) -> None:
@@ -647,9 +647,9 @@ def test_csa_says_what_is_wrong(text: str, sentence: str) -> None:
         ("V2.2\nPI\n+\n+7776FU\n%RESIGN", "line 5: '%RESIGN' is not an ending: expected one of %TORYO, "),
         (
             "V2.2\nPI\n+\nT3\n+7776FU",
-            "line 4: 'T3' follows no move: expected one time behind each move; it is left out",
+            "line 4: 'T3' follows no move: expected one time after each move; it is left out",
         ),
-        ("V4\nPI\n+\n+7776FU", "line 1: the version 'V4' is not known: it is read as V3.0"),
+        ("V4\nPI\n+\n+7776FU", "line 1: the version 'V4' is unknown: it is read as V3.0"),
     ],
 )
 def test_csa_reads_on_behind_a_blemish(text: str, sentence: str) -> None:

@@ -110,7 +110,7 @@ def test_opponents_for_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         (("rollouts@0", "connect4"), "search.num_simulations is 0"),
         (("random", "connect4"), "plays without a search"),
         (("connect4", "hex"), "'connect4' is a game, and --game names 'hex': give one of them"),
-        (("",), "nobody is named"),
+        (("",), "no player is named"),
     ):
         who, game = (*words, "")[:2]
         with pytest.raises(SettingsError, match=message):

@@ -114,7 +114,7 @@ def test_an_endless_task_waits_for_its_stop() -> None:
     client.engine.think(Task(is_endless=True))
     threading.Event().wait(0.05)
     assert client.engine.is_thinking and not client.answers
-    with pytest.raises(RuntimeError, match="a search is under way: stop it first"):
+    with pytest.raises(RuntimeError, match="a search is running: stop it first"):
         client.engine.set_position()
     client.engine.stop()
     assert [answer.stop_reason for answer in client.answers] == ["proven"]

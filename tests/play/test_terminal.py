@@ -145,7 +145,7 @@ def test_undo_goes_back_to_the_humans_turn() -> None:
     """Past the computer's answer, and not to before the human's first turn."""
     for human_side in (0, 1):
         text = converse(TICTACTOE, ["undo", "b2", "undo", "quit"], human_side=human_side)
-        assert text.count("There is nothing to take back.") == 1
+        assert text.count("There is no move to take back.") == 1
         _, first, *_, last, _ = text.split("Your move: ")
         before, after = text.partition("Your move: undo\n")[0], last.removeprefix("undo\n")
         assert before.endswith(after) and "a b c" in after and first.startswith("undo")

@@ -88,7 +88,7 @@ class OpeningList:
             raise SettingsError(f"the first opening is number {self.first}, allowed is 1 to {len(self.openings)}.")
 
     def __call__(self, number: int) -> Opening:
-        """See `OpeningSource`."""
+        """The opening of a pair; the list begins again after its end."""
         return self._ordered[(self.first - 1 + number) % len(self.openings)]
 
     @functools.cached_property
@@ -111,7 +111,7 @@ class RandomOpenings:
         _require_plies("num_plies", self.num_plies)
 
     def __call__(self, number: int) -> Opening:
-        """See `OpeningSource`."""
+        """The opening of a pair: the pair's number keys its moves."""
         start = drawn_start(self.game, seed=self.seed, number=number)
         actions = random_opening(self.game, num_plies=self.num_plies, seed=self.seed, pair=number, start=start)
         return Opening("", start, actions)
@@ -151,7 +151,7 @@ class BookOpenings:
             raise DataError(f"{self.book.name} has no move to play in the initial position: expected a book for it.")
 
     def __call__(self, number: int) -> Opening:
-        """See `OpeningSource`.
+        """The opening of a pair: the pair's number keys the draws from the book.
 
         Raises:
             DataError: a move of the book is illegal.

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from typing_extensions import override
+
 from zerosum.arena.played import Thought
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import Score
@@ -41,21 +43,22 @@ class ProgramSeat(Seat):
         """Events by board that end its pondering."""
 
     @property
+    @override
     def evaluations(self) -> int:
-        """See `Seat`; unknown for other people's engines."""
+        """Positions evaluated by our own searches; other people's engines do not count."""
         return sum(mover.evaluations for mover in self._opened if isinstance(mover, SearchMover))
 
+    @override
     def new_game(self, board: int, game_index: int, state: State) -> None:
-        """See `Seat`."""
         self._threads[board].submit(self._new_game, board, game_index)
 
+    @override
     def begin(self, turn: Turn) -> None:
-        """See `Seat`."""
         self._end_pondering(turn.board)
         self._threads[turn.board].submit(self._think, turn, tuple(turn.actions))
 
+    @override
     def ponder(self, turn: Turn) -> None:
-        """See `Seat`."""
         is_over = self._pondering[turn.board] = threading.Event()
         self._threads[turn.board].submit(self._ponder, turn, tuple(turn.actions), is_over)
 
@@ -63,14 +66,14 @@ class ProgramSeat(Seat):
         if is_over := self._pondering.pop(board, None):
             is_over.set()
 
+    @override
     def end_game(self, turn: Turn, result: float) -> str:
-        """See `Seat`."""
         self._end_pondering(turn.board)
         score: Future[str] = self._threads[turn.board].submit(self._end_game, turn, tuple(turn.actions), result)
         return score.result()
 
+    @override
     def close(self) -> None:
-        """See `Seat`."""
         for board in list(self._pondering):
             self._end_pondering(board)
         # Twice: running work ends first, and may have opened another mover meanwhile.

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 
+from typing_extensions import override
+
 from zerosum._core import Root, uniform
 from zerosum.arena.played import Thought
 from zerosum.contest.adjudication import Score
@@ -146,31 +148,31 @@ class SearchSeat(Seat):
         self._thinking: dict[int, Turn] = {}
 
     @property
+    @override
     def evaluations(self) -> int:
-        """See `Seat`."""
         return self._pool.evaluations[self._side]
 
     @property
+    @override
     def has_work(self) -> bool:
-        """See `Seat`."""
         return bool(self._thinking)
 
+    @override
     def new_game(self, board: int, game_index: int, state: State) -> None:
-        """See `Seat`."""
         self._pool.search.reset(self._first_tree + board, state)
 
+    @override
     def advance(self, board: int, action: int) -> None:
-        """See `Seat`."""
         self._pool.search.advance(self._first_tree + board, action, keep=self._pool.config.reuse_tree)
 
+    @override
     def begin(self, turn: Turn) -> None:
-        """See `Seat`."""
         tree = self._first_tree + turn.board
         self._pool.search.begin(tree, self._num_simulations)
         self._thinking[tree] = turn
 
+    @override
     def work(self) -> None:
-        """See `Seat`."""
         self._pool.answer()
         # Some of the finished searches may belong to earlier turns.
         for tree in sorted(self._thinking.keys() & set(self._pool.search.finished().tolist())):
@@ -192,8 +194,8 @@ class RulesSeat(Seat):
     def __init__(self, game: Rules, inbox: Inbox, *, depth: int | None, seed: int) -> None:
         self._game, self._inbox, self._depth, self._seed = game, inbox, depth, seed
 
+    @override
     def begin(self, turn: Turn) -> None:
-        """See `Seat`."""
         self._inbox.put(Decision(turn.board, self._action(turn)))
 
     def _action(self, turn: Turn) -> int:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from zerosum._core import Leaves
-from zerosum.evaluators import Evaluations
+from zerosum.evaluators import Evaluations, Evaluator
 
 TOP_PRIORS = (0.2, 0.4)
 """Range of the best move's prior with 30 or more legal moves, as in trained networks."""
@@ -17,15 +18,15 @@ VALUE_SPREAD = 0.3
 """Standard deviation of the values."""
 
 
-class TrainedLikeEvaluator:
+class TrainedLikeEvaluator(Evaluator):
     """Priors and values from a hash of the network's input, always the same for a position.
 
     Moves are ranked at random. Each gets the same share of the rest that earlier moves leave; the share is drawn
     between `TOP_PRIORS` for each position. Values are normal around 0 with `VALUE_SPREAD`.
     """
 
+    @override
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        """As `Evaluator.evaluate`."""
         hashes_B = _hashes(leaves)
         uniform_B, normal_B = _uniform(_mix(hashes_B + np.uint64(1))), _normal(hashes_B)
         share_B = TOP_PRIORS[0] + (TOP_PRIORS[1] - TOP_PRIORS[0]) * uniform_B

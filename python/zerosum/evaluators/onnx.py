@@ -8,10 +8,12 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.batch_limit import BatchLimit, whole
-from zerosum.evaluators.evaluator import Evaluations, evaluations_of
+from zerosum.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.network import Checkpoint
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from zerosum._core import Leaves
 
 
-class OnnxEvaluator:
+class OnnxEvaluator(NetworkEvaluator):
     """An evaluator for any number of threads at once, with a core each."""
 
     def __init__(self, checkpoint: Checkpoint, *, precision: str = "auto") -> None:
@@ -37,16 +39,18 @@ class OnnxEvaluator:
         self.update(checkpoint)
 
     @property
+    @override
     def description(self) -> str:
-        """As `NetworkEvaluator.description`."""
         return "ONNX Runtime, CPU, f32"
 
+    @override
     def batch_sizes(self, most: int) -> list[int]:
-        """As `NetworkEvaluator.batch_sizes`: a session takes all sizes."""
+        """A session takes all sizes."""
         return [most]
 
+    @override
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
-        """As `NetworkEvaluator.update`; no precision here is measured on positions."""
+        """No precision here is measured on positions."""
         import onnxruntime
 
         from zerosum.evaluators.onnx_graph import onnx_model
@@ -56,8 +60,8 @@ class OnnxEvaluator:
         model = onnx_model(checkpoint).SerializeToString()
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
+    @override
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        """As `Evaluator.evaluate`."""
         session, planes_BCHW = self._session, leaves.planes()
 
         def evaluate_part(start: int, stop: int) -> list[NDArray[np.float32]]:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.batch_limit import BatchLimit, whole
-from zerosum.evaluators.evaluator import Evaluations, evaluations_of
+from zerosum.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.games import make
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo
@@ -52,7 +53,7 @@ def openvino_core() -> openvino.Core:
     return core
 
 
-class OpenVinoEvaluator:
+class OpenVinoEvaluator(NetworkEvaluator):
     """An evaluator for up to `num_streams` threads at once, with a core each.
 
     A compiled network takes a fixed number of positions and costs the same for fewer. There is one for `batch_size`
@@ -107,18 +108,18 @@ class OpenVinoEvaluator:
         self._compiled = self._compile(checkpoint, set())
 
     @property
+    @override
     def description(self) -> str:
-        """As `NetworkEvaluator.description`."""
         return f"OpenVINO, CPU, {self._precision}"
 
+    @override
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
-        """As `NetworkEvaluator.update`."""
         if self._int8_planes_BCHW is not None and planes_BCHW is not None:
             self._int8_planes_BCHW = planes_BCHW[:NUM_POSITIONS].copy()
         self._compiled = self._compile(checkpoint, self._compiled.asked_for)
 
+    @override
     def batch_sizes(self, most: int) -> list[int]:
-        """As `NetworkEvaluator.batch_sizes`."""
         return self._compiled.sizes_up_to(most)
 
     def _compile(self, checkpoint: Checkpoint, sizes: set[int]) -> _CompiledSizes:
@@ -132,8 +133,8 @@ class OpenVinoEvaluator:
 
         return _CompiledSizes(self._limit.most, compile_for, sizes)
 
+    @override
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        """As `Evaluator.evaluate`."""
         planes = functools.cache(leaves.planes)
 
         def evaluate_part(start: int, stop: int) -> list[NDArray[np.float32]]:

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from zerosum.base.settings import require_known
 from zerosum.evaluators.batch_limit import BatchLimit, is_out_of_memory, whole
 from zerosum.evaluators.device import torch_devices
-from zerosum.evaluators.evaluator import Evaluations, evaluations_of
+from zerosum.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.network import Checkpoint
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 PRECISIONS = ("auto", "f32", "bf16", "f16")
 
 
-class TorchEvaluator:
+class TorchEvaluator(NetworkEvaluator):
     """A network on one or several devices. Each has a copy of it; leaves go to the least busy one.
 
     If the memory of a device does not suffice for a batch, later batches are smaller (`BatchLimit`).
@@ -62,12 +63,13 @@ class TorchEvaluator:
         self.update(checkpoint)
 
     @property
+    @override
     def description(self) -> str:
-        """As `NetworkEvaluator.description`."""
         return f"PyTorch, {self._device_names}, {self._precision}"
 
+    @override
     def batch_sizes(self, most: int) -> list[int]:
-        """As `NetworkEvaluator.batch_sizes`: the sizes of CUDA graphs; other devices take all sizes."""
+        """The sizes of CUDA graphs; other devices take all sizes."""
         if all(device.type == "cuda" for device in self._devices):
             return sorted({padded_size(size) for size in range(1, most + 1)})
         return [most]
@@ -76,15 +78,16 @@ class TorchEvaluator:
     def _device_names(self) -> str:
         return " and ".join(map(str, self._devices))
 
+    @override
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
-        """As `NetworkEvaluator.update`; no precision here is measured on positions."""
+        """No precision here is measured on positions."""
         networks = [_TorchNetwork(checkpoint, device, self._precision) for device in self._devices]
         for old, new in zip(self._networks, networks, strict=False):
             new.make_ready_like(old)
         self._networks = networks
 
+    @override
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        """As `Evaluator.evaluate`."""
         batch = _Batch.of(leaves)
         with self._least_busy() as network, self._turn():
             parts = self._limit.in_parts(len(leaves), lambda start, stop: network.run(batch.part(start, stop)))

@@ -1,4 +1,4 @@
-"""The result of a search: an `Analysis`, with an `AnalysisLine` for each move that was asked for.
+"""The result of a search: an `Analysis`, with an `AnalysisLine` for each requested move.
 
 Values are in [-1, 1], for the player to move at the position.
 """
@@ -87,7 +87,7 @@ class Analysis:
     root: Root = field(repr=False)
     """All statistics of the position, as arrays."""
     lines: tuple[AnalysisLine, ...]
-    """The lines that were asked for, the best first; empty before the first evaluation."""
+    """The requested lines, the best first; empty before the first evaluation."""
     num_simulations: int
     """New simulations."""
     seconds: float
@@ -101,9 +101,9 @@ class Analysis:
     chosen: tuple[int, ...] = ()
     """The move to play and the best play after it; empty while the search goes on, and if it found nothing."""
     num_leaves: int = 0
-    """Positions that the evaluator was asked about."""
+    """Number of evaluated positions."""
     num_collisions: int = 0
-    """Simulations that met a leaf in flight and were put off."""
+    """Simulations that met a leaf in evaluation and were put off."""
 
     @property
     def player(self) -> int:
@@ -122,7 +122,7 @@ class Analysis:
 
     @property
     def proven(self) -> float | None:
-        """The exact result with best play; None if it is not known."""
+        """The exact result with best play; None if unknown."""
         return self.root.proven
 
     @property
@@ -212,7 +212,7 @@ class Analysis:
         return "\n".join(lines)
 
     def _repr_svg_(self) -> str:
-        """The board, and under it the table: what notebooks show."""
+        """The board with the table below it, for notebooks."""
         title = self.game.spec.full_name
         text = text_svg(self.table(notation=peoples_notation(self.game)), title=title)
         return stacked([svg(self.game, self.state), text], title=title)
@@ -249,7 +249,7 @@ class Analysis:
         return self.text()
 
     def text(self, *, notation: str | None = None) -> str:
-        """The lines that were asked for, for people; moves are written as in `table`."""
+        """The requested lines as a text for people; moves are written as in `table`."""
         rows = [("visits", "win rate", "best line")]
         for line in self.lines:
             exact = " (exact)" if line.proven else ""

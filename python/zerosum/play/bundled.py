@@ -1,4 +1,4 @@
-"""Networks that come with the package: they play the games that no run has learned here.
+"""Networks of the package, for games that no run on this machine has learned.
 
 Each is a folder of `zerosum/data/networks`: a run directory with one checkpoint of `save_network` and a card, without
 games. `tools/package_network.py` makes one from a run.
@@ -27,13 +27,13 @@ class NetworkCard:
     date: str
     """Date of the code that trained it, ISO 8601."""
     budget: str
-    """What the training cost, such as "20 CPU-minutes"."""
+    """The cost of the training, such as "20 CPU-minutes"."""
     evaluations_per_second: int
     """Evaluations of its self-play per CPU-second."""
     rating: str
-    """On the game's ladder, with bars; "" if it was not rated."""
+    """Rating on the game's ladder, with its interval; "" if it was not rated."""
     played: str
-    """How it played for the rating, such as "100 simulations a move"."""
+    """Its limit in the rated games, such as "100 simulations a move"."""
 
 
 def bundled_networks() -> list[Path]:
@@ -51,7 +51,7 @@ def require_network(word: str) -> Path:
     """As `runs.require_run`, but a game that no run has learned means the network of the package, if there is one.
 
     Raises:
-        DataError: the word means neither.
+        DataError: the word means neither a run nor a game with a network.
     """
     if means_game(word) and find_run(word) is None and (bundled := bundled_network(make(word))):
         return bundled

@@ -1,8 +1,8 @@
-"""Who plays: the player that a word means, and the default player of a game.
+"""The choice of a player: by a word, or the default player of a game.
 
-All commands go by one rule. A word is a run or a checkpoint (a path, or the name of a run), a game, whose newest run
-plays, or `rollouts`. Where nobody is named the newest run of the game plays, else the network of the package, else
-rollouts. The choice is told (`ChosenPlayer.sentence`).
+All commands follow one rule. A word is a run or a checkpoint (a path, or the name of a run), a game, whose newest run
+plays, or `rollouts`. Without a word the newest run of the game plays, else the network of the package, else rollouts.
+`ChosenPlayer.sentence` reports the choice.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class ChosenPlayer:
 def choose_player(
     game: Rules, path: Path | None = None, *, runs: Path | None = None, backend: str = "auto"
 ) -> ChosenPlayer:
-    """The player of a run or checkpoint, or if none is named, of the newest run in `runs` whose network fits the game.
+    """The player of a run or checkpoint; if none is named, of the newest run in `runs` whose network fits the game.
 
-    Without a run the network of the package plays (`bundled_network`); without that pure Monte Carlo tree search, with
-    uniform priors and random games. They play as `by_people_rules` has it.
+    Without a run the network of the package plays (`bundled_network`); without a network, pure Monte Carlo tree search
+    with uniform priors and random games. `by_people_rules` gives the rules.
 
     Raises:
-        DataError: `path` holds no whole checkpoint, or one whose network does not fit the game.
+        DataError: `path` has no complete checkpoint, or its network does not fit the game.
         SettingsError: a setting is out of range, or the backend cannot be used.
     """
     taken = path or usual_network(game, runs=runs)
@@ -71,7 +71,7 @@ def usual_network(game: Rules, *, runs: Path | None = None) -> Path | None:
 
 
 def _named(player: Player, path: Path) -> Player:
-    """The player, whose name is not a path inside the package if it is a network of the package."""
+    """The player; with a network of the package it is called `BUNDLED_NAME` instead of by its path."""
     if is_bundled(path):
         player.name = BUNDLED_NAME
     return player
@@ -93,17 +93,17 @@ def _no_run_sentence(game: Rules, runs: Path | None) -> str:
 def open_player(
     who: str, *, game: str = "", num_simulations: int | None = None, runs: Path | None = None
 ) -> ChosenPlayer:
-    """An opponent for people, at the game's own rules.
+    """An opponent for people, with the game's own rules.
 
     Args:
-        who: A run or checkpoint as `find_run` has it, a game, or `rollouts`, each with `@N` behind it or without;
-            "" is the newest run of `game`.
-        game: Where `who` does not say it.
-        num_simulations: A move; it goes before an `@N`.
+        who: A run or checkpoint as in `find_run`, a game, or `rollouts`, each with or without `@N` after it; "" is the
+            newest run of `game`.
+        game: The game, if `who` does not determine it.
+        num_simulations: Simulations per move; they override an `@N`.
         runs: The directory of the runs.
 
     Raises:
-        SettingsError: nobody goes by the words, or they name no game, or two.
+        SettingsError: the player is unknown, or no game or two games are named.
         DataError, GameError: as `load_player`.
     """
     word, number = split_player(who)
@@ -117,7 +117,7 @@ def open_player(
     if word and game:
         raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
     if not word and not game:
-        raise SettingsError("nobody is named: name a game, a run, a checkpoint or rollouts.")
+        raise SettingsError("no player is named: name a game, a run, a checkpoint or rollouts.")
     rules = make(word or game)
     taken = usual_network(rules, runs=runs)
     if taken is None:
@@ -128,9 +128,9 @@ def open_player(
 
 
 def _without_network(word: str, game: str, num_simulations: int | None) -> Player:
-    """Who plays any game, by the words of `parse_player`."""
+    """The player of any game, by the words of `parse_player`."""
     text = word if num_simulations is None else f"{word}@{num_simulations}"
-    rules = make(game or "connect4")  # who has no search is refused in any game
+    rules = make(game or "connect4")  # players without a search are refused in any game
     player = search_contestant(text, rules).player(rules)
     if not game:
         raise SettingsError(f"{word!r} plays any game: name the one to play, such as --game connect4.")
@@ -143,10 +143,10 @@ def usual_rollouts(game: Rules) -> Player:
 
 
 def by_people_rules(player: Player, game: Rules) -> Player:
-    """The player at a game without its ply cap, unless one was asked for.
+    """The player of a game without a ply cap, unless a cap was requested.
 
-    Random play may hardly ever end (two kings in shogi): rollouts get four times the game's own, which no game of
-    people's meets.
+    Random games may hardly ever end (two kings in shogi): rollouts get four times the game's own cap, which no game of
+    people reaches.
 
     Raises:
         DataError: its network does not fit the game.
@@ -157,7 +157,7 @@ def by_people_rules(player: Player, game: Rules) -> Player:
 
 
 def describe_network(game: Rules, path: Path | None = None, *, runs: Path | None = None) -> CheckpointInfo | None:
-    """What is known, without a look at its weights, of the network that `choose_player` would take; None without one.
+    """The description of the network that `choose_player` would take, read without its weights; None without one.
 
     Raises:
         DataError: as `network_at`.
@@ -179,14 +179,14 @@ def game_at(path: Path) -> Rules:
 class Players:
     """The player of each game, chosen at its first use.
 
-    A network is loaded once for all rules that it can read, and made ready for the batches of a search by time.
+    A network is loaded once for all rules that it fits, and prepared for the batches of a search by time.
 
-    They play as `by_people_rules` has it, so a player's game is another object than the one asked for.
+    `by_people_rules` gives the rules, so a player's game is another object than the given one.
 
     Args:
-        named: Who plays all games: a run, a checkpoint, a game (its newest run) or `rollouts`, each with `@N` behind it
-            or without; "" is nobody.
-        say: Takes the sentence of each choice.
+        named: The player of all games: a run, a checkpoint, a game (its newest run) or `rollouts`, each with or without
+            `@N` after it; "" names none.
+        say: Called with the sentence of each choice.
         runs: The directory of the runs.
     """
 
@@ -200,19 +200,19 @@ class Players:
     ) -> None:
         self._named, self._say, self._runs, self._backend = named, say, runs, backend
         self._word, self.num_simulations = split_player(named)
-        """The number after the @ of the name; None without one."""
+        """The number after the @ of the name, or None."""
         self._path = find_run(self._word, runs=runs)
-        """Of the network that is named; None without one."""
+        """The path of the named network, or None."""
         self._chosen: dict[str, Player] = {}
         self._lock = threading.Lock()
 
     @property
     def path(self) -> Path | None:
-        """The run or checkpoint that is named; None without one."""
+        """The named run or checkpoint, or None."""
         return self._path
 
     def of(self, game: Rules) -> Player:
-        """The game's player; may be asked for from several threads.
+        """The game's player. Several threads may call this.
 
         Raises:
             SettingsError, DataError: as `choose_player` and `parse_player`.
@@ -226,10 +226,10 @@ class Players:
             return self._chosen[name]
 
     def own_game(self) -> Rules | None:
-        """The game that is named, or that the named network has learned; None if nothing names one.
+        """The named game, or the game that the named network has learned; None if no name determines one.
 
         Raises:
-            SettingsError: nobody who analyses goes by the words.
+            SettingsError: the words name no player that can analyse.
             DataError, GameError: as `game_at`.
         """
         if self._means_game:
@@ -237,7 +237,7 @@ class Players:
         if self._path is not None:
             return game_at(self._path)
         if self._named:
-            self._in_words(make("go"))  # in any game, whoever is known analyses
+            self._in_words(make("go"))  # known words are players of any game
         return None
 
     @property
@@ -256,11 +256,11 @@ class Players:
         chosen = choose_player(game, path, runs=self._runs, backend=self._backend)
         self._say(chosen.sentence)
         player = chosen.player
-        player.make_ready()  # whoever asks has a search to time
+        player.make_ready()  # before the caller's search is timed
         if self.num_simulations is None:
             return player
         return player.judged_by(player.evaluator, replace(player.config, num_simulations=self.num_simulations))
 
     def _in_words(self, game: Rules) -> Player:
-        """Rollouts at any number of simulations, and the error for words that name nobody."""
+        """Rollouts with any number of simulations; raises SettingsError for unknown words."""
         return by_people_rules(search_contestant(self._named, game).player(game), game)

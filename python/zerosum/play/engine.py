@@ -5,12 +5,12 @@
     engine.think(Task(seconds=5.0))
     engine.wait()
 
-`think` returns at once. `on_report` is told what the search has found so far at a steady pace, and `on_answer` once for
-each `think`: when a limit is reached, or after `stop`. A `Task` that is endless is answered after `stop` alone, even if
-its position is solved. If the search fails, or `on_answer` does, `on_failure` answers instead. What is known of a
-position is kept when the next one follows from it by a few moves.
+`think` returns at once. `on_report` gets the analysis so far at regular intervals, `on_answer` the final analysis once
+for each `think`: when a limit is reached, or after `stop`. An endless `Task` is answered only after `stop`, even if
+its position is solved. If the search or `on_answer` fails, `on_failure` is called instead. The tree is kept when the
+next position follows by a few moves.
 
-The three functions are called from the search's thread. Values are for the player to move.
+The three functions are called in the search's thread. Values are for the player to move.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from zerosum.search import SearchConfig
 
 
 class Engine:
-    """One position at a time, thought about by a `Player`'s evaluator and settings."""
+    """One position at a time, searched with a `Player`'s evaluator and settings."""
 
     def __init__(
         self,
@@ -53,9 +53,9 @@ class Engine:
         self._stopped = threading.Event()
 
     def set_position(self, start: State | None = None, *, moves: Sequence[int] = ()) -> None:
-        """Think about the position after `moves` from `start`, the initial one if not given.
+        """Set the position: the one after `moves` from `start`, by default the initial one.
 
-        `start` is the same object as before where the game goes on: then what is known of the position is kept.
+        The tree is kept if `start` is the same object as before and the game goes on.
 
         Raises:
             GameError: a move is illegal; the position is as before.
@@ -65,32 +65,32 @@ class Engine:
 
     @property
     def state(self) -> State:
-        """The position to think about."""
+        """The current position."""
         return self._followed.state
 
     def new_game(self) -> None:
-        """Forget what is known; the position stays."""
+        """Forget the tree; the position stays."""
         self._require_idle()
         self._followed.change(self._config)
 
     def change(self, config: SearchConfig) -> None:
-        """Search with other settings from now on, and forget what is known."""
+        """Search with other settings from now on, and forget the tree."""
         self._config = config
         self.new_game()
 
     def follow(self, action: int) -> None:
-        """Go on by the move that was answered, in a thread of its own: a large tree takes a second for it.
+        """Advance by the answered move, in a thread of its own, because a large tree takes a second.
 
-        It may be called by `on_answer`, last of all.
+        `on_answer` may call this as its last action.
         """
         self._following = threading.Thread(target=self._followed.advance, args=(action,), name="advance")
         self._following.start()
 
     def think(self, task: Task) -> None:
-        """Begin, in a thread of its own.
+        """Begin a search in a thread of its own.
 
         Raises:
-            GameError: the rules leave no move here.
+            GameError: the game is over.
         """
         self._require_idle()
         if not self.game.legal_actions(self.state, past_soft_endings=True):
@@ -104,18 +104,18 @@ class Engine:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the search under way, if there is one, and return when it has been answered."""
+        """End the running search, if any, and return when it has been answered."""
         self._stopped.set()
         self.wait()
 
     def wait(self) -> None:
-        """Return when the search under way, if there is one, has been answered."""
+        """Return when the running search, if any, has been answered."""
         if self._thread is not None:
             self._thread.join()
 
     @property
     def is_thinking(self) -> bool:
-        """A search is under way, or waits to be stopped."""
+        """Whether a search is running, or waits to be stopped."""
         return self._thread is not None and self._thread.is_alive()
 
     @property
@@ -125,7 +125,7 @@ class Engine:
 
     def _require_idle(self) -> None:
         if self.is_thinking:
-            raise RuntimeError("a search is under way: stop it first")
+            raise RuntimeError("a search is running: stop it first")
         following, self._following = self._following, None
         if following is not None:
             following.join()

@@ -1,4 +1,4 @@
-"""A search that follows a game: what it knows of a position is kept while the game goes on."""
+"""A search that follows a game: its tree is kept while the game goes on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def continuation(known: Sequence[T], moves: Sequence[T]) -> Sequence[T] | None:
-    """The moves after those known; None if they begin otherwise."""
+    """The moves after the known ones; None if the known ones are not their beginning."""
     return moves[len(known) :] if moves[: len(known)] == known else None
 
 
@@ -28,11 +28,11 @@ class FollowedSearch:
     def set_position(self, start: State, actions: Sequence[int], *, keep: bool = True) -> None:
         """Go to the position after `actions` from `start`.
 
-        The tree is kept, if `keep` is set, where the actions continue those of the latest position and `start` is the
-        same object.
+        With `keep` the tree is kept if the actions continue those of the latest position and `start` is the same
+        object.
 
         Raises:
-            GameError: an action is illegal; the position stays as it was.
+            GameError: an action is illegal; the position stays.
         """
         game, actions = self.search.game, tuple(actions)
         new = continuation(self._actions, actions) if start is self._start else None
@@ -49,7 +49,7 @@ class FollowedSearch:
         self._start, self._actions, self.state = start, actions, state
 
     def advance(self, action: int, *, keep: bool = True) -> None:
-        """Go on by one legal action."""
+        """Make one legal action."""
         self.set_position(self._start, (*self._actions, action), keep=keep)
 
     def forget(self) -> None:
@@ -57,6 +57,6 @@ class FollowedSearch:
         self.search.reset(0, self.state)
 
     def change(self, config: SearchConfig) -> None:
-        """A new tree with other settings; the position stays."""
+        """Make a new tree with other settings; the position stays."""
         self.search = new_search(self.search.game, config)
         self.forget()

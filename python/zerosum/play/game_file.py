@@ -14,7 +14,7 @@ from zerosum.notation.game_files import GAMES, SUFFIXES, write_games
 from zerosum.notation.record import ENDINGS
 
 MOVES_SUFFIX = ".txt"
-"""Moves in a line, as `zerosum match --openings` reads them."""
+"""Ending of files with the moves in one line, as `zerosum match --openings` reads them."""
 
 
 def suffixes(game: Rules) -> list[str]:
@@ -31,18 +31,18 @@ def suffixes(game: Rules) -> list[str]:
 def save_game(
     path: Path, game: Rules, start: State, actions: Sequence[int], *, players: tuple[str, str], is_initial: bool
 ) -> None:
-    """Write a game, finished or not, in the format that the file's name ends in.
+    """Write a game, finished or not, in the format of the file's ending.
 
     Args:
-        path: The file; one that is there is replaced.
+        path: The file; an existing one is replaced.
         game: The game.
         start: The position before the first move.
         actions: The moves.
         players: The names of the first and the second player.
-        is_initial: Whether `start` is the game's own.
+        is_initial: Whether `start` is the game's initial position.
 
     Raises:
-        DataError: the name's ending is none of `suffixes`, or the file cannot be written.
+        DataError: the ending is not one of `suffixes`, or the file cannot be written.
     """
     if path.suffix.lower() not in suffixes(game):
         raise DataError(
@@ -68,5 +68,5 @@ def save_game(
         ending=ending if ending in ENDINGS else "",
     )
     if SUFFIXES[path.suffix.lower()] in ("kif", "csa") and not record.ending:
-        record = replace(record, result=None)  # these say a result by its reason alone
+        record = replace(record, result=None)  # these formats express a result only by its reason
     write_games([record], path)

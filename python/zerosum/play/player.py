@@ -75,13 +75,13 @@ class Player:
         self.game, self.step, self.learned_game = game, step, learned_game
         self._num_batches, self._batch_size = num_batches, batch_size
         self.evaluator = evaluator
-        # Without root noise any alpha will do; a given one saves `new_search` from measuring the game.
+        # Without root noise alpha has no effect; a given one saves `new_search` from measuring the game.
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
 
     @property
     def own_name(self) -> str:
-        """The name without its `@N`: an analysis has its own number of simulations."""
+        """The name without its `@N`, for analyses, which have their own numbers of simulations."""
         return split_player(self.name)[0]
 
     def with_rules(self, game: Rules) -> Player:
@@ -142,10 +142,9 @@ class Player:
 
         Args:
             state: A state, or the moves that lead there as people write them ("4 4 3").
-            num_simulations: Instead of the player's own.
-            seconds: Search for this time instead (at least one simulation), with several leaves in flight: as strong as
-                the time allows, but different on different machines. A proven position or a full memory ends the
-                search earlier.
+            num_simulations: Simulations, instead of the player's own number.
+            seconds: Search for this time instead (at least one simulation), with several leaves in flight. The result
+                depends on the machine. A proven position or a full memory ends the search earlier.
 
         Raises:
             GameError: a move is illegal, or the game is over there.
@@ -190,7 +189,7 @@ class Contestant(Protocol):
 
     @property
     def resign(self) -> ResignRule | None:
-        """The rule by which the match resigns for the player; None is never."""
+        """The rule by which the match resigns for the player; None if never."""
 
     def description(self) -> dict[str, Any]:
         """Everything else that its moves depend on, ready for JSON."""
@@ -260,9 +259,9 @@ class ProgramContestant:
 
 @dataclass(frozen=True)
 class AlphaBeta:
-    """Alpha-beta search of a fixed depth with a plain material count: plays any game, and learns nothing.
+    """Alpha-beta search of a fixed depth with a plain material count: it plays any game and learns nothing.
 
-    It is `zerosum._core.Game.alpha_beta`: at most `depth` plies, no quiescence; a decided end outweighs material.
+    It is `zerosum._core.Game.alpha_beta`: `depth` plies without quiescence search; a result outweighs material.
     """
 
     name: str
@@ -382,11 +381,10 @@ def load_player(
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
-    It searches with the run's settings, and with `num_simulations` per move if given. `game` is needed only for a game
-    of your own ("path.py:Class", an object or its rules) if the checkpoint lies outside of its run or the run does not
-    know where it is. `batch_size` is the usual
-    maximum of positions per batch of the network; matches use larger ones. A search by time keeps a batch per core in
-    flight, or two on a GPU.
+    It searches with the run's settings, and with `num_simulations` per move if given. `game` ("path.py:Class", an
+    object or its rules) is needed only for a game of your own whose checkpoint lies outside of its run, or whose
+    file the run does not know. `batch_size` is the usual maximum of positions per batch of the network; matches use
+    larger ones. A search by time keeps a batch per core in flight, or two on a GPU.
 
     Raises:
         DataError: no complete checkpoint exists, or its network does not fit the game.
@@ -440,7 +438,7 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
 
 
 def _own_rules(path: Path, name: str) -> str:
-    """The name of a game of one's own that a run has learned: its file, or the run's copy where that has moved."""
+    """The name of a user's game that a run has learned: its file, or the run's copy if the file has moved."""
 
     def tell(sentence: str) -> None:
         print(printable(sentence), file=sys.stderr)
@@ -477,7 +475,7 @@ def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int
 def parse_player(
     text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, backend: str = "auto", seed: int = 0
 ) -> OwnContestant:
-    """The player that a command line's words name.
+    """The player that the words of a command line name.
 
         random        uniformly random moves
         alphabeta     alpha-beta search that counts material; `@N` is its depth in plies
@@ -486,9 +484,9 @@ def parse_player(
         demo          the same of a run in the directory of runs
         connect4      the newest run of a game
 
-    With `@N` all after alphabeta search N simulations per move: "runs/demo@100". `batch_size` is the usual number of
-    positions per batch of the network (half of a match's games wait for each side), from `num_threads` threads at once;
-    `seed` is the seed of rollouts.
+    With `@N` all players after alphabeta search N simulations per move: "runs/demo@100". `batch_size` is the usual
+    number of positions per batch of the network (half of a match's games wait for each side), `num_threads` the number
+    of threads that evaluate at once, and `seed` the seed of rollouts.
 
     Raises:
         SettingsError: the player is unknown, or a number is out of range.
@@ -529,10 +527,10 @@ def split_player(text: str) -> tuple[str, int | None]:
 
 
 def existing_run(word: str, *, runs: Path | None = None) -> Path:
-    """The run or checkpoint that is named as a player, as `find_run` has it; a game without a run has the package's.
+    """The run or checkpoint that is named as a player, as in `find_run`, or else the package's network of a game.
 
     Raises:
-        SettingsError: there is none.
+        SettingsError: none is found.
     """
     path = find_run(word, runs=runs)
     if path is None and means_game(word):

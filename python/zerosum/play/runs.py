@@ -1,4 +1,4 @@
-"""Runs on disk: where they are, and which one a word means."""
+"""Runs on disk: their directory, and the run that a word means."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def means_game(word: str) -> bool:
 
 
 def require_run(word: str, *, runs: Path | None = None) -> Path:
-    """As `find_run`.
+    """As `find_run`, but it raises an error instead of returning None.
 
     Raises:
-        DataError: the word means no run.
+        DataError: the word does not name a run.
     """
     found = find_run(word, runs=runs)
     if found is not None:
@@ -59,15 +59,15 @@ def require_run(word: str, *, runs: Path | None = None) -> Path:
     if is_game_name(word):
         raise DataError(f"No run in {where} has learned {word}: train one, or name a run directory.")
     raise DataError(
-        f"{word} is not there: name a run directory, a checkpoint's JSON, a run in {where}, or a game that one of them"
-        " has learned."
+        f"{word} does not exist: name a run directory, a checkpoint's JSON, a run in {where}, or a game that one of"
+        " them has learned."
     )
 
 
 def newest_run(game: Rules, *, runs: Path | None = None) -> Path | None:
     """The directory in `runs` with the newest checkpoint whose network fits the game; None if there is none.
 
-    A run that has not learned yet, with the untrained network alone, does not count.
+    A run with only an untrained network does not count.
     """
     found = {run: newest for run in directories(runs) if (newest := newest_checkpoint(run / "checkpoints"))}
     fitting = [run for run, (_, info) in found.items() if info.step > 0 and info.encoder_id == game.spec.encoder_id]
@@ -81,18 +81,18 @@ def directories(runs: Path | None = None) -> list[Path]:
 
 
 def newest_checkpoint(directory: Path) -> tuple[Path, CheckpointInfo] | None:
-    """The newest checkpoint in a directory whose description is whole; None if there is none."""
+    """The newest checkpoint in a directory with a complete description, or None."""
     for path in reversed(list_checkpoints(directory)):
-        with contextlib.suppress(DataError):  # `load_player` says what is damaged, should it be taken
+        with contextlib.suppress(DataError):  # `load_player` reports the damage if the checkpoint is used
             return path, read_info(path)
     return None
 
 
 def network_at(path: Path) -> CheckpointInfo:
-    """What the newest checkpoint of a run or of a directory of checkpoints, or one checkpoint, says of its network.
+    """The description of a network: of a run or a directory of checkpoints (the newest), or of one checkpoint.
 
     Raises:
-        DataError: there is no checkpoint whose description is whole.
+        DataError: there is no checkpoint with a complete description.
     """
     if not path.exists():
         raise DataError(f"{path} does not exist: name a run directory or a checkpoint's JSON.")
@@ -110,7 +110,7 @@ def run_names(runs: Path | None = None) -> list[str]:
 
 
 def _is_run(path: Path) -> bool:
-    """Whether there is a file, or a directory that holds a run or checkpoints."""
+    """Whether a path is a file, or a directory with a run or checkpoints."""
     try:
         if path.is_file():
             return not is_game_name(str(path))
@@ -119,5 +119,5 @@ def _is_run(path: Path) -> bool:
             or (path / "checkpoints").is_dir()
             or bool(path.is_dir() and list_checkpoints(path))
         )
-    except (OSError, ValueError):  # a name that no file system takes
+    except (OSError, ValueError):  # not a valid name of a file
         return False

@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
+from typing_extensions import override
+
 from zerosum._core import Root, uniform
 from zerosum.base.settings import num_cores
 from zerosum.contest.clock import TimeLeft
-from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove
+from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
 from zerosum.contest.time_manager import Progress, TimeManager
 from zerosum.games import Rules, State, measure_game, start_state
 from zerosum.play.analysis import Analysis, win_rate
@@ -21,7 +23,7 @@ from zerosum.play.player import SearchContestant
 from zerosum.play.skill import drawn_action
 
 
-class SearchMover:
+class SearchMover(Mover):
     """A search of ours at one board, from game to game."""
 
     def __init__(
@@ -55,8 +57,8 @@ class SearchMover:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="advance")
         self._advanced: Future[None] | None = None
 
+    @override
     def new_game(self, number: int) -> None:
-        """See `zerosum.contest.mover.Mover`."""
         self._wait()
         self._followed = None
         self._game_number = number
@@ -66,8 +68,8 @@ class SearchMover:
         """Positions evaluated in all games."""
         return self._evaluations
 
+    @override
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
-        """See `zerosum.contest.mover.Mover`."""
         began = self._now()
         state = self._follow(start, actions)
         self._has_pondered = False
@@ -94,8 +96,9 @@ class SearchMover:
         self._advanced = self._pool.submit(self._followed.advance, action, keep=self._keeps_tree)
         return EngineMove(action, "", answer)
 
+    @override
     def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
-        """See `zerosum.contest.mover.Mover`: what is found of the opponent's move is kept for the answer to it."""
+        """Statistics below the opponent's move are kept for the answer."""
         self._follow(start, actions)
         self._drive(Task(is_endless=True), lambda: is_over.is_set() or self._is_closed.is_set())
         self._has_pondered = True
@@ -107,11 +110,12 @@ class SearchMover:
         self._evaluations += found.num_leaves
         return found
 
+    @override
     def end_game(self, result: float) -> None:
-        """See `zerosum.contest.mover.Mover`."""
+        pass
 
+    @override
     def close(self) -> None:
-        """See `zerosum.contest.mover.Mover`."""
         self._is_closed.set()
 
     def _wait(self) -> None:

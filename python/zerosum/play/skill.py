@@ -119,11 +119,11 @@ class Levels:
     player: str
     """`rollouts`, or the network's identity (`zerosum.play.player.SearchContestant.network`)."""
     levels: tuple[Level, ...]
-    """At least two, by skill."""
+    """At least two levels, ordered by skill."""
 
     def skill_for(self, elo: float) -> float:
         """The skill of a rating, interpolated between measured ones."""
-        # Where more skill measured weaker, it counts as equally strong.
+        # A skill that measured weaker than a lower one counts as equally strong.
         elos = np.maximum.accumulate([level.elo for level in self.levels])
         return float(np.interp(elo, elos, [level.skill for level in self.levels]))
 

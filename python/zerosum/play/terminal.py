@@ -1,6 +1,6 @@
-"""A game against a player in the terminal: a board, moves typed as the game writes them, and a few words besides.
+"""A game against a player in the terminal: a board, typed moves and a few commands.
 
-`play_in_terminal` reads and writes through two functions, so a test can be the human.
+`play_in_terminal` reads and writes through two functions, so tests can play.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ BOTH = frozenset({0, 1})
 
 COMMANDS = {
     "undo": "take back to your previous turn",
-    "hint": "what the computer thinks of the position",
+    "hint": "the computer's analysis of the position",
     "moves": "the legal moves",
     "board": "the board again",
-    "flip": "the board from the other side, or back",
-    "notation": "how moves are shown; 'notation uci' changes it, and moves are read in any",
-    "save": "the game into a file; 'save game.txt' keeps its moves",
-    "side": "change sides: the computer goes on with yours",
-    "strength": "how much the computer searches; 'strength 200' sets it to 200 simulations a move, '5s' to 5 seconds",
+    "flip": "show the board from the other side, or back",
+    "notation": "the notation of shown moves; 'notation uci' changes it. Moves are read in all notations",
+    "save": "save the game in a file; 'save game.txt' writes only its moves",
+    "side": "exchange sides with the computer",
+    "strength": "the computer's limit; 'strength 200' sets 200 simulations a move, 'strength 5s' 5 seconds",
     "help": "this list",
     "quit": "leave",
 }
@@ -47,16 +47,16 @@ def play_in_terminal(
     read: Callable[[str], str] = input,
     write: Callable[[str], None] = print,
 ) -> None:
-    """Play games until the human has had enough; Ctrl-C and the end of the input say so, too.
+    """Play games until the human quits, also by Ctrl-C or the end of the input.
 
     Args:
-        player: The opponent, who also gives the hints.
-        human_side: 0 moves first, 1 second; "both" is for two people, with the player to ask for hints.
-        seconds: That the player thinks about a move, instead of its number of simulations.
-        position: That games begin with, as people write it; "" is the initial one.
-        has_colours: Whether the board is drawn with a terminal's colours.
-        read: Answers a line, given the prompt; raises EOFError when there are no more.
-        write: Shows lines.
+        player: The opponent, which also gives the hints.
+        human_side: 0 moves first, 1 second; "both" is for two people, and the player only gives hints.
+        seconds: Seconds per move of the player, instead of its number of simulations.
+        position: The first position of the games, as people write it; "" is the initial one.
+        has_colours: Whether the board is drawn in colours.
+        read: Called with a prompt, returns a line; raises EOFError at the end.
+        write: Called with text to show.
 
     Raises:
         GameError: the game cannot read the position.
@@ -94,7 +94,7 @@ class _Table:
         self._has_quit = False
 
     def play(self) -> None:
-        """Turns, and new games, until the human quits."""
+        """Play games until the human quits."""
         whom = "both sides" if self._humans == BOTH else "second" if 1 in self._humans else "first"
         self._write(
             f"{self._game.spec.full_name} against {self._player.name}. You move {whom}. Type a move, or 'help'."
@@ -141,7 +141,7 @@ class _Table:
         return self._game.action_text(self._state, action, self._notation)
 
     def _show(self) -> None:
-        """The board, unless the computer is about to change it; the result, if the game is over."""
+        """Show the board, unless the computer is about to move, and the result if the game is over."""
         outcome = self._game.outcome(self._state)
         if outcome is None and self._game.player(self._state) not in self._humans:
             return
@@ -176,7 +176,7 @@ class _Table:
             self._write(f"{text!r} is not an answer: yes, no, undo or save.")
 
     def _command(self, text: str, not_a_move: GameError) -> None:
-        """Obey a command; say what is wrong with a line that is neither command nor move."""
+        """Execute a command; report the error in a line that is neither a command nor a move."""
         word, _, argument = text.partition(" ")
         word, argument = word.lower(), argument.strip()
         if word not in COMMANDS:
@@ -199,10 +199,10 @@ class _Table:
         commands[word]()
 
     def _undo(self) -> None:
-        """Back to the latest position before this one in which a human was to move."""
+        """Go back to the latest earlier position with a human to move."""
         turns = [ply for ply, state in enumerate(self._states[:-1]) if self._game.player(state) in self._humans]
         if not turns:
-            self._write("There is nothing to take back.")
+            self._write("There is no move to take back.")
             return
         self._back_to(turns[-1])
 
@@ -229,7 +229,7 @@ class _Table:
 
     def _flip(self) -> None:
         if self._game.picture(self._state) is None:
-            self._write("This game draws its board itself: it cannot be turned.")
+            self._write("This game draws its board by itself: it cannot be turned.")
             return
         self._is_flipped = not self._is_flipped
         self._board()

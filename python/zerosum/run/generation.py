@@ -312,7 +312,6 @@ class _VariedProgram:
     first_game: int
 
     def open(self, game: Rules) -> Mover:
-        """See `Program`."""
         return _VariedMover(self.program.open(game), self._factor)
 
     def _factor(self, number: int, ply: int) -> float:
