@@ -37,6 +37,7 @@ ORDER = (
     "report",
     "web",
     "bench",
+    "capacity",
     "cli",
     "__main__",
 )

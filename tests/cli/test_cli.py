@@ -38,6 +38,7 @@ COMMANDS = (
     *(
         "train",
         "import",
+        "plan",
         "play",
         "uci",
         "usi",

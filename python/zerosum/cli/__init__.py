@@ -9,7 +9,7 @@ from zerosum.cli import interrupts as interrupts  # isort: skip
 from zerosum.cli.application import app as app
 from zerosum.cli.application import main as main
 
-from zerosum.cli import training, engines, matches, records, runs, reports, analysis, web, rules, benches  # isort: skip
+from zerosum.cli import training, capacity, engines, matches, records, runs, reports, analysis, web, rules, benches  # isort: skip
 
 interrupts.raise_at_interrupt()
 
@@ -17,6 +17,7 @@ __all__ = [
     "analysis",
     "app",
     "benches",
+    "capacity",
     "engines",
     "main",
     "matches",
