@@ -15,17 +15,22 @@ from zerosum.analysis import go_query
 from zerosum.analysis.query import Query, QueryTurn
 from zerosum.games import State
 from zerosum.play.analysis import Analysis, AnalysisLine, lower_win_rate, win_rate
+from zerosum.play.player import Player
 
 DIGITS = 6
 NUM_GAMES = 200
-"""Random games for a position's ownership: standard errors are at most 0.07. Moves share as many by their visits."""
+"""Random games for a position's ownership, if no network tells it, with standard errors of at most 0.07.
+
+Moves share as many by their visits."""
 FEWEST_GAMES = 2
 """Least number of random games for each move."""
 
 
-def answer(query: Query, turn: QueryTurn, report: Analysis) -> dict[str, Any]:
-    """The answer of a search."""
-    seen = _Seen(query, turn.state)
+def answer(query: Query, turn: QueryTurn, report: Analysis, player: Player) -> dict[str, Any]:
+    """The answer of a search by `player`."""
+    seen = _Seen(query, turn.state, player)
+    if seen.is_go:
+        seen.learn_lead(report.value)
     is_go = query.game.spec.name == "go"
     found = _head(query, turn, is_during=report.stop_reason is None) | {
         "moveInfos": [
@@ -44,7 +49,7 @@ def answer(query: Query, turn: QueryTurn, report: Analysis) -> dict[str, Any]:
 
 def answer_without_search(query: Query, turn: QueryTurn) -> dict[str, Any]:
     """The answer for a position in which the game is over."""
-    seen = _Seen(query, turn.state)
+    seen = _Seen(query, turn.state, None)
     outcome = query.game.outcome(turn.state)
     assert outcome is not None
     value = outcome if query.game.player(turn.state) == 0 else -outcome
@@ -63,12 +68,21 @@ def _head(query: Query, turn: QueryTurn, *, is_during: bool) -> dict[str, Any]:
 class _Seen:
     """A position from the perspective that the query names."""
 
-    def __init__(self, query: Query, state: State) -> None:
-        self.query, self.state, self.game = query, state, query.game
+    def __init__(self, query: Query, state: State, searcher: Player | None) -> None:
+        self.query, self.state, self.game, self.searcher = query, state, query.game, searcher
+        self.added_lead = 0.0
+        """Points to add to `go_query.lead` of the position and of its moves."""
         self.player = self.game.player(state)
         self.sign = 1 if query.perspective in (None, self.player) else -1
         self.is_go = self.game.spec.name == "go"
         self.size = self.game.spec.board_shape[0]
+
+    def learn_lead(self, value: float) -> None:
+        """Take the position's lead from the network's ownership, if it has it, instead of from the search's value."""
+        assert self.searcher is not None
+        lead = go_query.expected_lead(self.searcher, self.state)
+        if lead is not None:
+            self.added_lead = (lead if self.player == 0 else -lead) - go_query.lead(value, self.size)
 
     def win_rate(self, value: float) -> float:
         """The win rate of a value for the player to move."""
@@ -84,7 +98,7 @@ class _Seen:
             "utilityLcb": _rounded(2 * lcb - 1),
             "visits": visits,
         }
-        return found | (self.scores(go_query.lead(value, self.size)) if self.is_go else {})
+        return found | (self.scores(go_query.lead(value, self.size) + self.added_lead) if self.is_go else {})
 
     def scores(self, lead: float) -> dict[str, float]:
         """KataGo's three score fields, which are equal here, and the standard deviation."""
@@ -128,7 +142,8 @@ class _Seen:
             return {}
         # Points belong to Black or White, not to the player to move.
         sign = self.sign if self.player == 0 else -self.sign
-        owners = go_query.ownership(self.game, state, num_games)
+        assert self.searcher is not None
+        owners = go_query.ownership(self.searcher, state, num_games)
         maps = {"ownership": sign * owners, "ownershipStdev": np.sqrt(1 - owners**2)}
         return {name: (maps[name].round(DIGITS) + 0.0).tolist() for name in wanted}
 

@@ -1,11 +1,11 @@
 """Go in KataGo's analysis protocol: boards, stones, moves and rules of queries, and fields of Go's answers.
 
-Values that the network does not predict have surrogates:
+Values that the network does not predict have surrogates (with an ownership head, `expected_lead` is the lead):
 
     scoreLead   SCALE * side * ln(p / (1 - p)) points for a win rate p, at most as for 0.999; after two passes the
                 score by the rules, without dead stones where they have friendly passes
     scoreStdev  the deviation of the logistic distribution behind scoreLead: pi / sqrt(3) * SCALE * side
-    ownership   how much more often Black than White owned a point at the ends of random games (`Game.ownership`)
+    ownership   the owner of a point at the end, by the network or by random games (`Player.ownership`)
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from zerosum.notation.go_words import (
     without_past,
 )
 from zerosum.notation.legality import options_of
+from zerosum.play.player import Player
 
 MIN_SIZE, MAX_SIZE = 5, 25
 SCALE = 0.25
@@ -266,11 +267,19 @@ def exact_lead(game: Rules, state: State, *, friendly_pass: bool) -> float | Non
     return judge(game, state).score() if friendly_pass else game.score(state)
 
 
-def ownership(game: Rules, state: State, num_games: int) -> NDArray[np.float64]:
-    """[points] in [-1, 1]: 1 if Black owns the point at the end of all random games, -1 if White does."""
-    owners = game.ownership(state, num_games, 0)
-    assert owners is not None
-    return owners.astype(np.float64)
+def ownership(player: Player, state: State, num_games: int) -> NDArray[np.float64]:
+    """[points] in [-1, 1], 1 for Black, as `Player.ownership`."""
+    owners = player.ownership(state, num_games=num_games)
+    assert owners is not None, "points of Go have owners"
+    return owners
+
+
+def expected_lead(player: Player, state: State) -> float | None:
+    """Black's expected lead in points by the network's ownership; None for a network without it."""
+    if not player.knows_owners:
+        return None
+    komi = float(options_of(player.game)["komi"])
+    return float(ownership(player, state, 0).sum()) - komi
 
 
 def policy(root: Root, num_actions: int) -> list[float]:

@@ -247,10 +247,10 @@ class AnalysisServer:
         due = first
         for report in analyst.reports(task, start=state):
             if report.stop_reason is not None:
-                self._say(answer(query, job.turn, report))
+                self._say(answer(query, job.turn, report, player))
             elif report.seconds >= due:
                 due = report.seconds + every
-                self._say(answer(query, job.turn, report))
+                self._say(answer(query, job.turn, report, player))
 
     def _warn_of_scoring(self, player: Player, game: Rules) -> None:
         """Warn once on stderr that scoring differs from what the network learned."""

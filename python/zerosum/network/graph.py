@@ -1,17 +1,20 @@
 """The network as a graph of operations, for every library that runs it but does not train it.
 
 `layers.py` defines the network. Here a checkpoint's weights are inserted, with each norm folded into the convolution
-before it, by the `Operations` of a library: `evaluators/openvino_graph.py` and `evaluators/onnx_graph.py`.
+before it, by the `Operations` of a library: `evaluators/openvino_graph.py`, `evaluators/onnx_graph.py` and, in NumPy,
+`evaluators/ownership.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.heads import Head
 from zerosum.network.layers import connect
 from zerosum.network.weights import NORM_EPSILON, NORM_PARTS, Weights
 
@@ -42,10 +45,19 @@ class Operations(Protocol):
 
 
 def graph(
-    operations: Operations, planes: Any, config: NetworkConfig, shape: NetworkShape, weights: Weights
+    operations: Operations,
+    planes: Any,
+    config: NetworkConfig,
+    shape: NetworkShape,
+    weights: Weights,
+    *,
+    heads: Iterable[Head] | None = None,
 ) -> dict[str, Any]:
-    """The network of `layers.connect` with these weights: the logits of each of `search_heads`, by its name."""
-    return connect(_Folded(operations, weights), planes, config, shape, config.search_heads)
+    """The network of `layers.connect` with these weights: the logits of each head, by its name.
+
+    The heads are `search_heads` if not given.
+    """
+    return connect(_Folded(operations, weights), planes, config, shape, config.search_heads if heads is None else heads)
 
 
 class _Folded:

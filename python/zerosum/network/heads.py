@@ -170,4 +170,5 @@ OWNERSHIP = Head(
     is_for_search=False,
 )
 """For each square the logit that the player to move owns it at the end of the game (KataGo, arXiv 1902.10565, section
-4.1). The result is a sum over many squares, and this head learns the part of each. It is only trained."""
+4.1). The result is a sum over many squares, and this head learns the part of each. Search does not use it; analyses do
+(`evaluators/ownership.py`)."""

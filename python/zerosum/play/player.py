@@ -18,6 +18,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zerosum._core import MAX_ALPHA_BETA_DEPTH, core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, near, nearest, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
@@ -25,6 +28,7 @@ from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.mover import Program, Terms
 from zerosum.evaluators import Evaluator, EvaluatorConfig, RolloutEvaluator, make_evaluator
 from zerosum.evaluators.evaluator import NetworkEvaluator
+from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
 from zerosum.games.python_game import Game, split_name
 from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
@@ -70,9 +74,10 @@ class Player:
         num_batches: int = 1,
         batch_size: int = LEAVES_A_BATCH,
         learned_game: str = "",
+        ownership: OwnershipNetwork | None = None,
     ) -> None:
         """`step` is the learner's step of the network, None without one; `learned_game` its game's full name."""
-        self.game, self.step, self.learned_game = game, step, learned_game
+        self.game, self.step, self.learned_game, self._ownership = game, step, learned_game, ownership
         self._num_batches, self._batch_size = num_batches, batch_size
         self.evaluator = evaluator
         # Without root noise alpha has no effect; a given one saves `new_search` from measuring the game.
@@ -111,7 +116,25 @@ class Player:
             num_batches=self._num_batches,
             batch_size=self._batch_size,
             learned_game=self.learned_game,
+            ownership=self._ownership,
         )
+
+    @property
+    def knows_owners(self) -> bool:
+        """Whether its network has an ownership head."""
+        return self._ownership is not None
+
+    def ownership(self, state: State, *, num_games: int) -> NDArray[np.float64] | None:
+        """[squares] in [-1, 1]: 1 where the first player will own the square at the end of the game, -1 the second.
+
+        The network's ownership head tells it, or without one `num_games` random games, always the same. If the game is
+        over, the squares have their owners. None in a game whose squares have no owners.
+        """
+        if self._ownership is None or self.game.ending(state) is not None:
+            owners = self.game.ownership(state, num_games, 0)
+            return None if owners is None else owners.astype(np.float64)
+        mine: NDArray[np.float64] = self._ownership.owners(self.game.encode([state]).planes())[0]
+        return mine if self.game.player(state) == 0 else -mine
 
     def config_by_time(self) -> SearchConfig:
         """The settings of a search by time, whose number of simulations is unknown when it begins."""
@@ -413,6 +436,7 @@ def load_player(
         num_batches=num_batches,
         batch_size=by_time,
         learned_game=info.full_name,
+        ownership=OwnershipNetwork(checkpoint) if has_ownership(checkpoint) else None,
     )
 
 

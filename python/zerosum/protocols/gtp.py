@@ -36,7 +36,7 @@ from zerosum.play.choice import Players
 from zerosum.play.player import Player
 from zerosum.play.runs import network_at
 from zerosum.protocols import gtp_params
-from zerosum.protocols.gtp_analysis import AnalysisOptions, kata_line, leela_line, parse_player
+from zerosum.protocols.gtp_analysis import AnalysisOptions, Owners, kata_line, leela_line, parse_player
 from zerosum.protocols.gtp_board import BLACK, GtpBoard
 from zerosum.protocols.gtp_params import GtpConfig
 from zerosum.protocols.gtp_player import GtpPlayer, Teller
@@ -551,15 +551,15 @@ class GtpEngine:
         options = AnalysisOptions.parse(words, self._board)
         for name in options.unknown:
             self._warn(f"{name} is left out: no network knows it.")
-        if options.owners:
-            _ = self._board.judged  # computed in this thread, before the search's clock runs
         return options
 
     def _teller(self, options: AnalysisOptions, line_of: LineOf) -> Teller:
         board = self._board
+        # Computed in this thread, before the search's clock runs.
+        owners = self._player.ownership(board) if options.owners else None
 
         def tell(report: Analysis) -> None:
-            self._write(f"{line_of(report, options, board)}\n")
+            self._write(f"{line_of(report, options, board, owners)}\n")
 
         return tell
 
@@ -569,7 +569,7 @@ class GtpEngine:
         return ""
 
 
-LineOf = Callable[[Analysis, AnalysisOptions, GtpBoard], str]
+LineOf = Callable[[Analysis, AnalysisOptions, GtpBoard, Owners], str]
 
 
 def _options_of(words: list[str]) -> AnalysisOptions:

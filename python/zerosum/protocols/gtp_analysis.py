@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zerosum.base.errors import GameError
 from zerosum.notation.go_words import PLAYERS
@@ -15,6 +16,9 @@ from zerosum.play.analysis import Analysis, lower_win_rate, win_rate
 from zerosum.protocols.gtp_board import GtpBoard
 
 DEFAULT_INTERVAL_S = 0.5
+
+Owners = NDArray[np.float64] | None
+"""[points] in [-1, 1], 1 for Black (`Player.ownership`); None unless they are requested."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def _number(word: str) -> int:
     return int(word)
 
 
-def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> str:
+def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard, _owners: Owners) -> str:
     """A line of lz-analyze: win rates, priors and bounds in ten-thousandths, for the player to move."""
     return " ".join(
         f"info move {move.vertex} visits {move.visits} winrate {_whole(move.winrate)} prior {_whole(move.prior)}"
@@ -134,10 +138,10 @@ def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> s
     )
 
 
-def kata_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> str:
+def kata_line(report: Analysis, options: AnalysisOptions, board: GtpBoard, owners: Owners) -> str:
     """A line of kata-analyze: win rates, priors and bounds in [0, 1], for the player to move.
 
-    `utility` is the expected result, in [-1, 1]; owners come from the ends of random games, 1 for the player to move.
+    `utility` is the expected result, in [-1, 1]. In the line, 1 in `ownership` is for the player to move.
     """
     told = [
         f"info move {move.vertex} visits {move.visits} utility {2 * move.winrate - 1:.6f} winrate {move.winrate:.6f}"
@@ -147,7 +151,6 @@ def kata_line(report: Analysis, options: AnalysisOptions, board: GtpBoard) -> st
     if options.has_root:
         winrate = win_rate(report.root.value)
         told.append(f"rootInfo visits {report.num_visits} utility {2 * winrate - 1:.6f} winrate {winrate:.6f}")
-    owners = board.judged.ownership if options.owners else None
     for name in options.owners:
         assert owners is not None
         values = owners * (1 if options.player == 0 else -1) if name == "ownership" else np.sqrt(1 - owners**2)

@@ -10,12 +10,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zerosum._core import Root
 from zerosum.base.errors import GameError
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
 from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, measure_game
+from zerosum.notation.go_status import NUM_GAMES
 from zerosum.notation.legality import game_of, options_of
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.driver import Task
@@ -109,6 +113,18 @@ class GtpPlayer:
         """The evaluator of positions."""
         assert self._player is not None
         return self._player.evaluator
+
+    def ownership(self, board: GtpBoard) -> NDArray[np.float64]:
+        """[points] in [-1, 1], 1 for Black, as `Player.ownership`.
+
+        Raises:
+            DataError: no player fits the board.
+        """
+        self.sit_down(board)
+        assert self._player is not None
+        owners = self._player.ownership(board.state, num_games=NUM_GAMES)
+        assert owners is not None, "points of Go have owners"
+        return owners
 
     def _take_answer(self, report: Analysis) -> None:
         self._answer = report

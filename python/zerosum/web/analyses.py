@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerosum.games import Rules, State
+from zerosum.games import State
 from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.player import Player
 from zerosum.web.boards import move_cells
 
 MOST_LINES = 5
@@ -64,9 +65,9 @@ def heat(found: Analysis) -> dict[str, list[list[float]]]:
     return {name: [[cell, round(share, 4)] for cell, share in cells.items()] for name, cells in shares.items()}
 
 
-def ownership(game: Rules, state: State, *, num_games: int = OWNERSHIP_GAMES) -> list[float] | None:
-    """Ownership of each cell in [-1, 1] for the first player, by random games; None in games without a score."""
-    if game.score(state) is None:
+def ownership(player: Player, state: State, *, num_games: int = OWNERSHIP_GAMES) -> list[float] | None:
+    """Ownership of each cell in [-1, 1] for the first player (`Player.ownership`); None in games without a score."""
+    if player.game.score(state) is None:
         return None
-    found = game.ownership(state, num_games, 0)
+    found = player.ownership(state, num_games=num_games)
     return None if found is None else [round(float(share), 2) for share in found]

@@ -136,7 +136,7 @@ async def _look(visit: Visit, study: Study, player: Player, lines: int) -> None:
     seconds = min(LOOK_SECONDS, visit.house.limits.seconds)
     found = await visit.house.searches.search(player, state, seconds=seconds, num_lines=lines, on_report=tell)
     tell(found)
-    if (owned := await visit.house.searches.call(lambda: ownership(study.game, state))) is not None:
+    if (owned := await visit.house.searches.call(lambda: ownership(player, state))) is not None:
         visit.tell("owned", depth=depth, ownership=owned)
 
 

@@ -1,0 +1,77 @@
+"""Whose each square will be at the end of the game, by a network's ownership head, in NumPy.
+
+The head is only trained with (`network/heads.py`), so it is not in the graphs that search. People ask for it a few
+times a second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms.
+
+Shape suffixes: B positions, F and G filters, H and W the board, K kernel, S squares.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.network import Checkpoint
+from zerosum.network.graph import graph
+from zerosum.network.heads import OWNERSHIP
+
+
+class OwnershipNetwork:
+    """A network with an ownership head, which has learned from whole games of self-play."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        """The checkpoint's network must have the head (`has_ownership`)."""
+        assert has_ownership(checkpoint), "the network has no ownership head"
+        self._checkpoint = checkpoint
+
+    def owners(self, planes_BCHW: NDArray[np.float32]) -> NDArray[np.float64]:
+        """[B, S] in [-1, 1], row by row from the top left: 1 where the square will be the player to move's."""
+        info, weights = self._checkpoint.info, self._checkpoint.weights
+        outputs = graph(_Operations(), planes_BCHW, info.network, info.shape, weights, heads=[OWNERSHIP])
+        # 2 / (1 + exp(-logit)) - 1
+        owners: NDArray[np.float64] = np.tanh(outputs[OWNERSHIP.name].astype(np.float64) / 2)
+        return owners
+
+
+def has_ownership(checkpoint: Checkpoint) -> bool:
+    """Whether the network has an ownership head."""
+    return OWNERSHIP in checkpoint.info.network.heads
+
+
+class _Operations:
+    """`network.graph.Operations` on arrays, in float32."""
+
+    def convolve(
+        self, x: NDArray[np.float32], name: str, kernel: NDArray[np.float32], shift: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        height, width, side = x.shape[2], x.shape[3], kernel.shape[2]
+        reach = side // 2
+        padded = np.pad(x, ((0, 0), (0, 0), (reach, reach), (reach, reach)))
+        # One matrix product for each place of the kernel.
+        y_GBHW = sum(
+            np.tensordot(kernel[:, :, i, j], padded[:, :, i : i + height, j : j + width], axes=(1, 1))
+            for i in range(side)
+            for j in range(side)
+        )
+        return np.swapaxes(y_GBHW, 0, 1) + shift[:, None, None]
+
+    def linear(
+        self, x: NDArray[np.float32], name: str, weight: NDArray[np.float32], bias: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        return x @ weight.T + bias
+
+    def relu(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.maximum(x, 0)
+
+    def add(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
+        return x + y
+
+    def flatten(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        return x.reshape(len(x), -1)
+
+    def mean_of_squares(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        means: NDArray[np.float32] = x.mean(axis=(2, 3))
+        return means
+
+    def join(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.concatenate([x, y], axis=1)
