@@ -25,6 +25,7 @@ ORDER = (
     "selfplay",
     "learner",
     "data_parallel",
+    "cluster",
     "notation",
     "contest",
     "external",
@@ -42,11 +43,11 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"replay", "selfplay", "learner", "data_parallel", "run"}
+TRAINING_HALF = {"replay", "selfplay", "learner", "data_parallel", "cluster", "run"}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino", "onnx", "onnxruntime"}
-EVERY_LIBRARY = {*NETWORK_LIBRARIES, "pyarrow", "tensorboard"}
+EVERY_LIBRARY = {*NETWORK_LIBRARIES, "pyarrow", "tensorboard", "ray"}
 NOT_FOR_ENGINES = {*NETWORK_LIBRARIES, *(f"zerosum.{module}" for module in TRAINING_HALF)}
 LIGHT = {
     "": {*EVERY_LIBRARY, "numpy", "typing", "zerosum._core"},
@@ -57,6 +58,8 @@ LIGHT = {
     "network": NETWORK_LIBRARIES,
     "evaluators": NETWORK_LIBRARIES,
     "selfplay.worker_process": EVERY_LIBRARY,
+    "cluster": EVERY_LIBRARY,
+    "run.training": {"ray"},
     "play.player": NOT_FOR_ENGINES,
     "analysis.analyst": NOT_FOR_ENGINES,
     "protocols.uci": NOT_FOR_ENGINES,

@@ -45,6 +45,13 @@ def train(
             help="Learn from the games of `import` and `generate`, without playing.",
         ),
     ] = False,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Play the games on a Ray cluster: its address `host:port`, or `local` for one on this machine.",
+        ),
+    ] = "",
     repeat: Annotated[
         int,
         typer.Option(
@@ -81,13 +88,13 @@ def train(
         print_plan(game, directory, preset=preset, asked=asked)
         return
     if repeat == 1:
-        train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides)
+        train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides, cluster=cluster)
         return
     runs = [directory.with_name(f"{directory.name}-{number}") for number in range(1, repeat + 1)]
     for number, path in enumerate(runs):
         # An existing run keeps its seed.
         own = None if (path / "config.toml").exists() else (seed or 0) + number
-        train_run(game, path, preset=preset, minutes=minutes, seed=own, overrides=overrides)
+        train_run(game, path, preset=preset, minutes=minutes, seed=own, overrides=overrides, cluster=cluster)
     print(f"All {repeat} runs together on one page: {command_text('report', *runs)}")
 
 

@@ -36,6 +36,7 @@ from zerosum.replay.journal import (
     game_entries,
     parse_journal,
     ply_entry,
+    record_entries,
     start_entry,
 )
 from zerosum.replay.records import GameHeader, GameRecord, PlyRecord, RunningGame
@@ -202,10 +203,26 @@ class GameStore:
         """
         with self._lock, self._disk():
             assert record.game_id == self._next_game_id, (record.game_id, self._next_game_id)
-            for entry in _record_entries(record):
+            for entry in record_entries(record):
                 self._journal.append(entry)
             self._finished.append(record)
             self._next_game_id += 1
+        self._seal(at_least=self._games_per_shard)
+
+    def take_games(self, records: Sequence[GameRecord]) -> None:
+        """Add finished games that were played elsewhere, with one write.
+
+        Their numbers are new to the store, or those of games in flight, which have ended with them. They count when
+        this returns. A kill meanwhile leaves the first of them finished, and of the next one the plies in flight.
+        """
+        with self._lock, self._disk():
+            for record in records:
+                assert record.game_id in self._running or record.game_id >= self._first_new_id, record.game_id
+            self._journal.append(b"".join(entry for record in records for entry in record_entries(record)))
+            for record in records:
+                self._running.pop(record.game_id, None)
+                self._finished.append(record)
+                self._next_game_id = max(self._next_game_id, record.game_id + 1)
         self._seal(at_least=self._games_per_shard)
 
     def forget_running(self) -> None:
@@ -234,7 +251,7 @@ class GameStore:
     def _confirm(self, game: RunningGame, *, outcome: float, ending: str) -> GameRecord:
         record = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
         recorded = self._recorded.pop(game.header.game_id)
-        if list(_record_entries(record)) != list(_record_entries(recorded)):
+        if list(record_entries(record)) != list(record_entries(recorded)):
             raise RunError(
                 f"Game {record.game_id} was played again and is not the game recorded in {self._directory}: the "
                 "machine, a version or a file has changed. Nothing was overwritten. Go on as it was then, or "
@@ -311,7 +328,7 @@ class GameStore:
         """The second half of a seal, after the shard (if any) is written."""
         unsealed = self._finished[seal.num_games :]
         entries = [_journal_begin(seal.number + 1)]
-        entries += [entry for record in unsealed for entry in _record_entries(record)]
+        entries += [entry for record in unsealed for entry in record_entries(record)]
         entries += [entry for game in self._running.values() for entry in game_entries(game)]
         self._write(seal.journal, b"".join(entries))
         self._append_line("seal", vars(seal))
@@ -500,12 +517,6 @@ class GameStore:
 
 def _num_positions(records: Iterable[GameRecord]) -> int:
     return sum(record.num_positions for record in records)
-
-
-def _record_entries(record: GameRecord) -> Iterator[bytes]:
-    plies = [record.ply(index) for index in range(record.num_plies)]
-    yield from game_entries(RunningGame(header=record.header, plies=plies))
-    yield end_entry(record.game_id, record.num_plies, outcome=record.outcome, ending=record.ending)
 
 
 def _journal_begin(number: int) -> bytes:

@@ -151,6 +151,13 @@ def game_entries(game: RunningGame) -> Iterator[bytes]:
         yield ply_entry(game.header.game_id, index, ply)
 
 
+def record_entries(record: GameRecord) -> Iterator[bytes]:
+    """All entries of a finished game."""
+    plies = [record.ply(index) for index in range(record.num_plies)]
+    yield from game_entries(RunningGame(header=record.header, plies=plies))
+    yield end_entry(record.game_id, record.num_plies, outcome=record.outcome, ending=record.ending)
+
+
 def _entry(kind: _Kind, payload: bytes) -> bytes:
     head = _HEAD.pack(len(payload), kind)
     return MAGIC + head + _CRC.pack(zlib.crc32(payload, zlib.crc32(head))) + payload

@@ -31,6 +31,7 @@ from zerosum.base.settings import (
     setting,
     to_mapping,
 )
+from zerosum.cluster import ClusterConfig
 from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.evaluators.device import num_devices, uses_gpu
 from zerosum.games import Rules, measure_game
@@ -171,6 +172,7 @@ class RunConfig:
     network: NetworkConfig
     learner: LearnerConfig
     strength: StrengthConfig
+    cluster: ClusterConfig
 
     @property
     def learning_seconds(self) -> float | None:
@@ -216,8 +218,11 @@ SECTIONS: dict[str, type] = {
     "network": NetworkConfig,
     "learner": LearnerConfig,
     "strength": StrengthConfig,
+    "cluster": ClusterConfig,
 }
 """The sections of `config.toml`: the fields of a `RunConfig` after `game` and `preset`."""
+LATER_SECTIONS = {"cluster"}
+"""Sections that the `config.toml` of an older version does not have."""
 
 
 def preset_names() -> list[str]:
@@ -454,7 +459,7 @@ def load_config(path: Path) -> RunConfig:
         for section in values:
             _require_section(section)
         for section in SECTIONS:
-            if not isinstance(values.get(section), dict):
+            if not isinstance(values.get(section, {} if section in LATER_SECTIONS else None), dict):
                 raise DataError(
                     f"{path} has no section [{section}]: the file is cut off. Restore it from a copy, or start a new"
                     f" run."

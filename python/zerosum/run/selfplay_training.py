@@ -25,6 +25,7 @@ from typing import Any
 
 from zerosum.base.errors import RunError, command_text
 from zerosum.base.files import writing
+from zerosum.cluster import ClusterSelfplay
 from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules
 from zerosum.games.source_files import OBJECT
@@ -38,7 +39,7 @@ from zerosum.run.forecast import forecast
 from zerosum.run.learning import learn_step, network_now, open_checkpoint, restored_learner
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
-from zerosum.selfplay import SelfplayTask, SelfplayThreads
+from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.worker import num_trees
 
 LATEST_START = 0.1
@@ -51,9 +52,19 @@ class SelfplayTraining:
     """One process's part in a run that learns from self-play."""
 
     def __init__(
-        self, directory: Path, game: Rules, config: RunConfig, report: Callable[[str], None], stop: threading.Event
+        self,
+        directory: Path,
+        game: Rules,
+        config: RunConfig,
+        report: Callable[[str], None],
+        stop: threading.Event,
+        *,
+        cluster: str = "",
     ) -> None:
-        """Open the run and continue it. Setting `stop` ends the training soon and cleanly."""
+        """Open the run and continue it. Setting `stop` ends the training soon and cleanly.
+
+        Self-play is on the cluster at the address `cluster`, or on this machine if it is "".
+        """
         self._directory, self._game, self._config, self._report = directory, game, config, report
         self._stop = stop
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
@@ -69,7 +80,7 @@ class SelfplayTraining:
         self._learner = restored_learner(config, game, checkpoint, state, info, report)
         self._saved_step = checkpoint.info.step
         self._restore_counts(info)
-        self._begin_selfplay(checkpoint, first_game_id)
+        self._begin_selfplay(checkpoint, first_game_id, cluster)
         self._budget = Budget(
             config,
             elapsed_s=self._measures.elapsed_before,
@@ -104,7 +115,7 @@ class SelfplayTraining:
         self._simulations_before = int(info.get("simulations", 0))
         self._learner_cpu_s = float(info.get("learner_cpu_s", 0.0))
 
-    def _begin_selfplay(self, checkpoint: Checkpoint, first_game_id: int) -> None:
+    def _begin_selfplay(self, checkpoint: Checkpoint, first_game_id: int, cluster: str) -> None:
         """Make the evaluator and the workers, which continue the games in flight, and report them."""
         config, game, report = self._config, self._game, self._report
         num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
@@ -112,12 +123,10 @@ class SelfplayTraining:
         self._evaluator = make_evaluator(
             checkpoint,
             config.training.evaluator,
-            num_threads=1 if in_processes else num_workers,
+            num_threads=1 if in_processes or cluster else num_workers,
             batch_size=num_games,
         )
         self._network_step = checkpoint.info.step
-        # A deterministic run begins its games in flight anew.
-        running = {} if self._is_deterministic else self._store.running
         task = SelfplayTask(
             game=game,
             search=config.search,
@@ -130,7 +139,23 @@ class SelfplayTraining:
             game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
         )
-        self._selfplay = new_selfplay(task, checkpoint, config, running=running.values(), report=report)
+        # A deterministic run begins its games in flight anew.
+        running = {} if self._is_deterministic else self._store.running
+        self._selfplay: Selfplay
+        if cluster:
+            self._selfplay = ClusterSelfplay(
+                task,
+                checkpoint,
+                address=cluster,
+                config=config.cluster,
+                game=config.game,
+                store=self._store,
+                directory=self._directory,
+                evaluator=config.training.evaluator,
+                report=report,
+            )
+        else:
+            self._selfplay = new_selfplay(task, checkpoint, config, running=running.values(), report=report)
         if num_positions := self._store.num_positions:
             report(
                 f"Going on: {self._store.num_games:,} games and {num_positions:,} positions recorded,"
@@ -138,10 +163,8 @@ class SelfplayTraining:
                 f" {self._measures.elapsed_before / 60:.1f} {minutes_word(config.training)} used."
             )
         kind = "process" if in_processes else "thread"
-        report(
-            f"  self-play: {num_games} games a {kind}{why}; workers: {num_workers}; evaluator:"
-            f" {self._evaluator.description}."
-        )
+        place = f"actors of the cluster {cluster!r}" if cluster else f"workers: {num_workers}"
+        report(f"  self-play: {num_games} games a {kind}{why}; {place}; evaluator: {self._evaluator.description}.")
         if config.game.startswith(OBJECT) and num_workers > 1:
             report(
                 "  The workers share one process, because no other process can load"

@@ -23,8 +23,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from zerosum.base.errors import printable
+from zerosum.base.errors import SettingsError, printable
+from zerosum.cluster import require_ray
 from zerosum.games import Game, Rules
+from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape
 from zerosum.network.weights import num_parameters, policy_remark
 from zerosum.run.config import RunConfig, asked_settings, budget_words
@@ -46,6 +48,7 @@ def train(
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
+    cluster: str = "",
     report: Report = print,
 ) -> None:
     """Train an agent for a game in a run directory, from nothing or from where the run stopped.
@@ -61,6 +64,8 @@ def train(
         seed: Keys every random draw of a new run.
         settings: By name, {"search.num_simulations": 64}, or by section, {"search": {"num_simulations": 64}}.
         overrides: `section.name=value`, as on the command line; they take precedence over `settings`.
+        cluster: Address of a Ray cluster that plays the games, `host:port` or `auto`; `local` for a new one on this
+            machine. This process learns and writes the run. "" for self-play in this process.
         report: Gets the progress, line by line.
 
     Raises:
@@ -79,7 +84,8 @@ def train(
     def planned() -> RunConfig:
         return plan(directory, given.rules, given.name, preset=preset, asked=asked)
 
-    planned()  # refuse what can be refused before the directory is made
+    # Refuse what can be refused before the directory is made.
+    _require_cluster(planned(), cluster)
     with hold(directory), _stop_on_signals() as stop:
         config = planned()  # again, now that no other process can change the run
         write_config(directory, config)
@@ -87,9 +93,26 @@ def train(
         _describe(config, given.rules, directory, say)
         with _repeatable_torch() if config.training.deterministic else contextlib.nullcontext():
             if config.training.source == "selfplay":
-                SelfplayTraining(directory, given.rules, config, say, stop).run()
+                SelfplayTraining(directory, given.rules, config, say, stop, cluster=cluster).run()
             else:
                 RecordTraining(directory, given.rules, config, say, stop).run()
+
+
+def _require_cluster(config: RunConfig, cluster: str) -> None:
+    """Check that a run can be trained on a cluster, if it is to be. Raises SettingsError."""
+    if not cluster:
+        return
+    training = config.training
+    if training.deterministic:
+        raise SettingsError("a deterministic run plays on one thread: leave out --cluster, or start another run.")
+    if training.source != "selfplay":
+        raise SettingsError(f"training.source is {training.source!r}, which plays no games: leave out --cluster.")
+    if config.game.startswith(OBJECT):
+        raise SettingsError(
+            f"no other process can load {config.game.removeprefix(OBJECT)}: for a cluster, name a class in a file,"
+            " path.py:Class."
+        )
+    require_ray()
 
 
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:

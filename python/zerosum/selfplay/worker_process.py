@@ -23,7 +23,7 @@ import time
 import traceback
 from dataclasses import dataclass
 from itertools import count
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from zerosum.base import errors
 from zerosum.base.errors import ZerosumError
@@ -33,7 +33,7 @@ from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
 from zerosum.replay import GameHeader, GameRecord, PlyRecord
-from zerosum.replay.journal import PlyEntry, end_entry, ply_entry, read_entries, start_entry
+from zerosum.replay.journal import end_entry, parse_journal, ply_entry, start_entry
 from zerosum.replay.records import RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
@@ -81,9 +81,12 @@ def read_frame(file: IO[bytes]) -> tuple[Kind, bytes] | None:
     return (Kind(kind), payload) if len(payload) == size else None
 
 
-@dataclass(frozen=True)
-class WorkerTask:
-    """The task of a worker process."""
+TaskT = TypeVar("TaskT", bound="PlayTask")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayTask:
+    """The settings of self-play in another process."""
 
     game: str
     """The game's name as `zerosum.games.make` takes it, with an absolute path."""
@@ -96,16 +99,13 @@ class WorkerTask:
     settings_hash: str
     num_staggered: int
     """See `SelfplayTask.num_staggered`."""
-    first_game_id: int
-    game_id_step: int
-    """The worker's games have the numbers first_game_id, first_game_id + game_id_step, and so on."""
 
     def to_json(self) -> bytes:
-        """The payload of TASK."""
+        """The task as text."""
         return json.dumps(dataclasses.asdict(self)).encode()
 
-    @staticmethod
-    def from_json(text: bytes) -> WorkerTask:
+    @classmethod
+    def from_json(cls: type[TaskT], text: bytes) -> TaskT:
         """The inverse of `to_json`."""
         values: dict[str, Any] = json.loads(text)
         sections = {
@@ -116,11 +116,28 @@ class WorkerTask:
         }
         for section, config_type in sections.items():
             values[section] = from_mapping(config_type, values[section], section)
-        return WorkerTask(**values)
+        return cls(**values)
+
+    def checkpoint(self, packed: bytes, game: Rules) -> Checkpoint:
+        """The network of `pack_weights`."""
+        import safetensors.numpy as safetensors
+
+        (step,) = _STEP.unpack_from(packed)
+        info = CheckpointInfo.describe(game.spec, self.network, step=step)
+        return Checkpoint(info=info, weights=safetensors.load(packed[_STEP.size :]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerTask(PlayTask):
+    """The task of a worker process: the payload of TASK."""
+
+    first_game_id: int
+    game_id_step: int
+    """The worker's games have the numbers first_game_id, first_game_id + game_id_step, and so on."""
 
 
 def pack_weights(checkpoint: Checkpoint) -> bytes:
-    """The payload of WEIGHTS."""
+    """A network's step and weights: the payload of WEIGHTS."""
     import safetensors.numpy as safetensors
 
     return _STEP.pack(checkpoint.info.step) + safetensors.save(checkpoint.weights)
@@ -165,13 +182,8 @@ class _Commands:
         """The first three frames. Raises EOFError if the parent ends before."""
         task = WorkerTask.from_json(self._payload())
         game = make(task.game)
-        running: dict[int, RunningGame] = {}
-        for entry in read_entries(self._payload()):
-            if isinstance(entry, GameHeader):
-                running[entry.game_id] = RunningGame(header=entry)
-            elif isinstance(entry, PlyEntry):
-                running[entry.game_id].plies.append(entry.ply)
-        checkpoint = self._checkpoint(self._payload(), task, game)
+        running = parse_journal(self._payload()).running
+        checkpoint = task.checkpoint(self._payload(), game)
         self.network_step = checkpoint.info.step
         return task, game, running, checkpoint
 
@@ -181,7 +193,7 @@ class _Commands:
             while (frame := read_frame(self._file)) is not None:
                 kind, payload = frame
                 if kind == Kind.WEIGHTS:
-                    checkpoint = self._checkpoint(payload, task, game)
+                    checkpoint = task.checkpoint(payload, game)
                     evaluator.update(checkpoint)
                     self.network_step = checkpoint.info.step
                 elif kind == Kind.PAUSE:
@@ -202,14 +214,6 @@ class _Commands:
             raise EOFError
         return frame[1]
 
-    @staticmethod
-    def _checkpoint(payload: bytes, task: WorkerTask, game: Rules) -> Checkpoint:
-        import safetensors.numpy as safetensors
-
-        (step,) = _STEP.unpack_from(payload)
-        info = CheckpointInfo.describe(game.spec, task.network, step=step)
-        return Checkpoint(info=info, weights=safetensors.load(payload[_STEP.size :]))
-
 
 def main() -> None:
     """Run a worker process: commands on standard input, entries of games on standard output."""
@@ -225,7 +229,7 @@ def main() -> None:
     except (EOFError, BrokenPipeError):
         pass  # the parent is gone
     except ZerosumError as error:
-        write_all(answers, frame_of(Kind.FAILED, json.dumps([_public_class(error), str(error)]).encode()))
+        write_all(answers, frame_of(Kind.FAILED, json.dumps([public_class(error), str(error)]).encode()))
 
 
 def _play(commands: _Commands, answers: int) -> None:
@@ -255,7 +259,7 @@ def _play(commands: _Commands, answers: int) -> None:
         write_all(answers, frame_of(Kind.PLAYED, counts + log.take_entries()))
 
 
-def _public_class(error: ZerosumError) -> str:
+def public_class(error: ZerosumError) -> str:
     """The name of an error's nearest public class in `zerosum.base.errors`."""
     return next(base.__name__ for base in type(error).__mro__ if base.__module__ == errors.__name__)
 

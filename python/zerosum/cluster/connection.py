@@ -1,0 +1,190 @@
+"""The connection to Ray: a private cluster of this machine, or one that exists. Ray is imported here alone.
+
+What Ray opens, starts and pickles is described in docs/cluster.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import logging
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from zerosum.base.errors import RunError, SettingsError, printable
+from zerosum.base.settings import num_cores
+
+LOCAL = "local"
+"""The address that means a new cluster on this machine alone."""
+AUTO = "auto"
+"""The address that means the cluster that this machine is a node of, as Ray finds it."""
+ANSWER_S = 10.0
+"""Longest time until a head takes a connection."""
+OBJECT_STORE_BYTES = 256 << 20
+"""Shared memory of a local cluster, for networks and blocks on their way."""
+
+LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""Ray's variable that, if 0, makes it listen on the loopback interface alone, on every system."""
+
+
+def require_ray() -> None:
+    """Check that Ray is installed, without importing it.
+
+    Raises:
+        SettingsError: it is not; the message says how to install it.
+    """
+    if importlib.util.find_spec("ray") is None:
+        raise SettingsError(
+            "--cluster needs Ray, which is not installed: pip install 'zerosum[cluster]', or pip install ray."
+        )
+
+
+@dataclass(frozen=True)
+class Node:
+    """A machine of the cluster that can run actors."""
+
+    node_id: str
+    """Ray's number of the node, in hexadecimal."""
+    host: str
+    cpus: int
+    gpus: float
+
+    @property
+    def name(self) -> str:
+        """The host, and the beginning of the number, because a host can have several nodes."""
+        return f"{self.host}:{self.node_id[:6]}"
+
+
+class Connection:
+    """An open connection to Ray."""
+
+    def __init__(self, ray: Any) -> None:
+        self.ray: Any = ray
+        """The module."""
+
+    def nodes(self) -> list[Node]:
+        """The nodes that are alive."""
+        return [
+            Node(
+                node["NodeID"],
+                printable(str(node["NodeManagerHostname"])),
+                int(node["Resources"].get("CPU", 0)),
+                float(node["Resources"].get("GPU", 0)),
+            )
+            for node in self.ray.nodes()
+            if node["Alive"]
+        ]
+
+    def new_actor(self, actor: type, *, node: Node, cpus: int, gpus: float) -> Any:
+        """Start an actor of a class on a node; Ray waits until the node has the resources free."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        place = NodeAffinitySchedulingStrategy(node.node_id, soft=False)
+        remote = self.ray.remote(actor)
+        options = {"num_cpus": cpus, "num_gpus": gpus, "max_restarts": 0, "scheduling_strategy": place}
+        return remote.options(**options).remote()
+
+
+@contextlib.contextmanager
+def connected(address: str) -> Iterator[Connection]:
+    """Connect to the cluster at an address, `host:port` or `auto`, or start one on this machine (`local`).
+
+    A local cluster listens on the loopback interface alone, has a secret of its own, and ends with the connection.
+
+    Raises:
+        RunError: there is no cluster at the address, or Ray cannot start.
+        SettingsError: Ray is not installed.
+    """
+    require_ray()
+    with contextlib.ExitStack() as stack:
+        options: dict[str, Any] = {"configure_logging": False, "log_to_driver": False}
+        stack.enter_context(_environment({"RAY_USAGE_STATS_ENABLED": "0"}))
+        if address == LOCAL:
+            directory = tempfile.mkdtemp(prefix="zs-")
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+            stack.enter_context(_environment(_local_environment()))
+            options |= {
+                "num_cpus": num_cores(),
+                "include_dashboard": False,
+                "object_store_memory": OBJECT_STORE_BYTES,
+                "_temp_dir": directory,
+            }
+        else:
+            _require_answer(address)
+            options["address"] = address
+        import ray
+
+        logging.getLogger("ray").setLevel(logging.ERROR)  # its remarks are about itself
+        if ray.is_initialized():
+            raise RunError("This process is connected to a Ray cluster already: call ray.shutdown() before a training.")
+        try:
+            stack.callback(ray.shutdown)
+            ray.init(**options)
+        except (ConnectionError, OSError, ValueError, RuntimeError) as error:
+            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            if address == LOCAL:
+                raise RunError(f"Ray cannot start ({reason}): see that there are memory and disk enough.") from error
+            raise _no_cluster(address, reason) from error
+        if address == LOCAL:
+            _require_loopback(ray)
+        yield Connection(ray)
+
+
+def _require_answer(address: str) -> None:
+    """Check that something listens at `host:port`; Ray itself would wait for minutes. `auto` is Ray's to find."""
+    host, _, port = address.rpartition(":")
+    if address == AUTO:
+        return
+    if not host or not port.isdigit():
+        raise SettingsError(f"--cluster is {address!r}, expected host:port, '{AUTO}' or '{LOCAL}'.")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), ANSWER_S).close()
+    except (OSError, OverflowError) as error:
+        raise _no_cluster(address, str(error)) from error
+
+
+def _no_cluster(address: str, reason: str) -> RunError:
+    return RunError(
+        f"No Ray cluster at {address!r} for this process ({reason}). Start a head by `ray start --head`, join this"
+        " machine by `ray start --address=HOST:PORT`, and name that address."
+    )
+
+
+def _local_environment() -> dict[str, str]:
+    """Variables of a cluster of this machine: loopback alone, a secret that no file has, modules as they are here."""
+    return {
+        LOOPBACK: "0",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }
+
+
+def _require_loopback(ray: Any) -> None:
+    addresses = {str(node["NodeManagerAddress"]) for node in ray.nodes()}
+    if not all(address.startswith("127.") or address == "::1" for address in addresses):
+        raise RunError(
+            f"Ray listens at {', '.join(sorted(addresses))} and not on the loopback interface alone, because it was"
+            f" imported before the training began: set {LOOPBACK}=0 in the environment, or import it later."
+        )
+
+
+@contextlib.contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

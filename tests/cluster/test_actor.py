@@ -1,0 +1,96 @@
+"""An actor without Ray: it plays, keeps its games until they are taken, and ends with all of them handed over."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster_for_tests import Learner, checkpoint_of, learner_in, task_of
+from zerosum.cluster import actor as actor_module
+from zerosum.cluster.actor import Orders, Report, SelfplayActor, num_ids_wanted, unpack_reply
+from zerosum.selfplay.worker_process import pack_weights
+
+
+class Remote:
+    """The learner's side of an actor."""
+
+    def __init__(self, learner: Learner, name: str = "host/1", **changes: Any) -> None:
+        self.learner, self.name, self.task = learner, name, task_of(name, **changes)
+        self.actor, self.acknowledged = SelfplayActor(), 0
+        learner.ingest.register(name)
+        self.report, _ = unpack_reply(self.actor.begin(self.task.to_json(), b"", pack_weights(checkpoint_of(0))))
+
+    def call(self, weights: bytes | None = None, *, is_lost: bool = False, **orders: Any) -> Report:
+        """One call; the answer to a lost one does not arrive."""
+        lease = self.learner.ingest.lease(self.name, max(0, num_ids_wanted(self.task) - self.report.num_free_ids))
+        given = Orders(acknowledged=self.acknowledged, first_id=lease.start, num_ids=len(lease), **orders)
+        reply = self.actor.deliver(json.dumps(dataclasses.asdict(given)).encode(), weights)
+        self.report, block = unpack_reply(reply)
+        assert self.report.failure is None
+        if block and not is_lost:
+            self.acknowledged = self.learner.ingest.offer(self.name, block).acknowledged
+        return self.report
+
+
+def test_every_game_arrives_once_although_answers_are_lost(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        for number in itertools.count():
+            if remote.call(is_lost=number % 3 == 0).counts.games > 20:
+                break
+        remote.call(is_over=True)
+        while remote.report.num_waiting:
+            remote.call(is_over=True)
+        records = list(learner.store.recent(1 << 40))
+        assert len(records) == len({record.game_id for record in records}) == remote.report.counts.games > 20
+        assert not learner.ingest.refused
+        ids = {record.game_id for record in records} | learner.store.running.keys()
+        assert ids == set(range(len(ids))), "of the games that began none is missing"
+
+
+def test_a_new_network_is_named_by_later_searches(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        remote.call()
+        remote.call(pack_weights(checkpoint_of(10, seed=1)))
+        while remote.report.step != 10 or not learner.taken or learner.taken[-1].plies["checkpoint_step"].max() < 10:
+            remote.call()
+        assert learner.taken[0].plies["checkpoint_step"].max() == 0
+        remote.call(is_over=True)
+
+
+def test_an_actor_waits_while_its_games_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actor_module, "MOST_WAITING", 10)
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        while remote.call(is_lost=True).num_waiting < 10:
+            pass
+        time.sleep(0.2)
+        games = remote.call(is_lost=True).counts.games
+        for _ in range(5):
+            remote.call(is_lost=True)
+        assert remote.report.counts.games <= games + 4, "the games of one batch at the most"
+        while remote.call().counts.games < games + 20:
+            pass
+        remote.call(is_over=True)
+        while remote.report.num_waiting:
+            remote.call(is_over=True)
+        assert learner.store.num_games == remote.report.counts.games
+
+
+def test_an_actor_of_another_version_says_so() -> None:
+    task = task_of("host/1", version="0.0.1").to_json()
+    report, block = unpack_reply(SelfplayActor().begin(task, b"", b""))
+    assert report.failure is not None and "0.0.1" in report.failure[1] and not block
+
+
+def test_an_error_of_the_game_has_its_class_and_message() -> None:
+    task = task_of("host/1", game="/nowhere/mine.py:Mine").to_json()
+    report, _ = unpack_reply(SelfplayActor().begin(task, b"", pack_weights(checkpoint_of(0))))
+    assert report.failure is not None and report.failure[0] == "GameError" and "mine.py" in report.failure[1]

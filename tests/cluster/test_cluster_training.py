@@ -1,0 +1,128 @@
+"""Trainings on a real Ray cluster of this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import zerosum
+from zerosum.base.errors import SettingsError
+from zerosum.cluster import read_events, read_status, status_text
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.shards import read_manifest
+
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("ray") is None, reason="Ray is missing: pip install 'zerosum[cluster]'"
+    ),
+    pytest.mark.skipif(os.name == "nt", reason="POSIX only: Ray's clusters on Windows are experimental"),
+]
+
+SETTINGS = (
+    "network.num_blocks=1",
+    "network.num_filters=8",
+    "search.num_simulations=8",
+    "learner.batch_size=16",
+    "learner.samples_per_position=1",
+    "selfplay.games_per_worker=4",
+    "replay.games_per_shard=16",
+    "training.min_positions=50",
+    "training.steps_per_phase=2",
+    "strength.rollout_simulations=2",
+)
+
+
+def train(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    settings = [word for setting in SETTINGS for word in ("--set", setting)]
+    command = [sys.executable, "-m", "zerosum", "train", "tictactoe", "--run", str(run), *settings, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_training_on_a_local_cluster(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    done = train(run, "--steps", "20", "--cluster", "local", "--set", "cluster.cpus_per_actor=1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Done." in done.stdout and "plays on" in done.stdout and not done.stderr
+    status = read_status(run)
+    assert (
+        status.is_over and status.games == read_manifest_games(run) and not status.refused and not status.num_failures
+    )
+    words = [event["event"] for event in read_events(run)]
+    assert words.count("joined") == words.count("left") >= 1
+    assert "ended" in status_text(status, read_events(run), now=status.unix_s)
+    # The run goes on without the cluster, with the games that were in flight.
+    done = train(run, "--steps", "24")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 games under way" not in done.stdout and "games under way" in done.stdout
+
+
+def read_manifest_games(run: Path) -> int:
+    """The finished games of a run that no process has open."""
+    store = GameStore(run / "games", report=lambda _: None)
+    try:
+        assert read_manifest(run / "games").shards
+        return store.num_games
+    finally:
+        store.close()
+
+
+LISTENERS = """
+import json, os, re
+from pathlib import Path
+from zerosum.cluster.connection import connected
+
+def tree(pid):
+    yield pid
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield from tree(int(child))
+
+with connected("local") as connection:
+    inodes = set()
+    for pid in tree(os.getpid()):
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            try:
+                inodes.update(re.findall(r"socket:\\[(\\d+)\\]", os.readlink(link)))
+            except OSError:
+                continue
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            cells = line.split()
+            if cells[3] == "0A" and cells[9] in inodes:
+                found.append(cells[1].rpartition(":")[0])
+    print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="Linux only: sockets are read from /proc")
+def test_a_local_cluster_listens_on_the_loopback_interface_alone() -> None:
+    answer = subprocess.run([sys.executable, "-c", LISTENERS], capture_output=True, text=True, check=True)
+    addresses = json.loads(answer.stdout)
+    assert len(addresses) > 3
+    assert set(addresses) <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+
+
+def test_no_cluster_at_the_address_is_a_sentence(tmp_path: Path) -> None:
+    done = train(tmp_path / "run", "--steps", "20", "--cluster", "127.0.0.1:1")
+    assert done.returncode == 2 and "Traceback" not in done.stdout + done.stderr
+    assert "ray start --head" in done.stderr
+
+
+def test_a_deterministic_run_refuses_a_cluster(tmp_path: Path) -> None:
+    done = train(tmp_path / "run", "--steps", "20", "--deterministic", "--cluster", "local")
+    assert done.returncode == 2 and "leave out --cluster" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_ray_a_sentence_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match=r"pip install 'zerosum\[cluster\]'"):
+        zerosum.train("tictactoe", tmp_path / "run", steps=1, cluster="local")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,135 @@
+"""The ingest: a game counts once, and what does not count is counted by reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cluster_for_tests import Learner, block_of, game_of, header_of, learner_in
+from stores_for_tests import same
+from zerosum.cluster.ingest import MOST_DAMAGED
+from zerosum.replay import GameRecord
+from zerosum.replay.records import RunningGame
+
+
+def begun(learner: Learner, name: str = "host/1", num_games: int = 8) -> list[int]:
+    learner.ingest.register(name)
+    return list(learner.ingest.lease(name, num_games))
+
+
+def stored(learner: Learner) -> list[int]:
+    return [record.game_id for record in learner.store.recent(1 << 40)]
+
+
+def test_games_reach_the_store_and_the_window(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        ids = begun(learner)
+        games = [game_of(number) for number in (ids[1], ids[0])]
+        receipt = learner.ingest.offer("host/1", block_of("host/1", 1, games))
+        assert (receipt.acknowledged, receipt.num_games, dict(receipt.refused)) == (1, 2, {})
+        for one, other in zip(learner.store.recent(1 << 40), games, strict=True):
+            same(one, other)
+        assert [record.game_id for record in learner.taken] == [1, 0]
+    with learner_in(tmp_path) as learner:  # as after a kill
+        assert stored(learner) == [1, 0]
+        assert learner.store.next_game_id == 2
+
+
+def test_a_block_that_comes_twice_counts_once(tmp_path: Path) -> None:
+    """The first acknowledgement was lost."""
+    with learner_in(tmp_path) as learner:
+        block = block_of("host/1", 1, [game_of(begun(learner)[0])])
+        assert learner.ingest.offer("host/1", block).num_games == 1
+        receipt = learner.ingest.offer("host/1", block)
+        assert (receipt.num_games, receipt.acknowledged, dict(receipt.refused)) == (0, 1, {"duplicate": 1})
+        assert stored(learner) == [0]
+
+
+def test_a_game_twice_in_a_block_counts_once(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        game = game_of(begun(learner)[0])
+        receipt = learner.ingest.offer("host/1", block_of("host/1", 1, [game, game]))
+        assert (receipt.num_games, dict(receipt.refused)) == (1, {"duplicate": 1})
+        assert stored(learner) == [0]
+
+
+@pytest.mark.parametrize(
+    ("game", "reason"),
+    [
+        (game_of(0, game="connect4"), "foreign"),
+        (game_of(0, game_version=9), "foreign"),
+        (game_of(0, options="size=4"), "foreign"),
+        (game_of(0, settings_hash="another"), "foreign"),
+        (game_of(0, seed=8), "foreign"),
+        (game_of(99), "foreign"),
+        (game_of(0, step=1001), "foreign"),
+        (game_of(0, step=899), "stale"),
+    ],
+    ids=["game", "version", "options", "settings", "seed", "number", "future network", "old network"],
+)
+def test_games_that_do_not_count(game: GameRecord, reason: str, tmp_path: Path) -> None:
+    with learner_in(tmp_path, max_staleness=100) as learner:
+        learner.step = 1000
+        good = game_of(begun(learner)[1], step=900)
+        receipt = learner.ingest.offer("host/1", block_of("host/1", 1, [game, good]))
+        assert (receipt.num_games, dict(receipt.refused)) == (1, {reason: 1})
+        assert receipt.acknowledged == 1, "the sender need not keep it"
+        assert stored(learner) == [1]
+        assert learner.ingest.refused == learner.ingest.senders["host/1"].refused_games == {reason: 1}
+
+
+def test_games_of_another_training_do_not_count(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        games = [game_of(number) for number in begun(learner)]
+        receipt = learner.ingest.offer("host/1", block_of("host/1", 1, games, training="another"))
+        assert dict(receipt.refused) == {"foreign": 8} and not stored(learner)
+
+
+def test_a_number_belongs_to_one_sender(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        begun(learner), begun(learner, "host/2")
+        receipt = learner.ingest.offer("host/2", block_of("host/2", 1, [game_of(0), game_of(8)]))
+        assert dict(receipt.refused) == {"foreign": 1} and stored(learner) == [8]
+
+
+def test_a_sender_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        block = block_of("host/1", 1, [game_of(begun(learner)[0])])
+        learner.ingest.dismiss("host/1")
+        assert dict(learner.ingest.offer("host/1", block).refused) == {"refused sender": 1}
+        assert not stored(learner)
+
+
+def test_a_damaged_block_is_asked_for_again_until_its_sender_is_refused(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        block = block_of("host/1", 1, [game_of(begun(learner)[0])])
+        damaged = block[:-1] + bytes([block[-1] ^ 1])
+        assert learner.ingest.offer("host/1", damaged).acknowledged == 0
+        assert learner.ingest.offer("host/1", block).acknowledged == 1
+        for _ in range(MOST_DAMAGED):
+            assert not learner.ingest.senders["host/1"].refusal
+            learner.ingest.offer("host/1", damaged)
+        assert "damaged" in learner.ingest.senders["host/1"].refusal
+        again = block_of("host/1", 2, [game_of(1)])
+        assert dict(learner.ingest.offer("host/1", again).refused) == {"refused sender": 1}
+        assert dict(learner.ingest.refused) == {"damaged": 1 + MOST_DAMAGED, "refused sender": 1}
+
+
+def test_games_in_flight_go_from_sender_to_sender(tmp_path: Path) -> None:
+    whole = game_of(0)
+    with learner_in(tmp_path) as learner:
+        begun(learner)
+        left = RunningGame(header=header_of(0), plies=[whole.ply(0), whole.ply(1)])
+        learner.ingest.offer("host/1", block_of("host/1", 1, [], running=[left]))
+        assert len(learner.store.running[0].plies) == 2
+    with learner_in(tmp_path) as learner:  # the next process
+        assert [game.header.game_id for game in learner.ingest.register("host/1", num_games=3)] == [0]
+        assert not learner.ingest.register("host/2", num_games=3)
+        learner.ingest.dismiss("host/1")
+        assert [game.header.game_id for game in learner.ingest.register("host/3", num_games=3)] == [0]
+        other = next(game for n in range(1, 50) if (game := game_of(n)).plies["action"][0] != whole.plies["action"][0])
+        forged = GameRecord(**{**vars(other), "game_id": 0})
+        assert dict(learner.ingest.offer("host/3", block_of("host/3", 1, [forged])).refused) == {"foreign": 1}
+        assert learner.ingest.offer("host/3", block_of("host/3", 2, [whole])).num_games == 1
+        assert stored(learner) == [0] and not learner.store.running
