@@ -186,14 +186,14 @@ def test_a_worker_that_is_killed_is_named_with_its_signal(game: str) -> None:
 
 @pytest.fixture
 def silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder for the numbers of the processes that fell silent: for them no time is left, for others ample."""
+    """A folder for the numbers of the processes that fell silent: for them time runs fast, for others it stands."""
     folder, wait_for = tmp_path / "silent", processes._Process.wait_for
     folder.mkdir()
 
-    def at_once(worker: processes._Process, seconds: float) -> None:
-        wait_for(worker, 2 * processes.SILENCE_S if (folder / str(worker._process.pid)).exists() else 0.0)
+    def soon(worker: processes._Process, seconds: float) -> str:
+        return wait_for(worker, 0.6 * processes.SILENCE_S if (folder / str(worker._process.pid)).exists() else 0.0)
 
-    monkeypatch.setattr(processes._Process, "wait_for", at_once)
+    monkeypatch.setattr(processes._Process, "wait_for", soon)
     return folder
 
 
@@ -202,7 +202,7 @@ if state[0] == 7 and not os.listdir({folder!r}):
     open(os.path.join({folder!r}, {marker}), "w").close()
     {end}
 """
-SILENT = "did not answer for 600 seconds (it was stopped, or a method of the game hangs): another one replaces it"
+SILENT = "did not answer for 360 seconds (it was stopped, or a method of the game hangs): another one replaces it"
 PID = "str(os.getpid())"
 ENDS = {
     "stops": (PID, "os.kill(os.getpid(), 19)", SILENT),
@@ -225,16 +225,22 @@ def test_a_worker_that_falls_silent_is_replaced(game: str, silence: Path, marker
     selfplay = new_selfplay(name, log, report=said.append)
     under_way = dict[int, int]()
 
+    def is_replaced() -> bool:
+        return bool(said) and how in said[-1]
+
     def is_enough() -> bool:
         """Weights for a process that does not read fill its pipe, which must not block the others."""
-        if list(silence.iterdir()) and not (said and under_way):
+        if list(silence.iterdir()) and not (is_replaced() and under_way):
             info = CheckpointInfo.describe(spec, NETWORK, step=6)
             selfplay.update(Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1)))
             under_way.update({number: len(running.plies) for number, running in dict(log.running).items()})
-        return bool(said and under_way) and under_way.keys() <= log.finished.keys()
+        return is_replaced() and bool(under_way) and under_way.keys() <= log.finished.keys()
 
     selfplay.play(is_enough, lambda _: None)
-    assert len(said) == 1 and how in said[0]
+    if how == SILENT:
+        notice = "has not answered for 180 seconds. After 300 seconds another one replaces it and continues its games."
+        assert said.pop(0).endswith(notice)
+    assert len(said) == 1 and is_replaced()
     assert under_way and selfplay.counts.games == len(log.finished)
     alone = FinishedLog()
     worker = SelfplayWorker(new_task(game, alone))

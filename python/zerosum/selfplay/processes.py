@@ -41,6 +41,8 @@ LAST_WORDS = 20
 SILENCE_S = 300.0
 """A worker is replaced after this silence, if it is also `SILENCE_FACTOR` times as long as any earlier one."""
 SILENCE_FACTOR = 10.0
+NOTICE_SHARE = 0.1
+"""Share of that time after which the silence is reported."""
 MOST_REPLACEMENTS = 2
 """Largest number of consecutive replacements of a worker without a batch played in between."""
 
@@ -213,10 +215,11 @@ class SelfplayProcesses:
                 worker.send(Kind.PAUSE if is_paused else Kind.RESUME)
 
     def _watch(self, seconds: float) -> None:
-        """Count the silence of each worker; one that is silent for too long is ended."""
+        """Count the silence of each worker: a long one is reported, one that is too long ends the worker."""
         with self._lock:
-            for worker in self._workers:
-                worker.wait_for(0.0 if self._is_paused else seconds)
+            notices = [worker.wait_for(0.0 if self._is_paused else seconds) for worker in self._workers]
+        for notice in filter(None, notices):
+            self._report(notice)
 
     def _take_in(self, number: int, entry: Entry, take: Callable[[GameRecord], None]) -> None:
         """Process an entry of a worker's log."""
@@ -281,19 +284,29 @@ class _Process:
                     kind, payload = self._frames.popleft()
                 write_all(self._process.stdin.fileno(), frame_of(kind, payload))
 
-    def wait_for(self, seconds: float) -> None:
-        """Count the time since its last answer; kill it if that is too long."""
+    def wait_for(self, seconds: float) -> str:
+        """Count the time since its last answer; kill it if that is too long.
+
+        The answer is a sentence about a silence that became long with these seconds, else "".
+        """
         if self.is_silent:
-            return
+            return ""
         if self._num_answers != self._num_answers_seen:
             # The first answer includes imports, so it does not measure a batch.
             is_batch = self._num_answers_seen > 0
             self._longest_s = max(self._longest_s, self._silent_s) if is_batch else 0.0
             self._num_answers_seen, self._silent_s = self._num_answers, 0.0
-        self._silent_s += seconds
-        if self._silent_s > max(SILENCE_S, SILENCE_FACTOR * self._longest_s):
+        before, self._silent_s = self._silent_s, self._silent_s + seconds
+        most_s = max(SILENCE_S, SILENCE_FACTOR * self._longest_s)
+        if self._silent_s > most_s:
             self.is_silent = True
             self._process.kill()
+        elif before <= NOTICE_SHARE * most_s < self._silent_s:
+            return (
+                f"self-play's process {self._name} has not answered for {self._silent_s:.0f} seconds. After"
+                f" {most_s:.0f} seconds another one replaces it and continues its games."
+            )
+        return ""
 
     def is_replaceable(self) -> bool:
         """Whether it ended without a fault that another process would repeat."""
