@@ -77,7 +77,7 @@ def test_a_shard_that_cannot_be_read_now_is_an_error_and_left_alone(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, call, failing)
-        with pytest.raises(RunError, match=r"parquet cannot be read: Input/output error\. Nothing was changed\. See"):
+        with pytest.raises(RunError, match=r"parquet cannot be read: Input/output error\. Nothing was changed\. Check"):
             GameStore(tmp_path, report=print).recent(1000)
     assert before == {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)}
     with opened(tmp_path) as (store, messages):
