@@ -79,9 +79,9 @@ class Client:
         return [self.ask(command.strip()) for command in commands.split(";")]
 
     def position(self) -> tuple[object, ...]:
-        board = self.engine._board
+        board = self.engine.session.board
         return board.size, board.komi, board.rules, board.num_moves, board.game.position_text(board.state), board.mover
 
     def stones(self) -> str:
         """Rows from the top."""
-        return str(self.engine._board.game.position_text(self.engine._board.state)).split(" ")[0]
+        return str(self.engine.session.board.game.position_text(self.engine.session.board.state)).split(" ")[0]

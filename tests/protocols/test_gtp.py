@@ -34,7 +34,7 @@ def test_a_handshake_needs_no_player() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", client.ask("version"))
     assert client.ask("list_commands").split("\n") == list(COMMANDS)
     assert "final_score" in client.ask("gogui-analyze_commands")
-    assert client.ask("quit") == "" and client.engine.has_quit
+    assert client.ask("quit") == "" and client.engine.session.has_quit
 
 
 def test_commands_that_servers_boards_and_programs_ask_for() -> None:
@@ -76,7 +76,7 @@ def test_serve_ends_with_its_input_or_quit() -> None:
 def test_genmove_plays_and_reg_genmove_does_not() -> None:
     client = Client()
     vertex = client.ask("genmove b")
-    assert list(client.engine._board.stones()) == [vertex.upper()]
+    assert list(client.engine.session.board.stones()) == [vertex.upper()]
     before = client.position()
     client.ask("reg_genmove w")
     assert client.position() == before
@@ -149,8 +149,8 @@ def test_cleanup_takes_dead_stones_before_it_passes(tmp_path: Path) -> None:
             client.ask("play w pass")
             moves.append(client.ask(f"{command} b"))
         assert moves[-1] == "pass"
-        assert ("B3" not in client.engine._board.stones()) == is_taken, command
-        assert set(client.engine._board.stones().values()) == {0, 1}, "White's wall has room for two eyes"
+        assert ("B3" not in client.engine.session.board.stones()) == is_taken, command
+        assert set(client.engine.session.board.stones().values()) == {0, 1}, "White's wall has room for two eyes"
 
 
 class Broken:
@@ -253,7 +253,7 @@ def test_ten_thousand_lines_that_mean_nothing(tmp_path: Path, monkeypatch: pytes
     num_refused = num_answered = 0
     for number in range(10_000):
         line = malformed(draw)
-        before, was_analysing = client.position(), client.engine._is_analysing
+        before, was_analysing = client.position(), client.engine.session.is_analysing
         answer = client.send(line)
         if was_analysing:
             _, ended, answer = answer.rpartition("\n=") if "\n=" in answer else answer.rpartition("\n?")
@@ -270,7 +270,7 @@ def test_ten_thousand_lines_that_mean_nothing(tmp_path: Path, monkeypatch: pytes
         else:
             num_answered += 1
             assert answer.startswith(f"={identity}"), (line, answer)
-            assert client.engine._is_analysing or answer.endswith("\n\n"), (line, answer)
+            assert client.engine.session.is_analysing or answer.endswith("\n\n"), (line, answer)
         if number % 500 == 0:
             client.send("clear_board")
     client.send("quit")

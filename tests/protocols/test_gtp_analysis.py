@@ -67,7 +67,7 @@ def test_any_input_ends_an_analysis() -> None:
     client = Client()
     for line in ("", "\n", "# a comment", "\x01"):
         assert client.send("1 lz-analyze b 1").startswith("=1\n")
-        assert client.send(line).endswith("\n") and not client.engine._player._engine.is_thinking
+        assert client.send(line).endswith("\n") and not client.engine.session.player._engine.is_thinking
         assert client.send(line) == ""
     client.send("1 kata-analyze")
     assert client.send("2 name").endswith("\n=2 zerosum\n\n")
@@ -115,19 +115,19 @@ def test_genmove_analyze_ends_with_the_move() -> None:
         *lines, last = client.ask_lines(f"{name}-genmove_analyze b 1")
         assert lines and all(line.startswith("info move ") for line in lines)
         assert last == f"play {infos(lines[-1])[0]['move']}"
-        assert last.split()[1] in client.engine._board.stones()
+        assert last.split()[1] in client.engine.session.board.stones()
 
 
 def test_pondering_is_used_and_never_charged() -> None:
     client = Client("go(size=9)", config=GtpConfig(ponder=True, simulations=50))
     client.ask("genmove b")
-    engine = client.engine._player._engine
+    engine = client.engine.session.player._engine
     assert engine is not None and engine.is_thinking
     while engine._followed.search.root(0).num_simulations < 500:
         time.sleep(0.001)
-    left = list(client.engine._player._left)
-    expected = client.engine._board.vertex(engine._followed.search.best_line(0)[0])
+    left = list(client.engine.session.player._left)
+    expected = client.engine.session.board.vertex(engine._followed.search.best_line(0)[0])
     assert client.send(f"play w {expected}") == "=\n\n" and not engine.is_thinking
-    assert client.engine._player._left == left
+    assert client.engine.session.player._left == left
     assert "visits" in client.ask("kata-genmove_analyze b")
     client.send("quit")

@@ -129,7 +129,7 @@ def test_a_network_takes_boards_of_its_size_and_any_komi(tmp_path: Path) -> None
     client.ask("komi 0.5")
     assert client.warnings == ["The network learned Go with komi 7.5 and cannot see that it is 0.5 now."]
     assert client.ask("final_score") == "B+24.5"
-    client.engine._board.action(client.ask("genmove w"))
+    client.engine.session.board.action(client.ask("genmove w"))
     assert client.refuse("komi") == client.refuse("komi x") == client.refuse("komi nan") == "syntax error"
     assert client.refuse("komi 2000") == "komi is 2000, allowed is -375 to 375"
 
@@ -152,7 +152,9 @@ def test_handicap_stones() -> None:
     assert client.refuse("set_free_handicap a1 a1") == client.refuse("set_free_handicap a1 pass") == "bad vertex list"
     client.ask("set_free_handicap A1 b1 e5")
     assert client.stones() == "9/9/9/9/4X4/9/9/9/XX7"
-    assert client.engine._board.game.planes(client.engine._board.state).sum() == 3, "nothing was there before"
+    assert client.engine.session.board.game.planes(client.engine.session.board.state).sum() == 3, (
+        "nothing was there before"
+    )
     client.ask("clear_board")
     assert len(client.ask("place_free_handicap 20").split()) == 9
     client.ask_all("kata-set-rules chinese; komi 0.5")

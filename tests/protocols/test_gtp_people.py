@@ -168,7 +168,7 @@ def test_cleaning_up_takes_dead_stones_though_a_pass_would_win() -> None:
     while "pass" not in moves and len(moves) < 12:
         client.ask("play w pass")
         moves.append(client.ask("kgs-genmove_cleanup b"))
-    assert "B3" not in client.engine._board.stones() and len(moves) > 3
+    assert "B3" not in client.engine.session.board.stones() and len(moves) > 3
 
 
 # ---- boards and files
@@ -228,7 +228,7 @@ def test_parameters_are_told_and_act() -> None:
         client.ask(f"kata-set-param {name} {value}")
         assert client.ask(f"kata-get-param {name}") == value
     client.ask_all("kata-set-param maxVisits 7; kata-set-param resignThreshold -0.98; kata-set-param maxTime 5")
-    config = client.engine._player.config
+    config = client.engine.session.player.config
     assert (config.simulations, config.seconds, round(config.resign_below, 9)) == (7, 5.0, 0.01)
     assert "rootInfo visits 7 " in client.ask_lines("kata-genmove_analyze b rootInfo true")[-2]
     client.ask("kata-set-param allowResignation false")

@@ -52,16 +52,16 @@ def test_time_settings_are_read() -> None:
     for text in ("time_settings 0 1 0", "kata-time_settings none", "kgs-time_settings none"):
         client.ask("time_settings 1 0 0")
         client.ask(text)
-        assert not client.engine._player._left[0].is_limited
+        assert not client.engine.session.player._left[0].is_limited
     assert client.ask("kata-list_time_settings").split() == ["none", "absolute", "byoyomi", "canadian", "fischer"]
     client.ask("time_settings 60 10 5")
     client.ask("time_left b 12.5 0")
     client.ask("time_left w 7 3")
-    black, white = client.engine._player._left
+    black, white = client.engine.session.player._left
     assert (black.main_s, black.num_periods) == (12.5, 1)
     assert (white.main_s, white.period_s, white.period_moves) == (0.0, 7.0, 3)
     client.ask("clear_board")
-    assert client.engine._player._left[1].main_s == 60
+    assert client.engine.session.player._left[1].main_s == 60
     for bad in ("time_settings", "time_settings 1 2", "time_settings 1 2 x", "time_settings -1 0 0"):
         assert "not time settings" in client.refuse(bad)
     assert client.refuse("kata-time_settings hop 1").startswith("time system 'hop'")
@@ -95,7 +95,7 @@ def test_the_tree_follows_in_the_opponents_time(command: str, follows: bool) -> 
     client = Client(config=GtpConfig(simulations=300, resign_below=0.0))
     client.ask_all(f"{command}; play b c3")
     client.ask("genmove w")
-    engine = client.engine._player._engine
+    engine = client.engine.session.player._engine
     assert engine is not None
     engine._require_idle()
     assert len(engine._followed._actions) == (2 if follows else 1)

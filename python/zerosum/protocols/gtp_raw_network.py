@@ -18,7 +18,7 @@ from zerosum.protocols.gtp_board import GtpBoard
 NUM_SYMMETRIES = 8
 
 
-def raw_network(board: GtpBoard, evaluator: Evaluator, symmetry: int) -> str:
+def raw_network_text(board: GtpBoard, evaluator: Evaluator, symmetry: int) -> str:
     """KataGo's lines for a symmetry, without the outputs that the network lacks: scores and owners of points."""
     size = board.size
     image = _image(size, symmetry)
