@@ -47,6 +47,7 @@ COMMANDS = (
         "tournament",
         "ladder",
         "levels",
+        "tune",
         "generate",
         "evaluate",
         "info",

@@ -23,6 +23,8 @@ from zerosum.cli import (
 from zerosum.cli.application import app as app
 from zerosum.cli.application import main as main
 
+from zerosum.cli import tuning  # isort: skip
+
 interrupts.raise_at_interrupt()
 
 __all__ = [
@@ -39,5 +41,6 @@ __all__ = [
     "rules",
     "runs",
     "training",
+    "tuning",
     "web",
 ]
