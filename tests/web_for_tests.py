@@ -45,13 +45,12 @@ def serving(
 
     thread = threading.Thread(target=serve, args=(house,), kwargs={"host": host, "port": 0, "ready": ready, "say": str})
     thread.start()
-    assert is_ready.wait(30)
+    assert is_ready.wait()
     try:
         yield started[1], house
     finally:
         started[0].should_exit = True
-        thread.join(30)
-        assert not thread.is_alive()
+        thread.join()
 
 
 def browser_program() -> str:

@@ -214,7 +214,7 @@ def test_a_setting_that_fails_ends_the_match() -> None:
 def test_a_match_can_be_left_while_somebody_thinks() -> None:
     program = Endless()
     match = begin(CONNECT4, ProgramContestant("endless", program), RANDOM, num_games=8, seed=1, max_games_at_once=3)
-    assert program.has_begun.wait(60)
+    assert program.has_begun.wait()
     match.close()
     assert not match.is_over and match.result.games == ()
 
@@ -389,7 +389,7 @@ def test_a_match_can_be_left_while_somebody_ponders() -> None:
     thinking, pondering = Endless(), Scripted()
     ponderer = scripted(pondering, Terms(ponder=True))
     match = begin(CONNECT4, ProgramContestant("endless", thinking), ponderer, num_games=2, seed=1, max_games_at_once=1)
-    assert thinking.has_begun.wait(60)
+    assert thinking.has_begun.wait()
     match.close()
     assert pondering.log[-1] == "close"
 

@@ -36,6 +36,8 @@ class Device:
         RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
         RuntimeError("[enforce fail at alloc_cpu.cpp:114] DefaultCPUAllocator: can't allocate memory"),
         RuntimeError("Exception from src/inference.cpp: std::bad_alloc"),
+        RuntimeError("Exception from src/inference/src/dev/plugin.cpp:54:\ncan't alloc\n\n"),
+        RuntimeError("Exception from src/inference/src/cpp/core.cpp:117:\nstd::future_error: Broken promise\n\n"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -61,7 +61,7 @@ def test_leaves_go_to_the_device_with_the_least_to_do(monkeypatch):
 
     def run_together(network, batch):
         used.append(network)
-        meet.wait(timeout=60)
+        meet.wait()
         return run(network, batch)
 
     monkeypatch.setattr(_TorchNetwork, "run", run_together)

@@ -55,7 +55,7 @@ class Program:
 
     def quit(self) -> str:
         assert self.ask("quit") == ""
-        _, errors = self.process.communicate(timeout=60)
+        _, errors = self.process.communicate()
         assert self.process.returncode == 0
         return errors
 
@@ -170,7 +170,7 @@ class ExternalOracle:
 
     def close(self) -> None:
         self.ask("quit")
-        self.process.communicate(timeout=60)
+        self.process.communicate()
 
 
 @needs_gnugo

@@ -470,7 +470,7 @@ def run_together(*functions: Callable[[], Any]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=20)
+        thread.join(timeout=600)
         assert not thread.is_alive(), "the threads wait for each other"
 
 

@@ -407,7 +407,7 @@ class Gate:
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
         self.entered.set()
-        assert self.opened.wait(20)
+        assert self.opened.wait()
         return self.inner.evaluate(leaves)
 
 
@@ -415,7 +415,7 @@ def test_the_highest_priority_goes_first_and_none_is_lost() -> None:
     gate = Gate()
     server = Server(evaluator=gate, game="connect4")
     server.ask(id="first", moves=[])
-    assert gate.entered.wait(20)
+    assert gate.entered.wait()
     server.ask(id="low", moves=[], priority=-5)
     server.ask(id="turns", moves=["4"], analyzeTurns=[0, 1], priorities=[1, 7])
     server.ask(id="early", moves=[])
@@ -429,11 +429,11 @@ def test_a_search_is_ended_in_its_midst_or_before_it_begins() -> None:
     gate = Gate()
     server = Server(evaluator=gate, game="connect4")
     server.ask(id="endless", moves=[], maxVisits=1 << 40)
-    assert gate.entered.wait(20)
+    assert gate.entered.wait()
     server.ask(id="waits", moves=["4"], analyzeTurns=[0, 1])
     server.ask(id="t", action="terminate", terminateId="waits", turnNumbers=[1])
-    assert server.said.get(timeout=20) == {"id": "waits", "turnNumber": 1, "isDuringSearch": False, "noResults": True}
-    assert server.said.get(timeout=20)["terminateId"] == "waits"
+    assert server.said.get() == {"id": "waits", "turnNumber": 1, "isDuringSearch": False, "noResults": True}
+    assert server.said.get()["terminateId"] == "waits"
     gate.opened.set()
     server.ask(id="t2", action="terminate", terminateId="endless")
     server.ask(id="t3", action="terminate", terminateId="nobody")
@@ -445,7 +445,7 @@ def test_a_search_is_ended_in_its_midst_or_before_it_begins() -> None:
 def test_reports_come_during_the_search() -> None:
     server = Server(evaluator=RolloutEvaluator(), game="connect4")
     server.ask(id="ponder", moves=[], maxVisits=1 << 40, reportDuringSearchEvery=0.01)
-    reports = [server.said.get(timeout=20) for _ in range(3)]
+    reports = [server.said.get() for _ in range(3)]
     server.ask(id="t", action="terminate_all")
     assert all(report["isDuringSearch"] for report in reports)
     visits = [report["rootInfo"]["visits"] for report in reports]
@@ -565,7 +565,7 @@ class KaTrain:
     def result(self, query: str) -> dict[str, Any]:
         """The final answer, read as KaTrain reads it; others' answers are dropped, warnings logged."""
         while True:
-            found = self.results.get(timeout=60)
+            found = self.results.get()
             assert "error" not in found, found
             if found.get("id") != query or "warning" in found or "terminateId" in found or found["isDuringSearch"]:
                 continue
@@ -598,7 +598,7 @@ def test_katrain_plays_a_game(tmp_path: Path) -> None:
         assert not {move["move"] for move in others["moveInfos"]} & set(known)
         moves.append(["BW"[ply % 2], best])
     ponder = client.request(moves, visits=10_000_000)
-    while not (report := client.results.get(timeout=60)).get("isDuringSearch"):
+    while not (report := client.results.get()).get("isDuringSearch"):
         pass
     assert report["id"] == ponder
     waiting = [client.request(moves[:ply], priority=-100) for ply in range(3)]
@@ -611,7 +611,7 @@ def test_katrain_plays_a_game(tmp_path: Path) -> None:
     assert last["rootInfo"]["scoreLead"] == game.score(played)
     assert client.process.stdin is not None
     client.process.stdin.close()
-    assert client.process.wait(timeout=60) == 0
+    assert client.process.wait() == 0
     for thread in client.threads:
         thread.join(timeout=60)
     assert client.process.stdout is not None and client.process.stderr is not None

@@ -307,9 +307,9 @@ def test_a_game_file_may_move_with_its_project(tmp_path: Path) -> None:
 
 
 def test_a_run_whose_games_all_go_on_says_how_far_they_are(tmp_path: Path) -> None:
-    """No game of chess ends in a second and a half of 5000 simulations a move."""
+    """No game of chess ends in 1.5 CPU-seconds of 5000 simulations a move."""
     said: list[str] = []
-    overrides = [*TINY, "search.num_simulations=5000", "selfplay.full_search_share=1"]
+    overrides = [*TINY, "search.num_simulations=5000", "selfplay.full_search_share=1", "training.clock=cpu"]
     train("chess", tmp_path / "run", minutes=0.025, overrides=overrides, report=said.append)
     assert any(re.fullmatch(r" +no game has ended yet: 4 are under way, at move \d+ on average", line) for line in said)
 
@@ -338,7 +338,7 @@ def test_lines_fit_a_terminal() -> None:
 def test_a_run_without_a_step_does_not_offer_to_play(tmp_path: Path) -> None:
     """One game of 5000 simulations a move does not end within the budget."""
     said: list[str] = []
-    overrides = [*TINY, "search.num_simulations=5000", "selfplay.full_search_share=1"]
+    overrides = [*TINY, "search.num_simulations=5000", "selfplay.full_search_share=1", "training.clock=cpu"]
     train("chess", tmp_path / "run", minutes=0.02, overrides=overrides, report=said.append)
     assert re.fullmatch(
         r"The budget is used up, and nothing was learned: learning begins at 8 positions, and 0 were recorded\."

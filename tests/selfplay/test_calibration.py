@@ -91,7 +91,7 @@ def test_play_goes_on_for_ever_in_full_batches(name: str) -> None:
 
 
 def test_all_workers_are_busy_at_a_time() -> None:
-    together = threading.Barrier(3, timeout=60)
+    together = threading.Barrier(3)
 
     def work(thread: int) -> int:
         together.wait()

@@ -22,7 +22,7 @@ from zerosum.web.server import is_this_computer, listen, static_files
 
 def get(address: str, path: str, headers: dict[str, str] | None = None, method: str = "GET") -> tuple[int, Any, str]:
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
     try:
         connection.request(method, path, headers=headers or {})
         answer = connection.getresponse()

@@ -19,10 +19,11 @@ ResultT = TypeVar("ResultT")
 _OUT_OF_MEMORY = (
     "out of memory",
     "_alloc_failed",
-    "can't allocate memory",
+    "can't alloc",
     "not enough memory",
     "bad_alloc",
     "failed to map segment",
+    "broken promise",  # of OpenVINO's threads: the one that compiles ended without memory
 )
 
 
