@@ -46,7 +46,7 @@ def train(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_training_on_a_local_cluster(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = train(run, "--steps", "20", "--cluster", "local", "--set", "cluster.cpus_per_actor=1")
+    done = train(run, "--steps", "20", "--cluster", "local", "--verify", "0.5", "--set", "cluster.cpus_per_actor=1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Done." in done.stdout and "plays on" in done.stdout and not done.stderr
     status = read_status(run)
@@ -70,6 +70,15 @@ def read_manifest_games(run: Path) -> int:
         return store.num_games
     finally:
         store.close()
+
+
+def test_kills_of_actors_nodes_and_learners_lose_nothing() -> None:
+    """A separate process, because Ray's processes belong to the one that starts them."""
+    tool = Path(__file__).parents[2] / "tools" / "kill_cluster.py"
+    command = [sys.executable, str(tool), "--victims", "actor", "learner", "node"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "kills: actor 1, learner 1, node 1" in done.stdout and done.stdout.endswith("0 faults\n")
 
 
 LISTENERS = """
@@ -125,4 +134,10 @@ def test_without_ray_a_sentence_says_how_to_install_it(tmp_path: Path, monkeypat
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SettingsError, match=r"pip install 'zerosum\[cluster\]'"):
         zerosum.train("tictactoe", tmp_path / "run", steps=1, cluster="local")
+    assert not (tmp_path / "run").exists()
+
+
+def test_verification_without_a_cluster_is_refused(tmp_path: Path) -> None:
+    done = train(tmp_path / "run", "--steps", "20", "--verify", "0.5")
+    assert done.returncode == 2 and "--verify" in done.stderr
     assert not (tmp_path / "run").exists()

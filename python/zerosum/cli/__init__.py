@@ -6,24 +6,12 @@ lists them in the order of the imports here.
 """
 
 from zerosum.cli import interrupts as interrupts  # isort: skip
-from zerosum.cli import (
-    analysis,
-    benches,
-    capacity,
-    clusters,
-    engines,
-    matches,
-    records,
-    reports,
-    rules,
-    runs,
-    training,
-    web,
-)  # isort: skip
 from zerosum.cli.application import app as app
 from zerosum.cli.application import main as main
 
 from zerosum.cli import tuning  # isort: skip
+from zerosum.cli import training, clusters, capacity, engines, matches, records, runs, reports  # isort: skip
+from zerosum.cli import analysis, web, rules, benches  # isort: skip
 
 interrupts.raise_at_interrupt()
 

@@ -52,6 +52,15 @@ def train(
             help="Play the games on a Ray cluster: its address `host:port`, or `local` for one on this machine.",
         ),
     ] = "",
+    verify: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            help="Replay every game of the cluster through the rules, and repeat the searches of this share of games.",
+        ),
+    ] = None,
     repeat: Annotated[
         int,
         typer.Option(
@@ -67,13 +76,15 @@ def train(
     ] = False,
 ) -> None:
     """Learn a game from its rules alone, or from records; or continue a run (name it instead of the game)."""
-    from zerosum.base.errors import command_text
+    from zerosum.base.errors import SettingsError, command_text
     from zerosum.play.runs import runs_directory
     from zerosum.run.config import asked_settings, directory_name
     from zerosum.run.dry_run import dry_run as print_plan
     from zerosum.run.given_game import recorded_game
     from zerosum.run.training import train as train_run
 
+    if verify is not None and not cluster:
+        raise SettingsError("--verify is for the games of a cluster: give --cluster, or leave it out.")
     if run is None and (Path(game) / "config.toml").is_file():
         run, game = Path(game), recorded_game(Path(game))
     directory = run or runs_directory() / directory_name(game)
@@ -82,6 +93,7 @@ def train(
         *([] if steps is None else [f"training.steps={steps}"]),
         *(["training.deterministic=true"] if deterministic else []),
         *(["training.source=records"] if from_records else []),
+        *([] if verify is None else [f"cluster.verify_share={verify}"]),
     ]
     if dry_run:
         asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)

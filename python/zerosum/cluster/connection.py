@@ -109,7 +109,7 @@ def connected(address: str) -> Iterator[Connection]:
         if address == LOCAL:
             directory = tempfile.mkdtemp(prefix="zs-")
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
-            stack.enter_context(_environment(_local_environment()))
+            stack.enter_context(private_environment())
             options |= {
                 "num_cpus": num_cores(),
                 "include_dashboard": False,
@@ -157,14 +157,18 @@ def _no_cluster(address: str, reason: str) -> RunError:
     )
 
 
-def _local_environment() -> dict[str, str]:
+@contextlib.contextmanager
+def private_environment() -> Iterator[None]:
     """Variables of a cluster of this machine: loopback alone, a secret that no file has, modules as they are here."""
-    return {
+    values = {
         LOOPBACK: "0",
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_USAGE_STATS_ENABLED": "0",
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }
+    with _environment(values):
+        yield
 
 
 def _require_loopback(ray: Any) -> None:

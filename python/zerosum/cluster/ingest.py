@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from zerosum.cluster.blocks import Block, DamagedBlockError, opened
+from zerosum.cluster.verification import Verifier
 from zerosum.games import Rules
 from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.game_store import GameStore
@@ -24,7 +25,7 @@ MOST_DAMAGED = 3
 LEASES_KEPT = 256
 """Leases of a sender that are kept, to tell a duplicate from a foreign game."""
 
-Reason = Literal["damaged", "foreign", "stale", "duplicate", "refused sender"]
+Reason = Literal["damaged", "foreign", "stale", "duplicate", "differs", "refused sender"]
 """Why games do not count.
 
 - damaged: the block is not whole; its games are unknown, so the count is of blocks
@@ -32,7 +33,8 @@ Reason = Literal["damaged", "foreign", "stale", "duplicate", "refused sender"]
   that the learner has not had
 - stale: the network of the last search is too old
 - duplicate: the game has counted before
-- refused sender: the sender was refused before
+- differs: the game is not what the rules or its repeated searches say (`Verifier`); its sender is refused
+- refused sender: the sender is refused, for an earlier game or another one of the block
 """
 
 
@@ -91,6 +93,7 @@ class Ingest:
         max_staleness: int,
         learner_step: Callable[[], int],
         take: Callable[[GameRecord], None],
+        verifier: Verifier | None = None,
     ) -> None:
         """An ingest without senders.
 
@@ -103,7 +106,9 @@ class Ingest:
             max_staleness: See `ClusterConfig.max_staleness`.
             learner_step: Returns the step of the network that was sent out last.
             take: Gets each game that counts, after the store.
+            verifier: Checks the games themselves; None to trust the senders.
         """
+        self._verifier = verifier
         spec = game.spec
         self._expected = (spec.name, spec.version, spec.options, settings_hash, seed)
         self._store, self._training, self._take = store, training, take
@@ -162,7 +167,8 @@ class Ingest:
         return self._taken(sender, block)
 
     def _taken(self, sender: Sender, block: Block) -> Receipt:
-        refused, good, why = Counter[Reason](), [], ""
+        refused, why = Counter[Reason](), ""
+        good: list[GameRecord] = []
         for record in block.games:
             fault = self._fault(sender, record)
             if fault is None:
@@ -171,6 +177,10 @@ class Ingest:
             else:
                 refused[fault[0]] += 1
                 why = why or f"game {record.game_id} of {sender.name} {fault[1]}"
+        sender.refusal = self._difference(sender, good)
+        if sender.refusal:
+            refused.update({"differs": 1, "refused sender": len(good) - 1})
+            return self._refused(sender, refused, sender.refusal)
         if good:
             self._store.take_games(good)
             sender.newest_step = max(sender.newest_step, *(_newest_step(record) for record in good))
@@ -182,6 +192,16 @@ class Ingest:
         self._leave(sender, block.running)
         self._count(sender, refused)
         return Receipt(sender.acknowledged, len(good), refused, why)
+
+    def _difference(self, sender: Sender, games: Iterable[GameRecord]) -> str:
+        """The fault of the first game that the verifier refuses, in words; "" if it refuses none."""
+        if self._verifier is None:
+            return ""
+        for record in games:
+            fault = self._verifier.fault(record, is_inherited=record.game_id in sender.inherited)
+            if fault:
+                return f"game {record.game_id} of {sender.name} {fault}"
+        return ""
 
     def _leave(self, sender: Sender, games: Iterable[RunningGame]) -> None:
         """Keep the games that a sender leaves unfinished, for the next process that plays."""

@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from zerosum._core import __version__
 from zerosum.base import errors
 from zerosum.base.errors import RunError, ZerosumError, printable
@@ -32,6 +34,7 @@ from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.connection import Connection, Node, connected
 from zerosum.cluster.ingest import Ingest, Reason
 from zerosum.cluster.status import ActorStatus, ClusterStatus, StatusFiles
+from zerosum.cluster.verification import SearchCheck, Verifier
 from zerosum.evaluators import EvaluatorConfig
 from zerosum.network import Checkpoint
 from zerosum.replay import GameRecord
@@ -116,6 +119,7 @@ class ClusterSelfplay:
         self._files = StatusFiles(directory)
         self._lock = threading.Lock()  # guards the next three: the learner's thread changes them
         self._weights, self._step = pack_weights(checkpoint), checkpoint.info.step
+        self._verifier: Verifier | None = None
         self._sent: tuple[int, Any] | None = None  # step, and Ray's reference to the packed weights
         self._actors: dict[str, _Actor] = {}
         self._num_started = 0
@@ -157,7 +161,11 @@ class ClusterSelfplay:
             RunError: there is no cluster at the address, no node can play, or the store cannot be written.
             ZerosumError: the game's rules failed on an actor, with the message that they would have here.
         """
-        with connected(self._address) as connection:
+        with contextlib.ExitStack() as stack:
+            connection = stack.enter_context(connected(self._address))
+            self._verifier = self._new_verifier()
+            if self._verifier is not None:
+                stack.callback(self._verifier.searches.close)
             self._ingest = Ingest(
                 self._store,
                 self._task.game,
@@ -167,6 +175,7 @@ class ClusterSelfplay:
                 max_staleness=self._config.max_staleness,
                 learner_step=lambda: self._step,
                 take=take,
+                verifier=self._verifier,
             )
             try:
                 while not is_enough():
@@ -180,6 +189,13 @@ class ClusterSelfplay:
                 self._sent = None  # before Ray is shut down
                 with contextlib.suppress(RunError):  # the store's error is the one to show
                     self._write_status(is_over=True)
+
+    def _new_verifier(self) -> Verifier | None:
+        share, task = self._config.verify_share, self._task
+        if share is None:
+            return None
+        searches = SearchCheck(task.game, task.search, task.config, self._network, self._evaluator, seed=task.seed)
+        return Verifier(task.game, searches, share=share, generator=np.random.default_rng(secrets.randbits(64)))
 
     # -- who is there
 
@@ -264,6 +280,8 @@ class ClusterSelfplay:
         with self._lock:
             weights, step = self._weights, self._step
         if self._sent is None or self._sent[0] != step:
+            if self._verifier is not None:
+                self._verifier.searches.add_network(step, weights, oldest=step - self._config.max_staleness)
             self._sent = (step, connection.ray.put(weights))
         return self._sent
 

@@ -307,20 +307,20 @@ class SelfplayWorker:
 
     def _is_full_search(self, game: _GameInFlight, ply: int) -> bool:
         """Whether this ply of a game is searched in full: known before the ply is reached."""
-        share = self._task.config.full_search_share
-        # The position after the random moves is new: it is always learned from.
-        if 0 < ply == game.num_opening_plies:
-            return True
-        if self._is_cut_short(game, ply):
-            return False
-        return share == 1.0 or uniform(self._task.seed, game.header.game_id, ply, "full search") < share
+        return is_full_search(
+            self._task.config,
+            seed=self._task.seed,
+            game_id=game.header.game_id,
+            ply=ply,
+            streak=game.streak,
+            num_opening_plies=game.num_opening_plies,
+        )
 
     def _is_cut_short(self, game: _GameInFlight, ply: int) -> bool:
         """Whether this ply gets few simulations because the game is decided: known after the previous search."""
-        config = self._task.config
-        if abs(game.streak) < config.decided_plies:
-            return False
-        return uniform(self._task.seed, game.header.game_id, ply, "decided") >= config.decided_share
+        return is_cut_short(
+            self._task.config, seed=self._task.seed, game_id=game.header.game_id, ply=ply, streak=game.streak
+        )
 
     def _move(self, tree: int) -> None:
         """Play and record the move that a finished search decides; start another game if this one is over."""
@@ -461,6 +461,26 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
     cumulative = list(itertools.accumulate(weights))
     drawn = bisect.bisect_right(cumulative, uniform(seed, game_id, ply, "move") * cumulative[-1])
     return int(root.actions[drawn]), True
+
+
+def is_full_search(
+    config: SelfplayConfig, *, seed: int, game_id: int, ply: int, streak: int, num_opening_plies: int
+) -> bool:
+    """Whether a ply is searched in full; `streak` is that of the plies before it (`streak_after`)."""
+    share = config.full_search_share
+    # The position after the random moves is new: it is always learned from.
+    if 0 < ply == num_opening_plies:
+        return True
+    if is_cut_short(config, seed=seed, game_id=game_id, ply=ply, streak=streak):
+        return False
+    return share == 1.0 or uniform(seed, game_id, ply, "full search") < share
+
+
+def is_cut_short(config: SelfplayConfig, *, seed: int, game_id: int, ply: int, streak: int) -> bool:
+    """Whether a ply gets few simulations because the game is decided; `streak` is that of the plies before it."""
+    if abs(streak) < config.decided_plies:
+        return False
+    return uniform(seed, game_id, ply, "decided") >= config.decided_share
 
 
 def streak_after(streak: int, value: float, player: int, decided_value: float | None) -> int:

@@ -120,11 +120,7 @@ class PlayTask:
 
     def checkpoint(self, packed: bytes, game: Rules) -> Checkpoint:
         """The network of `pack_weights`."""
-        import safetensors.numpy as safetensors
-
-        (step,) = _STEP.unpack_from(packed)
-        info = CheckpointInfo.describe(game.spec, self.network, step=step)
-        return Checkpoint(info=info, weights=safetensors.load(packed[_STEP.size :]))
+        return checkpoint_of(packed, self.network, game)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +137,15 @@ def pack_weights(checkpoint: Checkpoint) -> bytes:
     import safetensors.numpy as safetensors
 
     return _STEP.pack(checkpoint.info.step) + safetensors.save(checkpoint.weights)
+
+
+def checkpoint_of(packed: bytes, network: NetworkConfig, game: Rules) -> Checkpoint:
+    """The inverse of `pack_weights`."""
+    import safetensors.numpy as safetensors
+
+    (step,) = _STEP.unpack_from(packed)
+    info = CheckpointInfo.describe(game.spec, network, step=step)
+    return Checkpoint(info=info, weights=safetensors.load(packed[_STEP.size :]))
 
 
 class _PipeLog(MemoryLog):

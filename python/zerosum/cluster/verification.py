@@ -1,0 +1,255 @@
+"""The check of received games: every move by the rules, and a share of the games by repeating their searches.
+
+A search is a function of the position, the settings, the noise's key and the network's evaluations. Evaluations differ
+a little between devices, number formats and sizes of batches, so a repeated search is *like* the recorded one: its
+policy target and value are near. An actor takes a new network while its searches are under way, and a record names the
+network with which a search began. So only searches that began and ended with one network are compared: those before
+the game's first change of network, and later ones that kept nothing of an earlier tree.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from zerosum.base.errors import GameError
+from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, answer_all, make_evaluator
+from zerosum.games import Rules, start_state
+from zerosum.network import NetworkConfig
+from zerosum.replay import GameRecord
+from zerosum.replay.records import PlyFlag, PlyRecord
+from zerosum.search import SearchConfig, new_search
+from zerosum.search.config import Root, with_room
+from zerosum.selfplay import SelfplayConfig
+from zerosum.selfplay.worker import is_cut_short, is_full_search, opening_move, streak_after
+from zerosum.selfplay.worker_process import checkpoint_of
+
+MOST_DIFFERENCE = 0.1
+"""Largest mean difference of a game's compared searches: half the L1 distance of their policy targets, in [0, 1].
+
+In Connect Four it was 0 on equal machines, at most 0.025 between f32 and bf16 and between OpenVINO and torch, and 0.25
+on average for games of the first network under the name of the last (docs/cluster.md).
+"""
+MOST_VALUE_DIFFERENCE = 0.1
+"""Largest mean difference of the values of a game's compared searches; at most 0.007 there, and 0.15 on average."""
+
+
+def fault_by_rules(game: Rules, record: GameRecord) -> str:
+    """What a game has against the rules, in words; "" if nothing.
+
+    Checks the start, every move and its mover, the actions of every policy target, the result and the kind of ending.
+    """
+    try:
+        state = start_state(game, record.start)
+    except GameError as error:
+        return f"has a start that is none: {error}"
+    for index in range(record.num_plies):
+        ply = record.ply(index)
+        if game.outcome(state) is not None:
+            return f"goes on at ply {index}, after its end"
+        legal = set(game.legal_actions(state))
+        if ply.action not in legal:
+            return f"has an illegal move at ply {index}"
+        if ply.player != game.player(state):
+            return f"names the wrong side at ply {index}"
+        actions = ply.target["action"].tolist()
+        if len(set(actions)) != len(actions) or not legal.issuperset(actions):
+            return f"has a policy target with an illegal move at ply {index}"
+        state = game.play(state, ply.action)
+    if (record.outcome, record.ending) != (_float32(game.outcome(state)), game.ending(state)):
+        return "has another end than its moves"
+    return ""
+
+
+def _float32(value: float | None) -> float | None:
+    return None if value is None else float(np.float32(value))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The compared searches of a game."""
+
+    differences: list[float]
+    """Half the L1 distance of the recorded and the repeated policy target, in [0, 1], by search with a target."""
+    value_differences: list[float]
+    """Distance of the recorded and the repeated value, in [0, 2], by search."""
+
+    def fault(self) -> str:
+        """Why the searches are not the same, in words; "" if they may be."""
+        for name, values, most in (
+            ("policy targets", self.differences, MOST_DIFFERENCE),
+            ("values", self.value_differences, MOST_VALUE_DIFFERENCE),
+        ):
+            if values and (mean := sum(values) / len(values)) > most:
+                return f"has other {name} than its {len(values)} repeated searches (mean difference {mean:.2f})"
+        return ""
+
+
+class SearchCheck:
+    """Repeats searches of received games with the networks that they name."""
+
+    def __init__(
+        self,
+        game: Rules,
+        search: SearchConfig,
+        selfplay: SelfplayConfig,
+        network: NetworkConfig,
+        evaluator: EvaluatorConfig,
+        *,
+        seed: int,
+    ) -> None:
+        """A check for games of these settings and this seed of the run. Networks are kept in temporary files."""
+        self._game, self._network, self._config, self._seed = game, network, selfplay, seed
+        self._search_config = search
+        self._search = new_search(game, with_room(game, search, 1))
+        self._evaluator_config = evaluator
+        self._evaluator: NetworkEvaluator | None = None
+        self._step = -1
+        self._files = tempfile.TemporaryDirectory(prefix="zs-networks-")
+        self._steps: list[int] = []
+
+    def add_network(self, step: int, packed: bytes, *, oldest: int) -> None:
+        """Keep a network that was sent out, packed by `pack_weights`, and forget those before the step `oldest`."""
+        if step not in self._steps:
+            self._file(step).write_bytes(packed)
+            self._steps.append(step)
+        # The newest network before `oldest` was in use at that step.
+        while len(self._steps) > 1 and self._steps[1] <= oldest:
+            self._file(self._steps.pop(0)).unlink()
+
+    def knows(self, step: int) -> bool:
+        """Whether the network of a step is here."""
+        return step in self._steps
+
+    def close(self) -> None:
+        """Remove the networks."""
+        self._files.cleanup()
+
+    def compare(self, record: GameRecord) -> Comparison:
+        """Repeat the searches of a game that its record lets us repeat."""
+        found = Comparison([], [])
+        for ply, root in self._repeated(record):
+            found.value_differences.append(abs(ply.search_value - root.value))
+            if ply.target.size:
+                found.differences.append(_distance(ply, root))
+        return found
+
+    def fault(self, record: GameRecord) -> str:
+        """What a game has against the settings of self-play and against its networks, in words; "" if nothing."""
+        return self._fault_of_plan(record) or self.compare(record).fault()
+
+    def _fault_of_plan(self, record: GameRecord) -> str:
+        """Random moves and full searches are decided by the seed and the number of the game."""
+        state, num_opening = start_state(self._game, record.start), _num_opening_plies(record)
+        for index in range(num_opening):
+            ahead = opening_move(self._game, state, seed=record.seed, game_id=record.game_id, ply=index)
+            if ahead is None or ahead[0] != record.ply(index).action:
+                return f"has another random move than its number says, at ply {index}"
+            state = ahead[1]
+        streak = 0
+        for index in range(num_opening, record.num_plies):
+            ply = record.ply(index)
+            is_full = self._is_full(record, index, streak, num_opening)
+            if is_full != (PlyFlag.FULL_SEARCH in ply.flags) or is_full != bool(ply.target.size):
+                return f"was searched in full at other plies than its number says, at ply {index}"
+            streak = streak_after(streak, ply.search_value, ply.player, self._config.decided_value)
+        return ""
+
+    def _is_full(self, record: GameRecord, ply: int, streak: int, num_opening: int) -> bool:
+        return is_full_search(
+            self._config,
+            seed=self._seed,
+            game_id=record.game_id,
+            ply=ply,
+            streak=streak,
+            num_opening_plies=num_opening,
+        )
+
+    def _repeated(self, record: GameRecord) -> Iterator[tuple[PlyRecord, Root]]:
+        """Each ply whose search is repeated, and the repeated search."""
+        state, num_opening = start_state(self._game, record.start), _num_opening_plies(record)
+        steps, config = record.plies["checkpoint_step"].tolist(), self._config
+        for index in range(num_opening):
+            state = self._game.play(state, record.ply(index).action)
+        self._search.reset(0, state)
+        is_same_tree, streak = True, 0
+        for index in range(num_opening, record.num_plies - 1):
+            ply, step = record.ply(index), steps[index]
+            # While the last search of a game is under way, nothing says when the network changes.
+            is_one_network = steps[index + 1] == step and self.knows(step)
+            if is_same_tree and is_one_network:
+                self._use(step)
+                yield ply, self._searched(record, ply, index, streak)
+            streak = streak_after(streak, ply.search_value, ply.player, config.decided_value)
+            keep = self._search_config.reuse_tree and (
+                config.reuse_in_full_searches or not self._is_full(record, index + 1, streak, num_opening)
+            )
+            is_same_tree = not keep or (is_same_tree and is_one_network)
+            if not is_same_tree and config.reuse_in_full_searches:
+                return
+            self._search.advance(0, ply.action, keep=keep)
+
+    def _searched(self, record: GameRecord, ply: PlyRecord, index: int, streak: int) -> Root:
+        config, is_full = self._config, PlyFlag.FULL_SEARCH in ply.flags
+        is_short = is_cut_short(config, seed=self._seed, game_id=record.game_id, ply=index, streak=streak)
+        fast = config.decided_simulations if is_short else config.fast_simulations
+        noise = (self._seed, record.game_id, index) if is_full and self._search_config.has_root_noise else None
+        self._search.begin(0, self._search_config.num_simulations if is_full else fast, noise=noise)
+        assert self._evaluator is not None
+        answer_all(self._search, self._evaluator, max_leaves=1)
+        return self._search.root(0)
+
+    def _use(self, step: int) -> None:
+        """Evaluate with the network of a step from now on."""
+        if step == self._step:
+            return
+        checkpoint = checkpoint_of(self._file(step).read_bytes(), self._network, self._game)
+        if self._evaluator is None:
+            self._evaluator = make_evaluator(checkpoint, self._evaluator_config, batch_size=1)
+        else:
+            self._evaluator.update(checkpoint)
+        self._search.clear_cache()
+        self._step = step
+
+    def _file(self, step: int) -> Path:
+        return Path(self._files.name, f"step-{step}")
+
+
+class Verifier:
+    """The check of every game that a cluster sends: by the rules, and a share of them by their searches."""
+
+    def __init__(self, game: Rules, searches: SearchCheck, *, share: float, generator: np.random.Generator) -> None:
+        """`share` of the games, drawn by a generator that senders do not know, have their searches repeated."""
+        self._game, self.searches, self._share, self._generator = game, searches, share, generator
+        self.num_compared = 0
+        """Games whose searches were repeated."""
+
+    def fault(self, record: GameRecord, *, is_inherited: bool) -> str:
+        """What a game has against it, in words; "" if nothing.
+
+        An inherited game, which the store had in flight, began with other networks, and maybe other settings: it is
+        checked by the rules alone.
+        """
+        if fault := fault_by_rules(self._game, record):
+            return fault
+        if is_inherited or self._generator.random() >= self._share:
+            return ""
+        self.num_compared += 1
+        return self.searches.fault(record)
+
+
+def _num_opening_plies(record: GameRecord) -> int:
+    """Random moves at the beginning of a game."""
+    return int(np.count_nonzero(record.plies["flags"] & int(PlyFlag.OPENING)))
+
+
+def _distance(ply: PlyRecord, root: Root) -> float:
+    """Half the L1 distance of the recorded and the repeated policy target."""
+    repeated = dict(zip(root.actions.tolist(), root.policy_target().tolist(), strict=True))
+    recorded = dict(zip(ply.target["action"].tolist(), ply.target["probability"].tolist(), strict=True))
+    actions = repeated.keys() | recorded.keys()
+    return float(sum(abs(repeated.get(action, 0.0) - recorded.get(action, 0.0)) for action in actions)) / 2

@@ -1,0 +1,178 @@
+"""Games from strangers: what is against the rules, or not what its network would have played, does not count."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cluster_for_tests import GAME, NETWORK, SEED, SETTINGS_HASH, block_of, checkpoint_of, game_of, learner_in
+from zerosum.cluster.verification import SearchCheck, Verifier, fault_by_rules
+from zerosum.evaluators import EvaluatorConfig, UniformEvaluator, make_evaluator
+from zerosum.games import make
+from zerosum.network import Checkpoint
+from zerosum.replay import GameRecord
+from zerosum.search import SearchConfig
+from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
+from zerosum.selfplay.worker_process import pack_weights
+
+SEARCH = SearchConfig(num_simulations=24)
+SELFPLAY = SelfplayConfig(games_per_worker=4, opening_share=0.5, opening_plies=3, full_search_share=0.5)
+
+
+def network_of(step: int, *, seed: int) -> Checkpoint:
+    """A network with opinions: untrained ones hardly differ."""
+    checkpoint, generator = checkpoint_of(step, seed=seed), np.random.default_rng(seed)
+    weights = {
+        name: (values + generator.normal(0, 0.3, values.shape)).astype(np.float32)
+        if name.endswith("weight")
+        else values
+        for name, values in checkpoint.weights.items()
+    }
+    return replace(checkpoint, weights=weights)
+
+
+@functools.cache
+def played(*networks: int, named: int | None = None, num_games: int = 8) -> list[GameRecord]:
+    """Games of these networks (seeds of their weights, their steps 1, 2 …), each in use for some batches."""
+    checkpoints = [network_of(step, seed=seed) for step, seed in enumerate(networks, start=1)]
+    evaluator, now = make_evaluator(checkpoints[0], batch_size=4), [1]
+    task = SelfplayTask(
+        game=GAME,
+        search=SEARCH,
+        config=SELFPLAY,
+        evaluator=evaluator,
+        log=MemoryLog(),
+        seed=SEED,
+        settings_hash=SETTINGS_HASH,
+        network_step=lambda: named or now[0],
+    )
+    worker, games = SelfplayWorker(task), list[GameRecord]()
+    for number in range(10_000):
+        if number and number % 60 == 0 and now[0] < len(checkpoints):
+            evaluator.update(checkpoints[now[0]])
+            now[0] += 1
+        games += worker.play_batch()
+        if len(games) >= num_games and now[0] == len(checkpoints):
+            return games
+    raise AssertionError("the games do not end")
+
+
+def check_of(*checkpoints: Checkpoint) -> SearchCheck:
+    check = SearchCheck(GAME, SEARCH, SELFPLAY, NETWORK, EvaluatorConfig(), seed=SEED)
+    for checkpoint in checkpoints:
+        check.add_network(checkpoint.info.step, pack_weights(checkpoint), oldest=0)
+    return check
+
+
+@pytest.fixture
+def check() -> Iterator[SearchCheck]:
+    found = check_of(network_of(1, seed=1), network_of(2, seed=2), network_of(3, seed=3))
+    yield found
+    found.close()
+
+
+def test_a_game_repeats(check: SearchCheck) -> None:
+    compared = [check.compare(game) for game in played(1)]
+    assert sum(len(found.differences) for found in compared) > 8
+    assert sum(len(found.value_differences) for found in compared) > sum(len(found.differences) for found in compared)
+    for game, found in zip(played(1), compared, strict=True):
+        assert max([0.0, *found.differences, *found.value_differences]) < 0.02, "batches of other sizes round alike"
+        assert check.fault(game) == fault_by_rules(GAME, game) == ""
+
+
+def test_searches_under_a_change_of_network_are_left_out(check: SearchCheck) -> None:
+    games = played(1, 2, 3, num_games=12)
+    assert any(len(set(game.plies["checkpoint_step"][-3:].tolist())) > 1 for game in games), "changes within games"
+    for game in games:
+        assert check.fault(game) == ""
+        found = check.compare(game)
+        assert max([0.0, *found.differences, *found.value_differences]) < 0.02
+
+
+def test_games_of_another_network_are_noticed(check: SearchCheck) -> None:
+    games = played(5, named=1, num_games=12)
+    faults = [fault for game in games if (fault := check.fault(game))]
+    assert len(faults) >= 4 and all("repeated" in fault for fault in faults)
+
+
+def test_made_up_plans_are_noticed(check: SearchCheck) -> None:
+    game = next(game for game in played(1) if game.num_positions and game.num_plies > game.num_positions)
+    assert any(check.fault(replace(game, game_id=number)) for number in range(1000, 1010))
+
+
+def changed(game: GameRecord, place: int, name: str, value: object) -> GameRecord:
+    plies = game.plies.copy()
+    plies[name][place] = value
+    return replace(game, plies=plies)
+
+
+def without_its_end(game: GameRecord) -> GameRecord:
+    offsets = game.target_offsets[:-1]
+    return replace(game, plies=game.plies[:-1], target_offsets=offsets, targets=game.targets[: offsets[-1]])
+
+
+def with_targets_of_the_first_move(game: GameRecord) -> GameRecord:
+    targets = game.targets.copy()
+    targets["action"][game.target_offsets[1] :] = game.plies["action"][0]
+    return replace(game, targets=targets)
+
+
+BROKEN = {
+    "occupied square": changed(game_of(3), 2, "action", int(game_of(3).plies["action"][0])),
+    "no such square": changed(game_of(3), 2, "action", 400),
+    "other side": changed(game_of(3), 2, "player", 1),
+    "another result": replace(game_of(3), outcome=-game_of(3).outcome if game_of(3).outcome else 1.0),
+    "another ending": replace(game_of(3), ending="resignation"),
+    "no end": without_its_end(game_of(3)),
+    "target": with_targets_of_the_first_move(game_of(3)),
+    "start": replace(game_of(3), start="nonsense"),
+}
+
+
+@pytest.mark.parametrize("game", list(BROKEN.values()), ids=list(BROKEN))
+def test_what_is_against_the_rules_is_noticed(game: GameRecord, tmp_path: Path) -> None:
+    assert fault_by_rules(GAME, game_of(3)) == ""
+    assert fault_by_rules(GAME, game)
+    verifier = Verifier(GAME, check_of(), share=0.0, generator=np.random.default_rng(0))
+    with learner_in(tmp_path, verifier=verifier) as learner:
+        for name in ("bad/1", "good/1"):
+            learner.ingest.register(name)
+            learner.ingest.lease(name, 4)
+        receipt = learner.ingest.offer("bad/1", block_of("bad/1", 1, [game_of(2), game]))
+        assert dict(receipt.refused) == {"differs": 1, "refused sender": 1} and not receipt.num_games
+        assert learner.ingest.senders["bad/1"].refusal == receipt.why != ""
+        later = learner.ingest.offer("bad/1", block_of("bad/1", 2, [game_of(0)]))
+        assert dict(later.refused) == {"refused sender": 1}
+        assert learner.ingest.offer("good/1", block_of("good/1", 1, [game_of(5)])).num_games == 1
+        assert [record.game_id for record in learner.taken] == [5] and learner.store.num_games == 1
+    verifier.searches.close()
+
+
+def test_games_of_other_games_are_checked_by_their_rules() -> None:
+    game = make("connect4")
+    task = SelfplayTask(
+        game=game,
+        search=SearchConfig(num_simulations=4),
+        config=SelfplayConfig(games_per_worker=4),
+        evaluator=UniformEvaluator(),
+        log=MemoryLog(),
+        seed=1,
+        settings_hash="",
+    )
+    worker, games = SelfplayWorker(task), list[GameRecord]()
+    while len(games) < 4:
+        games += worker.play_batch()
+    assert [fault_by_rules(game, record) for record in games] == [""] * len(games)
+
+
+def test_old_networks_are_forgotten() -> None:
+    check = check_of()
+    for step in (0, 10, 20, 30):
+        check.add_network(step, b"", oldest=step - 15)
+    assert [step for step in range(40) if check.knows(step)] == [10, 20, 30]
+    check.close()
