@@ -23,7 +23,7 @@ from zerosum.run.config import RunConfig, new_config
 
 CHESS = make("chess")
 NAMES = [field.name for field in dataclasses.fields(Assumptions)]
-COSTS = [name for name in NAMES if name.endswith(("_us", "_bytes"))]
+COSTS = [name for name in NAMES if name.endswith(("_us", "_ms", "_bytes"))]
 SPEEDS = [name for name in NAMES if name.endswith(("flops", "mbytes"))]
 
 
@@ -44,6 +44,7 @@ def test_loads_are_those_by_hand() -> None:
         batch_lock_us=512,
         sample_us=10,
         seal_us=3,
+        update_ms=4096,
         ply_bytes=100,
         ddp_share=0.5,
         network_mbytes=1,
@@ -59,7 +60,7 @@ def test_loads_are_those_by_hand() -> None:
     assert loads == pytest.approx(
         {
             "GPUs": (evaluating + learning) / 16,
-            "cores": (640 * 2e-6 + 40e-6 + 320 / 512 * 512e-6 + 3e-6 + 0.5 * 10e-6) / 128,
+            "cores": (640 * 2e-6 + 40e-6 + 320 / 512 * 512e-6 + 3e-6 + 0.5 * 10e-6 + 2 * 4.096 / 8_192_000) / 128,
             "learner": 0.5 * 10e-6 + learning / (4 * 0.5),
             "interpreter": (40e-6 + 320 / 512 * 512e-6) / 2,
             "network": (100 / 2 + 4 * weights / (1000 * 4096 / 0.5)) / 1e6,
@@ -119,7 +120,7 @@ def test_budgets_in_minutes_and_in_steps_are_inverse(clock: str) -> None:
     again = dataclasses.replace(
         plan, config=dataclasses.replace(in_steps, network=config.network, search=config.search)
     )
-    assert config.learning_seconds is not None
+    assert config.learning_seconds == plan.seconds
     seconds = again.seconds * (4 if clock == "cpu" else 1)
     assert seconds == pytest.approx(config.learning_seconds, rel=0.01)
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from zerosum.base.settings import num_cores, to_mapping
 from zerosum.bench.selfplay_overhead import SIMULATIONS, bench_selfplay_overhead
-from zerosum.bench.untrained import evaluator_alone, on_gpu, untrained_checkpoint
+from zerosum.bench.untrained import evaluator_alone, on_gpu, untrained_checkpoint, untrained_evaluator
 from zerosum.capacity.assumptions import RANDOM_LENGTH, Sourced
 from zerosum.capacity.work import LEARNING_OPERATIONS, searched_plies
 from zerosum.evaluators import UniformEvaluator
 from zerosum.evaluators.device import num_devices
 from zerosum.games import Rules
+from zerosum.games.random_play import random_leaves
 from zerosum.learner import Learner
 from zerosum.network import NetworkShape
 from zerosum.network.weights import num_operations
@@ -30,7 +31,7 @@ from zerosum.replay.window import make_batch
 from zerosum.run.config import RunConfig
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay import SelfplayTask
-from zerosum.selfplay.calibration import Busy
+from zerosum.selfplay.calibration import Busy, evaluating
 from zerosum.selfplay.worker import MemoryLog, SelfplayCounts, SelfplayWorker
 
 GAMES = 64
@@ -127,15 +128,24 @@ def _overhead(config: RunConfig, game: Rules, *, seconds: float) -> dict[str, fl
 
 
 def _evaluator(config: RunConfig, game: Rules, *, seconds: float) -> dict[str, float]:
-    """Operations a second of the evaluator alone at its best batch size, of one core or of one GPU."""
+    """Operations a second of the evaluator alone, of one core or of one GPU, and the cost of changing its network.
+
+    A batch has the games of a worker, or the best size for the evaluator if the run measures that itself.
+    """
     operations, num_threads = num_operations(config.network, NetworkShape.of(game.spec)), num_selfplay_workers(config)
-    _, work = evaluator_alone(game, config)
+    size = config.selfplay.games_per_worker or evaluator_alone(game, config)[0]
+    evaluator = untrained_evaluator(game, config, batch_size=size)
+    work = evaluating(evaluator, random_leaves(game, size))
     with Busy(num_threads) as busy:
         busy.rate(work, seconds=0)
         rate = busy.rate(work, seconds=seconds)
+    checkpoint = untrained_checkpoint(game, config)
+    update_s = _seconds_each(lambda _: evaluator.update(checkpoint), seconds=0.1, clock=time.process_time)
     if on_gpu(config):
-        return {"gpu_evaluation_tflops": rate.per_second * operations / num_devices() / 1e12}
-    return {"cpu_evaluation_gflops": rate.per_cpu_second * operations / 1e9}
+        speed = {"gpu_evaluation_tflops": rate.per_second * operations / num_devices() / 1e12}
+    else:
+        speed = {"cpu_evaluation_gflops": rate.per_cpu_second * operations / 1e9}
+    return {**speed, "update_ms": 1000 * update_s}
 
 
 def _learner(config: RunConfig, game: Rules, records: list[GameRecord], *, seconds: float) -> dict[str, float]:

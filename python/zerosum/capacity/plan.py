@@ -15,6 +15,7 @@ from zerosum.capacity.assumptions import Assumptions
 from zerosum.capacity.work import LEARNING_OPERATIONS, Work, work_of
 from zerosum.games import Rules
 from zerosum.run.config import RunConfig
+from zerosum.run.selfplay_training import LONGEST_PHASE
 
 MOST_LEARNERS, MOST_ACTORS = 64, 5000
 """The paper's machines for learning and for self-play."""
@@ -75,16 +76,17 @@ class Plan:
         sample_s = 1e-6 * work.samples * numbers.sample_us
         games = self.config.selfplay.games_per_worker or GAMES_A_WORKER
         lock_s = ply_s + (1e-6 * evaluations / games * numbers.batch_lock_us if has_gpus else 0.0)
+        update_s = 1e-3 * num * numbers.update_ms / self._positions_a_phase()
         if has_gpus:
             evaluating_s = evaluations * work.operations / (1e12 * numbers.gpu_evaluation_tflops)
             learning_s = learning_operations / (1e12 * numbers.gpu_learning_tflops)
             loads = [Load("GPUs", f"{gpus:,} GPUs, self-play and learner", (evaluating_s + learning_s) / gpus)]
-            cpu_s = tree_s + lock_s + seal_s + sample_s
+            cpu_s = tree_s + lock_s + seal_s + sample_s + update_s
         else:
             evaluating_s = evaluations * work.operations / (1e9 * numbers.cpu_evaluation_gflops)
             learning_s = learning_operations / (1e9 * numbers.cpu_learning_gflops)
             loads = []
-            cpu_s = evaluating_s + learning_s + tree_s + lock_s + seal_s + sample_s
+            cpu_s = evaluating_s + learning_s + tree_s + lock_s + seal_s + sample_s + update_s
         words = "tree walk, plies, samples" if has_gpus else "evaluations, tree walk, plies, learner"
         loads.append(Load("cores", f"{cpus:,} cores: {words}", cpu_s / cpus))
         efficiency = 1.0 if machine.num_learners == 1 else numbers.ddp_share
@@ -108,12 +110,15 @@ class Plan:
     def _positions_a_step(self) -> float:
         return self.config.learner.batch_size / self.work.samples
 
+    def _positions_a_phase(self) -> float:
+        """Recorded positions between two networks of self-play."""
+        return self.config.training.steps_per_phase * self._positions_a_step()
+
     def _sent_bytes(self) -> float:
         """Bytes through the learner's network for each position: games of other machines, weights to them."""
         others = self.machine.num_machines - 1
         games = self.work.game_bytes / self.work.positions * others / self.machine.num_machines
-        phase = self.config.training.steps_per_phase * self._positions_a_step()
-        return games + others * self.work.network_bytes / phase
+        return games + others * self.work.network_bytes / self._positions_a_phase()
 
     def _written_bytes(self) -> float:
         """Bytes on the disk for each position. A ply is written twice: to the journal and to a shard."""
@@ -141,7 +146,7 @@ class Plan:
     @property
     def games_a_minute(self) -> float:
         """Games of all machines together."""
-        return 60 / (self.seconds_a_position * self.work.positions)
+        return 60 * self.games / self.seconds
 
     def positions(self) -> float:
         """Recorded positions of the whole budget."""
@@ -150,7 +155,11 @@ class Plan:
         seconds = self.config.learning_seconds
         assert seconds is not None
         # The bytes of checkpoints for each position, which hardly matter, would need the number that is asked for.
-        return seconds / dataclasses.replace(self, config=_endless(self.config)).seconds_a_position
+        each = dataclasses.replace(self, config=_endless(self.config)).seconds_a_position
+        # In a short run self-play gets another network after a share of the budget, before a phase has all its steps.
+        num_early = max(1 / LONGEST_PHASE - seconds / each / self._positions_a_phase(), 0.0)
+        cores = 1 if self.config.training.clock == "cpu" else self.machine.cpus
+        return max(seconds - num_early * 1e-3 * self.numbers.update_ms / cores, 0.0) / each
 
     @property
     def games(self) -> float:
@@ -164,8 +173,8 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """Duration of the whole budget."""
-        return self.positions() * self.seconds_a_position
+        """Duration of the whole budget, without measuring the last checkpoint."""
+        return self.config.learning_seconds or self.positions() * self.seconds_a_position
 
     def cost(self, price: float) -> float:
         """The price of the whole budget at a price for a machine and an hour."""
