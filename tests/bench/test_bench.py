@@ -87,7 +87,10 @@ def test_figures_are_json_lines(name: str) -> None:
 
 def test_self_plays_own_cost_is_measured_without_a_network() -> None:
     figures = list(run_bench("selfplay", "tictactoe", seconds=0.5, evaluator="none"))
-    metrics = ["plies_per_cpu_second", *(["speed_up_of_two_threads"] if num_cores() > 1 else [])]
+    metrics = [
+        "plies_per_cpu_second",
+        *(["speed_up_of_two_threads", "speed_up_of_two_processes"] if num_cores() > 1 else []),
+    ]
     assert [figure.metric for figure in figures] == metrics * 2
     assert [figure.settings["num_simulations"] for figure in figures] == sorted([16, 100] * len(metrics))
     assert all(figure.value > 0 for figure in figures)

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from games_for_tests import DoubleMove
 from logs_for_tests import FinishedLog
 from runs_for_tests import SETTINGS
-from zerosum.base.errors import GameError, RunError, ZerosumError
-from zerosum.evaluators import UniformEvaluator
+from zerosum.base.errors import GameError, RunError, SettingsError, ZerosumError
+from zerosum.evaluators import EvaluatorConfig, UniformEvaluator
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
 from zerosum.replay import GameRecord
@@ -266,7 +267,49 @@ def test_an_error_of_who_takes_the_games_ends_all(game: str) -> None:
         new_selfplay(game, FinishedLog()).play(lambda: False, take)
 
 
+def test_each_worker_takes_one_of_several_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    devices = [torch.device("cuda", number) for number in range(2)]
+    monkeypatch.setattr(EvaluatorConfig, "on_gpu", True)
+    monkeypatch.setattr(processes, "torch_devices", lambda _: devices)
+    evaluator = EvaluatorConfig(backend="torch", device="cuda")
+    info = CheckpointInfo.describe(make("tictactoe").spec, NETWORK, step=0)
+    checkpoint = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=0))
+    task = new_task("tictactoe", FinishedLog())
+    selfplay = SelfplayProcesses(task, checkpoint, game="tictactoe", num_workers=4, evaluator=evaluator)
+    assert [one.evaluator.device for one in selfplay._tasks] == ["cuda:0", "cuda:1", "cuda:0", "cuda:1"]
+
+
 # ---- in a run
+
+
+@pytest.mark.parametrize(("workers", "kind"), [("processes", "process"), ("auto", "thread"), ("threads", "thread")])
+def test_a_game_of_the_core_plays_in_the_workers_asked_for(workers: str, kind: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    overrides = [*SETTINGS, "selfplay.num_workers=2", f"training.workers={workers}"]
+    train("tictactoe", tmp_path / "run", overrides=overrides, report=said.append)
+    assert any(f"games a {kind}; workers: 2" in line for line in said)
+    assert read_metrics(tmp_path / "run" / "metrics.csv")[-1].step == 2
+
+
+def test_a_game_in_python_plays_in_threads_if_asked_to(game: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    overrides = [*SETTINGS, "selfplay.num_workers=2", "training.workers=threads"]
+    train(game, tmp_path / "run", overrides=overrides, report=said.append)
+    assert any("games a thread; workers: 2" in line for line in said)
+
+
+def test_processes_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    overrides = [*SETTINGS, "training.workers=processes"]
+    with pytest.raises(SettingsError, match="a deterministic run plays on one thread"):
+        train("tictactoe", tmp_path / "run", overrides=[*overrides, "training.deterministic=true"])
+
+    class Here(DoubleMove):
+        """A class that no other process can load."""
+
+    with pytest.raises(SettingsError, match="no other process can load double-move"):
+        train(Here(), tmp_path / "mine", overrides=overrides, report=lambda _: None)
 
 
 def test_cpu_minutes_include_those_of_worker_processes(

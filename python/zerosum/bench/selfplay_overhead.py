@@ -1,18 +1,28 @@
-"""The cost of self-play itself: plies per second with an evaluator that costs nothing."""
+"""The cost of self-play itself: plies per second with an evaluator that costs nothing.
+
+`python -m zerosum.bench.selfplay_overhead` is the other side of `_other_process`; `OtherProcess` has the protocol.
+"""
 
 from __future__ import annotations
 
+import json
+import statistics
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from zerosum.base.errors import ZerosumError
 from zerosum.base.settings import num_cores
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
+from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.evaluators import UniformEvaluator
-from zerosum.games import Rules
+from zerosum.games import Rules, make
 from zerosum.replay.game_store import GameStore
-from zerosum.run.config import game_name, new_config
+from zerosum.run.config import RunConfig, game_name, new_config
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.calibration import Busy, Work
 from zerosum.selfplay.worker import SelfplayWorker
@@ -26,51 +36,92 @@ def bench_selfplay_overhead(game: Rules, name: str, seconds: float, overrides: S
     """Rules, search, choosing and recording moves, and the journal on disk, without a network.
 
     For 16 and for 100 simulations per move: plies per CPU-second of one thread, and, with several cores, the ratio of
-    the plies of two threads to those of one in the same time. All moves are searched in full without a cache, and the
-    evaluator gives all moves the same prior and all positions the value 0.
+    the plies of two threads, and of two processes, to those of one in the same time. Threads share an interpreter lock.
+    All moves are searched in full without a cache, and the evaluator gives all moves the same prior and all positions
+    the value 0.
     """
     config = new_config(game, game_name(name), overrides=overrides)
     num_games = config.selfplay.games_per_worker or GAMES_A_WORKER
-    num_threads = (1, 2) if num_cores() > 1 else (1,)
-    slice_s = seconds / (ROUNDS * len(SIMULATIONS) * len(num_threads))
+    has_two = num_cores() > 1
+    slice_s = seconds / (ROUNDS * len(SIMULATIONS) * (3 if has_two else 1))
     for num_simulations in SIMULATIONS:
-        search = replace(config.search, num_simulations=num_simulations, cache_positions=0)
-        selfplay = replace(config.selfplay, games_per_worker=num_games, full_search_share=1.0)
         settings = {"num_simulations": num_simulations, "games_per_worker": num_games}
-        with tempfile.TemporaryDirectory() as directory, Busy(1) as one, Busy(2) as two:
-            store = GameStore(Path(directory), report=lambda _: None)
-            task = SelfplayTask(
-                game=game,
-                search=search,
-                config=selfplay,
-                evaluator=UniformEvaluator(),
-                log=store,
-                seed=config.training.seed,
-                settings_hash="",
-            )
-            works = {threads: _playing(task, threads) for threads in num_threads}
-            busy = {1: one, 2: two}
-            for threads, work in works.items():
-                busy[threads].rate(work, seconds=0)
-            slices = [
-                {threads: busy[threads].rate(work, seconds=slice_s) for threads, work in works.items()}
-                for _ in range(ROUNDS)
-            ]
-            store.close()
-        rates = sorted(rates[1].per_cpu_second for rates in slices)
-        yield Figure("selfplay", name, "plies_per_cpu_second", rates[len(rates) // 2], "1/s", settings)
-        if len(num_threads) > 1:
-            ratio = median_ratio((rates[2].per_second, rates[1].per_second) for rates in slices)
-            yield Figure("selfplay", name, "speed_up_of_two_threads", ratio, "", settings)
+        request = {"game": config.game, "overrides": list(overrides), "num_simulations": num_simulations}
+        with _playing(game, config, num_simulations, num_games, num_threads=2) as work, Busy(1) as one, Busy(2) as two:
+            if not has_two:
+                rates = [one.rate(work, seconds=slice_s).per_cpu_second for _ in range(ROUNDS)]
+                yield Figure("selfplay", name, "plies_per_cpu_second", statistics.median(rates), "1/s", settings)
+                continue
+            two.rate(work, seconds=0)
+            with _other_process(request) as first, _other_process(request) as second, ThreadPoolExecutor(2) as pool:
+
+                def together() -> float:
+                    rates: Iterator[float] = pool.map(
+                        lambda process: process.rate(seconds=slice_s).per_second, (first, second)
+                    )
+                    return float(sum(rates))
+
+                slices = [
+                    (one.rate(work, seconds=slice_s), two.rate(work, seconds=slice_s).per_second, together())
+                    for _ in range(ROUNDS)
+                ]
+        per_cpu_second = statistics.median(alone.per_cpu_second for alone, _, _ in slices)
+        yield Figure("selfplay", name, "plies_per_cpu_second", per_cpu_second, "1/s", settings)
+        threads = median_ratio((both, alone.per_second) for alone, both, _ in slices)
+        yield Figure("selfplay", name, "speed_up_of_two_threads", threads, "", settings)
+        processes = median_ratio((both, alone.per_second) for alone, _, both in slices)
+        yield Figure("selfplay", name, "speed_up_of_two_processes", processes, "", settings)
 
 
-def _playing(task: SelfplayTask, num_threads: int) -> Work:
+@contextmanager
+def _playing(
+    game: Rules, config: RunConfig, num_simulations: int, num_games: int, *, num_threads: int
+) -> Iterator[Work]:
     """A batch of each thread's own worker; returns the number of plies."""
-    workers = [SelfplayWorker(task) for _ in range(num_threads)]
+    with tempfile.TemporaryDirectory() as directory:
+        store = GameStore(Path(directory), report=lambda _: None)
+        task = SelfplayTask(
+            game=game,
+            search=replace(config.search, num_simulations=num_simulations, cache_positions=0),
+            config=replace(config.selfplay, games_per_worker=num_games, full_search_share=1.0),
+            evaluator=UniformEvaluator(),
+            log=store,
+            seed=config.training.seed,
+            settings_hash="",
+        )
+        workers = [SelfplayWorker(task) for _ in range(num_threads)]
 
-    def work(thread: int) -> int:
-        before = workers[thread].counts.plies
-        workers[thread].play_batch()
-        return workers[thread].counts.plies - before
+        def work(thread: int) -> int:
+            before = workers[thread].counts.plies
+            workers[thread].play_batch()
+            return workers[thread].counts.plies - before
 
-    return work
+        yield work
+        store.close()
+
+
+def _other_process(request: dict[str, object]) -> AbstractContextManager[OtherProcess]:
+    """A process that plays with one thread."""
+    return open_module("zerosum.bench.selfplay_overhead", request)
+
+
+def main() -> None:
+    """Prepare self-play, then play for the seconds of each line."""
+    request = json.loads(sys.stdin.readline())
+    try:
+        game = make(request["game"])
+        config = new_config(game, request["game"], overrides=request["overrides"])
+        num_games = config.selfplay.games_per_worker or GAMES_A_WORKER
+        with _playing(game, config, request["num_simulations"], num_games, num_threads=1) as work, Busy(1) as busy:
+            busy.rate(work, seconds=0)
+            print("{}", flush=True)
+            for line in sys.stdin:
+                rate = busy.rate(work, seconds=float(line))
+                per = {"done": rate.per_second, "seconds": 1.0, "cpu_seconds": rate.per_second / rate.per_cpu_second}
+                print(json.dumps(per), flush=True)
+    except ZerosumError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,6 +16,7 @@ from zerosum.capacity.work import LEARNING_OPERATIONS, Work, work_of
 from zerosum.games import Rules
 from zerosum.run.config import RunConfig
 from zerosum.run.selfplay_training import LONGEST_PHASE
+from zerosum.run.workers import plays_in_processes
 
 MOST_LEARNERS, MOST_ACTORS = 64, 5000
 """The paper's machines for learning and for self-play."""
@@ -55,13 +56,13 @@ class Plan:
     machine: Machine
     numbers: Assumptions
     work: Work
-    is_python: bool
-    """Whether the rules are a user's Python, which holds the interpreter lock in a process of its own."""
+    in_processes: bool
+    """Whether each worker is a process with an interpreter lock of its own."""
 
     @classmethod
     def of(cls, config: RunConfig, game: Rules, machine: Machine, numbers: Assumptions) -> Plan:
         """The plan of a run with these settings."""
-        return cls(config, machine, numbers, work_of(config, game, numbers), game.is_python)
+        return cls(config, machine, numbers, work_of(config, game, numbers), plays_in_processes(config, game))
 
     def loads(self) -> list[Load]:
         """What a recorded position takes of each resource."""
@@ -97,7 +98,7 @@ class Plan:
                 sample_s + learning_s / (machine.num_learners * efficiency),
             )
         )
-        if not self.is_python:
+        if not self.in_processes:
             loads.append(Load("interpreter", f"the lock of {num:,} self-play processes", lock_s / num))
         if num > 1:
             loads.append(

@@ -96,6 +96,11 @@ class TrainingConfig:
         "device: 'auto', 'cpu', 'mps', 'cuda' (all GPUs), or some GPUs, 'cuda:0,cuda:1'; self-play takes all of them,"
         " the learner the first learner.num_devices",
     )
+    workers: Literal["auto", "threads", "processes"] = setting(
+        "auto",
+        "self-play workers: 'threads' of one process, or 'processes', which share no interpreter lock and take more"
+        " memory; 'auto' is processes for a game in Python and threads for others (docs/evaluators.md has the gain)",
+    )
     precision: Precision = setting(
         "auto",
         "number format of the network in self-play and matches: 'f32', 'bf16', 'f16' (torch) or 'int8' (openvino; its"
@@ -115,6 +120,11 @@ class TrainingConfig:
             raise SettingsError(
                 "training.deterministic needs a budget in learner steps, because two runs of the same time do not do"
                 " the same work: give one, such as --steps 2000."
+            )
+        if self.deterministic and self.workers == "processes":
+            raise SettingsError(
+                "training.workers is 'processes', but a deterministic run plays on one thread: leave out one of"
+                " the two."
             )
 
 

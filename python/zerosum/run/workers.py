@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores
 from zerosum.games import Rules, measure_game
 from zerosum.games.source_files import OBJECT
@@ -33,11 +34,22 @@ def num_selfplay_workers(config: RunConfig) -> int:
 
 
 def plays_in_processes(config: RunConfig, game: Rules) -> bool:
-    """Whether the workers are processes instead of threads: several workers of a game in Python.
+    """Whether the workers are processes instead of threads: as set, or several workers of a game in Python.
 
     A game that was given as an object has threads, because no other process can load its class.
+
+    Raises:
+        SettingsError: processes are asked for, and the game was given as an object.
     """
-    return game.is_python and num_selfplay_workers(config) > 1 and not config.game.startswith(OBJECT)
+    is_object, kind = config.game.startswith(OBJECT), config.training.workers
+    if kind == "processes" and is_object:
+        raise SettingsError(
+            f"training.workers is 'processes', but no other process can load {config.game.removeprefix(OBJECT)}: give"
+            " the game as a class in a file, path.py:Class, or leave 'auto'."
+        )
+    if kind != "auto":
+        return kind == "processes"
+    return game.is_python and num_selfplay_workers(config) > 1 and not is_object
 
 
 def choose_games(

@@ -1,4 +1,4 @@
-"""Self-play by worker processes, for games written in Python, whose rules share one interpreter lock in a process.
+"""Self-play by worker processes, which share no interpreter lock: for games written in Python, and others on demand.
 
     zerosum train ──┬── python -m zerosum.selfplay.worker_process    a worker with its own evaluator, on one core
       (this side)   └── python -m zerosum.selfplay.worker_process    …
@@ -28,6 +28,7 @@ from zerosum.base.errors import RunError, ZerosumError
 from zerosum.base.files import write_all
 from zerosum.evaluators import EvaluatorConfig
 from zerosum.evaluators.backends import AUTO
+from zerosum.evaluators.device import torch_devices
 from zerosum.network import Checkpoint
 from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import EndEntry, Entry, PlyEntry, game_entries, read_entries
@@ -65,17 +66,21 @@ class SelfplayProcesses:
 
         `game` is how a worker finds the game, as `zerosum.games.make` takes it, with an absolute path. Of `task` the
         evaluator and the network's step stay unused: each worker makes its own evaluator, as backend, device and
-        precision say. `report` gets a sentence for each worker that is replaced.
+        precision say; of several GPUs each worker takes one, in turn. `report` gets a sentence for each worker that is
+        replaced.
         """
         self._log, self._report = task.log, report
         first_game_id = next(task.game_ids)
+        devices = (
+            [str(device) for device in torch_devices(evaluator.device)] if evaluator.on_gpu else [evaluator.device]
+        )
         self._tasks = [
             WorkerTask(
                 game=game,
                 search=task.search,
                 selfplay=task.config,
                 network=checkpoint.info.network,
-                evaluator=evaluator,
+                evaluator=replace(evaluator, device=devices[number % len(devices)]),
                 seed=task.seed,
                 settings_hash=task.settings_hash,
                 num_staggered=task.num_staggered,

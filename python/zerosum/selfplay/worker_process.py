@@ -1,8 +1,7 @@
-"""One self-play worker as a process of its own, for games written in Python.
+"""One self-play worker as a process of its own, with an interpreter lock of its own.
 
-Such games share one interpreter lock in a process. `zerosum.selfplay.processes` starts one process per worker and is
-the
-only one to write games: a worker's log is the pipe to its parent. Both directions of a pipe carry frames,
+`zerosum.selfplay.processes` starts one process per worker and is the only one to write games: a worker's log is the
+pipe to its parent. Both directions of a pipe carry frames,
 `payload length u32 | kind u8 | payload`, little-endian; `Kind` lists them.
 
 A worker whose input ends finishes its batch and ends: so it does when the parent is told to stop, and when it is
