@@ -102,7 +102,7 @@ class GameSpec:
         """Name and options as commands take them: `go(size=9, komi=5.5)`."""
     @property
     def version(self) -> int:
-        """Raised whenever the rules, the action indices or the planes change."""
+        """Increased with every change of the rules, the action indices or the planes."""
     @property
     def num_actions(self) -> int: ...
     @property
@@ -128,7 +128,7 @@ class GameSpec:
         """
     @property
     def encoder_id(self) -> str:
-        """Names the encoding: game, version, plane list, board shape and number of actions, hashed."""
+        """The encoding's name: a hash of game, version, plane list, board shape and number of actions."""
 
 @final
 class Description:

@@ -482,7 +482,7 @@ def test_play(zero: Command, learned: Path) -> None:
     assert "connect4 against rollouts@5." in answer.out
     answer = zero("play", learned, "--position", "XX1/OO1/3 X", typed="c3\nyes\nmoves\nquit\n")
     assert "You win: three in a row, after 1 moves." in answer.out and "c3 c2 a1 b1 c1" in answer.out
-    assert zero("play", learned, "--position", "XX1").err.startswith('zerosum: "XX1" lacks who is to move')
+    assert zero("play", learned, "--position", "XX1").err.startswith('zerosum: "XX1" lacks the side to move')
 
 
 def test_games(zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:

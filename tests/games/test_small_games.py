@@ -239,7 +239,7 @@ def test_malformed_options_are_named(name: str, message: str) -> None:
     [
         ("othello", "8/8/8/3OX3/3X4/8/8/8 X", "e5 is empty, and the four squares in the middle always hold a disc"),
         ("othello", "8/8/8/3OX3/3XO3/8/8 X", "has 7 rows, expected 8"),
-        ("othello", "8/8/8/3OX3/3XO3/8/8/8", "lacks who is to move, X or O"),
+        ("othello", "8/8/8/3OX3/3XO3/8/8/8", "lacks the side to move, X or O"),
         ("gomoku(size=5)", "5/5/5/5/XX3 X", "X is to move, and there are 2 X and 0 O, expected 0 X"),
         ("gomoku(size=5)", "XXXXX/5/OOOO1/O4/5 X", "X is to move and has five in a row already"),
         ("hex(size=3)", "3/3/2O X", "X is to move, and there are 0 X and 1 O, expected 1 X"),
@@ -255,7 +255,7 @@ def test_malformed_options_are_named(name: str, message: str) -> None:
         ("nim", "1-3-5-8 X", "'8' is not a heap, expected a number from 0 to 7"),
         ("nim", "1-3--7 X", "'' is not a heap"),
         ("nim", "1-3-5-7 w", "'w' is to move, expected X or O"),
-        ("nim", "1-3-5-7", "lacks who is to move, X or O"),
+        ("nim", "1-3-5-7", "lacks the side to move, X or O"),
     ],
 )
 def test_malformed_positions_of_small_games_are_named(name: str, text: str, message: str) -> None:

@@ -57,7 +57,7 @@ impl GameSpec {
     fn full_name(&self) -> String {
         self.spec.full_name()
     }
-    /// Raised whenever the rules, the action indices or the planes change.
+    /// Increased with every change of the rules, the action indices or the planes.
     #[getter]
     fn version(&self) -> u32 {
         self.spec.version()
@@ -99,7 +99,7 @@ impl GameSpec {
     fn has_action_planes(&self) -> bool {
         self.spec.has_action_planes()
     }
-    /// Names the encoding: game, version, plane list, board shape and number of actions, hashed.
+    /// The encoding's name: a hash of game, version, plane list, board shape and number of actions.
     #[getter]
     fn encoder_id(&self) -> String {
         self.spec.encoder_id()

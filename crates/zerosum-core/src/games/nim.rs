@@ -124,8 +124,8 @@ impl Game for Nim {
                 "Heaps of 1, 3, 5 and 7 objects, or others by an option such as `heaps=3-4-5` (up to 16 heaps of up to \
                     255)."
                     .into(),
-            rules: "In turn, any number of objects, at least one, from one heap. Who takes the last object wins; with \
-                    `misere=true` loses. There are no draws."
+            rules: "In turn, any number of objects, at least one, from one heap. The player who takes the last \
+                    object wins, or loses with `misere=true`. There are no draws."
                 .into(),
             planes: "A row for each heap, filled from the left. Both sides see the same.".into(),
             actions:
@@ -144,7 +144,7 @@ impl Game for Nim {
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
         let (rows, mover) =
-            text.trim().split_once(' ').ok_or_else(|| format!("{text:?} lacks who is to move, X or O"))?;
+            text.trim().split_once(' ').ok_or_else(|| format!("{text:?} lacks the side to move, X or O"))?;
         let player = parse_side(mover)?;
         let width = self.width;
         let sizes: Vec<u8> = rows

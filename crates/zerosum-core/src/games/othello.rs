@@ -188,7 +188,7 @@ impl Game for Othello {
                     must pass, and nobody else may. When neither side can move, the side with more discs wins; equal \
                     numbers are a draw."
                     .into(),
-            planes: "Both sides see the board the same way up. What the opponent may do is not given.".into(),
+            planes: "Both sides see the board the same way up. The opponent's legal moves are not an input.".into(),
             actions:
                 "The squares, row by row from the top left, then `pass`. Written as column and row: `a1` is at the \
                     top left."

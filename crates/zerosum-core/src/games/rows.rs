@@ -131,7 +131,7 @@ pub fn parse_stones(text: &str, height: usize, width: usize) -> Result<(Vec<Opti
         "O" => Some(Player::Second),
         _ => None,
     };
-    let (rows, side) = text.trim().split_once(' ').ok_or_else(|| format!("{text:?} lacks who is to move, X or O"))?;
+    let (rows, side) = text.trim().split_once(' ').ok_or_else(|| format!("{text:?} lacks the side to move, X or O"))?;
     let mover = parse_side(side)?;
     Ok((parse_rows(rows, (height, width), "X or O", read)?, mover))
 }
@@ -189,7 +189,7 @@ mod tests {
             let error = check_turn(&cells, mover.opponent()).expect_err("the other side");
             assert!(error.contains("is to move, and there are"), "{error}");
         }
-        assert_eq!(parse_stones("3/3/3", 3, 3).unwrap_err(), "\"3/3/3\" lacks who is to move, X or O");
+        assert_eq!(parse_stones("3/3/3", 3, 3).unwrap_err(), "\"3/3/3\" lacks the side to move, X or O");
         assert_eq!(parse_stones("3/3/3 w", 3, 3).unwrap_err(), "\"w\" is to move, expected X or O");
     }
 

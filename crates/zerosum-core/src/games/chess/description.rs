@@ -10,14 +10,14 @@ pub fn of(variant: Variant) -> Description {
             "The usual start.",
             "",
             "The four castling planes are constant: 1 while king and rook have not moved.",
-            "A castling king moves by two squares: `e1g1`. With `rules=chess960` it is Chess960 that is played, with these \
-             planes and actions, so that networks of chess play it: a king castles by two squares towards the rook, or onto \
+            "A castling king moves by two squares: `e1g1`. `rules=chess960` is Chess960, with these planes and \
+             actions, so that networks of chess play it: a king castles by two squares towards the rook, or onto \
              the rook where the board ends before that.",
         ),
         Variant::Chess960 => (
-            "960 starts, numbered as Scharnagl numbers them; 518 is the usual one, and the start unless another is asked for.",
+            "960 starts with Scharnagl's numbers; 518 is the usual start, and the default.",
             " A king castles to the c or the g file, the rook to its other side, from wherever they stand.",
-            "Each castling plane marks the square of the rook that may yet castle.",
+            "Each castling plane marks the square of a rook that may still castle.",
             "A castling king takes its rook, `e1h1`: two squares would not tell castling from a move of the king \
              everywhere, and sometimes the king does not move at all. `e1g1` is read, too, where it means nothing else.",
         ),
@@ -25,21 +25,22 @@ pub fn of(variant: Variant) -> Description {
     Description {
         board: format!("8 columns and 8 rows, White (the first player) below. {start}"),
         rules: format!(
-            "The FIDE Laws of Chess.{castling} Checkmate wins and stalemate draws. Drawn without a claim, softly: a \
-             position that occurs for the third time (the same pieces, side to move, castling rights and, where it is \
-             legal, en passant capture), fifty moves of each side without a capture or a pawn's move (a checkmate on the \
-             last of them wins), and insufficient material: kings with at most one knight, or with bishops that all stand \
-             on squares of one shade. A FEN's halfmove clock may be beyond 100. \
-             The ply cap, 512 unless `max_plies` is given, is a draw."
+            "The FIDE Laws of Chess.{castling} Checkmate wins and stalemate draws. The game is drawn without a \
+             claim, softly, by a position that occurs for the third time (the same pieces, side to move, castling \
+             rights and, where it is legal, en passant capture), by fifty moves of each side without a capture or a \
+             pawn's move (a checkmate on the last of them wins), and by insufficient material: kings with at most \
+             one knight, or with bishops that all stand on squares of one shade. The halfmove clock of a FEN may \
+             exceed 100. The ply cap, 512 unless `max_plies` is given, is a draw."
         ),
         planes: format!(
             "The AlphaZero paper's 119: 14 for each of the `history` positions, and 7. The board is flipped top to \
-             bottom for Black, so the player to move goes up; files keep their side. Positions come newest first, zero \
-             before the game began; where one was set up, the older ones repeat it (before a pawn's double step, if it \
-             tells of one), or are zero with `history_fill=zero`. A repetition plane is 1 if its position had occurred so \
-             often before when it was reached; it is 0 for what was set up. {castling_planes} Counts are divided by fixed \
-             numbers (the paper names none): plies since the game began, as FEN's move number has them, by 512, its ply \
-             cap, and plies since a capture or a pawn's move by 100, the fifty-move rule's."
+             bottom for Black, so the player to move goes up; files keep their side. The newest position comes \
+             first. Positions before the game began are zero; positions before one that was set up repeat it \
+             (without the pawn's double step, if its FEN has one), or are zero with `history_fill=zero`. A \
+             repetition plane is 1 if its position had occurred that often before when it was reached, and 0 for \
+             positions that were set up. {castling_planes} Counts are divided by fixed numbers (the paper names \
+             none): plies since the game began (from FEN's move number) by 512, its ply cap, and plies since a \
+             capture or a pawn's move by 100, as in the fifty-move rule."
         ),
         actions: format!(
             "The paper's 8×8×73: action = 64 · plane + square that the piece leaves, squares row by row from the top of \

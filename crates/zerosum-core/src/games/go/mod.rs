@@ -306,9 +306,9 @@ fn describe(variant: &Variant) -> Description {
         }
         Scoring::Territory => {
             "a side has the empty points from which only its stones are reached, and the stones that it has taken \
-             (territory scoring); points of a group in seki do not count, which is one beside a point that neither side \
-             can fill without putting itself in atari, and with neither two eyes nor seven points of its own. With \
-             simple ko a long cycle goes on to the ply cap"
+             (territory scoring); points of a group in seki do not count. Such a group is beside a point that \
+             neither side can fill without putting itself in atari, and has neither two eyes nor seven points of \
+             its own. With simple ko a long cycle lasts until the ply cap"
         }
     };
     let suicide = if variant.suicide { "allowed" } else { "not allowed" };
@@ -325,19 +325,18 @@ fn describe(variant: &Variant) -> Description {
         ),
         rules: format!(
             "A stone on an empty point takes the opponent's chains that it leaves without a liberty. Superko \
-             (`superko`, positional, situational or simple): {superko}; a pass never repeats one, and a position set \
-             up counts as one position. Suicide is {suicide} (`suicide`; `rules=tromp-taylor` is `suicide=true`). Two \
-             passes in a row end the game, and so does the ply cap, twice the number of points unless \
-             `max_plies` is given. Then, and without \
-             removing any stone, {counted} (`scoring`, area or territory; `rules=japanese` is `scoring=territory, \
-             superko=simple`). White has komi {komi} besides (`komi`; 7.5, 7 on 9×9, and 6.5 with territory scoring). \
-             With a whole komi there are draws."
+             (`superko`, positional, situational or simple): {superko}; a pass never repeats one, and a position \
+             set up counts as one position. Suicide is {suicide} (`suicide`; `rules=tromp-taylor` is \
+             `suicide=true`). Two passes in a row end the game, and so does the ply cap, twice the number of points \
+             unless `max_plies` is given. The score counts without removing stones: {counted} (`scoring`, area or \
+             territory; `rules=japanese` is `scoring=territory, superko=simple`). White has komi {komi} besides \
+             (`komi`; 7.5, 7 on 9×9, and 6.5 with territory scoring). With a whole komi there are draws."
         ),
         planes: format!(
-            "The board as it is, for both sides: rows from the top. Of the last {history} positions (`history`, 1 to \
-             8), the newest first, the stones of the player to move, then the opponent's; a pass is a position, too, \
-             and before the game began there are none. A position set up is {fill} (`history_fill`, repeat or zero). \
-             The last plane is 1 everywhere if Black is to move."
+            "Both sides see the board the same way up. For each of the last {history} positions (`history`, 1 to \
+             8), the newest first, there are the stones of the player to move and those of the opponent. A pass \
+             makes a position, too; positions before the game began have no stones. A position that was set up is \
+             {fill} (`history_fill`, repeat or zero). The last plane is 1 everywhere if Black is to move."
         ),
         actions: format!(
             "0 to {} are the points, row by row from the top left, {} is the pass. Written as in GTP: a column's \

@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn malformed_positions_are_named() {
         for (text, sentence) in [
-            ("5/5/5/5/5", "\"5/5/5/5/5\" lacks who is to move, X or O"),
+            ("5/5/5/5/5", "\"5/5/5/5/5\" lacks the side to move, X or O"),
             ("5/5/5/5/5 B", "\"B\" is to move, expected X or O"),
             ("5/5/5/5 X", "\"5/5/5/5\" has 4 rows, expected 5, separated by /"),
             ("5/5/5/5/5 X ko", "\"ko\" behind the side to move, expected ko=C3,D4 or passes=1, each once"),

@@ -64,20 +64,22 @@ impl Variant<NUM_KINDS, 0, false> for Board {
     fn description() -> Description {
         Description {
             board: "5 columns and 5 rows, White (the first player) below: `rnbqk/ppppp/5/PPPPP/RNBQK w - - 0 1`.".into(),
-            rules: "Gardner's minichess: the FIDE Laws of Chess without double steps, en passant and castling. A pawn \
-                    promotes to queen, rook, bishop or knight. Checkmate wins and stalemate draws. Drawn without a claim, \
-                    softly: a position that occurs for the third time (the same pieces and side to move), fifty moves of \
-                    each side without a capture or a pawn's move (a checkmate on the last of them wins), and insufficient \
-                    material: kings with at most one knight, or with bishops that all stand on squares of one shade. The \
-                    ply cap, 300 unless `max_plies` is given, is a draw."
+            rules: "Gardner's minichess: the FIDE Laws of Chess without double steps, en passant and castling. A \
+                    pawn promotes to queen, rook, bishop or knight. Checkmate wins and stalemate draws. The game is \
+                    drawn without a claim, softly, by a position that occurs for the third time (the same pieces \
+                    and side to move), by fifty moves of each side without a capture or a pawn's move (a checkmate \
+                    on the last of them wins), and by insufficient material: kings with at most one knight, or with \
+                    bishops that all stand on squares of one shade. The ply cap, 300 unless `max_plies` is given, \
+                    is a draw."
                 .into(),
-            planes: "Those of the AlphaZero paper's chess for this board: 8 positions of 14 planes, and 3; with `history` \
-                     other than 8, so many times 14 and 3. The board is flipped top to bottom for Black, so the player to \
-                     move goes up; files keep their side. Positions come newest first, zero before the game began; where \
-                     one was set up, the older ones repeat it, or are zero with `history_fill=zero`. A repetition plane is \
-                     1 if its position had occurred so often before when it was reached; it is 0 for what was set up. \
-                     Counts are divided by fixed numbers: plies since the game began, as FEN's move number has them, by \
-                     300, the ply cap, and plies since a capture or a pawn's move by 100, the fifty-move rule's."
+            planes: "Those of the AlphaZero paper's chess for this board: 8 positions of 14 planes, and 3; \
+                     `history` changes the number of positions. The board is flipped top to bottom for Black, so \
+                     the player to move goes up; files keep their side. The newest position comes first. Positions \
+                     before the game began are zero; positions before one that was set up repeat it, or are zero \
+                     with `history_fill=zero`. A repetition plane is 1 if its position had occurred that often \
+                     before when it was reached, and 0 for positions that were set up. Counts are divided by fixed \
+                     numbers: plies since the game began (from FEN's move number) by 300, the ply cap, and plies \
+                     since a capture or a pawn's move by 100, as in the fifty-move rule."
                 .into(),
             actions: "5×5×49: action = 25 · plane + square that the piece leaves, squares row by row from the top of the \
                       oriented board. Planes 0 to 31 are queen moves, 4 · direction + distance − 1, directions clockwise \

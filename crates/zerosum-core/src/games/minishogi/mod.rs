@@ -73,21 +73,22 @@ impl Variant<NUM_KINDS, NUM_HAND_KINDS, true> for Board {
             board: "5 columns and 5 rows, Black (the first player) below: `rbsgk/4p/5/P4/KGSBR b - 1`. Each side has a \
                     king, a gold and a silver general, a bishop, a rook and a pawn."
                 .into(),
-            rules: "Shogi's: captured pieces change sides and are dropped; no two own pawns on a file, no pawn dropped on \
-                    the last rank or to mate. The last rank is the promotion zone: a silver, a bishop, a rook or a pawn \
-                    may promote on moving into it or out of it, a pawn on it must. Who has no legal move loses. The fourth \
-                    occurrence of a position (the same board, hands and side to move) ends the game, softly: White loses \
-                    if it gave check by each of its moves since the first of the four, and Black loses in every other \
-                    case. There is no declaration by an entering king. The ply cap, 300 unless `max_plies` is given, is \
-                    a draw."
+            rules: "Shogi's: captured pieces change sides and are dropped; no two own pawns on a file, no pawn \
+                    dropped on the last rank or to mate. The last rank is the promotion zone: a silver, a bishop, a \
+                    rook or a pawn may promote on moving into it or out of it, a pawn on it must. A player without \
+                    a legal move loses. The fourth occurrence of a position (the same board, hands and side to \
+                    move) ends the game, softly: White loses if it gave check with each move since the first \
+                    occurrence, and otherwise Black loses. There is no declaration by an entering king. The ply \
+                    cap, 300 unless `max_plies` is given, is a draw."
                 .into(),
-            planes: "Those of the AlphaZero paper's shogi for this board: 8 positions of 33 planes, and 2; with `history` \
-                     other than 8, so many times 33 and 2. The board is turned by 180 degrees for White, so the player to \
-                     move goes up. Positions come newest first, zero before the game began; where one was set up, the \
-                     older ones repeat it, or are zero with `history_fill=zero`. A repetition plane is 1 if its position \
-                     had occurred so often before when it was reached; it is 0 for what was set up. Counts are divided by \
-                     fixed numbers: pieces in hand by 2, which is as many as there are, and plies since the game began, \
-                     as SFEN's move number has them, by 300, the ply cap."
+            planes: "Those of the AlphaZero paper's shogi for this board: 8 positions of 33 planes, and 2; \
+                     `history` changes the number of positions. The board is turned by 180 degrees for White, so \
+                     the player to move goes up. The newest position comes first. Positions before the game began \
+                     are zero; positions before one that was set up repeat it, or are zero with \
+                     `history_fill=zero`. A repetition plane is 1 if its position had occurred that often before \
+                     when it was reached, and 0 for positions that were set up. Counts are divided by fixed \
+                     numbers: pieces in hand by 2, the number of each kind, and plies since the game began (from \
+                     SFEN's move number) by 300, the ply cap."
                 .into(),
             actions: "5×5×69: action = 25 · plane + square, squares row by row from the top of the oriented board. Planes 0 \
                       to 31 are moves without promotion, 4 · direction + distance − 1, directions clockwise from straight \
