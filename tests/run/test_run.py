@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import signal
@@ -19,11 +20,13 @@ import numpy as np
 import pytest
 
 from zerosum.base.errors import DataError, RunError, SettingsError
+from zerosum.evaluators import Evaluator
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.replay.game_store import GameStore
 from zerosum.run.measures import progress_line
 from zerosum.run.metrics import MetricsRow, read_metrics
+from zerosum.run.strength import Strength
 from zerosum.run.training import train
 
 TINY = [
@@ -355,6 +358,31 @@ def test_learning_begins_early_in_a_small_budget(tmp_path: Path) -> None:
     train("tictactoe", tmp_path / "run", minutes=0.05, overrides=overrides, report=said.append)
     assert load_checkpoint(tmp_path / "run").info.step > 0
     assert "for 0.05 CPU-minutes" in said[0]
+
+
+@pytest.mark.parametrize("budget", ["minutes=0.05", "steps=4"])
+def test_the_last_checkpoint_has_the_time_that_a_budget_in_minutes_sets_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: str
+) -> None:
+    """Few evaluations, as where rules are slow, do not end its games. A budget in steps sets no time aside."""
+    limits: list[tuple[float, float]] = []
+    rate_last = Strength.rate_last
+
+    def spy(strength: Strength, step: int, evaluator: Evaluator, *, num_evaluations: float, seconds: float) -> None:
+        limits.append((num_evaluations, seconds))
+        rate_last(strength, step, evaluator, num_evaluations=num_evaluations, seconds=seconds)
+
+    monkeypatch.setattr(Strength, "rate_last", spy)
+    overrides = [
+        *TINY,
+        "training.clock=cpu",
+        "strength.budget_share=0.3",
+        "strength.rollout_simulations=1",
+        f"training.{budget}",
+    ]
+    train("tictactoe", tmp_path / "run", overrides=overrides, report=lambda _: None)
+    [(num_evaluations, seconds)] = limits
+    assert math.isinf(num_evaluations) == budget.startswith("minutes") and seconds <= 0.3 * 3
 
 
 def test_searches_that_memory_cuts_short_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,10 @@ class Measures:
             self.strength.rate(step, evaluator, num_evaluations=num_evaluations, elapsed_s=elapsed_s)
         elif step > 0:
             seconds = self._seconds_to_rate_last(budget, elapsed_s)
-            self.strength.rate_last(step, evaluator, num_evaluations=num_evaluations, seconds=seconds)
+            # A budget in minutes has time for these games: a share of the evaluations, which are few if the rules are
+            # slow or the cache answers, would leave it unused.
+            most = num_evaluations if math.isinf(budget.seconds_left) else math.inf
+            self.strength.rate_last(step, evaluator, num_evaluations=most, seconds=seconds)
         self.mistakes.count(
             step,
             evaluator,

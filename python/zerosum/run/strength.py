@@ -157,7 +157,7 @@ class Strength:
                     self._play(player, opponent, num_games=2 * min(num_pairs, GAMES_AT_ONCE // 2))
         self._fit()
 
-    def rate_last(self, step: int, evaluator: Evaluator, *, num_evaluations: int, seconds: float) -> None:
+    def rate_last(self, step: int, evaluator: Evaluator, *, num_evaluations: float, seconds: float) -> None:
         """Let the last checkpoint of a run play rating games, also if it was rated already.
 
         It meets the opponents of `rate` in a few games each, then the weakest anchor that it has not beaten, up to
@@ -167,8 +167,8 @@ class Strength:
         Args:
             step: The checkpoint's.
             evaluator: Runs its network.
-            num_evaluations: Of the run so far. All rating games take `strength.budget_share` of them at most, or
-                the first games of this checkpoint.
+            num_evaluations: Evaluations of the run so far; infinite if only time counts. All rating games take
+                `strength.budget_share` of them at most, or the first games of this checkpoint.
             seconds: For these games; infinite if only evaluations count.
 
         Raises:
