@@ -19,14 +19,13 @@ from zerosum.replay.records import GameRecord, policy_target
 from zerosum.replay.shards import Seal, read_manifest, read_shard
 from zerosum.replay.window import ReplayConfig, ReplayWindow
 
-SPLITS = ("train", "dev", "test")
 MOST_HELD_OUT_GAMES = 10_000
 """Most games of dev, and of test, that are kept in memory."""
 EVERY_GAME = 1 << 40
 
 
 def split_of(record: GameRecord, config: ReplayConfig) -> str:
-    """The split that a game belongs to, one of `SPLITS`."""
+    """The split that a game belongs to: "train", "dev" or "test"."""
     text = record.start.encode() + b"\n" + record.plies["action"].astype("<u2").tobytes()
     number = int.from_bytes(hashlib.blake2b(text, digest_size=7).digest(), "big") / (1 << 56)
     if number < config.test_share:
