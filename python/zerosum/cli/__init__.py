@@ -9,9 +9,8 @@ from zerosum.cli import interrupts as interrupts  # isort: skip
 from zerosum.cli.application import app as app
 from zerosum.cli.application import main as main
 
-from zerosum.cli import tuning  # isort: skip
-from zerosum.cli import training, clusters, capacity, engines, matches, records, runs, reports  # isort: skip
-from zerosum.cli import analysis, web, rules, benches  # isort: skip
+from zerosum.cli import training, clusters, capacity, engines, matches, tuning, records, runs  # isort: skip
+from zerosum.cli import reports, analysis, web, rules, benches  # isort: skip
 
 interrupts.raise_at_interrupt()
 
