@@ -137,7 +137,7 @@ def test_the_verdict_tells_luck_from_strength() -> None:
     assert none == "Found nothing: none of 1 trials scores more than half against the run's own."
     luck = Tuned((trial,), trial, result_of([1, 0] * 40 + [1, 1]))
     assert not luck.has_found and tuning.verdict(luck).startswith(
-        "Found nothing: the best, c_init 2.5, num_simulations"
+        "Found nothing: in its second match the best, c_init 2.5, num_simulations"
     )
     strong = Tuned((trial,), trial, result_of([1, 1, 1, 0] * 40))
     assert strong.has_found and "  c_init = 2.5\n  num_simulations = 30" in tuning.verdict(strong)

@@ -322,6 +322,6 @@ def verdict(found: Tuned) -> str:
     result = found.confirmation
     told = f"{result.score:.1%} of {len(result.games)} games against the run's own: Elo {result.statistics.elo}"
     if not found.has_found:
-        return f"Found nothing: the best, {values_text(found.best.values)}, scores {told}. It may be chance."
+        return f"Found nothing: in its second match the best, {values_text(found.best.values)}, scores {told}."
     lines = "\n".join(f"  {name} = {value!r}" for name, value in found.best.values.items())
     return f"Found better settings, {told}. In the section [search] of the run's config.toml:\n{lines}"
