@@ -50,16 +50,16 @@ Write = Callable[[str], None]
 
 
 @contextlib.contextmanager
-def nodes_of_this_machine() -> Iterator[Any]:
-    """A cluster of a head and `NUM_NODES` nodes, on the loopback interface."""
+def nodes_of_this_machine(*, num_cpus: int = 1, num_nodes: int = NUM_NODES) -> Iterator[Any]:
+    """A cluster of a head with so many CPUs, and nodes with one each, on the loopback interface."""
     directory = tempfile.mkdtemp(prefix="zs-")
     with private_environment():
         from ray.cluster_utils import Cluster
 
-        small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}
+        small: dict[str, Any] = {"num_cpus": num_cpus, "object_store_memory": 80 << 20, "include_dashboard": False}
         cluster = Cluster(initialize_head=True, head_node_args={**small, "temp_dir": directory})
         try:
-            for _ in range(NUM_NODES):
+            for _ in range(num_nodes):
                 cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
             yield cluster
         finally:

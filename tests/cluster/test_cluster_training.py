@@ -92,6 +92,8 @@ def tree(pid):
         for child in (task / "children").read_text().split():
             yield from tree(int(child))
 
+with connected("local"):
+    pass  # a second cluster of the same process works, too
 with connected("local") as connection:
     inodes = set()
     for pid in tree(os.getpid()):

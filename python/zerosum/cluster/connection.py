@@ -6,6 +6,7 @@ What Ray opens, starts and pickles is described in docs/cluster.md.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import logging
 import os
@@ -157,13 +158,19 @@ def _no_cluster(address: str, reason: str) -> RunError:
     )
 
 
+@functools.cache
+def _secret() -> str:
+    """The secret of this process's clusters: Ray reads it once in a process."""
+    return secrets.token_hex(32)
+
+
 @contextlib.contextmanager
 def private_environment() -> Iterator[None]:
     """Variables of a cluster of this machine: loopback alone, a secret that no file has, modules as they are here."""
     values = {
         LOOPBACK: "0",
         "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_AUTH_TOKEN": _secret(),
         "RAY_USAGE_STATS_ENABLED": "0",
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }
