@@ -70,7 +70,8 @@ def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
     run = tmp_path / "run"
     said = run_steps(run, 24)
     assert "Learning tictactoe" in said[0]
-    assert re.match(r"Done\. To measure it: .*\nTo play it: .*\nThe network of step 24 \w+ .*rollouts@\d+: ", said[-1])
+    strength = r"The network of step 24 \w+ .*(rollouts@\d+|random): "
+    assert re.match(rf"Done\. To measure it: .*\nTo play it: .*\n{strength}", said[-1])
     files = {"config.toml", "games", "checkpoints", "metrics.csv", "tensorboard", "strength.jsonl"}
     assert {path.name for path in run.iterdir()} >= files
     newest = load_checkpoint(run)
@@ -348,7 +349,7 @@ def test_a_run_without_a_step_does_not_offer_to_play(tmp_path: Path) -> None:
         r" Go on with more time: .*zerosum train chess --run \S+ --minutes 0\.2",
         said[-1],
     )
-    assert any("learning begins at 8 positions (0 so far)" in line for line in said)
+    assert "learning begins at 8 positions (0 so far)" in "\n".join(said)
 
 
 def test_learning_begins_early_in_a_small_budget(tmp_path: Path) -> None:
@@ -358,6 +359,9 @@ def test_learning_begins_early_in_a_small_budget(tmp_path: Path) -> None:
     train("tictactoe", tmp_path / "run", minutes=0.05, overrides=overrides, report=said.append)
     assert load_checkpoint(tmp_path / "run").info.step > 0
     assert "for 0.05 CPU-minutes" in said[0]
+    # Slow rules make the last games long: somebody who waits is told what goes on.
+    step = load_checkpoint(tmp_path / "run").info.step
+    assert f"      the last checkpoint, step {step:,}, plays its rating games" in said
 
 
 @pytest.mark.parametrize("budget", ["minutes=0.05", "steps=4"])

@@ -42,14 +42,14 @@ class Measures:
             game: The game.
             config: The run's settings.
             learner_info: The notes beside the newest checkpoint; empty for a new run.
-            report: Gets a sentence for each damaged line that is removed.
+            report: Gets a sentence for each damaged line that is removed, and one before the last rating games.
             clock: Seconds of rating games, counted as the budget counts them.
 
         Raises:
             RunError: the directory cannot be written.
             DataError: the table's columns are not those of this version.
         """
-        self._directory, self._config = directory, config
+        self._directory, self._config, self._report = directory, config, report
         self.metrics = Metrics(directory, report=report)
         # A deterministic run repeats the rating games since its last checkpoint.
         num_matches = int(learner_info.get("rating_matches", 0)) if config.training.deterministic else None
@@ -90,6 +90,8 @@ class Measures:
             # A budget in minutes has time for these games: a share of the evaluations, which are few if the rules are
             # slow or the cache answers, would leave it unused.
             most = num_evaluations if math.isinf(budget.seconds_left) else math.inf
+            if self._config.strength.budget_share > 0:
+                self._report(f"      the last checkpoint, step {step:,}, plays its rating games")
             self.strength.rate_last(step, evaluator, num_evaluations=most, seconds=seconds)
         self.mistakes.count(
             step,

@@ -401,9 +401,10 @@ class SelfplayTraining:
         )
         self._report(text)
         if not row.step:
-            self._report(
-                f"      learning begins at {self._num_first_positions():,} positions ({row.positions:,} so far)"
-            )
+            first = self._num_first_positions()
+            text = f"      learning begins at {first:,} position{'s' * (first != 1)} ({row.positions:,} so far)"
+            is_early = self._config.training.minutes is not None and self._budget.progress < LATEST_START
+            self._report(text + (f", or with fewer at {LATEST_START:.0%} of the budget" if is_early else ""))
         self._report_short_searches()
         if not row.games and (under_way := self._store.running):
             plies = sum(len(game.plies) for game in under_way.values()) / len(under_way)
