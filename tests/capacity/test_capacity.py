@@ -177,6 +177,7 @@ def test_assumptions_are_changed_by_name() -> None:
         ({"gpus": 2, "num_learners": 3}, "--learners is 3, but there are 2 GPUs"),
         ({"gpus": 8, "num_learners": 3}, "4096, which 3 devices .* 4095 or 4098 can be"),
         ({"game": ""}, "the preset 'paper' is not of one game"),
+        ({"game": "", "preset": "paperr"}, "the preset is 'paperr': did you mean 'paper'"),
         ({"preset": "papre"}, "unknown preset 'papre'"),
     ],
 )

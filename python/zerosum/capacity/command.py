@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from zerosum._core import core_game_names
 from zerosum.base.errors import SettingsError
-from zerosum.base.settings import num_cores
+from zerosum.base.settings import num_cores, require_known
 from zerosum.capacity import page
 from zerosum.capacity.assumptions import assumed, figures_name, recorded
 from zerosum.capacity.plan import Machine, Plan
 from zerosum.capacity.work import searched_plies
 from zerosum.evaluators.device import num_devices, uses_gpu
 from zerosum.games import make
-from zerosum.run.config import game_name, new_config
+from zerosum.run.config import game_name, new_config, preset_names
 
 
 def plan_training(
@@ -54,6 +54,7 @@ def plan_training(
         SettingsError: a name is unknown, a value is out of range, or what is to be measured is not here.
     """
     if not game and preset not in core_game_names():
+        require_known("the preset", preset, tuple(preset_names()))
         raise SettingsError(f"the preset {preset!r} is not of one game: name one, such as --game chess.")
     name = game_name(game or preset)
     rules = make(name)
