@@ -57,13 +57,13 @@ def nodes_of_this_machine(*, num_cpus: int = 1, num_nodes: int = NUM_NODES) -> I
         from ray.cluster_utils import Cluster
 
         small: dict[str, Any] = {"num_cpus": num_cpus, "object_store_memory": 80 << 20, "include_dashboard": False}
-        cluster = Cluster(initialize_head=True, head_node_args={**small, "temp_dir": directory})
+        cluster: Any = Cluster(initialize_head=True, head_node_args={**small, "temp_dir": directory})
         try:
             for _ in range(num_nodes):
                 cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
             yield cluster
         finally:
-            cluster.shutdown()  # type: ignore[no-untyped-call]
+            cluster.shutdown()
             shutil.rmtree(directory, ignore_errors=True)
 
 
