@@ -663,9 +663,9 @@ def test_check_game(zero: Command, games: Path) -> None:
         ("analyse --game connect4 --parallel 3", "only --json-lines has queries side by side"),
         ("match --suite paper --games 3", "--games is 3, expected an even number"),
         ("evaluate nowhere --games 3", "--games is 3, expected an even number: each opening is played from both sides"),
-        ("evaluate nowhere", "nowhere is "),
+        ("evaluate nowhere", "nowhere does not exist"),
         ("evaluate .", ". has no undamaged checkpoint"),
-        ("info nowhere", "nowhere is not there"),
+        ("info nowhere", "nowhere does not exist"),
         ("info .", ". has no undamaged checkpoint"),
         ("check-game conect4", "unknown game 'conect4': did you mean 'connect4'?"),
         ("check-game nowhere.py:Game", "the file 'nowhere.py' does not exist"),
@@ -733,7 +733,7 @@ def test_curves_are_drawn_beside_their_labels(zero: Command, learned: Path, tmp_
         label.get_window_extent().x0 > strength.get_window_extent().x1 for label in strength.texts
     )
     assert "name a file that ends in .svg, .png, .pdf" in zero("plot", learned, "--out", tmp_path / "x.gif").err
-    assert "is not there" in zero("plot", tmp_path / "nobody").err
+    assert "does not exist" in zero("plot", tmp_path / "nobody").err
 
 
 def test_notebooks_show_states_and_analyses() -> None:

@@ -97,7 +97,10 @@ def test_a_whole_game_of_connect_four_against_the_program(visit: Open) -> None:
         )
         if page.locator(".says.over").count():
             break
+        before = page.url
         page.locator("[data-cell].column").first.click()
+        # The address has the moves: until it changes the page still shows the position before the click.
+        page.wait_for_function("before => location.href !== before", arg=before)
     says(page, ".")
     assert re.search("win|draw", page.locator(".says").inner_text())
     assert "moves=" in page.url

@@ -184,4 +184,4 @@ def test_without_its_packages_the_command_says_what_to_install(zero: Command, mo
 
 def test_what_is_not_there_is_named(zero: Command) -> None:
     answer = zero("web", "runs/nowhere")
-    assert answer.status == 2 and "runs/nowhere is not there" in answer.err.replace("\\", "/")
+    assert answer.status == 2 and "runs/nowhere does not exist" in answer.err.replace("\\", "/")
