@@ -497,7 +497,8 @@ def result(run: Path) -> dict[str, Any]:
         files[path.name] = [sorted(journal.running), *(_bits(record) for record in journal.finished)]
     matches = [json.loads(line) for line in (run / "strength.jsonl").read_text().splitlines()]
     files["strength.jsonl"] = [{**match, "seconds": 0} for match in matches]
-    files |= {path.name: path.read_bytes() for path in run.glob("mistakes.jsonl")}
+    for pattern in ("mistakes.jsonl", "gate.jsonl", "checkpoints/best"):
+        files |= {path.name: path.read_bytes() for path in run.glob(pattern)}
     rows = read_metrics(run / "metrics.csv")
     files["metrics.csv"] = [replace(row, minutes=0, evaluations_per_second=0) for row in rows]
     return files

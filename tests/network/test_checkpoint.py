@@ -239,7 +239,7 @@ def test_reading_a_run_passes_damage_over_aloud_and_touches_nothing(tmp_path, su
     assert_same(load_checkpoint(tmp_path, report=messages.append), make_checkpoint(500))
     assert len(messages) == 1
     assert f"is damaged: step-00001000{suffix}" in messages[0]
-    assert messages[0].endswith("The checkpoint before it is used instead.")
+    assert messages[0].endswith("Another checkpoint is used instead.")
     assert capsys.readouterr().err == ""
     assert_same(load_checkpoint(tmp_path), make_checkpoint(500))
     assert capsys.readouterr().err == messages[0] + "\n"

@@ -48,11 +48,16 @@ def test_actions_that_are_planes_of_squares_get_a_convolution() -> None:
 
 
 PAPERS = ("paper", "paper-arxiv")
-PAPER_TABLE = [
-    [cell.strip() for cell in line.strip("| \n").split(" | ")]
-    for line in (Path(__file__).parents[2] / "docs" / "paper.md").read_text(encoding="utf-8").splitlines()
-    if line.startswith("| ") and "." in line.split("|")[1]
-]
+PAPER_TABLE, ZERO_TABLE = (
+    [
+        [cell.strip() for cell in line.strip("| \n").split(" | ")]
+        for line in part.splitlines()
+        if line.startswith("| ") and "." in line.split("|")[1]
+    ]
+    for part in (Path(__file__).parents[2] / "docs" / "paper.md")
+    .read_text(encoding="utf-8")
+    .split("\n## AlphaGo Zero\n")
+)
 
 
 @pytest.mark.parametrize("column", [1, 2], ids=PAPERS)
@@ -61,6 +66,14 @@ def test_the_papers_presets_are_the_table_in_the_docs(column: int, number: int) 
     """Every value of the presets stands in docs/paper.md, and the other way round."""
     preset = load_preset(PAPERS[column - 1], game=("chess", "shogi", "go")[number])
     told = {row[0]: (row[column].split(" / ") * 3)[number] for row in PAPER_TABLE}
+    assert_told(preset, told)
+
+
+def test_alphago_zeros_preset_is_the_table_in_the_docs() -> None:
+    assert_told(load_preset("alphago-zero", game="go"), {row[0]: row[1] for row in ZERO_TABLE})
+
+
+def assert_told(preset: dict[str, dict[str, object]], told: dict[str, str]) -> None:
     found = {f"{section}.{name}": value for section, values in preset.items() for name, value in values.items()}
     assert told.keys() == found.keys()
     for name, value in found.items():
@@ -116,8 +129,10 @@ def test_larger_games_get_larger_networks() -> None:
 
 
 PRESETS_AND_GAMES = [
-    *((name, name) for name in preset_names() if name not in (*PAPERS, "stanford")),
+    *((name, name) for name in preset_names() if name not in (*PAPERS, "stanford", "alphago-zero")),
     ("stanford", "chess"),
+    ("alphago-zero", "go19"),
+    ("alphago-zero", "connect4"),
     *itertools.product(PAPERS, ("chess", "shogi", "go19", "connect4")),
 ]
 

@@ -17,6 +17,7 @@ from zerosum.base.errors import RunError, SettingsError
 from zerosum.learner import Learner
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
+from zerosum.run.gate import Gate
 from zerosum.run.metrics import read_metrics
 from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.run.strength import Strength
@@ -186,6 +187,41 @@ def test_a_used_up_run_goes_on_with_more(whole: Path, tmp_path: Path, kill: Kill
     die(runs[1], kill, "_save", 1, steps=36)
     go_on(runs[1], steps=36)
     assert_same(*runs)
+
+
+def test_a_gate_repeats_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after kills before a match for the best network's place, and between its verdict and its use."""
+    gated = (
+        "training.gate_games=6",
+        "training.gate_score=0.5",
+        "training.leaf_symmetries=true",
+        "search.reuse_tree=false",
+    )
+    whole, run = tmp_path / "whole", tmp_path / "run"
+    go_on(whole, *gated)
+    verdicts = [line for line in (whole / "gate.jsonl").read_text().splitlines() if '"is_passed": true' in line]
+    assert 1 <= len(verdicts) < 4, "networks that pass and networks that do not, so that both are repeated"
+    judge, calls = Gate.judge, itertools.count(1)
+
+    def mortal(self: Gate, *arguments: Any, **named: Any) -> Any:
+        call = next(calls)
+        if call % 3 == 2:
+            raise Killed
+        answer = judge(self, *arguments, **named)
+        if call % 3 == 0:
+            raise Killed
+        return answer
+
+    monkeypatch.setattr(Gate, "judge", mortal)
+    overrides, num_kills = gated, 0
+    while True:
+        try:
+            go_on(run, *overrides)
+            break
+        except Killed:
+            num_kills += 1
+    assert num_kills >= 3
+    assert_same(run, whole)
 
 
 def test_what_it_cannot_keep_is_refused(whole: Path, tmp_path: Path, kill: Kill) -> None:

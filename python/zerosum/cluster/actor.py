@@ -151,7 +151,9 @@ class _Player:
         checkpoint = task.checkpoint(weights, self._game)
         num_games = task.selfplay.games_per_worker
         assert num_games is not None, "the run has measured it"
-        self._evaluator = make_evaluator(checkpoint, task.evaluator, num_threads=task.num_threads, batch_size=num_games)
+        self._evaluator = make_evaluator(
+            checkpoint, task.evaluator, num_threads=task.num_threads, batch_size=num_games, game=self._game
+        )
         self._step = checkpoint.info.step
         self._updates = _Updates(task, self._game, self._evaluator)
         self._games = parse_journal(running).running

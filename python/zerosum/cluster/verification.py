@@ -209,7 +209,7 @@ class SearchCheck:
             return
         checkpoint = checkpoint_of(self._file(step).read_bytes(), self._network, self._game)
         if self._evaluator is None:
-            self._evaluator = make_evaluator(checkpoint, self._evaluator_config, batch_size=1)
+            self._evaluator = make_evaluator(checkpoint, self._evaluator_config, batch_size=1, game=self._game)
         else:
             self._evaluator.update(checkpoint)
         self._search.clear_cache()

@@ -12,7 +12,9 @@ from zerosum.evaluators.device import uses_gpu
 from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.evaluators.onnx import OnnxEvaluator
 from zerosum.evaluators.openvino import OpenVinoEvaluator
+from zerosum.evaluators.symmetric import SymmetricEvaluator, Symmetries
 from zerosum.evaluators.torch import TorchEvaluator
+from zerosum.games import Rules
 from zerosum.network import Checkpoint
 
 Backend = Literal["auto", "openvino", "torch", "onnx"]
@@ -31,6 +33,8 @@ class EvaluatorConfig:
     """"auto", "cpu", "mps", "cuda" (all GPUs) or some of them, "cuda:0,cuda:1"."""
     precision: str = "auto"
     """One of `Precision`."""
+    symmetry_seed: int | None = None
+    """Seed of the random symmetry in which each position is evaluated; None for the position as it is."""
 
     @property
     def on_gpu(self) -> bool:
@@ -42,16 +46,36 @@ AUTO = EvaluatorConfig()
 
 
 def make_evaluator(
-    checkpoint: Checkpoint, config: EvaluatorConfig = AUTO, *, num_threads: int = 1, batch_size: int
+    checkpoint: Checkpoint,
+    config: EvaluatorConfig = AUTO,
+    *,
+    num_threads: int = 1,
+    batch_size: int,
+    game: Rules | None = None,
 ) -> NetworkEvaluator:
     """An evaluator for the machine: torch if it finds a GPU, else OpenVINO if installed, else torch on the CPU.
 
     `num_threads` is the number of threads that evaluate at once, and `batch_size` the usual largest number of leaves
     (both matter to OpenVINO only). Torch is imported only if it is used, or if the machine seems to have a GPU.
+    `game` is needed for random symmetries only (`config.symmetry_seed`); a game without symmetries is evaluated as it
+    is.
 
     Raises:
         SettingsError: unknown backend or precision, or a backend, device or precision that cannot be used.
     """
+    evaluator = _network_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
+    if config.symmetry_seed is None:
+        return evaluator
+    assert game is not None, "symmetries are those of a game"
+    symmetries = Symmetries.of(game)
+    if len(symmetries) == 1:
+        return evaluator
+    return SymmetricEvaluator(evaluator, symmetries, seed=config.symmetry_seed, step=checkpoint.info.step)
+
+
+def _network_evaluator(
+    checkpoint: Checkpoint, config: EvaluatorConfig, *, num_threads: int, batch_size: int
+) -> NetworkEvaluator:
     backend, device, precision = config.backend, config.device, config.precision
     require_known("backend", backend, BACKENDS)
     require_known("precision", precision, get_args(Precision))

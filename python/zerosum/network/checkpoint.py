@@ -9,6 +9,8 @@ A checkpoint of step 1000 is three files:
 The JSON is written last and is the commit: without it the other two are not a checkpoint. Each file is written under a
 temporary name, synced, and renamed to its final name, so a file of that name is complete. Checksums, also of the JSON
 itself, detect later damage by the disk. Only `load_newest` and `set_aside` rename existing files.
+
+A file `best` names the checkpoint that plays if it is not the newest: that of a run with a gate.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, printable, shown
-from zerosum.base.files import require_own_files, sync_directory, write_durably
+from zerosum.base.files import replace_durably, require_own_files, sync_directory, write_durably, writing
 from zerosum.base.settings import from_mapping
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.weights import weight_shapes
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 """Version of the file format, increased when older programs cannot read new files."""
 
+_BEST = "best"
 _FILE_NAME = re.compile(r"step-\d{8,}\.json")
 
 
@@ -242,15 +245,42 @@ def list_checkpoints(directory: Path) -> list[Path]:
     return sorted((path for path in paths if _FILE_NAME.fullmatch(path.name)), key=_step)
 
 
+def mark_best(directory: Path, step: int | None) -> None:
+    """Let the checkpoint of this step play, whatever newer ones are saved; None lets the newest play.
+
+    Raises:
+        RunError: the directory cannot be written.
+    """
+    with writing(directory):
+        if step is None:
+            (directory / _BEST).unlink(missing_ok=True)
+        else:
+            replace_durably(directory / _BEST, f"{checkpoint_path(directory, step).name}\n")
+
+
+def checkpoints_to_play(directory: Path) -> list[Path]:
+    """The JSON files of a directory's checkpoints in the order in which they are tried: the best, then the newest.
+
+    Raises:
+        DataError: the directory exists but cannot be read.
+    """
+    newest_first = list_checkpoints(directory)[::-1]
+    try:
+        best = (directory / _BEST).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        best = ""
+    return sorted(newest_first, key=lambda path: path.name != best)  # a stable order
+
+
 def _print_error(message: str) -> None:
     print(message, file=sys.stderr)
 
 
 def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error) -> Checkpoint:
-    """Read a network from a checkpoint's JSON, or the newest undamaged one of a directory or a run directory.
+    """Read a network from a checkpoint's JSON, or the first undamaged one of a directory or a run directory.
 
-    Only the JSON and the weights are needed. A directory's damaged checkpoints are skipped; `report` gets a sentence
-    for each.
+    The order is that of `checkpoints_to_play`. Only the JSON and the weights are needed. A directory's damaged
+    checkpoints are skipped; `report` gets a sentence for each.
 
     Raises:
         DataError: the checkpoint is missing, damaged or of a newer format, or the run has links that lead outside.
@@ -264,11 +294,11 @@ def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error)
     directory = path / "checkpoints" if (path / "checkpoints").is_dir() else path
     if directory != path:
         require_own_files(path)
-    for candidate in reversed(list_checkpoints(directory)):
+    for candidate in checkpoints_to_play(directory):
         try:
             return _read_checkpoint(candidate)
         except DamagedCheckpointError as error:
-            report(printable(f"{error} The checkpoint before it is used instead."))
+            report(printable(f"{error} Another checkpoint is used instead."))
     raise DataError(f"{directory} has no undamaged checkpoint: train first, or name a directory that holds one.")
 
 

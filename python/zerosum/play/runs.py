@@ -10,7 +10,7 @@ from zerosum.base.errors import DataError
 from zerosum.games import Rules, make
 from zerosum.games.rules import is_game_name
 from zerosum.network import CheckpointInfo
-from zerosum.network.checkpoint import list_checkpoints, read_info
+from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, read_info
 
 VARIABLE = "ZEROSUM_RUNS"
 """The environment variable that names the directory of runs."""
@@ -81,8 +81,8 @@ def directories(runs: Path | None = None) -> list[Path]:
 
 
 def newest_checkpoint(directory: Path) -> tuple[Path, CheckpointInfo] | None:
-    """The newest checkpoint in a directory with a complete description, or None."""
-    for path in reversed(list_checkpoints(directory)):
+    """The checkpoint of a directory that plays, the first with a complete description; None without one."""
+    for path in checkpoints_to_play(directory):
         with contextlib.suppress(DataError):  # `load_player` reports the damage if the checkpoint is used
             return path, read_info(path)
     return None

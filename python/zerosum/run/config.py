@@ -101,6 +101,24 @@ class TrainingConfig:
         "self-play workers: 'threads' of one process, or 'processes', which share no interpreter lock and take more"
         " memory; 'auto' is processes for a game in Python and threads for others (docs/evaluators.md has the gain)",
     )
+    leaf_symmetries: bool = setting(
+        False,
+        "evaluate each position in a random one of the game's symmetries, in self-play and matches of the run (AlphaGo"
+        " Zero: true; AlphaZero: false)",
+    )
+    gate_games: int = setting(
+        0,
+        "games that each checkpoint plays against the best one, which self-play has until another replaces it; 0 for no"
+        " gate: self-play has the newest network (AlphaGo Zero: 400; AlphaZero: 0)",
+        low=0,
+        high=100_000,
+    )
+    gate_score: float = setting(
+        0.55,
+        "share of the points of these games above which a checkpoint replaces the best one (AlphaGo Zero: 0.55)",
+        low=0.5,
+        high=0.99,
+    )
     precision: Precision = setting(
         "auto",
         "number format of the network in self-play and matches: 'f32', 'bf16', 'f16' (torch) or 'int8' (openvino; its"
@@ -110,7 +128,8 @@ class TrainingConfig:
     @property
     def evaluator(self) -> EvaluatorConfig:
         """How self-play and rating games evaluate the network."""
-        return EvaluatorConfig(self.backend, self.device, self.precision)
+        symmetry_seed = self.seed if self.leaf_symmetries else None
+        return EvaluatorConfig(self.backend, self.device, self.precision, symmetry_seed)
 
     def __post_init__(self) -> None:
         check(self, "training")

@@ -58,6 +58,7 @@ def estimate(config: RunConfig, game: Rules) -> str:
     evaluator = make_evaluator(
         checkpoint,
         config.training.evaluator,
+        game=game,
         num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
         batch_size=num_games,
     )

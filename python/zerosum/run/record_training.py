@@ -81,7 +81,7 @@ class RecordTraining:
             others_cpu_s=lambda: self._learner.cpu_s,
         )
         self._held_out_file = HeldOutFile(directory, report=report)
-        self._evaluator = make_evaluator(checkpoint, config.training.evaluator, batch_size=BATCH_SIZE)
+        self._evaluator = make_evaluator(checkpoint, config.training.evaluator, batch_size=BATCH_SIZE, game=game)
         self._reported_step = self._saved_step = checkpoint.info.step
         held_out = {name: window.total_positions for name, window in self._held_out.items()}
         report(

@@ -23,6 +23,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zerosum.base.errors import RunError, command_text
 from zerosum.base.files import writing
 from zerosum.cluster import ClusterSelfplay
@@ -30,12 +33,14 @@ from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules
 from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint, save_checkpoint
+from zerosum.network.checkpoint import mark_best
 from zerosum.replay import ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.window import needed, require_game
 from zerosum.run.budget import USED_UP, Budget
 from zerosum.run.config import RunConfig, minutes_word, train_text
 from zerosum.run.forecast import forecast
+from zerosum.run.gate import Gate
 from zerosum.run.learning import learn_step, network_now, open_checkpoint, restored_learner
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
@@ -76,11 +81,17 @@ class SelfplayTraining:
         if self._is_deterministic:
             first_game_id = int(info.get("games", 0))
             self._replay_from(first_game_id, checkpoint.info.step)
+        self._gate = None
+        if config.training.gate_games:
+            self._gate = Gate(directory, game, config, report=report)
+        else:
+            mark_best(directory / "checkpoints", None)
         self._load_window()
         self._learner = restored_learner(config, game, checkpoint, state, info, report)
         self._saved_step = checkpoint.info.step
         self._restore_counts(info)
-        self._begin_selfplay(checkpoint, first_game_id, cluster)
+        self._planes_BCHW: NDArray[np.float32] | None = None
+        self._begin_selfplay(self._gate.best() if self._gate else checkpoint, first_game_id, cluster)
         self._budget = Budget(
             config,
             elapsed_s=self._measures.elapsed_before,
@@ -125,6 +136,7 @@ class SelfplayTraining:
             config.training.evaluator,
             num_threads=1 if in_processes or cluster else num_workers,
             batch_size=num_games,
+            game=game,
         )
         self._network_step = checkpoint.info.step
         task = SelfplayTask(
@@ -180,6 +192,7 @@ class SelfplayTraining:
     def run(self) -> None:
         """Train until the budget is used up or `stop` is set."""
         try:
+            self._judge()  # a kill may have come between a checkpoint and its match
             if self._budget.progress >= 1:
                 self._report(USED_UP)
                 return
@@ -190,6 +203,7 @@ class SelfplayTraining:
                 if self._stop.is_set():
                     self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
                 self._save()
+                self._judge()
                 if not self._stop.is_set():
                     self._rate(is_last=True)
                 self._report_progress()
@@ -236,12 +250,14 @@ class SelfplayTraining:
                     self._rate(is_last=self._budget.progress >= 1)
                     self._report_progress()
                     self._save()
+                    self._judge()
             elif not self._stop.is_set() and self._budget.is_due_to_report:  # an interrupted phase has no row
                 self._report_progress()
 
     def _housekeep(self) -> None:
         if self._is_due_to_save():
             self._save()
+            self._judge()
             self._rate()
         if self._budget.is_due_to_report:
             self._report_progress()
@@ -289,8 +305,8 @@ class SelfplayTraining:
     # The work.
 
     def _learn(self) -> None:
-        """Make the due steps of one phase, then give self-play the new weights."""
-        started, planes_BCHW = time.thread_time() + self._learner.cpu_s, None
+        """Make the due steps of one phase, then give self-play the new weights, unless a gate decides that."""
+        started, first_step = time.thread_time() + self._learner.cpu_s, self._learner.step_number
         for _ in range(min(self._config.training.steps_per_phase, self._num_steps_due())):
             if self._is_over():
                 break
@@ -300,16 +316,24 @@ class SelfplayTraining:
                 self._learner, self._window, self._game, self._config, progress=self._budget.progress
             )
             self._measures.add_step(report)
-            planes_BCHW = batch.planes
+            self._planes_BCHW = batch.planes
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
         self._learner_cpu_s += time.thread_time() + self._learner.cpu_s - started
         self._learned_progress = self._budget.progress
-        if planes_BCHW is None:
-            return
-        self._evaluator.update(checkpoint, planes_BCHW=planes_BCHW)
-        self._network_step = self._learner.step_number
+        if self._learner.step_number > first_step and self._gate is None:
+            self._play_with(checkpoint)
+
+    def _play_with(self, checkpoint: Checkpoint) -> None:
+        """Give self-play a new network."""
+        self._evaluator.update(checkpoint, planes_BCHW=self._planes_BCHW)
+        self._network_step = checkpoint.info.step
         self._selfplay.update(checkpoint)
+
+    def _judge(self) -> None:
+        """Let the newest saved network try for self-play's place, if the run has a gate."""
+        if self._gate is not None and (best := self._gate.judge(self._saved_step, is_stopped=self._stop.is_set)):
+            self._play_with(best)
 
     def _checkpoint(self) -> Checkpoint:
         """The current network, and what it was trained on."""
@@ -350,9 +374,9 @@ class SelfplayTraining:
         self._saved_step = self._learner.step_number
 
     def _rate(self, *, is_last: bool = False) -> None:
-        """Measure the current network."""
+        """Measure the network that plays."""
         self._measures.rate(
-            self._learner.step_number,
+            self._network_step,
             self._evaluator,
             self._budget,
             num_evaluations=self._num_evaluations(),
@@ -375,8 +399,8 @@ class SelfplayTraining:
         else:
             evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
             commands = f"To measure it: {evaluate}\nTo play it: {play}"
-        summary = self._measures.strength.summary(step)
-        return f"Done. {commands}" + (f"\nThe network of step {step:,} {summary}." if summary else "")
+        summary = self._measures.strength.summary(self._network_step)
+        return f"Done. {commands}" + (f"\nThe network of step {self._network_step:,} {summary}." if summary else "")
 
     def _report_progress(self) -> None:
         """Write a row of metrics and report it."""

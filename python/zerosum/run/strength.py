@@ -75,6 +75,12 @@ def player_name(step: int) -> str:
     return f"step {step}"
 
 
+def rating_search(config: RunConfig) -> SearchConfig:
+    """The search of a run's rating games and gate: without noise, with their own simulations if given."""
+    num_simulations = config.strength.num_simulations or config.search.num_simulations
+    return replace(config.search, num_simulations=num_simulations, root_noise_fraction=0.0)
+
+
 class Strength:
     """The ratings of a run's checkpoints."""
 
@@ -150,7 +156,7 @@ class Strength:
         names = self._opponents(step)
         num_pairs = int(self._num_games(most_evaluations) / (2 * len(names)))
         if num_pairs > 0 and self._has_time(until_s):
-            player = SearchContestant(player_name(step), evaluator, self._search())
+            player = SearchContestant(player_name(step), evaluator, rating_search(self._config))
             for name in names:
                 opponent = self._contestant(name, until_s) if self._has_time(until_s) else None
                 if opponent is not None and self._has_time(until_s):
@@ -181,7 +187,7 @@ class Strength:
         budget, used = share * num_evaluations, self._evaluations_used()
         most_evaluations = max(budget, used + (1 - EARLY_SHARE) * budget)
         until_s = self._seconds_used() + seconds
-        player = SearchContestant(player_name(step), evaluator, self._search())
+        player = SearchContestant(player_name(step), evaluator, rating_search(self._config))
 
         def meet(name: str, num_games: int) -> None:
             opponent = self._contestant(name, until_s - (1 - REFERENCE_SHARE) * seconds)
@@ -355,8 +361,10 @@ class Strength:
             if self._report is not None:
                 self._report(f"{error} It plays no rating games.")
             return None
-        evaluator = make_evaluator(checkpoint, self._config.training.evaluator, batch_size=GAMES_AT_ONCE)
-        return SearchContestant(player_name(step), evaluator, self._search())
+        evaluator = make_evaluator(
+            checkpoint, self._config.training.evaluator, batch_size=GAMES_AT_ONCE, game=self._game
+        )
+        return SearchContestant(player_name(step), evaluator, rating_search(self._config))
 
     def _rate_untrained(self, most_evaluations: float, until_s: float) -> None:
         """Let the untrained network meet random play and the weakest anchor, if it has not had its games yet."""
@@ -394,20 +402,12 @@ class Strength:
         """How many games of one network fit into what is left of so many evaluations for rating."""
         return (most_evaluations - self._evaluations_used()) / self._evaluations_per_game()
 
-    def _search(self) -> SearchConfig:
-        config = self._config
-        return replace(
-            config.search,
-            num_simulations=config.strength.num_simulations or config.search.num_simulations,
-            root_noise_fraction=0.0,
-        )
-
     def _evaluations_per_game(self) -> float:
         """Evaluations by networks per game: of the games so far, or an estimate from the length of random games."""
         met = [match for match in self.matches if match.evaluations]
         if met:
             return sum(match.evaluations for match in met) / sum(match.num_games for match in met)
-        return self._search().num_simulations * self._random_plies / 2
+        return rating_search(self._config).num_simulations * self._random_plies / 2
 
     @functools.cached_property
     def _random_plies(self) -> float:

@@ -124,7 +124,7 @@ def calibrate(
         return known
 
     def new_work(size: int) -> Work:
-        network = make_evaluator(checkpoint, evaluator, num_threads=num_threads, batch_size=size)
+        network = make_evaluator(checkpoint, evaluator, num_threads=num_threads, batch_size=size, game=game)
         return playing(game, search, config, network, num_games=size, num_threads=num_threads)
 
     measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads, on_gpu=evaluator.on_gpu))

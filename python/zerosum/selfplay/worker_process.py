@@ -240,7 +240,7 @@ def _play(commands: _Commands, answers: int) -> None:
     task, game, running, checkpoint = commands.begin()
     num_games = task.selfplay.games_per_worker
     assert num_games is not None, "the run has measured it"
-    evaluator = make_evaluator(checkpoint, task.evaluator, batch_size=num_games)
+    evaluator = make_evaluator(checkpoint, task.evaluator, batch_size=num_games, game=game)
     threading.Thread(target=commands.obey, args=(task, game, evaluator), name="commands", daemon=True).start()
     log = _PipeLog(running)
     selfplay = SelfplayTask(
