@@ -50,6 +50,7 @@ class Setup:
     backend: str
     device: str
     precision: str = "auto"
+    symmetry_seed: int | None = None
     """The fields of the evaluator's `EvaluatorConfig`, as asked for."""
 
 
