@@ -14,6 +14,7 @@ TYPE_CHECKING = False  # as in `typing`, which is not loaded yet
 if TYPE_CHECKING:
     from typing import Any
 
+    from zerosum._core import Picture as Picture
     from zerosum._core import __version__ as __version__
     from zerosum.analysis.analyst import analyse as analyse
     from zerosum.base.errors import DataError as DataError
@@ -42,6 +43,7 @@ __all__ = [
     "DataError",
     "Game",
     "GameError",
+    "Picture",
     "Player",
     "RunError",
     "SearchConfig",
@@ -66,6 +68,7 @@ _PLACES = {
     "DataError": "zerosum.base.errors.DataError",
     "Game": "zerosum.games.python_game.Game",
     "GameError": "zerosum.base.errors.GameError",
+    "Picture": "zerosum._core.Picture",
     "Player": "zerosum.play.player.Player",
     "RunError": "zerosum.base.errors.RunError",
     "SearchConfig": "zerosum.search.config.SearchConfig",

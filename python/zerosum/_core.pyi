@@ -152,8 +152,18 @@ class Description:
 
 @final
 class Picture:
-    """A position for a drawing program."""
+    """A position for a drawing program. A game of one's own may return one from `picture(state)`."""
 
+    def __new__(
+        cls,
+        grid: str,
+        cells: Sequence[tuple[int, str, str] | None],
+        column_labels: Sequence[str],
+        row_labels: Sequence[str],
+        last_move: Sequence[int] = ...,
+        captions: Sequence[str] = ...,
+    ) -> Picture:
+        """A position; arguments are as the properties below. Raises GameError if they do not fit together."""
     @property
     def grid(self) -> str:
         """Kind of cells: "chequered", "squares", "points" or "hexagons" (each row half a cell further right)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import zerosum
 from web_for_tests import browser_program, own_game, record_games, serving, untrained_run
 from zerosum.web.visit import House
 
@@ -34,7 +36,10 @@ def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
     folder = tmp_path_factory.mktemp("own")
     run = untrained_run(folder / "runs" / "tiny")
     record_games(run)
-    with serving(runs=[run.parent], own_games=[own_game(folder)]) as served:
+    own_games = [own_game(folder)]
+    if importlib.util.find_spec("pyspiel") is not None:
+        own_games.append("openspiel:tic_tac_toe")
+    with serving(runs=[run.parent], own_games=own_games) as served:
         yield served
 
 
@@ -42,7 +47,6 @@ def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
 def visit(browser: Any, site: tuple[str, House]) -> Iterator[Open]:
     """Opens pages; a page that says an error in its console, or asks another host for anything, fails the test."""
     contexts, troubles = [], []
-    (site[0], site[0].replace("http:", "ws:"), "blob:", "data:")
 
     def open_page(where: str, *, size: dict[str, int] = DESKTOP, dark: bool = False) -> Any:
         context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce")
@@ -82,7 +86,7 @@ def history(page: Any, number: int) -> list[str]:
 def picture(page: Any, name: str) -> None:
     """Keep a picture for the documentation where it is asked for; it must not be empty or large."""
     taken = page.screenshot()
-    assert 5_000 < len(taken) < 150_000
+    assert 5_000 < len(taken) < 200_000
     if os.environ.get("ZEROSUM_PICTURES"):
         DOCS.mkdir(exist_ok=True)
         (DOCS / f"{name}.png").write_bytes(taken)
@@ -132,6 +136,8 @@ def test_a_shogi_promotion_and_a_drop(visit: Open) -> None:
     says(page, "White to move")
     click(page, "3a", "2b")
     says(page, "Black to move")
+    assert page.locator(".player-bar .hand svg use, .player-bar .hand svg path").count() > 2
+    assert page.locator(".player-bar .hand svg text").count() == 0, "pieces in hand are outlines, as on the board"
     page.get_by_role("button", name="1 B in hand").nth(1).click()
     click(page, "5e")
     assert history(page, 5)[-1] == "B*5e"
@@ -158,6 +164,20 @@ def test_a_game_of_ones_own_is_played(visit: Open) -> None:
     page.locator("[data-cell].legal").first.click()
     history(page, 2)
     says(page, "Your move")
+
+
+def test_a_game_of_openspiel_is_played_to_its_end(visit: Open) -> None:
+    pytest.importorskip("pyspiel", reason="open_spiel is not installed")
+    page = visit("#/play?game=openspiel:tic_tac_toe&side=0&vs=rollouts@30")
+    says(page, "Your move")
+    while not page.locator(".says.over").count():
+        before = page.url
+        page.locator("[data-cell].open").first.click()
+        page.wait_for_function("before => location.href !== before", arg=before)
+        page.wait_for_function(
+            "() => document.querySelector('.says.over') || document.querySelector('.says').textContent.includes('Your')"
+        )
+    assert re.search("win|draw", page.locator(".says").inner_text())
 
 
 def test_a_reload_in_the_middle_of_a_game_loses_nothing(visit: Open) -> None:
@@ -190,6 +210,23 @@ def test_take_back_hint_flip_resign_and_save(visit: Open) -> None:
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Resign").click()
     says(page, "random wins: white resigns")
+
+
+def test_a_newcomer_plays_with_one_click_and_another_game_with_one_more(
+    visit: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", Path(zerosum.__file__).parent / "data" / "networks")
+    page = visit("")
+    says(page, "Your move")
+    assert "Click the board" in page.locator(".thought").inner_text()
+    page.locator("[data-cell].column").first.click()
+    assert history(page, 2)[0] == "1"
+    page.get_by_role("region", name="Other games").get_by_role("link", name="othello").click()
+    page.wait_for_url(re.compile("game=othello"))
+    says(page, "Your move")
+    assert page.locator(".player-bar .who").first.inner_text().startswith("zerosum's network")
+    click(page, "d3")
+    history(page, 2)
 
 
 def test_a_new_game_is_set_up(visit: Open) -> None:
@@ -276,7 +313,7 @@ def test_the_lesson_by_its_own_controls(visit: Open) -> None:
 
 def test_a_pgn_is_analysed(visit: Open) -> None:
     page = visit("#/analyse")
-    says(page, "player")
+    says(page, "to move")
     if not page.get_by_label("A game, a position or moves").is_visible():
         page.get_by_text("Open a game").click()
     page.get_by_label("A game, a position or moves").fill(
@@ -304,7 +341,7 @@ def test_an_sgf_is_uploaded_and_analysed(visit: Open, tmp_path: Path) -> None:
     (tmp_path / "game.sgf").write_text("(;GM[1]SZ[9]PB[Bo];B[ee];W[cc];B[gg];W[])", encoding="utf-8")
     (tmp_path / "nonsense.sgf").write_bytes(bytes(range(256)) * 4)
     page = visit("#/analyse")
-    says(page, "player")
+    says(page, "to move")
     if not page.get_by_label("A file of games").is_visible():
         page.get_by_text("Open a game").click()
     page.get_by_label("A file of games").set_input_files(tmp_path / "nonsense.sgf")
@@ -342,6 +379,8 @@ def test_a_run_is_watched(visit: Open) -> None:
     page = visit("#/runs")
     page.get_by_text("Is it learning?").wait_for()
     assert page.locator(".chart").count() == 6
+    page.locator(".wide-chart .area:not(.rest)").first.wait_for()
+    assert "First moves of tiny" in page.locator(".wide-chart").inner_text()
     page.get_by_role("button", name=re.compile("^Game 4")).click()
     page.locator(".replay .board").wait_for()
     page.get_by_role("button", name="One move on").click()

@@ -53,7 +53,10 @@ def test_a_run_is_read_and_nothing_in_it_changes(run: Path) -> None:
     assert [one["step"] for one in found["checkpoints"]] == [0, 2] and found["verdict"] and found["command"]
     games = runs.newest_games(run)
     assert [one["id"] for one in games] == [4, 3, 2, 1, 0]
-    assert sum(share for _, share in runs.openings(game, run)[0]["shares"]) == pytest.approx(1, abs=0.01)
+    openings = runs.openings(game, run)
+    # Three games are sealed, the two newest are not.
+    assert [number for number, _ in openings["points"]] == [2, 4] and set(openings["moves"]) <= set("1234567")
+    assert [sum(shares) for _, shares in openings["points"]] == pytest.approx([1, 1], abs=0.01)
     for one in games:
         for ply in (0, 3, one["plies"], one["plies"] + 5):
             seen = runs.one_game(game, run, one["id"], ply)
@@ -85,7 +88,9 @@ def test_only_given_runs_can_be_named(run: Path, tmp_path: Path) -> None:
 
 
 PROGRAM = """
-import json, os, pathlib, sys, time
+import json, os, pathlib, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a process that a shell has started in the background
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 arguments = sys.argv[1:]
 run = pathlib.Path(arguments[arguments.index("--run") + 1])
 run.mkdir(exist_ok=True)
@@ -124,7 +129,8 @@ def test_trainings_are_begun_and_stopped_where_that_is_allowed(run: Path) -> Non
     (new / "config.toml").write_text((run / "config.toml").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(SettingsError, match="already"):
         trainings.start("new", "connect4", 1)
-    trainings.stop("new")
+    assert trainings.stop("new") == f"kill {json.loads((new / 'holder.json').read_text())['pid']}"
     wait_for(lambda: not trainings.is_running(new))
+    assert not (new / "holder.json").exists(), "it has ended by itself"
     with pytest.raises(SettingsError, match="not learning"):
         trainings.stop("new")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from web_for_tests import own_game
 from zerosum._core import core_game_names
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, adopt, make, parse_action, state_after
+from zerosum.games.board_text import board_text
+from zerosum.games.picture import svg
 from zerosum.notation import read_games
 from zerosum.web.boards import draw_board, place_moves
 from zerosum.web.table import Table, side_names
@@ -44,7 +47,27 @@ def test_drops_begin_in_the_hand_and_promotions_are_told_apart() -> None:
     found = placed(make("shogi"), "7g7f 3c3d 8h2b+ 3a2b")
     assert found["B*5e"] == ("B", (40,), "")
     board = draw_board(make("shogi"), state_after(make("shogi"), "7g7f 3c3d 8h2b+ 3a2b"))
-    assert {(hand["player"], *map(tuple, hand["pieces"])) for hand in board["hands"]} == {(0, ("B", 1)), (1, ("B", 1))}
+    assert [(hand["player"], [piece[:2] for piece in hand["pieces"]]) for hand in board["hands"]] == [
+        (1, [["B", 1]]),
+        (0, [["B", 1]]),
+    ]
+
+
+@pytest.mark.parametrize("name", ["shogi", "minishogi"])
+def test_pieces_in_hand_are_outlines_as_on_the_board(name: str) -> None:
+    """Every kind of piece: none is a letter in a font that the system may lack."""
+    game = make(name)
+    hand = "RBGSNLP" if name == "shogi" else "RBGSP"
+    rows = ["k8", *["9"] * 7, "K8"] if name == "shogi" else ["k4", "5", "5", "5", "K4"]
+    state = game.parse_position(f"{'/'.join(rows)} b {hand}{hand.lower()} 1")
+    for hand_ in draw_board(game, state)["hands"]:
+        assert len(hand_["pieces"]) == len(hand)
+        for _, _, drawing in hand_["pieces"]:
+            assert "<text" not in drawing and "<path id=" in drawing
+            assert ("rotate(180" in drawing) == (hand_["player"] == 1)
+    for hand_ in draw_board(game, state, western=True, flipped=True)["hands"]:
+        for letter, _, drawing in hand_["pieces"]:
+            assert f">{letter}</text>" in drawing and ("rotate(180" in drawing) == (hand_["player"] == 0)
 
 
 def test_a_column_is_clicked_anywhere_and_a_pass_nowhere() -> None:
@@ -81,6 +104,51 @@ def test_a_game_of_ones_own_has_a_board(tmp_path: Path) -> None:
     later = game.play(game.initial_state(), game.legal_actions(game.initial_state())[0])
     assert draw_board(game, later)["svg"].count("url(#zerosum-second)") == 10, "seen from the other side, too"
     assert all(isinstance(source, int) and len(targets) == 1 for source, targets, _ in placed(game).values())
+
+
+def test_a_game_of_ones_own_says_how_it_looks(tmp_path: Path) -> None:
+    """The example of docs/own-game.md in the README's game: one picture for `zerosum show` and the page."""
+    own = make(with_picture(own_game(tmp_path)))
+    state = own.initial_state()
+    drawn = draw_board(own, state)
+    assert drawn["grid"] == "chequered" and drawn["cells"][0][2:] == ["a5", "black pawn"]
+    assert (
+        svg(own, state).count("-p" + chr(34) + " transform") == drawn["svg"].count("-p" + chr(34) + " transform") == 20
+    )
+    moved = own.play(state, parse_action(own, state, "a2-b3"))
+    assert draw_board(own, moved)["cells"][11][2:] == ["b3", "white pawn"]
+    moves = place_moves(own, moved, own.legal_actions(moved))
+    assert {move.source for move in moves} <= set(range(10)) and all(len(move.targets) == 1 for move in moves)
+    assert "♟" not in board_text(own, moved) and board_text(own, moved).splitlines()[2].split() == list("3.w...")
+
+
+@pytest.mark.parametrize(
+    ("picture", "message"),
+    [
+        ("5", "expected a zerosum.Picture"),
+        ("zerosum.Picture('round', [None], ['a'], ['1'])", "expected one of chequered, squares, points, hexagons"),
+        ("zerosum.Picture('squares', [None] * 3, ['a'], ['1', '2'])", "3 cells, expected a cell for each of 2 row"),
+        ("zerosum.Picture('squares', [(2, 'x', '')], ['a'], ['1'])", "owner 2, expected 0 or 1"),
+        ("zerosum.Picture('squares', [None], ['a'], ['1'], [1])", "cell 1 of the last move, expected 0 to 0"),
+    ],
+)
+def test_a_picture_that_does_not_fit_is_named_with_its_position(tmp_path: Path, picture: str, message: str) -> None:
+    own = make(with_picture(own_game(tmp_path), f"    def picture(self, state):\n        return {picture}\n"))
+    with pytest.raises(GameError, match=f"(?s)breakthrough5: .*{message}.*at the position"):
+        draw_board(own, own.initial_state())
+
+
+def test_a_game_of_openspiel_is_played_to_its_end() -> None:
+    pytest.importorskip("pyspiel", reason="open_spiel is not installed")
+    for name in ("tic_tac_toe", "othello", "go(board_size=5,max_plies=60)", "breakthrough(rows=5,columns=5)", "oware"):
+        game, generator = make(f"openspiel:{name}"), random.Random(1)
+        table = Table(game, people=frozenset({0, 1}), most_plies=600)
+        while not table.is_over:
+            moves = table.view()["moves"]
+            assert sorted(move[0] for move in moves) == game.legal_actions(table.state)
+            table.play(generator.choice(moves)[0])
+        assert table.view()["over"]
+        assert bool(table.view()["board"]["cells"]) == (name != "oware")
 
 
 def test_men_and_stones_in_a_board_of_text_are_drawn() -> None:
@@ -176,3 +244,15 @@ def test_players_have_the_names_of_their_colours() -> None:
     names = {name: side_names(make(name), make(name).initial_state()) for name in ("chess", "shogi", "go9", "hex")}
     assert names["chess"] == ("white", "black") and names["shogi"] == names["go9"] == ("black", "white")
     assert names["hex"] == ("the first player", "the second player")
+
+
+def with_picture(own: str, method: str = "") -> str:
+    """The name of a copy of a game with a method `picture`, by default the one of docs/own-game.md."""
+    path, _, name = own.rpartition(":")
+    if not method:
+        page = (Path(__file__).parents[2] / "docs" / "own-game.md").read_text(encoding="utf-8")
+        example = page.partition("def picture(")[2].partition("\n\n\n")[0]
+        method = textwrap.indent("def picture(" + example, "    ") + "\n"
+    changed = Path(path).with_name("with_picture.py")
+    changed.write_text("import zerosum\n" + Path(path).read_text(encoding="utf-8") + "\n" + method, encoding="utf-8")
+    return f"{changed}:{name}"

@@ -14,6 +14,9 @@ import pytest
 
 import zerosum
 from web_for_tests import Page, untrained_run, with_page
+from zerosum.games import make
+from zerosum.play.bundled import bundled_networks
+from zerosum.play.runs import network_at
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
@@ -33,6 +36,31 @@ def house(run: Path) -> Iterator[House]:
     made = House(Library([run], (), LIMITS), LIMITS, Searches(LIMITS), seed=1)
     yield made
     made.searches.close()
+
+
+def test_the_networks_of_the_package_play_without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is the usual opponent of its game, and its game is among the games that can be chosen."""
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", PACKAGE / "data" / "networks")
+    house = House(Library([], (), LIMITS), LIMITS, Searches(LIMITS), seed=1)
+
+    async def work(page: Page) -> None:
+        learned = [one["name"] for one in (await page.ask("games.list"))["result"] if one["network"]]
+        assert len(learned) >= 3 and {make(name).spec.encoder_id for name in learned} == {
+            network_at(path).encoder_id for path in bundled_networks()
+        }
+        for name in learned:
+            opened = (await page.ask("play.open", game=name, side="1"))["result"]
+            assert opened["computer"] == "zerosum's network"
+            assert len((await page.event("table"))["history"]) == 1
+            page.visit.stop()
+        assert (await page.ask("play.open"))["result"]["computer"] == "zerosum's network"
+        other = await page.ask("play.open", game="nim", vs="zerosum's network@20")
+        assert "has learned" in other["error"] and "nim" in other["error"]
+
+    try:
+        with_page(house, work)
+    finally:
+        house.searches.close()
 
 
 @pytest.mark.parametrize("player", ["rollouts@30", "alphabeta@2", "random", "tiny@20", "tiny step 2@20"])

@@ -18,6 +18,9 @@ pub enum Grid {
 }
 
 impl Grid {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Chequered, Self::Squares, Self::Points, Self::Hexagons];
+
     /// The kind's name.
     pub fn name(self) -> &'static str {
         match self {

@@ -12,29 +12,13 @@ use zerosum_core::random::RandomStream;
 
 use crate::failure::{catch, check_signals, game_error, value_error};
 use crate::leaves::{Leaves, expand};
+use crate::picture::Picture;
 use crate::python_game::PythonGame;
 use crate::spec::{Description, GameSpec};
 use crate::state::{GameSource, LineOfPlay, Start, State};
 
 /// Largest depth of perft: each ply is a nested call, and the stack is finite.
 const MAX_PERFT_DEPTH: u32 = 255;
-
-/// A position for a drawing program.
-#[pyclass(frozen, get_all, module = "zerosum._core")]
-pub struct Picture {
-    /// Kind of cells: "chequered", "squares", "points" or "hexagons" (each row half a cell further right).
-    grid: &'static str,
-    /// Row by row from the top left: None, or (owner, text, glyph); a stone's glyph is empty.
-    cells: Vec<Option<(usize, String, String)>>,
-    /// Column labels from the left.
-    column_labels: Vec<String>,
-    /// Row labels from the top; empty texts if people do not number the rows.
-    row_labels: Vec<String>,
-    /// Cells of the last move.
-    last_move: Vec<usize>,
-    /// Lines of text below the board.
-    captions: Vec<String>,
-}
 
 /// The result of an alpha-beta search; `result`, `delay` and `material` are for the player to move, with best play.
 ///
@@ -316,19 +300,7 @@ impl Game {
 
     /// The board for a drawing program; None if there is only its text.
     fn picture(&self, state: &State) -> PyResult<Option<Picture>> {
-        let picture = self.at(state, |position| position.picture())?;
-        Ok(picture.map(|picture| Picture {
-            grid: picture.grid.name(),
-            cells: picture
-                .cells
-                .into_iter()
-                .map(|cell| cell.map(|piece| (piece.owner.index(), piece.text, piece.glyph)))
-                .collect(),
-            column_labels: picture.column_labels,
-            row_labels: picture.row_labels,
-            last_move: picture.last_move,
-            captions: picture.captions,
-        }))
+        Ok(self.at(state, |position| position.picture())?.map(Picture::from))
     }
 
     /// Number of lines of play of `depth` plies, 0 to 255; lines that end earlier do not count.

@@ -13,6 +13,7 @@
 mod failure;
 mod game;
 mod leaves;
+mod picture;
 mod python_game;
 mod root;
 mod search;
@@ -79,7 +80,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<game::Game>()?;
     module.add_class::<spec::GameSpec>()?;
     module.add_class::<spec::OptionSpec>()?;
-    module.add_class::<game::Picture>()?;
+    module.add_class::<picture::Picture>()?;
     module.add_class::<spec::PlaneSpec>()?;
     module.add_class::<state::State>()?;
     module.add_class::<leaves::Leaves>()?;

@@ -10,8 +10,10 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
 use zerosum_core::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Planes, Player, ValueForFirst};
+use zerosum_core::picture;
 
 use crate::failure::{game_error, raise};
+use crate::picture::Picture;
 
 /// The positions after a position, by action.
 type Children = Vec<(Action, Arc<Node>)>;
@@ -62,6 +64,8 @@ pub struct PythonGame {
     draw: Py<PyAny>,
     /// None if the user's class does not define it.
     material: Option<Py<PyAny>>,
+    /// None if the user's class does not define it.
+    picture: Option<Py<PyAny>>,
     as_planes: Py<PyAny>,
     place_error: Py<PyAny>,
     start_error: Py<PyAny>,
@@ -82,6 +86,7 @@ impl PythonGame {
             action_text: method("action_text")?,
             draw: method("draw")?,
             material: game.getattr_opt("material")?.map(Bound::unbind),
+            picture: game.getattr_opt("picture")?.map(Bound::unbind),
             as_planes: seen.getattr("as_planes")?.unbind(),
             place_error: seen.getattr("place_error")?.unbind(),
             start_error: seen.getattr("start_error")?.unbind(),
@@ -283,5 +288,21 @@ impl Game for PythonGame {
 
     fn board_text(&self, state: &Arc<Node>) -> String {
         self.with(state, |py| Ok(self.draw.bind(py).call1((&state.object,))?.str()?.to_string()))
+    }
+
+    fn picture(&self, state: &Arc<Node>) -> Option<picture::Picture> {
+        let picture = self.picture.as_ref()?;
+        self.with(state, |py| {
+            let answer = picture.bind(py).call1((&state.object,))?;
+            if answer.is_none() {
+                return Ok(None);
+            }
+            match answer.cast::<Picture>() {
+                Ok(found) => Ok(Some(found.get().inner().clone())),
+                Err(_) => {
+                    Err(game_error(py, format!("picture(state) is {}, expected a zerosum.Picture", answer.repr()?)))
+                }
+            }
+        })
     }
 }

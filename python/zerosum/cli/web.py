@@ -23,7 +23,10 @@ def web(
     ] = None,
     game: Annotated[
         list[str] | None,
-        typer.Option(help="A game of your own as `path.py:Class`; may be repeated.", show_default=False),
+        typer.Option(
+            help="A game of your own as `path.py:Class`, or one of OpenSpiel as `openspiel:NAME`; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 for any free one.")] = 8765,
     host: Annotated[
@@ -40,6 +43,7 @@ def web(
 ) -> None:
     """Play, analyse, watch a search and watch runs, in a browser."""
     from zerosum.base.errors import SettingsError
+    from zerosum.games.openspiel import PREFIX as OPENSPIEL
 
     try:
         import starlette  # noqa: F401
@@ -58,7 +62,8 @@ def web(
     paths = [require_run(word) for word in runs] if runs else [usual] if usual.is_dir() else []
     own_games = list(dict.fromkeys([*(game or []), *(name for path in paths if (name := own_game_of(path)))]))
     for name in own_games:
-        say(f"{name} is a program, and its code runs now: use only games that you trust.")
+        if not name.startswith(OPENSPIEL):
+            say(f"{name} is a program, and its code runs now: use only games that you trust.")
     limits = Limits(simulations=simulations, seconds=seconds, memory_mib=memory, visitors=visitors)
     house = new_house(Library(paths, own_games, limits), may_train=train)
     serve(house, host=host, port=port, opens_browser=open_, say=lambda text: print(text, file=sys.stdout, flush=True))

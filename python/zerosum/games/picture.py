@@ -1,6 +1,6 @@
 """A position for people: in the terminal, and as an SVG drawing without scripts, images or links.
 
-`svg(game, state)` draws the game's description of its board (`Game.picture`), or the text of a game without one.
+`svg(game, state)` draws the picture of a game's board (`board_in_text.py`), or the text of a game without one.
 Everything is drawn from a `Picture`: this file knows kinds of boards and of pieces, and no game. Chess pieces and the
 characters of shogi are outlines (`data/pieces.json`), which need no font. Elements that a page may colour have a class
 ("paper", "label", "caption").
@@ -27,10 +27,11 @@ from importlib import resources
 from typing import Any
 
 from zerosum._core import Picture
+from zerosum.games.board_in_text import board_picture
 from zerosum.games.python_game import Game
 from zerosum.games.rules import Rules, State, make, restored_game
 
-__all__ = ["Geometry", "describe_position", "picture_svg", "svg", "text_svg"]
+__all__ = ["Geometry", "describe_position", "picture_svg", "piece_svg", "svg", "text_svg"]
 
 CELL = 48.0
 MARGIN = 14.0
@@ -66,7 +67,7 @@ def svg(game: Rules, state: State, *, western: bool = False) -> str:
     >>> svg(make("connect4"), make("connect4").initial_state()).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
     """
-    picture, title = game.picture(state), game.spec.full_name
+    picture, title = board_picture(game, state), game.spec.full_name
     if picture is None:
         return text_svg(game.draw(state), title=title)
     return picture_svg(picture, title=title, western=western)
@@ -156,6 +157,21 @@ def picture_svg(
     longest = max((len(caption) for caption in captions), default=0)
     width = max(board.right + MARGIN, 2 * MARGIN + 8.8 * longest)
     return _document(width, bottom + MARGIN, title, body)
+
+
+def piece_svg(piece: tuple[int, str, str], *, title: str, western: bool = False, flipped: bool = False) -> str:
+    """One piece, (owner, text, glyph), as it stands on a board drawn with the same arguments."""
+    board = _Board(Picture("squares", [piece], ["a"], [""]), is_flipped=flipped, is_western=western)
+    left, top = board.left, MARGIN
+    size = f'width="{CELL:g}" height="{CELL:g}" viewBox="{left:g} {top:g} {CELL:g} {CELL:g}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
+        f"<title>{_text(title)}</title>",
+        *board.definitions(),
+        *board.pieces([]),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)

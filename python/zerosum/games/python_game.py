@@ -51,7 +51,8 @@ class Game(Protocol[StateT]):
     board: the learner then also learns from each game's images) and `has_action_planes` (bool, False; True if action
     k * rows * columns + square stands for a square of the board as `planes` shows it: a network's policy may then be a
     convolution; further actions, such as a pass, follow the last plane). Optional methods: `material(state)` (a number:
-    the first player's pieces, discs or similar less the second's; only the player `alphabeta` uses it) and
+    the first player's pieces, discs or similar less the second's; only the player `alphabeta` uses it),
+    `picture(state)` (a `zerosum.Picture`: the board for drawings, from the same side for both players) and
     `swap_players(state)` (the position with the players' pieces exchanged and the other player to move; only
     `check_game` uses it, to check that planes, actions and results are seen from the right side).
 

@@ -7,7 +7,7 @@ from typing import Any
 from zerosum.games import State
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.player import Player
-from zerosum.web.boards import move_cells
+from zerosum.web.boards import move_cells, page_notation
 
 MOST_LINES = 5
 LINE_PLIES = 12
@@ -30,7 +30,7 @@ def analysis_json(found: Analysis) -> dict[str, Any]:
         "stop_reason": found.stop_reason,
         "lines": [
             {
-                "moves": list(line.moves[:LINE_PLIES]),
+                "moves": list(line.texts(page_notation(found.game))[:LINE_PLIES]),
                 "cells": move_cells(found.game, found.state, line.actions[0]),
                 "action": line.actions[0],
                 "rate": round(line.win_rate, 4),

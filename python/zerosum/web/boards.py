@@ -10,37 +10,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from zerosum._core import Picture
 from zerosum.games import Rules, State
-from zerosum.games.picture import Geometry, picture_svg, text_svg
+from zerosum.games.board_in_text import board_picture
+from zerosum.games.picture import Geometry, picture_svg, piece_svg, text_svg
 
-EMPTY = frozenset(".-_·+ ")
-"""Signs of an empty cell in a board of text."""
-MEN_OF = {sign: int(index >= 6) for index, sign in enumerate("♔♕♖♗♘♙♚♛♜♝♞♟")}
-"""Owner of a chess piece in a board of text."""
-STONES = {"X": 0, "O": 1, "x": 0, "o": 1, "●": 0, "○": 1}
-"""Owner of a stone if no plane tells it."""
-WALKED_PLIES = 12
-"""Plies of a game that are played to find the owners of signs."""
-MEN = {"k": "king", "q": "queen", "r": "rook", "b": "bishop", "n": "knight", "p": "pawn"}
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """The attributes of `Picture` for a game without one."""
-
-    grid: str
-    cells: list[tuple[int, str, str] | None]
-    column_labels: list[str]
-    row_labels: list[str]
-    last_move: list[int] = field(default_factory=list)
-    captions: list[str] = field(default_factory=list)
-
-
-AnyPicture = Picture | Drawing
+MEN = dict(zip("♔♕♖♗♘♙♚♛♜♝♞♟", 2 * ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
 
 
 @dataclass(frozen=True)
@@ -61,11 +39,6 @@ class PlacedMove:
         return [self.action, self.text, self.source, list(self.targets), self.rest]
 
 
-def picture_of(game: Rules, state: State) -> AnyPicture | None:
-    """The board of a position; None if the game has only text that is not a board."""
-    return game.picture(state) or _board_in_text(game, state)
-
-
 def draw_board(
     game: Rules,
     state: State,
@@ -83,7 +56,7 @@ def draw_board(
         flipped: Whether the board is seen from the second player's side.
         western: Whether letters replace Japanese characters.
     """
-    picture = picture_of(game, state)
+    picture = board_picture(game, state)
     title = f"{game.spec.full_name}, {'game over' if game.outcome(state) is not None else 'to be played'}"
     if picture is None:
         return {"svg": text_svg(game.draw(state), title=title), "cells": [], "side": 0, "hands": [], "captions": []}
@@ -91,20 +64,21 @@ def draw_board(
     if last is not None and not picture.last_move:
         marked = move_cells(game, last[0], last[1])
     drawn = picture_svg(
-        picture,  # type: ignore[arg-type]  # a Drawing has the attributes used here
+        picture,
         title=title,
         western=western,
         flipped=flipped,
         last_move=marked,
         has_captions=False,
     )
-    geometry = Geometry.of(picture, flipped=flipped)  # type: ignore[arg-type]
+    geometry = Geometry.of(picture, flipped=flipped)
     names = _cell_names(picture)
     cells = [
         [x, y, names[cell], _piece_name(piece)]
         for cell, ((x, y), piece) in enumerate(zip(geometry.centres, picture.cells, strict=True))
     ]
     hands, captions = _hands(picture.captions)
+    _draw_hands(game, hands, western=western, flipped=flipped)
     return {
         "svg": drawn,
         "cells": cells,
@@ -115,6 +89,11 @@ def draw_board(
         "grid": picture.grid,
         "flipped": flipped,
     }
+
+
+def page_notation(game: Rules) -> str | None:
+    """The notation of moves on pages: SAN for chess; None is the game's own."""
+    return "san" if "san" in game.notations else None
 
 
 def move_cells(game: Rules, state: State, action: int) -> list[int]:
@@ -128,7 +107,7 @@ def move_cells(game: Rules, state: State, action: int) -> list[int]:
 
 def place_moves(game: Rules, state: State, actions: Sequence[int]) -> list[PlacedMove]:
     """Legal actions with their cells."""
-    picture = picture_of(game, state)
+    picture = board_picture(game, state)
     if picture is None:
         return [PlacedMove(action, text := game.action_text(state, action), None, (), text) for action in actions]
     names = {name.casefold(): cell for cell, name in enumerate(_cell_names(picture)) if name}
@@ -140,7 +119,7 @@ def _place(
     game: Rules,
     state: State,
     action: int,
-    picture: AnyPicture,
+    picture: Picture,
     names: dict[str, int],
     words: re.Pattern[str] | None,
 ) -> PlacedMove:
@@ -163,14 +142,14 @@ def _place(
 
 def _changed(game: Rules, state: State, action: int) -> list[int]:
     """The cells that a move changes, from the top left."""
-    before, after = picture_of(game, state), picture_of(game, game.play(state, action))
+    before, after = board_picture(game, state), board_picture(game, game.play(state, action))
     if before is None or after is None:
         return []
     pairs = zip(before.cells, after.cells, strict=True)
     return [cell for cell, (old, new) in enumerate(pairs) if old != new]
 
 
-def _cell_names(picture: AnyPicture) -> list[str]:
+def _cell_names(picture: Picture) -> list[str]:
     """The names of cells, column and row; "" if rows have no labels."""
     return [column + row if row else "" for row in picture.row_labels for column in picture.column_labels]
 
@@ -186,10 +165,8 @@ def _piece_name(piece: tuple[int, str, str] | None) -> str:
     if piece is None:
         return ""
     owner, text, glyph = piece
-    if glyph and "♔" <= glyph <= "♟":
-        return f"{('white', 'black')[owner]} {MEN.get(text.lower(), text)}"
-    if glyph:
-        return f"{('first', 'second')[owner]} {text}"
+    if glyph in MEN:
+        return f"{('white', 'black')[owner]} {MEN[glyph]}"
     return f"{('first', 'second')[owner]} {text}"
 
 
@@ -208,64 +185,23 @@ def _hands(captions: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
     return hands, others
 
 
-# ---- a board in text
+def _draw_hands(game: Rules, hands: list[dict[str, Any]], *, western: bool, flipped: bool) -> None:
+    """Add to each piece in hand its drawing, as it is on the board."""
+    if any(hand["pieces"] for hand in hands):
+        glyphs = _glyphs(game)
+        for hand in hands:
+            for piece in hand["pieces"]:
+                sign, owner = piece[0], hand["player"]
+                piece.append(_piece_in_hand(owner, sign, glyphs.get(sign, sign), western, flipped))
 
 
-def _board_in_text(game: Rules, state: State) -> Drawing | None:
-    """The drawing of a game that writes its board as rows of signs, with or without labels; None for other texts."""
-    height, width = game.spec.board_shape
-    found = _rows_in_text(game, state, height, width)
-    if found is None:
-        return None
-    rows, columns = found
-    owners = _owners(game)
-    cells: list[tuple[int, str, str] | None] = []
-    for _, signs in rows:
-        for sign in signs:
-            owner = owners.get(sign, STONES.get(sign))
-            glyph = sign if owner is None or sign in MEN_OF else ""
-            cells.append(None if sign in EMPTY else (MEN_OF.get(sign, owner or 0), sign, glyph))
-    labels = columns or ["abcdefghijklmnopqrstuvwxyz"[column % 26] for column in range(width)]
-    return Drawing("squares", cells, labels, [label for label, _ in rows])
+@functools.lru_cache(maxsize=256)
+def _piece_in_hand(owner: int, sign: str, glyph: str, western: bool, flipped: bool) -> str:
+    return piece_svg((owner, sign, glyph), title=sign, western=western, flipped=flipped)
 
 
-def _rows_in_text(
-    game: Rules, state: State, height: int, width: int
-) -> tuple[list[tuple[str, list[str]]], list[str]] | None:
-    """(label, signs) of each row, and the labels of the columns below them."""
-    rows: list[tuple[str, list[str]]] = []
-    columns: list[str] = []
-    for line in game.draw(state).splitlines():
-        signs = line.split()
-        if len(signs) == width + 1 and len(rows) < height:
-            rows.append((signs[0], signs[1:]))
-        elif len(signs) == width and len(rows) < height:
-            rows.append(("", signs))
-        elif len(signs) == 1 and len(signs[0]) == width and len(rows) < height and width > 1:
-            rows.append(("", list(signs[0])))
-        elif len(signs) == width and len(rows) == height:
-            columns = signs
-    if len(rows) != height or height * width < 2 or any(len(sign) > 2 for _, signs in rows for sign in signs):
-        return None
-    return rows, columns
-
-
-@functools.lru_cache(maxsize=32)
-def _owners(game: Rules) -> dict[str, int]:
-    """The owners of signs, by planes named "own …" or "opponent's …" in positions with the first player to move."""
-    owners: dict[str, int] = {}
-    state, (height, width) = game.initial_state(), game.spec.board_shape
-    for _ in range(WALKED_PLIES):
-        rows = _rows_in_text(game, state, height, width)
-        if rows is not None and game.player(state) == 0:
-            signs = [sign for _, row in rows[0] for sign in row]
-            for plane, spec in zip(game.planes(state).reshape(-1, len(signs)) > 0.5, game.spec.planes, strict=True):
-                here = {sign for sign, bit in zip(signs, plane, strict=True) if bit}
-                if len(here) == 1 and plane.sum() == signs.count(sign := here.pop()) and sign not in EMPTY:
-                    side = {"own": 0, "opponent's": 1, "opponent": 1, "opponents'": 1}.get(spec.name.split()[0])
-                    if side is not None:
-                        owners.setdefault(sign, side)
-        if not (legal := game.legal_actions(state)):
-            break
-        state = game.play(state, legal[len(legal) // 2])
-    return owners
+@functools.lru_cache(maxsize=64)
+def _glyphs(game: Rules) -> dict[str, str]:
+    """The glyph of each piece by its letter, from the initial position, where every kind of piece is."""
+    picture = board_picture(game, game.initial_state())
+    return {} if picture is None else {piece[1].upper(): piece[2] for piece in picture.cells if piece is not None}

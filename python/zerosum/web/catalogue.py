@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from typing import Any
 
+from zerosum.base.errors import GameError
 from zerosum.games import Rules, state_after
 from zerosum.games.catalogue import plane_table
 from zerosum.web.boards import draw_board
@@ -14,23 +17,35 @@ MOST_PLANES = 64
 
 
 def games(library: Library) -> list[dict[str, Any]]:
-    """All games, each with a drawing of a position after some moves."""
-    found = []
-    for name in library.game_names():
-        game = library.game(name)
-        if "(" not in name and game.spec.full_name != name and not game.is_python:
-            continue  # an abbreviation of another name
-        state = game.initial_state()
-        found.append(
-            {
-                "name": name,
-                "board": "{} × {}".format(*game.spec.board_shape),
-                "about": game.description.board if not game.is_python else "A game of your own.",
-                "svg": draw_board(game, state)["svg"],
-                "own": game.is_python,
-            }
-        )
-    return found
+    """All games, each with a drawing of its initial position and whether a network of it can play.
+
+    Games with options, such as another size, are among them if a network has learned them.
+    """
+    learned = {one.encoder_id: one.game for one in library.networks(all_checkpoints=False)}
+    games = {name: library.game(name) for name in library.game_names()}
+    # The names without options are whole games; the others are abbreviations.
+    whole = {name: game for name, game in games.items() if game.is_python or name == game.spec.full_name}
+    known = {game.spec.encoder_id for game in whole.values()}
+    for encoder_id, name in learned.items():
+        if encoder_id not in known:
+            with contextlib.suppress(GameError):
+                whole[name] = library.game(name)
+    return [
+        {
+            "name": name,
+            "board": "{} × {}".format(*game.spec.board_shape),
+            "svg": _first_board(game),
+            "own": game.is_python,
+            "network": game.spec.encoder_id in learned,
+        }
+        for name, game in whole.items()
+    ]
+
+
+@functools.lru_cache(maxsize=128)
+def _first_board(game: Rules) -> str:
+    svg: str = draw_board(game, game.initial_state())["svg"]
+    return svg
 
 
 def page(game: Rules, moves: str) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Games and players that visitors may name. Names are looked up among those given at the start, and are never paths.
 
 Players are written as in commands: `rollouts@400`, `alphabeta@3`, `random`, and runs and checkpoints by their labels
-(`runs/connect4`, `runs/connect4 step 1200`). Networks are loaded at their first use.
+(`connect4`, `connect4 step 1200`). The package's network of a game is `zerosum's network`. Networks are loaded at their
+first use.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import threading
 from collections import OrderedDict
@@ -18,8 +20,11 @@ from typing import Any
 from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumError, nearest, shown
 from zerosum.games import Rules, make
+from zerosum.games.openspiel import PREFIX as OPENSPIEL
 from zerosum.games.python_game import split_name
 from zerosum.network.checkpoint import list_checkpoints, read_info
+from zerosum.play.bundled import bundled_networks
+from zerosum.play.choice import BUNDLED_NAME
 from zerosum.play.player import (
     ALPHA_BETA,
     DEFAULT_DEPTH,
@@ -31,8 +36,10 @@ from zerosum.play.player import (
     RandomPlay,
     alpha_beta,
     load_player,
+    network_name,
     rollouts,
 )
+from zerosum.play.skill import Levels, levels_of
 from zerosum.web.limits import Limits
 
 MOST_DEPTH = 6
@@ -63,7 +70,7 @@ class Library:
     runs: Sequence[Path]
     """Run directories, directories of runs, and checkpoints' JSON files."""
     own_games: Sequence[str] = ()
-    """Games written in Python, `path.py:Class`: their code is executed when the library is made."""
+    """Games written in Python, `path.py:Class` or `openspiel:NAME`: their code is executed when the library is made."""
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -124,7 +131,7 @@ class Library:
         return found[label]
 
     def networks(self, *, all_checkpoints: bool = True) -> list[Network]:
-        """The newest network of each run, then its checkpoints, then single checkpoints."""
+        """Each run's newest network, then its checkpoints; then single checkpoints, then the package's networks."""
         found: list[Network] = []
         for label, directory in self.run_directories().items():
             checkpoints = list_checkpoints(directory / "checkpoints")[-MOST_CHECKPOINTS:]
@@ -135,7 +142,7 @@ class Library:
         for path in self.runs:
             if path.suffix == ".json" and (one := _network(path, str(path))) is not None:
                 found.append(one)
-        return found
+        return [*found, *_bundled()]
 
     # ---- players
 
@@ -199,18 +206,45 @@ class Library:
             raise SettingsError(f"{player.name} has no search that evaluates moves: name a network or rollouts.")
         return player
 
-    def _network_player(self, label: str, game: Rules) -> Player:
-        networks = {one.label: one for one in self.networks()}
-        if label not in networks:
+    def levels(self, word: str, game: Rules) -> Levels | None:
+        """The measured skills of a player by its words; None if it has none.
+
+        Raises:
+            SettingsError, DataError: as `player`.
+        """
+        name, _ = _split(word)
+        if name == ROLLOUTS:
+            return levels_of(game, None, "")
+        if name in (RANDOM.name, ALPHA_BETA):
+            return None
+        path = self._network(name, game).path
+        return levels_of(game, path, network_name(read_info(path)))
+
+    def _network(self, label: str, game: Rules) -> Network:
+        """The network of a game with a label.
+
+        Raises:
+            SettingsError: no network has this label.
+            DataError: it is one of another game.
+        """
+        named = [one for one in self.networks() if one.label == label]
+        if not named:
             known = [*(one["name"] for one in self.opponents(game))]
             raise SettingsError(f"unknown player {shown(label)}: {nearest(label[:LONGEST_NAME], known)}.")
-        network = networks[label]
-        if network.encoder_id != game.spec.encoder_id:
-            raise DataError(f"{label} has learned {network.game}, not {game.spec.full_name}: name another player.")
+        network = next((one for one in named if one.encoder_id == game.spec.encoder_id), None)
+        if network is None:
+            learned = " and ".join(one.game for one in named)
+            raise DataError(f"{label} has learned {learned}, not {game.spec.full_name}: name another player.")
+        return network
+
+    def _network_player(self, label: str, game: Rules) -> Player:
+        network = self._network(label, game)
         key = (str(network.path), game.spec.encoder_id)
         with self._lock:
             if key not in self._players:
-                self._players[key] = load_player(network.path, game=game)
+                player = load_player(network.path, game=game)
+                player.name = label
+                self._players[key] = player
                 if len(self._players) > self.limits.networks:
                     self._players.popitem(last=False)
             self._players.move_to_end(key)
@@ -248,17 +282,32 @@ def _label(directory: Path, taken: dict[str, Path]) -> str:
 def _network(path: Path, label: str) -> Network | None:
     """A checkpoint's description; None if it is damaged."""
     with contextlib.suppress(ZerosumError, OSError):
-        info = read_info(path)
-        return Network(label, path, info.full_name, info.encoder_id, info.step)
+        return _described(path, path.stat().st_mtime_ns, label)
     return None
 
 
+@functools.lru_cache(maxsize=4096)
+def _described(path: Path, _written_ns: int, label: str) -> Network:
+    """The description of a file's checkpoint, read again when the file changes."""
+    info = read_info(path)
+    return Network(label, path, info.full_name, info.encoder_id, info.step)
+
+
+def _bundled() -> list[Network]:
+    """The package's networks, which share one label: a game has at most one of them."""
+    found = []
+    for directory in bundled_networks():
+        newest = list_checkpoints(directory / "checkpoints")[-1:]
+        found += [one for path in newest if (one := _network(path, BUNDLED_NAME)) is not None]
+    return found
+
+
 def own_game_of(run: Path) -> str | None:
-    """The `path.py:Class` that a run's settings name; None for a game of the core."""
+    """The `path.py:Class` or `openspiel:NAME` that a run's settings name; None for a game of the core."""
     from zerosum.base.settings import read_settings
 
     with contextlib.suppress(ZerosumError, OSError):
         name = read_settings(run / "config.toml").get("game")
-        if isinstance(name, str) and split_name(name) is not None:
+        if isinstance(name, str) and (name.startswith(OPENSPIEL) or split_name(name) is not None):
             return name
     return None

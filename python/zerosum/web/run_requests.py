@@ -26,13 +26,18 @@ async def runs_curves(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def runs_games(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """The newest games of a run, and its openings over time."""
+    """The newest games of a run."""
+    label, library = fields.text("run"), visit.house.library
+    return {"games": await asyncio.to_thread(lambda: runs.newest_games(library.run_directory(label)))}
+
+
+async def runs_openings(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """The first moves of a run's games over time."""
     label, library = fields.text("run"), visit.house.library
 
     def found() -> dict[str, Any]:
         directory = library.run_directory(label)
-        game = library.game(load_config(directory / "config.toml").game)
-        return {"games": runs.newest_games(directory), "openings": runs.openings(game, directory)}
+        return runs.openings(library.game(load_config(directory / "config.toml").game), directory)
 
     return await asyncio.to_thread(found)
 
@@ -76,6 +81,7 @@ HANDLERS = {
     "runs.list": runs_list,
     "runs.curves": runs_curves,
     "runs.games": runs_games,
+    "runs.openings": runs_openings,
     "runs.game": runs_game,
     "runs.train": runs_train,
     "runs.stop": runs_stop,

@@ -23,16 +23,20 @@ from zerosum.play.analysis import win_rate
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.shards import Manifest, read_manifest, read_shard
+from zerosum.report.game_statistics import block_of
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.strength import Strength, player_name
-from zerosum.web.boards import draw_board, move_cells
+from zerosum.web.boards import draw_board, move_cells, page_notation
 
 MOST_POINTS = 300
 MOST_GAMES = 40
 MOST_JOURNAL_BYTES = 64 << 20
-OPENING_SHARDS = 8
+OPENING_SHARDS = 12
+"""Shards whose openings are counted, evenly spread over the run."""
+MOST_OPENINGS = 7
+"""First moves that are told apart."""
 
 
 def overview(runs: dict[str, Path]) -> list[dict[str, Any]]:
@@ -165,24 +169,46 @@ def one_game(game: Rules, directory: Path, number: int, ply: int) -> dict[str, A
     }
 
 
-def openings(game: Rules, directory: Path) -> list[dict[str, Any]]:
-    """The first moves of games that began without random moves, in shards from the run's beginning to its end."""
+def openings(game: Rules, directory: Path) -> dict[str, Any]:
+    """The first moves of games that began without random moves, from the run's beginning to its end.
+
+    `moves` are the most frequent ones, and each of `points` has the number of games before it and their shares.
+    """
+    games, counted = directory / "games", []
     with contextlib.suppress(DataError, OSError):
-        shards = read_manifest(directory / "games").shards
-        chosen = sorted(
-            {round(index * (len(shards) - 1) / max(OPENING_SHARDS - 1, 1)) for index in range(OPENING_SHARDS)}
-        )
-        found = []
-        for index in chosen if shards else []:
-            counts: Counter[str] = Counter()
-            for record in _shard(directory / "games" / str(shards[index].shard)):
-                if record.num_plies and not record.start and not record.plies["flags"][0] & PlyFlag.OPENING:
-                    counts[game.action_text(game.initial_state(), int(record.plies["action"][0]))] += 1
-            total = sum(counts.values())
-            if total:
-                shares = [[move, round(number / total, 4)] for move, number in counts.most_common(6)]
-                found.append({"games": shards[index].last_game_id, "shares": shares})
-        return found
+        manifest = read_manifest(games)
+        shards = manifest.shards
+        last = len(shards) - 1
+        for index in sorted({round(number * last / (OPENING_SHARDS - 1)) for number in range(OPENING_SHARDS)}):
+            if 0 <= index <= last:
+                seal = shards[index]
+                counted.append((seal.last_game_id, _first_moves(games / str(seal.shard), game.spec.max_plies)))
+        if newest := _journalled(games / manifest.journal):
+            block = block_of(0, newest, game.spec.max_plies)
+            counted.append((max(record.game_id for record in newest), block.first_moves))
+    counted = [(number, moves) for number, moves in counted if moves]
+    total: Counter[int] = sum((moves for _, moves in counted), start=Counter())
+    shown = [action for action, _ in total.most_common(MOST_OPENINGS)]
+    start = game.initial_state()
+    return {
+        "moves": [game.action_text(start, action, page_notation(game)) for action in shown],
+        "points": [
+            [number, [round(moves[action] / moves.total(), 4) for action in shown]] for number, moves in counted
+        ],
+    }
+
+
+@functools.lru_cache(maxsize=1024)
+def _first_moves(shard: Path, max_plies: int) -> Counter[int]:
+    """The first moves of a sealed shard, as the report of a run counts them."""
+    return block_of(0, read_shard(shard), max_plies).first_moves
+
+
+def _journalled(journal: Path) -> list[GameRecord]:
+    """The finished games that are not sealed into a shard yet; none if their file is too large."""
+    with contextlib.suppress(OSError):
+        if journal.stat().st_size <= MOST_JOURNAL_BYTES:
+            return list(parse_journal(journal.read_bytes()).finished)
     return []
 
 
@@ -219,11 +245,7 @@ def _newest(directory: Path, number: int) -> list[GameRecord]:
         manifest: Manifest = read_manifest(games)
     except DataError:
         return []
-    found: list[GameRecord] = []
-    journal = games / manifest.journal
-    with contextlib.suppress(OSError):
-        if journal.stat().st_size <= MOST_JOURNAL_BYTES:
-            found = list(parse_journal(journal.read_bytes()).finished)
+    found = _journalled(games / manifest.journal)
     for seal in reversed(manifest.shards):
         if len(found) >= number:
             break

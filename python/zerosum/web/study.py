@@ -28,8 +28,9 @@ from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
 from zerosum.web.analyses import point
-from zerosum.web.boards import draw_board, move_cells, place_moves
+from zerosum.web.boards import draw_board, move_cells, page_notation, place_moves
 from zerosum.web.library import Library
+from zerosum.web.table import side_names
 
 MOST_VARIATION = 200
 
@@ -161,6 +162,7 @@ class Study:
             "board": draw_board(game, state, last=last, flipped=flipped, western=western),
             "moves": [move.json() for move in place_moves(game, state, legal)],
             "mover": game.player(state),
+            "sides": side_names(game, self.states[0]),
             "ply": self.ply,
             "history": self._texts(self.states[0], self.actions),
             "firsts": [game.player(one) for one in self.states[:-1]],
@@ -187,7 +189,7 @@ class Study:
                 {
                     "mark": move.mark,
                     "loss": round(move.loss, 4),
-                    "better": list(best.moves[:8]) if best is not None else [],
+                    "better": list(best.texts(page_notation(self.game))[:8]) if best is not None else [],
                     "cells": move_cells(self.game, before.state, best.actions[0]) if best is not None else [],
                 }
             )
@@ -215,7 +217,7 @@ class Study:
         return review(replace(self.record, game=self.game.spec.full_name), analyst, task, on_position=on_position)
 
     def _texts(self, state: State, actions: Sequence[int]) -> list[str]:
-        notation, texts = "san" if "san" in self.game.notations else None, []
+        notation, texts = page_notation(self.game), []
         for action in actions:
             texts.append(self.game.action_text(state, action, notation))
             state = self.game.play(state, action)

@@ -20,7 +20,7 @@ from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.record import Move, Record
-from zerosum.web.boards import draw_board, place_moves
+from zerosum.web.boards import draw_board, page_notation, place_moves
 
 SIDES = ("first", "second")
 OWNERSHIP_GAMES = 64
@@ -205,6 +205,7 @@ class Table:
             "people": sorted(self.people),
             "computer": self.computer,
             "computers": self.computers,
+            "sides": self._names,
             "over": self.is_over,
             "says": self.sentence(),
             "position": game.position_text(state),
@@ -219,7 +220,7 @@ class Table:
 
     def texts(self) -> list[str]:
         """The moves in the players' usual notation, such as SAN for chess."""
-        notation = "san" if "san" in self.game.notations else None
+        notation = page_notation(self.game)
         pairs = zip(self.states, self.actions, strict=False)
         return [self.game.action_text(state, action, notation) for state, action in pairs]
 

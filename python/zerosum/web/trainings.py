@@ -1,7 +1,8 @@
 """Trainings that the page starts, continues and stops, by commands of the command line, which it shows.
 
-A training is a separate process that continues after this program ends. It is stopped like by Ctrl-C. Trainings are
-only started if the command line allows it.
+A training is a separate process that continues after this program ends. SIGTERM stops it, with the same clean end as
+Ctrl-C; a training that a shell has started in the background may ignore SIGINT. Trainings are only started if the
+command line allows it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Trainings:
         return command_text(*arguments)
 
     def stop(self, name: str) -> str:
-        """Stop the training of a run, as Ctrl-C does: its games and network are kept.
+        """Stop the training of a run: its games and network are kept, and it can be continued.
 
         Raises:
             SettingsError: trainings are not allowed, or the run is not training.
@@ -80,10 +81,10 @@ class Trainings:
         if number is None:
             raise SettingsError(f"{name} is not learning.")
         try:
-            os.kill(number, signal.SIGINT)
+            os.kill(number, signal.SIGTERM)
         except OSError as error:
             raise SettingsError(f"{name} cannot be stopped from here: {error.strerror}.") from None
-        return f"kill -INT {number}"
+        return f"kill {number}"
 
     def is_running(self, directory: Path) -> bool:
         """Whether a training of this page is running there, or another process holds the run."""

@@ -16,23 +16,14 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from zerosum._core import uniform
 from zerosum.analysis.query_fields import Fields, QueryError
 from zerosum.base.errors import GameError, SettingsError, ZerosumError, printable
-from zerosum.play.player import AlphaBeta, Player, RandomPlay, network_name
-from zerosum.play.runs import network_at
-from zerosum.play.skill import (
-    MOST_SKILL,
-    Levels,
-    drawn_action,
-    levels_of,
-    simulations_of,
-    skilled_search,
-    temperature_of,
-)
+from zerosum.games import Rules
+from zerosum.play.player import AlphaBeta, Player, RandomPlay
+from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of, skilled_search, temperature_of
 from zerosum.web import catalogue, growth_requests, run_requests, study_requests
 from zerosum.web.analyses import analysis_json
 from zerosum.web.growth import Growth
@@ -155,9 +146,9 @@ class Visit:
         word = fields.text("vs") or self.house.library.usual_opponent(game)
         second = fields.text("vs2") if not people else ""
         if len(people) < 2:  # load a network now instead of at the first move
-            player = await asyncio.to_thread(self.house.library.player, word, game)
+            await asyncio.to_thread(self.house.library.player, word, game)
             if rating is not None:
-                _skill_for(player, rating)
+                await asyncio.to_thread(_skill_for, self.house.library, word, game, rating)
         if second:
             await asyncio.to_thread(self.house.library.player, second, game)
         left = fields.get("left", [])
@@ -291,7 +282,8 @@ class Visit:
         seconds, temperature = self._strength.get("seconds"), 0.0
         simulations = None if seconds is not None else player.config.num_simulations
         if (rating := self._strength.get("rating")) is not None:
-            skill = _skill_for(player, rating)
+            word = table.computers[table.mover]
+            skill = await asyncio.to_thread(_skill_for, house.library, word, game, rating)
             if skill < MOST_SKILL:
                 simulations, seconds, temperature = simulations_of(skill), None, temperature_of(skill)
                 player = player.judged_by(player.evaluator, replace(skilled_search(player.config), exact_bounds=True))
@@ -359,18 +351,20 @@ class Visit:
         """The players of a game."""
         game = await asyncio.to_thread(self.house.library.game, fields.text("game"))
         found = await asyncio.to_thread(self.house.library.opponents, game)
-        return {"opponents": found, "ratings": await asyncio.to_thread(_ratings, self.house.library, game)}
+        ratings = await asyncio.to_thread(_ratings, self.house.library, game, found)
+        return {"opponents": found, "ratings": ratings}
 
 
-def _skill_for(player: object, rating: float) -> float:
+def _skill_for(library: Library, word: str, game: Rules, rating: float) -> float:
     """The skill that corresponds to a rating of the ladder.
 
     Raises:
         SettingsError: the player has no skills, or they have not been measured.
     """
+    player = library.player(word, game)
     if not isinstance(player, Player):
         raise SettingsError("a rating is for networks and rollouts: give this player simulations or a depth instead.")
-    levels = _levels(player)
+    levels = library.levels(word, game)
     if levels is None:
         raise SettingsError(
             f"the skills of {player.own_name} at {player.game.spec.full_name} are not measured: `zerosum levels`"
@@ -379,22 +373,13 @@ def _skill_for(player: object, rating: float) -> float:
     return levels.skill_for(rating)
 
 
-def _levels(player: Player) -> Levels | None:
-    path = Path(player.name)
-    run, network = path if path.exists() else None, ""
-    if run is not None:
-        with contextlib.suppress(ZerosumError):
-            network = network_name(network_at(run))
-    return levels_of(player.game, run, network)
-
-
-def _ratings(library: Library, game: Any) -> dict[str, list[int]]:
-    """The lowest and highest ratings of players with measured skills."""
+def _ratings(library: Library, game: Rules, opponents: list[dict[str, Any]]) -> dict[str, list[int]]:
+    """The lowest and highest ratings of the opponents with measured skills."""
     found: dict[str, list[int]] = {}
-    with contextlib.suppress(ZerosumError):
-        player = library.player("rollouts", game)
-        if isinstance(player, Player) and (levels := _levels(player)) is not None:
-            found["rollouts"] = [levels.lowest, levels.highest]
+    for one in opponents:
+        with contextlib.suppress(ZerosumError):
+            if (levels := library.levels(one["name"], game)) is not None:
+                found[one["name"]] = [levels.lowest, levels.highest]
     return found
 
 

@@ -98,7 +98,7 @@ export function show(main, fields) {
     board.show(view.board, view.moves, marks());
     const at = view.variation.length ? null : view.ply;
     const players = view.players ? `${view.players[0]} – ${view.players[1]}. ` : "";
-    says.textContent = view.over ? `${players}The game is over: ${view.over}.` : `${players}${look ? evaluation(look) : `${view.mover === 0 ? "First" : "Second"} player to move.`}`;
+    says.textContent = view.over ? `${players}The game is over: ${view.over}.` : `${players}${look ? evaluation(look) : `${side(view.mover)} to move.`}`;
     controls.replaceChildren(
       h("button", { type: "button", "aria-pressed": String(isOn), onclick: () => { isOn = !isOn; localStorage.setItem("look", isOn ? "on" : "off"); look = isOn ? look : null; searchHere(); render(view); } }, "Engine"),
       h("button", { type: "button", onclick: () => act("study.view", { flipped: !view.board.flipped }) }, "Flip"),
@@ -113,14 +113,17 @@ export function show(main, fields) {
     comment.textContent = move ? (move.mark ? `${view.history[at - 1]} is ${move.mark === "?!" ? "an" : "a"} ${WORDS[move.mark]}: it gives away ${percent(move.loss, 1)}. Better was ${move.better.join(" ")}.` : `${view.history[at - 1]} is fine.`) : "";
     chooser.replaceChildren(view.others.length > 1 ? choice("Game of the file", view.others.map((title, index) => [String(index), `${index + 1}. ${title}`]), "0", (index) => open({ text: pasted, index: Number(index) })) : "");
     main.querySelector(".exports").replaceChildren(...(review ? view.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Save ${format.toUpperCase()}`)) : []));
-    summary.replaceChildren(review ? h("table", {}, h("thead", {}, h("tr", {}, ["", ...Object.values(PLURALS), "lost a move"].map((word) => h("th", { scope: "col" }, word)))), h("tbody", {}, review.players.map((one, player) => h("tr", {}, h("th", { scope: "row" }, view.players?.[player] ?? ["First", "Second"][player]), Object.keys(PLURALS).map((word) => h("td", {}, String(one[word]))), h("td", {}, one.loss === null ? "–" : percent(one.loss, 1)))))) : "");
+    summary.replaceChildren(review ? h("table", {}, h("thead", {}, h("tr", {}, ["", ...Object.values(PLURALS), "lost a move"].map((word) => h("th", { scope: "col" }, word)))), h("tbody", {}, review.players.map((one, player) => h("tr", {}, h("th", { scope: "row" }, view.players?.[player] ?? side(player)), Object.keys(PLURALS).map((word) => h("td", {}, String(one[word]))), h("td", {}, one.loss === null ? "–" : percent(one.loss, 1)))))) : "");
     setAddress("analyse", { game: view.game, moves: view.ownMoves, start: view.start, ply: view.ply, vs: analyst });
   }
 
+  /** The name of a side at the beginning of a sentence. */
+  const side = (player) => view.sides[player].charAt(0).toUpperCase() + view.sides[player].slice(1);
+
   function evaluation(one) {
-    if (one.proven !== null && one.proven !== undefined) return `${one.mover === 0 ? "First" : "Second"} player to move: ${one.proven > 0 ? "a proven win" : one.proven < 0 ? "a proven loss" : "a proven draw"}.`;
+    if (one.proven !== null && one.proven !== undefined) return `${side(one.mover)} to move: ${one.proven > 0 ? "a proven win" : one.proven < 0 ? "a proven loss" : "a proven draw"}.`;
     const draw = one.draw === null ? "" : `, draws ${percent(one.draw)}`;
-    return `${one.mover === 0 ? "First" : "Second"} player to move: ${percent(one.rate, 1)}${draw} (${one.simulations.toLocaleString()} simulations by ${one.by}).`;
+    return `${side(one.mover)} to move: ${percent(one.rate, 1)}${draw} (${one.simulations.toLocaleString()} simulations by ${one.by}).`;
   }
 
   function marks() {

@@ -2,6 +2,7 @@
 
 import { choice, drawing, h, s } from "./dom.js";
 
+const CROPPED = 9; // of the drawing's margin, in its units
 const MEN = { q: "Queen", r: "Rook", b: "Bishop", n: "Knight", k: "King" };
 
 export class Board {
@@ -30,9 +31,11 @@ export class Board {
     picture.classList.add("picture");
     this.element.replaceChildren(picture);
     this.element.classList.toggle("text-board", !board.cells.length);
-    const box = picture.getAttribute("viewBox").split(" ").map(Number);
-    this.element.style.setProperty("--ratio", `${box[2]} / ${box[3]}`);
-    this.element.style.setProperty("--width", `${box[2] * 1.9}px`);
+    const [, , width, height] = picture.getAttribute("viewBox").split(" ").map(Number);
+    const box = [CROPPED, CROPPED, width - 2 * CROPPED, height - 2 * CROPPED];
+    picture.setAttribute("viewBox", box.join(" "));
+    this.whole.style.setProperty("--ratio", `${box[2]} / ${box[3]}`);
+    this.whole.style.setProperty("--width", `${box[2] * 1.9}px`);
     this.over = s("svg", { viewBox: box.join(" "), class: "over" });
     this.marksLayer = s("g", { class: "marks", "aria-hidden": "true" });
     this.cellsLayer = s("g", { role: "grid", "aria-label": "Cells" });
@@ -181,10 +184,12 @@ export class Board {
     for (const [place, player] of [[this.handsAbove, above], [this.handsBelow, 1 - above]]) {
       const hand = hands.find((one) => one.player === player);
       place.hidden = !hand;
-      place.replaceChildren(h("span", { className: "hand-name" }, hand?.name ?? ""), ...(hand?.pieces ?? []).map(([sign, number]) => {
+      place.replaceChildren(h("span", { className: "hand-name" }, hand?.name ?? ""), ...(hand?.pieces ?? []).map(([sign, number, svg]) => {
         const isMine = this.mover === player && this.moves.some((move) => move.source === sign);
-        return h("button", { type: "button", disabled: !isMine, "data-sign": sign, "data-player": String(player), "aria-label": `${number} ${sign} in hand`, onclick: () => this.choose(this.chosen === sign ? null : sign) },
-          sign, number > 1 ? h("sub", {}, String(number)) : null);
+        const picture = drawing(svg);
+        picture.setAttribute("aria-hidden", "true");
+        return h("button", { type: "button", disabled: !isMine, "data-sign": sign, "data-player": String(player), title: sign, "aria-label": `${number} ${sign} in hand`, onclick: () => this.choose(this.chosen === sign ? null : sign) },
+          picture, number > 1 ? h("b", { className: "number" }, String(number)) : null);
       }));
     }
   }

@@ -47,6 +47,30 @@ export function chart(series, { title, x = "", low = null, high = null, format =
     series.length > 1 ? h("p", { className: "legend" }, series.map((one, index) => h("span", { className: `key c${index % COLOURS}` }, one.name))) : null);
 }
 
+/** Shares that add up to at most one, as areas on top of each other: points are [[x, [shares]]], `names` the areas' names. */
+export function areas(points, names, { title, x = "" }) {
+  if (points.length < 2) return h("figure", { className: "chart" }, h("figcaption", {}, h("b", {}, title)), h("p", { className: "dim" }, "Too few games are recorded yet."));
+  const width = 920, height = 260, left = 46, right = 12, top = 12, bottom = 30;
+  const x0 = points[0][0], x1 = Math.max(points.at(-1)[0], x0 + 1);
+  const px = (value) => left + ((value - x0) / (x1 - x0)) * (width - left - right), py = (share) => height - bottom - share * (height - top - bottom);
+  const below = points.map(() => 0);
+  const shapes = names.map((name, index) => {
+    const under = points.map(([at], number) => `${px(at).toFixed(1)} ${py(below[number]).toFixed(1)}`);
+    points.forEach(([, shares], number) => { below[number] += shares[index]; });
+    const over = points.map(([at], number) => `${px(at).toFixed(1)} ${py(below[number]).toFixed(1)}`);
+    return s("path", { d: `M${over.join("L")}L${under.reverse().join("L")}z`, class: `area a${index}` }, s("title", {}, `${name}: ${Math.round(100 * points[0][1][index])} % at first, ${Math.round(100 * points.at(-1)[1][index])} % at last`));
+  });
+  const last = points.at(-1)[1];
+  return h("figure", { className: "chart wide-chart" }, h("figcaption", {}, h("b", {}, title)),
+    s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" },
+      s("title", {}, `${title}, at last: ${names.map((name, index) => `${name} ${Math.round(100 * last[index])} %`).join(", ")}`),
+      s("rect", { x: left, y: top, width: width - left - right, height: height - top - bottom, class: "area rest" }), shapes,
+      [0, 0.25, 0.5, 0.75, 1].map((share) => [s("line", { x1: left, x2: width - right, y1: py(share), y2: py(share), class: "grid" }), s("text", { x: left - 6, y: py(share) + 4, class: "tick", "text-anchor": "end" }, `${100 * share} %`)]),
+      ticks(x0, x1, 8).map((value) => s("text", { x: px(value), y: height - 12, class: "tick", "text-anchor": "middle" }, short(value))),
+      s("text", { x: width - right, y: height - 1, class: "tick", "text-anchor": "end" }, x)),
+    h("p", { className: "legend" }, names.map((name, index) => h("span", { className: `key a${index}` }, `${name} ${Math.round(100 * last[index])} %`)), h("span", { className: "key rest" }, "others")));
+}
+
 /** The course of a game: win, draw and loss of the first player from top to bottom; `marks` are signs at plies. */
 export function course(points, marks, ply, onpick) {
   const width = 600, height = 150, n = Math.max(points.length - 1, 1);

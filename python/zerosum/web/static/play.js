@@ -1,7 +1,7 @@
 // Play a game: setup, board, moves, clocks. The address makes the game again.
 
 import { Board, otherMoves } from "./board.js";
-import { choice, download, h, percent, toast } from "./dom.js";
+import { choice, download, drawing, h, percent, toast } from "./dom.js";
 import { setAddress } from "./main.js";
 import { ask, on, whenOpen } from "./wire.js";
 
@@ -15,7 +15,14 @@ export function show(main, fields) {
   const says = h("p", { className: "says", role: "status", "aria-live": "polite" });
   const others = h("div", { className: "others" });
   const list = h("ol", { className: "moves", "aria-label": "Moves" });
-  const clocks = [h("div", { className: "clock" }), h("div", { className: "clock" })];
+  // The bars of the players, below and above the board: name, pieces in hand, clock.
+  const bars = [board.handsBelow, board.handsAbove].map((hand) => {
+    const parts = { who: h("span", { className: "who" }), time: h("span", { className: "time" }) };
+    return { ...parts, element: h("div", { className: "player-bar" }, parts.who, hand, parts.time) };
+  });
+  board.whole.prepend(bars[1].element);
+  board.whole.append(bars[0].element);
+  const shelf = h("section", { className: "shelf", "aria-label": "Other games" });
   const counts = h("p", { className: "counts" });
   const thought = h("div", { className: "thought", "aria-live": "polite" });
   const setup = h("dialog", { className: "setup", "aria-label": "New game" });
@@ -36,12 +43,12 @@ export function show(main, fields) {
   };
   buttons.fresh.className = "main";
   main.append(
-    h("section", { className: "stage" }, clocks[1], board.whole, clocks[0]),
+    h("section", { className: "stage" }, board.whole),
     h("section", { className: "side" },
       h("div", { className: "panel" }, says, others, counts, thought),
       h("div", { className: "panel list" }, list, h("div", { className: "row browse" }, buttons.first, buttons.back, buttons.forward, buttons.last)),
       h("div", { className: "row actions" }, buttons.undo, buttons.hint, buttons.flip, buttons.resign),
-      h("div", { className: "row actions" }, buttons.fresh, buttons.share, buttons.save, buttons.analyse)),
+      h("div", { className: "row actions" }, buttons.fresh, buttons.analyse, buttons.share, buttons.save), shelf),
     setup);
 
   function move(action) {
@@ -78,11 +85,11 @@ export function show(main, fields) {
     others.replaceChildren(...otherMoves(view.moves, move));
     const pieces = [];
     if (view.counts.captured) pieces.push(`Captured: ${view.counts.captured[0]} by black, ${view.counts.captured[1]} by white.`);
-    else if (view.counts.material) pieces.push(`Material: ${view.counts.material > 0 ? "first" : "second"} player +${Math.abs(view.counts.material)}.`);
+    else if (view.counts.material) pieces.push(`Material: ${view.sides[view.counts.material > 0 ? 0 : 1]} +${Math.abs(view.counts.material)}.`);
     if (view.score !== null && view.score !== undefined && view.over) pieces.push(`Score: ${view.score > 0 ? "black" : "white"} leads by ${Math.abs(view.score)}.`);
     pieces.push(...(view.board.captions ?? []));
     counts.textContent = pieces.join(" ");
-    thought.replaceChildren();
+    thought.replaceChildren(...(view.history.length === 0 && view.people.length === 1 && !view.over ? [h("p", { className: "dim" }, welcome())] : []));
     renderMoves();
     renderClocks();
     buttons.undo.disabled = !view.canUndo;
@@ -94,6 +101,12 @@ export function show(main, fields) {
     setAddress("play", { ...view.link, left: view.link.left?.join(","), seconds: view.strength.seconds, rating: view.strength.rating, western: view.board.western });
     const { moves, left, ...rest } = view.link;
     localStorage.setItem("play", JSON.stringify({ ...rest, ...view.strength }));
+  }
+
+  function welcome() {
+    const isPlaced = view.moves.every(([, , source]) => source === null);
+    const how = view.moves.length ? (isPlaced ? "Click the board to place a stone." : "Click a piece, then its target, or drag it.") : "";
+    return `${how} Your opponent: ${view.computers.find((_, player) => !view.people.includes(player))}.`.trim();
   }
 
   function renderMoves() {
@@ -110,6 +123,7 @@ export function show(main, fields) {
       row.append(h("button", { type: "button", "aria-label": `Move ${index + 1}: ${text}`, "aria-current": view.ply === index + 1 ? "true" : null, onclick: () => look(index + 1) }, text));
     });
     list.replaceChildren(...rows);
+    list.parentElement.hidden = !rows.length;
     const current = list.querySelector("[aria-current]");
     if (current) list.scrollTop = current.offsetTop - list.clientHeight / 2;
   }
@@ -120,21 +134,37 @@ export function show(main, fields) {
     const draw = () => {
       const below = view.board.flipped ? 1 : 0;
       [below, 1 - below].forEach((player, place) => {
-        const names = view.people.length === 1 ? (view.people.includes(player) ? "You" : view.computers[player]) : view.people.length ? ["First player", "Second player"][player] : view.computers[player];
-        let time = "";
-        if (view.clock) {
-          let left = view.clock.left[player];
-          if (view.clock.running === player) left -= (performance.now() - since) / 1000;
-          left = Math.max(left, 0);
-          time = left < 20 ? left.toFixed(1) : `${Math.floor(left / 60)}:${String(Math.floor(left % 60)).padStart(2, "0")}`;
-        }
+        const { who, time, element } = bars[place];
         const isTurn = !view.over && view.mover === player;
-        clocks[place].className = `clock${isTurn ? " turn" : ""}`;
-        clocks[place].replaceChildren(h("span", { className: "who" }, names), view.clock ? h("time", { className: time < 10 ? "low" : "" }, time) : (isTurn && !view.people.includes(player) ? h("span", { className: "thinking", "aria-label": "is thinking" }, "…") : ""));
+        element.className = `player-bar${isTurn ? " turn" : ""}`;
+        who.replaceChildren(playerName(player), h("span", { className: "dim" }, ` ${view.sides[player].replace(/^the /, "")}`));
+        if (!view.clock) {
+          time.replaceChildren(isTurn && !view.people.includes(player) ? h("span", { className: "thinking", "aria-label": "is thinking" }, "…") : "");
+          return;
+        }
+        let left = view.clock.left[player];
+        if (view.clock.running === player) left -= (performance.now() - since) / 1000;
+        left = Math.max(left, 0);
+        const text = left < 20 ? left.toFixed(1) : `${Math.floor(left / 60)}:${String(Math.floor(left % 60)).padStart(2, "0")}`;
+        time.replaceChildren(h("time", { className: left < 10 ? "low" : "" }, text));
       });
     };
     draw();
     if (view.clock && !view.over) timer = setInterval(draw, 100);
+  }
+
+  /** "You" or the computer's name; "" where two people play. */
+  function playerName(player) {
+    if (!view.people.includes(player)) return view.computers[player];
+    return view.people.length === 1 ? "You" : "";
+  }
+
+  /** Other games, those that a network plays first: a click begins one. */
+  async function renderShelf() {
+    if (!games.length) games = await ask("games.list");
+    const others_ = games.filter((one) => one.name !== view.game).sort((a, b) => b.own - a.own || b.network - a.network);
+    shelf.replaceChildren(h("h2", {}, "Another game"), h("ul", {}, others_.map((one) => h("li", {}, h("a", { href: `#/play?${new URLSearchParams({ game: one.name, side: "0" })}`, title: one.network ? `${one.name}, against a network` : `${one.name}, against random games` },
+      h("span", { className: "thumb", "aria-hidden": "true" }, drawing(one.svg)), h("span", { className: "name" }, one.name.replace(/^.*\.py:/, "")))))));
   }
 
   async function share() {
@@ -247,6 +277,7 @@ export function show(main, fields) {
         setup.close();
         plies = null;
         render(answer);
+        renderShelf();
       } catch (error) {
         problem.textContent = error.message;
       }
@@ -280,6 +311,7 @@ export function show(main, fields) {
       if (message.left !== undefined) message.left = message.left.split(",").map(Number);
       try {
         render(await ask("play.open", message));
+        renderShelf();
         return;
       } catch (error) {
         toast(error.message);
@@ -292,6 +324,7 @@ export function show(main, fields) {
       localStorage.removeItem("play");
       render(await ask("play.open", { game: "connect4", side: "0" }));
     }
+    renderShelf();
   });
 
   return () => {

@@ -1,7 +1,7 @@
 // Runs: curves of one or several, newest games to click through, checkpoints to play.
 
 import { Board } from "./board.js";
-import { chart, course } from "./chart.js";
+import { areas, chart, course } from "./chart.js";
 import { choice, h, percent, toast } from "./dom.js";
 import { setAddress } from "./main.js";
 import { ask, whenOpen } from "./wire.js";
@@ -11,10 +11,10 @@ const POLL = 5000;
 
 export function show(main, fields) {
   let runs = [], chosen = (fields.get("runs") ?? "").split(",").filter(Boolean), axis = fields.get("axis") ?? "minutes", timer = null, board = null, loaded = [];
-  const list = h("div", { className: "run-list" }), curves = h("div", { className: "curves" }), facts = h("div"), games = h("section", { className: "panel run-games" });
+  const list = h("div", { className: "run-list" }), curves = h("div", { className: "curves" }), facts = h("div"), openings = h("div", { className: "curves" }), games = h("section", { className: "panel run-games" });
   let mayTrain = false;
   const starter = h("div");
-  main.append(h("h1", {}, "Runs"), list, starter, facts, curves, games);
+  main.append(h("h1", {}, "Runs"), list, starter, facts, curves, openings, games);
 
   async function train(what, fields_) {
     try {
@@ -49,10 +49,10 @@ export function show(main, fields) {
   function render() {
     if (!runs.length) return list.replaceChildren(h("p", {}, "There are no runs in the given directories. "), h("code", {}, "zerosum train connect4"), " begins one.");
     setAddress("runs", { runs: chosen.join(","), axis });
-    list.replaceChildren(h("table", { className: "panel" }, h("thead", {}, h("tr", {}, ["", "run", "game", "steps", "games", "minutes", "Elo", ""].map((word) => h("th", { scope: "col" }, word)))), h("tbody", {}, runs.map((run) => h("tr", {},
-      h("td", {}, h("input", { type: "checkbox", checked: chosen.includes(run.name), disabled: Boolean(run.trouble), "aria-label": `Show ${run.name}`, onchange: (event) => { chosen = event.target.checked ? [...chosen, run.name] : chosen.filter((name) => name !== run.name); refresh().then(newest); } })),
+    list.replaceChildren(h("div", { className: "panel scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "run", "game", "steps", "games", "minutes", "Elo", ""].map((word) => (word ? h("th", { scope: "col" }, word) : h("td", {}))))), h("tbody", {}, runs.map((run) => h("tr", {},
+      h("td", {}, h("input", { type: "checkbox", checked: chosen.includes(run.name), disabled: Boolean(run.trouble), "aria-label": `Show ${run.name}`, onchange: (event) => { chosen = event.target.checked ? [...chosen, run.name] : chosen.filter((name) => name !== run.name); refresh().then(newest).then(showOpenings); } })),
       h("th", { scope: "row" }, run.name), run.trouble ? h("td", { colSpan: 6, className: "bad" }, run.trouble) : [run.game, run.step?.toLocaleString(), run.games?.toLocaleString(), run.minutes, run.elo === null ? "–" : Math.round(run.elo)].map((cell) => h("td", {}, String(cell))),
-      h("td", {}, run.live ? h("span", { className: "live" }, "learning") : ""))))));
+      h("td", {}, run.live ? h("span", { className: "live" }, "learning") : "")))))));
     const rows = (field, extra) => loaded.map((run) => ({ name: run.name, points: run.rows.filter((row) => row[field] !== null).map((row) => [row[axis], row[field], ...(extra ? [row[extra]] : [])]) }));
     const rated = loaded.map((run) => ({ name: run.name, points: run.checkpoints.filter((one) => one.elo !== null).map((one) => [axis === "minutes" ? one.minutes : axis === "step" ? one.step : at(run, one.step), one.elo, one.error]) }));
     const name = AXES.find(([one]) => one === axis)[1];
@@ -82,9 +82,17 @@ export function show(main, fields) {
       games.replaceChildren(h("h2", {}, `Newest games of ${run}`),
         found.games.length ? h("div", { className: "game-browser" },
           h("ol", { className: "game-list" }, found.games.map((game) => h("li", {}, h("button", { type: "button", onclick: () => look(run, game.id, game.opening) }, `Game ${game.id}: `, h("b", {}, game.outcome > 0 ? "first won" : game.outcome < 0 ? "second won" : "drawn"), h("span", { className: "dim" }, ` ${game.plies} plies, ${game.ending}, step ${game.step}`))))),
-          h("div", { className: "replay" }, h("p", { className: "dim" }, "Choose a game to click through it."))) : h("p", { className: "dim" }, "No game is finished yet."),
-        found.openings.length ? h("div", {}, h("h3", {}, "First moves over time"), h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "up to game"), h("th", { scope: "col" }, "first moves of games that began without random ones"))), h("tbody", {}, found.openings.map((row) => h("tr", {}, h("td", {}, row.games.toLocaleString()), h("td", {}, row.shares.map(([move, share]) => `${move} ${percent(share)}`).join(", "))))))) : "");
+          h("div", { className: "replay" })) : h("p", { className: "dim" }, "No game is finished yet."));
+      if (found.games.length) look(run, found.games[0].id, found.games[0].opening);
     } catch (error) { games.replaceChildren(h("p", { className: "dim" }, error.message)); }
+  }
+
+  /** The first moves of all shown runs over time. */
+  async function showOpenings() {
+    const wanted = chosen.join();
+    const found = await Promise.all(chosen.map((run) => ask("runs.openings", { run }).catch(() => null)));
+    if (wanted !== chosen.join()) return;
+    openings.replaceChildren(...found.flatMap((one, index) => (one?.points.length ? [areas(one.points, one.moves, { title: `First moves of ${chosen[index]}`, x: "games; those with a random first move are left out" })] : [])));
   }
 
   async function look(run, number, ply) {
@@ -103,6 +111,6 @@ export function show(main, fields) {
     } catch (error) { toast(error.message); }
   }
 
-  whenOpen(() => offerTraining().then(refresh).then(newest));
+  whenOpen(() => offerTraining().then(refresh).then(newest).then(showOpenings));
   return () => clearTimeout(timer);
 }
