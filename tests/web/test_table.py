@@ -196,7 +196,7 @@ def test_what_is_not_allowed_is_refused() -> None:
     with pytest.raises(SettingsError, match="allowed are 3"):
         new_table(moves=["4"] * 4, most_plies=3)
     table.resign()
-    assert table.outcome == -1 and "rollouts@10 wins: the first player resigns" in table.sentence()
+    assert table.outcome == -1 and "rollouts@10 wins: black resigns" in table.sentence()
     with pytest.raises(GameError, match="over"):
         table.play(3)
     table.undo()
@@ -241,9 +241,16 @@ def test_a_go_game_is_counted() -> None:
 
 
 def test_players_have_the_names_of_their_colours() -> None:
-    names = {name: side_names(make(name), make(name).initial_state()) for name in ("chess", "shogi", "go9", "hex")}
+    names = {
+        name: side_names(make(name), make(name).initial_state())
+        for name in ("chess", "shogi", "go9", "hex", "connect4", "othello", "nim")
+    }
     assert names["chess"] == ("white", "black") and names["shogi"] == names["go9"] == ("black", "white")
-    assert names["hex"] == ("the first player", "the second player")
+    assert names["hex"] == names["connect4"] == names["othello"] == ("black", "white"), "as the stones are drawn"
+    assert names["nim"] == ("the first player", "the second player")
+    hex_ = make("hex")
+    assert draw_board(hex_, hex_.initial_state())["captions"] == ["Black joins top and bottom, White left and right"]
+    assert "Black joins top" in svg(hex_, hex_.initial_state()) and "X joins" in board_text(hex_, hex_.initial_state())
 
 
 def with_picture(own: str, method: str = "") -> str:

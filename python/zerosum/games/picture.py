@@ -44,6 +44,8 @@ PAPER, INK = "#faf5ea", "#4a3b2a"
 LIGHT, DARK, WOOD, RIM = "#f0dcb8", "#b88a60", "#e3bd7c", "#8a6238"
 MARK = "#ffe14d"
 SIDES = ("first", "second")
+COLOUR_OF = {"X": "Black", "O": "White"}
+"""Colours of stones by their letters in text."""
 STONES = (("#5a5a60", "#16161a", "#000000"), ("#ffffff", "#e4ddd0", "#6b6459"))
 """Colours of a stone by side: shine, body and edge."""
 PIECES = (("#fffdf6", "#1c1712"), ("#35302b", "#0d0b09"))
@@ -149,7 +151,7 @@ def picture_svg(
     board = _Board(picture, is_flipped=flipped, is_western=western)
     marked = picture.last_move if last_move is None else last_move
     body = [*board.definitions(), *board.ground(), *board.marks(marked), *board.pieces(marked), *board.labels()]
-    captions = picture.captions if has_captions else []
+    captions = drawn_captions(picture) if has_captions else []
     bottom = board.bottom + (LABEL if any(picture.column_labels) else 0) + (4 if captions else 0)
     for caption in captions:
         bottom += LINE
@@ -157,6 +159,13 @@ def picture_svg(
     longest = max((len(caption) for caption in captions), default=0)
     width = max(board.right + MARGIN, 2 * MARGIN + 8.8 * longest)
     return _document(width, bottom + MARGIN, title, body)
+
+
+def drawn_captions(picture: Picture) -> list[str]:
+    """The captions of a drawing, in which X's stones are black and O's white."""
+    if any(piece is not None and piece[2] for piece in picture.cells):
+        return picture.captions
+    return [re.sub(r"\b[XO]\b", lambda found: COLOUR_OF[found[0]], line) for line in picture.captions]
 
 
 def piece_svg(piece: tuple[int, str, str], *, title: str, western: bool = False, flipped: bool = False) -> str:

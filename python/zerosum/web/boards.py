@@ -16,7 +16,7 @@ from typing import Any
 from zerosum._core import Picture
 from zerosum.games import Rules, State
 from zerosum.games.board_in_text import board_picture
-from zerosum.games.picture import Geometry, picture_svg, piece_svg, text_svg
+from zerosum.games.picture import Geometry, drawn_captions, picture_svg, piece_svg, text_svg
 
 MEN = dict(zip("♔♕♖♗♘♙♚♛♜♝♞♟", 2 * ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
 
@@ -77,7 +77,7 @@ def draw_board(
         [x, y, names[cell], _piece_name(piece)]
         for cell, ((x, y), piece) in enumerate(zip(geometry.centres, picture.cells, strict=True))
     ]
-    hands, captions = _hands(picture.captions)
+    hands, captions = _hands(drawn_captions(picture))
     _draw_hands(game, hands, western=western, flipped=flipped)
     return {
         "svg": drawn,

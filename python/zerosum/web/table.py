@@ -17,6 +17,7 @@ from typing import Any
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.clock import Clock, TimeControl, TimeLeft
 from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.games.board_in_text import board_picture
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.record import Move, Record
@@ -394,18 +395,18 @@ class Table:
 
 
 def side_names(game: Rules, state: State) -> tuple[str, str]:
-    """The names of the players: their colours if the game has colours, else first and second.
+    """The names of the players: their colours if the game has colours or stones, else first and second.
 
     >>> from zerosum.games import make
-    >>> [side_names(make(name), make(name).initial_state())[0] for name in ("chess", "go9", "hex")]
+    >>> [side_names(make(name), make(name).initial_state())[0] for name in ("chess", "go9", "nim")]
     ['white', 'black', 'the first player']
     """
-    picture, mover = game.picture(state), game.player(state)
+    picture, mover = board_picture(game, state), game.player(state)
     captions = picture.captions if picture is not None else []
     for name, other in (("White", "Black"), ("Black", "White")):
         if f"{name} to move" in captions:
             names = (name.lower(), other.lower())
             return names if mover == 0 else (names[1], names[0])
-    if game.score(state) is not None:
-        return "black", "white"  # stones are counted
+    if picture is not None and not any(piece is not None and piece[2] for piece in picture.cells):
+        return "black", "white"  # as stones are drawn
     return f"the {SIDES[0]} player", f"the {SIDES[1]} player"

@@ -94,8 +94,17 @@ export class Board {
     const group = s("g", { role: "gridcell", tabindex: "-1", "aria-label": label, "data-cell": cell, "data-name": name }, rect, dot);
     group.addEventListener("pointerdown", (event) => this.#press(event, cell));
     group.addEventListener("pointerup", (event) => this.#release(event));
+    group.addEventListener("pointerenter", () => this.#land(cell));
+    group.addEventListener("pointerleave", () => this.#land(null));
     group.addEventListener("click", (event) => { if (event.detail === 0) this.choose(cell); });
     return group;
+  }
+
+  /** Mark the cell that a stone falls to if a column is under the pointer. */
+  #land(cell) {
+    const column = this.chosen === null && this.moves.find((move) => move.source === null && move.targets.length > 1 && move.targets.includes(cell));
+    const lowest = column ? column.targets.findLast((target) => !this.board.cells[target][3]) : null;
+    this.cells.forEach((group, number) => group.classList.toggle("landing", number === lowest));
   }
 
   #press(event, cell) {

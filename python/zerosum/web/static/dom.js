@@ -22,6 +22,9 @@ export function drawing(text) {
   return document.importNode(parsed, true);
 }
 
+/** A text whose words in `backticks` are code. */
+export const rich = (text) => text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
+
 export function choice(label, options, value, onchange, more = {}) {
   const select = h("select", { onchange: (event) => onchange(event.target.value), "aria-label": label, ...more },
     options.map(([name, text]) => h("option", { value: name, selected: String(name) === String(value) }, text)));

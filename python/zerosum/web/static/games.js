@@ -1,6 +1,6 @@
 // The games: a card each, and a page about one with rules, options and planes.
 
-import { drawing, h, s, toast } from "./dom.js";
+import { drawing, h, rich, s, toast } from "./dom.js";
 import { setAddress } from "./main.js";
 import { ask, whenOpen } from "./wire.js";
 
@@ -33,11 +33,11 @@ export function show(main, fields) {
       h("div", { className: "about" },
         h("div", { className: "board-still" }, drawing(game.board.svg)),
         h("div", { className: "panel" },
-          h("p", {}, game.about), h("p", {}, game.rules),
+          h("p", {}, rich(game.about)), h("p", {}, rich(game.rules)),
           h("p", {}, h("a", { className: "button main", href: `#/play?${play}` }, "Play"), " ", h("a", { className: "button", href: `#/analyse?${play}` }, "Analyse"), " ", h("a", { className: "button", href: `#/search?${play}` }, "Watch a search")),
           h("dl", {}, [["Actions", game.actions], ["Planes", game.numPlanes], ["Symmetries", game.symmetries], ["Ends after", `${game.maxPlies} plies`], ["Starts", game.starts]].map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])))),
       game.options.length ? h("section", { className: "panel" }, h("h2", {}, "Options"), h("table", {}, h("thead", {}, h("tr", {}, ["option", "default", "values"].map((one) => h("th", { scope: "col" }, one)))), h("tbody", {}, game.options.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell))))))) : "",
-      h("section", { className: "panel" }, h("h2", {}, "What a network is told"), h("p", {}, game.planesText), h("p", {}, game.actionsText),
+      h("section", { className: "panel" }, h("h2", {}, "What a network is told"), h("p", {}, rich(game.planesText)), h("p", {}, rich(game.actionsText)),
         h("form", { className: "row", onsubmit: async (event) => {
           event.preventDefault();
           const moves = event.target.elements.moves.value;

@@ -6,8 +6,8 @@ import { connect, forgetListeners } from "./wire.js";
 const PAGES = {
   play: ["Play", () => import("./play.js")],
   analyse: ["Analyse", () => import("./analyse.js")],
-  search: ["Watch a search", () => import("./search.js")],
-  learn: ["How it thinks", () => import("./learn.js")],
+  search: ["Watch a search", () => import("./search.js"), "Search"],
+  learn: ["How it thinks", () => import("./learn.js"), "Lesson"],
   runs: ["Runs", () => import("./runs.js")],
   games: ["Games", () => import("./games.js")],
 };
@@ -68,7 +68,7 @@ function theme() {
   apply();
 }
 
-document.getElementById("nav").append(...Object.entries(PAGES).map(([page, [name]]) => h("a", { href: `#/${page}`, "data-page": page }, name)));
+document.getElementById("nav").append(...Object.entries(PAGES).map(([page, [name, , short]]) => h("a", { href: `#/${page}`, "data-page": page }, short ? [h("span", { className: "long" }, name), h("span", { className: "short" }, short)] : name)));
 theme();
 addEventListener("hashchange", show);
 addEventListener("unhandledrejection", (event) => toast(event.reason?.message ?? String(event.reason)));

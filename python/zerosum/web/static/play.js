@@ -105,7 +105,7 @@ export function show(main, fields) {
 
   function welcome() {
     const isPlaced = view.moves.every(([, , source]) => source === null);
-    const how = view.moves.length ? (isPlaced ? "Click the board to place a stone." : "Click a piece, then its target, or drag it.") : "";
+    const how = view.moves.length ? (isPlaced ? "Click the board to move." : "Click a piece, then its target, or drag it.") : "";
     return `${how} Your opponent: ${view.computers.find((_, player) => !view.people.includes(player))}.`.trim();
   }
 

@@ -115,7 +115,7 @@ export function show(main, fields) {
   }
 
   function drawTree() {
-    const boxes = [], lines = [], wide = 92, high = 50, gap = 10, level = 112;
+    const boxes = [], lines = [], wide = 116, high = 50, gap = 12, level = 112;
     let next = 0;
     const most = Math.max(1, ...view.tree.children.map((node) => node.N));
     function place(node, depth, label) {
@@ -142,7 +142,7 @@ export function show(main, fields) {
     place(view.tree, 0, "root");
     const width = Math.max(next + gap, 300);
     tree.setAttribute("viewBox", `0 0 ${width} ${34 + 3 * level + high}`);
-    tree.style.minWidth = `${Math.min(width * 0.62, 1100)}px`;
+    tree.style.minWidth = `${Math.min(width * 0.6, 1100)}px`;
     tree.replaceChildren(s("title", {}, `Tree after ${view.simulations} simulations; ${view.played ?? "nothing"} would be played`), ...lines, ...boxes);
   }
 

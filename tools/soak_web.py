@@ -1,0 +1,134 @@
+"""An hour of play on the pages, in fast motion: does the memory of `zerosum web` stay flat?
+
+    python tools/soak_web.py --rounds 120
+
+In each round a visitor opens a page of its own and plays a game against a network or random games, reloads the page in
+the middle of the game, asks for a hint, analyses the position, watches a search, steps through the lesson and looks at
+the games' pages; then its connection breaks in the middle of a search. The server is a process of its own, whose
+resident memory is printed after every ten rounds. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import websockets
+
+GAMES = ("connect4", "othello", "breakthrough", "chess", "shogi", "go9", "hex", "tictactoe", "nim", "minishogi")
+MOVES = 12
+"""Moves of the visitor in each game."""
+
+
+class Page:
+    """A page that sends requests one after the other."""
+
+    def __init__(self, socket: Any) -> None:
+        self._socket = socket
+
+    async def ask(self, what: str, **fields: Any) -> Any:
+        """The result of a request; events on the way are dropped."""
+        await self._socket.send(json.dumps({"id": 1, "do": what, **fields}))
+        while "id" not in (message := json.loads(await self._socket.recv())):
+            pass
+        return message.get("result")
+
+    async def event(self, name: str) -> dict[str, Any]:
+        """The next event of a name."""
+        while (message := json.loads(await self._socket.recv())).get("event") != name:
+            if message.get("event") == "trouble":
+                raise RuntimeError(message["says"])
+        return message  # type: ignore[no-any-return]
+
+
+async def play(page: Page, view: dict[str, Any], number: int, generator: random.Random) -> dict[str, Any]:
+    """Make moves and wait for each answer; return the last view."""
+    for _ in range(number):
+        if view["over"] or not view["moves"]:
+            break
+        view = await page.ask("play.move", action=generator.choice(view["moves"])[0])
+        while not view["over"] and view["mover"] != 0:
+            view = await page.event("table")
+    return view
+
+
+async def one_round(address: str, number: int) -> int:
+    """A visitor's hour in fast motion; returns the number of its moves."""
+    generator = random.Random(number)
+    game = GAMES[number % len(GAMES)]
+    async with websockets.connect(address, max_size=None) as socket:
+        page = Page(socket)
+        view = await play(page, await page.ask("play.open", game=game, side="0"), MOVES // 2, generator)
+    async with websockets.connect(address, max_size=None) as socket:  # a reload: the address makes the game again
+        page = Page(socket)
+        link = view["link"]
+        view = await page.ask("play.open", **link)
+        assert view["history"] and len(view["link"]["moves"].split()) == len(link["moves"].split())
+        if view["mover"] == 0:
+            view = await play(page, view, MOVES // 2, generator)
+        if not view["over"] and view["mover"] == 0:
+            await page.ask("play.hint")
+            await page.event("hint")
+        moves = " ".join(link["moves"].split()[:4])
+        await page.ask("games.list")
+        await page.ask("games.page", game=game, moves=moves)
+        await page.ask("lesson.open", scenario="trap")
+        await page.ask("lesson.step", number=100)
+        await page.ask("growth.open", game=game, moves=moves)
+        await page.ask("growth.step", number=10)
+        await page.ask("growth.step", number=150)
+        while not (await page.event("growth"))["done"]:
+            pass
+        await page.ask("study.open", game=game, moves=moves)
+        await page.ask("study.review", simulations=20)
+        await page.event("reviewed")
+        await page.ask("study.look", on=True, lines=3)
+        socket.transport.abort()  # the connection breaks during the search
+    return len(view["history"])
+
+
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process."""
+    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+async def soak(address: str, pid: int, rounds: int, visitors: int) -> None:
+    """Play rounds, several visitors at a time, and print the server's memory."""
+    started, moves = time.monotonic(), 0
+    print(f"{'rounds':>7}{'moves':>7}{'seconds':>9}{'MiB':>8}")
+    for first in range(0, rounds, visitors):
+        moves += sum(await asyncio.gather(*(one_round(address, first + index) for index in range(visitors))))
+        if (first + visitors) % 10 < visitors:
+            seconds = time.monotonic() - started
+            print(f"{first + visitors:7}{moves:7}{seconds:9.0f}{resident_mib(pid):8.1f}", flush=True)
+
+
+def main() -> None:
+    """Start the server, play, and end it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=120, help="Number of visitors' rounds.")
+    parser.add_argument("--visitors", type=int, default=2, help="Visitors at a time.")
+    options = parser.parse_args()
+    command = [sys.executable, "-m", "zerosum", "web", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        found = re.search(r"http://(\S+/)", server.stdout.readline())
+        assert found is not None
+        try:
+            asyncio.run(soak(f"ws://{found[1]}talk", server.pid, options.rounds, options.visitors))
+        finally:
+            server.terminate()
+
+
+if __name__ == "__main__":
+    main()
