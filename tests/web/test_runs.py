@@ -129,7 +129,8 @@ def test_trainings_are_begun_and_stopped_where_that_is_allowed(run: Path) -> Non
     (new / "config.toml").write_text((run / "config.toml").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(SettingsError, match="already"):
         trainings.start("new", "connect4", 1)
-    assert trainings.stop("new") == f"kill {json.loads((new / 'holder.json').read_text())['pid']}"
+    number = json.loads((new / "holder.json").read_text())["pid"]
+    assert trainings.stop("new") == f"kill {number}"
     wait_for(lambda: not trainings.is_running(new))
     assert not (new / "holder.json").exists(), "it has ended by itself"
     with pytest.raises(SettingsError, match="not learning"):
