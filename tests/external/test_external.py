@@ -344,6 +344,46 @@ def test_the_last_score(info: list[str], expected: tuple[object, ...]) -> None:
     assert answer.seconds > 0
 
 
+@pytest.mark.parametrize(
+    ("info", "expected"),
+    [
+        (["info score cp 12 pv e2e4"], []),
+        (["info multipv 1 score cp 12 pv e2e4"], []),
+        (
+            ["info multipv 1 score cp 12 pv e2e4 e7e5", "info multipv 2 score mate -3 pv d2d4"],
+            [("e2e4", 12, None), ("d2d4", None, -3)],
+        ),
+        (  # the ranks have changed between two depths, and the search ended within the second
+            [
+                "info depth 1 multipv 1 score cp 12 pv e2e4",
+                "info depth 1 multipv 2 score cp 5 pv d2d4",
+                "info depth 1 multipv 3 score cp 1 pv c2c4",
+                "info depth 2 multipv 1 score cp 30 pv d2d4",
+            ],
+            [("d2d4", 30, None), ("c2c4", 1, None)],
+        ),
+        (
+            ["info multipv 1 score cp 12 pv e2e4", "info multipv 2 score cp 9 lowerbound pv d2d4"],
+            [],
+        ),
+        (["info multipv 1 score cp 12 pv e2e4", "info multipv x score cp 9 pv d2d4", "info multipv 2 pv d2d4"], []),
+    ],
+)
+def test_the_compared_moves(info: list[str], expected: list[tuple[object, ...]]) -> None:
+    move = first_move(fake("uci", {"go": [*info, "bestmove e2e4"]}))
+    assert [(line.move, line.centipawns, line.mate) for line in move.answer.lines] == expected
+    assert [line for _, line in move.lines] == list(move.answer.lines)
+
+
+def test_an_illegal_compared_move_is_left_out() -> None:
+    infos = [f"info multipv {rank} score cp 0 pv {move}" for rank, move in ((1, "e2e4"), (2, "e2e5"), (3, "d2d4"))]
+    move = first_move(fake("uci", {"go": [*infos, "bestmove e2e4"]}))
+    assert [line.move for _, line in move.lines] == ["e2e4", "d2d4"]
+    game = make("chess")
+    state = game.initial_state()
+    assert [game.action_text(state, action) for action, _ in move.lines] == ["e2e4", "d2d4"]
+
+
 def test_the_clock_runs_while_the_engine_thinks_alone() -> None:
     """Not while it gets ready, and up to when its answer came."""
     answer = first_move(fake("uci", {"go": ["!sleep 0.2", "bestmove e2e4"]}), limits=MOVE_TIME).answer

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from zerosum.base.errors import RunError, SettingsError
+from zerosum.contest.centipawns import coefficient_of
 from zerosum.games import make
 from zerosum.play.contestants import Entry
+from zerosum.replay import ReplayConfig, ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.run.game_import import import_games
@@ -142,3 +144,37 @@ def test_games_that_an_engine_spoils_are_left_out(tmp_path: Path) -> None:
     assert len([line for line in said if "The game is left out" in line]) == 4
     with pytest.raises(RunError, match="20 games in a row"):
         generate_games("chess", bad, bad, tmp_path, GenerationSettings(40))
+
+
+def test_compared_moves_are_soft_targets(tmp_path: Path) -> None:
+    """A fool's mate, whose engine compares two moves at its first move and one at the others."""
+    lines = ["info multipv 1 score cp 60 pv f2f3", "info multipv 2 score cp 0 pv e2e4", "bestmove f2f3"]
+    white = fake_chess(**{"go 1": lines, "go 2": ["info score mate -1 pv g2g4", "bestmove g2g4"]})
+    black = fake_chess(**{"go 1": ["bestmove e7e5"], "go 2": ["bestmove d8h4"]})
+    settings = GenerationSettings(2, opening_plies=0, exact_nodes=True, max_games_at_once=1, line_temperature=0.2)
+    said = list[str]()
+    generate_games("chess", white, black, tmp_path, settings, say=said.append)
+    (record, *_) = stored(tmp_path)
+    game = make("chess")
+    state = game.initial_state()
+    target = record.targets[: record.target_offsets[1]]
+    value = np.tanh(60 / (2 * coefficient_of("chess")))
+    weights = np.exp(np.array([0, -value]) / 0.2)
+    assert [game.action_text(state, int(action)) for action in target["action"]] == ["f2f3", "e2e4"]
+    np.testing.assert_allclose(target["probability"], weights / weights.sum(), atol=1e-3)
+    assert np.diff(record.target_offsets).tolist() == [2, 1, 1, 1]
+    samples = window_of([record]).sample(4, seed=0, step=0)
+    policy = samples.policies["policy"].dense(game.spec.num_actions)
+    np.testing.assert_allclose(policy.sum(axis=1), 1, atol=1e-3)
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, 11.0, float("nan")])
+def test_a_temperature_out_of_range_is_refused(temperature: float) -> None:
+    with pytest.raises(SettingsError, match=r"line_temperature is .*, allowed is 0.001 to 10"):
+        GenerationSettings(2, line_temperature=temperature)
+
+
+def window_of(records: list[GameRecord]) -> ReplayWindow:
+    window = ReplayWindow(ReplayConfig())
+    window.load(records, total_positions=sum(record.num_positions for record in records))
+    return window

@@ -24,6 +24,8 @@ class Thought:
     """Plies that an engine reports."""
     nodes: int | None = None
     """Nodes that an engine reports; simulations of our own search."""
+    lines: tuple[tuple[int, Score], ...] = ()
+    """The moves that an engine compared (`MultiPV`) with their scores, the best first; not kept in match files."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing_extensions import override
 from zerosum.arena.played import Thought
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import Score
-from zerosum.contest.mover import EngineFailure, EngineMove, Mover
+from zerosum.contest.mover import AnswerLine, EngineAnswer, EngineFailure, EngineMove, Mover
 from zerosum.external.engine import ExternalEngine
 from zerosum.games import State
 from zerosum.play.search_mover import SearchMover
@@ -155,12 +155,13 @@ class ProgramSeat(Seat):
 
 def _decision(turn: Turn, move: EngineMove) -> Decision:
     answer = move.answer
-    score = None
-    if answer.win_rate is not None:
-        score = Score(win_rate=answer.win_rate)
-    elif answer.mate is not None:
-        score = Score(mate=answer.mate)
-    elif answer.centipawns is not None:
-        score = Score(centipawns=answer.centipawns)
-    thought = Thought(score, seconds=answer.seconds, depth=answer.depth, nodes=answer.nodes)
+    score = _score(answer) if answer.win_rate is None else Score(win_rate=answer.win_rate)
+    lines = tuple((action, rated) for action, line in move.lines if (rated := _score(line)) is not None)
+    thought = Thought(score, seconds=answer.seconds, depth=answer.depth, nodes=answer.nodes, lines=lines)
     return Decision(turn.board, move.action, thought, ending=move.ending)
+
+
+def _score(told: EngineAnswer | AnswerLine) -> Score | None:
+    if told.mate is not None:
+        return Score(mate=told.mate)
+    return None if told.centipawns is None else Score(centipawns=told.centipawns)

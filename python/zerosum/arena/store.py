@@ -140,10 +140,17 @@ def game_line(game: Rules, played: PlayedGame, players: tuple[str, ...] = ()) ->
         "opening": played.opening,
         "opening_plies": played.opening_plies,
         "moves": moves,
-        "thoughts": [_without_none(asdict(thought)) for thought in played.thoughts],
+        "thoughts": [_thought_values(thought) for thought in played.thoughts],
         "notes": played.notes,
     }
     return json.dumps({name: value for name, value in line.items() if value not in ("", [], ())}, ensure_ascii=False)
+
+
+def _thought_values(thought: Thought) -> dict[str, Any]:
+    """What a line has of a thought."""
+    values = asdict(thought)
+    del values["lines"]
+    return _without_none(values)
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:

@@ -71,6 +71,13 @@ def generate(
             " games differ.",
         ),
     ] = False,
+    line_temperature: Annotated[
+        float,
+        typer.Option(
+            help="Temperature of the policy targets of an engine that compares several moves (--set option.MultiPV=4):"
+            " the difference of values at which a move has 1 / e of the best one's share.",
+        ),
+    ] = 0.1,
     concurrency: Concurrency = None,
     seed: Annotated[int, seed_option("openings and numbers of nodes")] = 0,
 ) -> None:
@@ -78,7 +85,9 @@ def generate(
     from zerosum.play.contestants import Entry
     from zerosum.run.generation import GenerationSettings, generate_games
 
-    settings = GenerationSettings(games, openings, opening_plies, draw, exact_nodes, concurrency, seed)
+    settings = GenerationSettings(
+        games, openings, opening_plies, draw, exact_nodes, concurrency, seed, line_temperature
+    )
     entries = [
         Entry.parse(word, [value for text in set_ or [] if (value := _setting_of(side, text)) is not None])
         for side, word in (("first", first), ("second", second or first))

@@ -118,6 +118,17 @@ class EngineLimits:
 
 
 @dataclass(frozen=True)
+class AnswerLine:
+    """One of several moves that an engine compares (`MultiPV`), in its protocol's notation. The move may be illegal."""
+
+    move: str
+    centipawns: int | None
+    """Its score, as `EngineAnswer.centipawns`."""
+    mate: int | None
+    """Its score if it is a mate, as `EngineAnswer.mate`."""
+
+
+@dataclass(frozen=True)
 class EngineAnswer:
     """An engine's answer in its protocol's notation. The move may be illegal."""
 
@@ -141,6 +152,8 @@ class EngineAnswer:
     """Expected reply, to ponder on; "" if the engine named none."""
     win_rate: float | None = None
     """Expected points in [0, 1] for the player to move, if reported instead of a score."""
+    lines: tuple[AnswerLine, ...] = ()
+    """The compared moves with a score, the best first; empty if the engine reports one move."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +169,8 @@ class EngineMove:
     """
     answer: EngineAnswer
     """Score, depth, nodes and time of the move."""
+    lines: tuple[tuple[int, AnswerLine], ...] = ()
+    """The legal ones of `answer.lines` with their actions."""
 
 
 class Mover(Protocol):

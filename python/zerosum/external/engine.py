@@ -198,7 +198,9 @@ class ExternalEngine:
             )
         reply = self._reply(self.game.play(position.state, action), answer.ponder)
         self._expected = () if reply is None else (*actions, action, reply)
-        return EngineMove(action, "", answer)
+        parsed = [(self.game.parse_action(position.state, line.move), line) for line in answer.lines]
+        lines = tuple((line_action, line) for line_action, line in parsed if line_action is not None)
+        return EngineMove(action, "", answer, lines)
 
     def _reply(self, state: State, text: str) -> int | None:
         """The expected reply, if there is one and a move of the engine may follow."""

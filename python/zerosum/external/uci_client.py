@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, nearest, shown
-from zerosum.contest.mover import UNKNOWN_MATE, EngineAnswer, EngineLimits
+from zerosum.contest.mover import UNKNOWN_MATE, AnswerLine, EngineAnswer, EngineLimits
 from zerosum.external.position import EnginePosition
 from zerosum.external.process import EngineLine, EngineProcess, EngineTimeouts
 from zerosum.games import Rules
@@ -283,9 +283,10 @@ class UciClient:
 
 
 class _Info:
-    """An engine's latest information about its best line. Illegible numbers are ignored."""
+    """An engine's latest information about its lines, above all the best. Illegible numbers are ignored."""
 
     def __init__(self) -> None:
+        self._lines: dict[int, AnswerLine] = {}
         self._centipawns: int | None = None
         self._mate: int | None = None
         self._depth: int | None = None
@@ -302,22 +303,37 @@ class _Info:
             nodes=self._nodes,
             pv=self._pv,
             ponder=ponder,
+            lines=tuple(self._distinct_lines()) if len(self._lines) > 1 else (),
         )
+
+    def _distinct_lines(self) -> Iterator[AnswerLine]:
+        """The newest line of each rank, by rank. A move that has changed its rank counts where it is better."""
+        seen = set[str]()
+        for _, line in sorted(self._lines.items()):
+            if line.move not in seen:
+                seen.add(line.move)
+                yield line
 
     def read(self, line: str) -> None:
         text, _, pv = line.partition(" pv ")
         words = text.split()
         values = dict(itertools.pairwise(words))  # the word after each word
-        if "string" in values or values.get("multipv", "1") != "1":
+        if "string" in values:
+            return
+        # A bound is not an evaluation.
+        is_scored = "score" in words and not {"lowerbound", "upperbound"} & set(line.split())
+        centipawns, mate = _number(values.get("cp", "")), _mate(values.get("mate", ""))
+        is_scored = is_scored and (centipawns is not None or mate is not None)
+        rank, moves = _number(values.get("multipv", "1")), tuple(pv.split())
+        if is_scored and moves and rank is not None:
+            self._lines[rank] = AnswerLine(moves[0], centipawns, mate)
+        if rank != 1:
             return
         self._depth = _number(values.get("depth", ""), self._depth)
         self._nodes = _number(values.get("nodes", ""), self._nodes)
-        self._pv = tuple(pv.split()) or self._pv
-        # A bound is not an evaluation.
-        if "score" in words and not {"lowerbound", "upperbound"} & set(line.split()):
-            centipawns, mate = _number(values.get("cp", "")), _mate(values.get("mate", ""))
-            if centipawns is not None or mate is not None:
-                self._centipawns, self._mate = centipawns, mate
+        self._pv = moves or self._pv
+        if is_scored:
+            self._centipawns, self._mate = centipawns, mate
 
 
 def _mate(text: str) -> int | None:

@@ -31,7 +31,8 @@ class PlyFlag(enum.IntFlag):
     OPENING = 16
     """The move is a random opening move, without a search."""
     RECORDED = 32
-    """The move is from an imported record, without a search; the policy target is this move."""
+    """The move is from an imported record, without a search; the policy target is this move, or what its
+    engine compared."""
     EVALUATED = 64
     """The imported record has an evaluation, which is the search value; without this flag that value is 0."""
 

@@ -1,7 +1,8 @@
 """A game from a record file as one to learn from: moves by the run's rules, result and evaluations.
 
-Each ply is marked `PlyFlag.RECORDED` and has the played move as its policy target. If the record has an evaluation of
-the position, it becomes the search value, and the ply is also marked `PlyFlag.EVALUATED`:
+Each ply is marked `PlyFlag.RECORDED` and has the played move as its policy target, or the shares of moves that an
+engine compared (`generation.py`). If the record has an evaluation of the position, it becomes the search value, and the
+ply is also marked `PlyFlag.EVALUATED`:
 
     PGN  [%eval 0.31], [%eval #-3]   after a move, for White: the position after the move
     PGN  +0.31/12, -M5/20            after a move, for the mover, as match programs write: the position before it
@@ -15,7 +16,8 @@ the position, it becomes the search value, and the ply is also marked `PlyFlag.E
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +66,8 @@ class ImportedGame:
     """The kind of ending, in the words of the record or the game; "" if unknown."""
     opening_plies: int = 0
     """Random moves at the beginning, which have no policy target."""
+    shares: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+    """By ply, the share of each move in the policy target; the other plies have the move that was played."""
 
     def record(self, game: Rules, *, game_id: int, origin: str) -> GameRecord:
         """The game as a store keeps it."""
@@ -73,8 +77,10 @@ class ImportedGame:
         plies["action"], plies["player"] = self.actions, self.players
         plies["search_value"] = np.where(is_evaluated, self.values, 0)
         plies["flags"] = np.where(is_evaluated, PlyFlag.RECORDED | PlyFlag.EVALUATED, PlyFlag.RECORDED)
-        opening = self.opening_plies
-        plies["flags"][:opening] = PlyFlag.OPENING
+        plies["flags"][: self.opening_plies] = PlyFlag.OPENING
+        targets = [self._target(ply) for ply in range(num_plies)]
+        actions = [action for target in targets for action in target]
+        shares = [share for target in targets for share in target.values()]
         return GameRecord(
             game_id=game_id,
             game=game.spec.name,
@@ -84,11 +90,17 @@ class ImportedGame:
             settings_hash=origin,
             seed=0,
             plies=plies,
-            targets=policy_target(self.actions[opening:], np.ones(num_plies - opening), np.zeros(num_plies - opening)),
-            target_offsets=np.maximum(np.arange(num_plies + 1, dtype=np.int64) - opening, 0),
+            targets=policy_target(actions, shares, np.zeros(len(actions))),
+            target_offsets=np.cumsum([0, *map(len, targets)], dtype=np.int64),
             outcome=self.outcome,
             ending=self.ending,
         )
+
+    def _target(self, ply: int) -> Mapping[int, float]:
+        """The policy target of a ply: the share of each move."""
+        if ply < self.opening_plies:
+            return {}
+        return self.shares.get(ply, {int(self.actions[ply]): 1.0})
 
 
 def require_same_game(record: Record, game: Rules) -> None:
