@@ -149,8 +149,9 @@ def test_games_that_an_engine_spoils_are_left_out(tmp_path: Path) -> None:
 def test_compared_moves_are_soft_targets(tmp_path: Path) -> None:
     """A fool's mate, whose engine compares two moves at its first move and one at the others."""
     lines = ["info multipv 1 score cp 60 pv f2f3", "info multipv 2 score cp 0 pv e2e4", "bestmove f2f3"]
-    white = fake_chess(**{"go 1": lines, "go 2": ["info score mate -1 pv g2g4", "bestmove g2g4"]})
-    black = fake_chess(**{"go 1": ["bestmove e7e5"], "go 2": ["bestmove d8h4"]})
+    crash = {"go": ["!exit 3"]}  # in the second game
+    white = fake_chess(**crash, **{"go 1": lines, "go 2": ["info score mate -1 pv g2g4", "bestmove g2g4"]})
+    black = fake_chess(**crash, **{"go 1": ["bestmove e7e5"], "go 2": ["bestmove d8h4"]})
     settings = GenerationSettings(2, opening_plies=0, exact_nodes=True, max_games_at_once=1, line_temperature=0.2)
     said = list[str]()
     generate_games("chess", white, black, tmp_path, settings, say=said.append)
