@@ -12,7 +12,6 @@ import torch
 from zerosum.games import Rules
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
 from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
-from zerosum.network.heads import MOVES_LEFT_SCALE
 from zerosum.network.residual_tower import ResidualTower
 
 # How far two programs may differ: on values, and on logits in units of their spread (of 1, if that is less). In float32
@@ -21,7 +20,6 @@ F32_TOLERANCE = 1e-5
 BF16_TOLERANCE = 0.05
 
 SMALL = NetworkConfig(num_blocks=2, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
-MOVES_LEFT = dataclasses.replace(SMALL, moves_left_head=True)
 
 
 @dataclass
@@ -111,16 +109,16 @@ def make_leaves(info, size, seed=0):
 
 
 def plain_answer(checkpoint, leaves):
-    """The output of the unfolded float32 tower: legal logits, values, win, draw, loss, and moves left."""
+    """The output of the unfolded float32 tower: legal logits, values, and win, draw, loss."""
     tower = ResidualTower(checkpoint.info.network, checkpoint.info.shape, checkpoint.weights).eval()
     with torch.inference_mode():
         output = tower(torch.from_numpy(leaves.planes()))
     wdl = output.value_logits_BV.softmax(dim=1) if checkpoint.info.network.value_head == "wdl" else None
-    return leaves.select_legal(output.policy_logits_BA.numpy()), output.values_B.numpy(), wdl, output.moves_left_B
+    return leaves.select_legal(output.policy_logits_BA.numpy()), output.values_B.numpy(), wdl
 
 
 def assert_close(found, expected, tolerance):
-    logits, values, wdl, moves_left = expected
+    logits, values, wdl = expected
     np.testing.assert_allclose(
         found.logits, logits, atol=tolerance * max(1, np.std(logits) if logits.size else 0), rtol=0
     )
@@ -129,9 +127,6 @@ def assert_close(found, expected, tolerance):
     if wdl is not None:
         np.testing.assert_allclose(found.wdl, wdl, atol=tolerance, rtol=0)
         np.testing.assert_allclose(found.wdl.sum(axis=1), 1, atol=1e-6)
-    assert (found.moves_left is None) == (moves_left is None)
-    if moves_left is not None:
-        np.testing.assert_allclose(found.moves_left, moves_left, atol=MOVES_LEFT_SCALE * tolerance, rtol=0)
 
 
 EVERY_ARCHITECTURE = {
@@ -143,9 +138,8 @@ EVERY_ARCHITECTURE = {
     "numbers between bits": make_info(
         SMALL, is_constant=(True, False, True, False, False), board_shape=(9, 9), num_actions=300
     ),
-    "moves left": make_info(MOVES_LEFT),
-    "moves left, scalar": make_info(dataclasses.replace(MOVES_LEFT, value_head="scalar"), board_shape=(4, 5)),
-    "heads that only train": make_info(dataclasses.replace(MOVES_LEFT, reply_head=True, ownership_head=True)),
+    "scalar, another board": make_info(dataclasses.replace(SMALL, value_head="scalar"), board_shape=(4, 5)),
+    "heads that only train": make_info(dataclasses.replace(SMALL, reply_head=True, ownership_head=True)),
     "larger": make_info(NetworkConfig(num_blocks=4, num_filters=32)),
     "planes": make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
     "bare heads": make_info(

@@ -28,8 +28,6 @@ class Estimate:
 
     value: float
     draw: float = 0.0
-    moves_left: float = 0.0
-    """Plies."""
 
 
 @dataclass
@@ -43,12 +41,10 @@ class Node:
     value_sum: float = 0.0
     net_value: float = 0.0
     lower: float = -1.0
-    """As `upper` a utility for the first player: what a result is worth where draws have a `draw_value`."""
     upper: float = 1.0
     squares: float = 0.0
-    """Sum of the squares of the values; as `draw_sum` and `plies_left` for those settings that ask for it."""
+    """Sum of the squares of the values; as `draw_sum` for those settings that ask for it."""
     draw_sum: float = 0.0
-    plies_left: float = 0.0
     in_flight: int = 0
     is_pending: bool = False
     is_terminal: bool = False
@@ -109,17 +105,12 @@ class ReferenceSearch:
         """The latest `gather` would have found more, had it not spent its budget."""
         self.halving = Halving()
         self.target_visits = 0
-        self.draw_utility = self.number(0)
-        """What a draw is worth to the first player."""
 
     def advance(self, action: int, *, keep: bool) -> None:
         """Make a move at the root."""
         assert self.root.state is not None
         child = self.root.children.get(action)
-        state, player = self.game.play(self.root.state, action), self.root.player
-        self.reset(state)
-        if self.config.draw_value and self.game.player(state) != player:
-            keep = False
+        self.reset(self.game.play(self.root.state, action))
         if keep and child is not None and child.children:
             self.root = child
 
@@ -129,9 +120,6 @@ class ReferenceSearch:
         counts_reused = self.config.count_reused_visits and self.config.root_selection == "puct"
         self.target_visits = 1 + num_simulations + (0 if counts_reused else reused)
         self.noise = noise
-        assert self.root.state is not None
-        sign = 1 if self.game.player(self.root.state) == 0 else -1
-        self.draw_utility = self.number(sign * self.number(self.config.draw_value))
         if self.root.children:
             self._prepare_root()
 
@@ -206,8 +194,7 @@ class ReferenceSearch:
                 break
             leaf = path[-1]
             if leaf.is_terminal or (self.config.exact_bounds and leaf.is_proven):
-                plies_left = float(self.number(leaf.plies_left / max(leaf.visits, 1)))
-                self._backup(path, Estimate(leaf.lower, moves_left=plies_left))
+                self._backup(path, Estimate(leaf.lower))
                 self.num_settled += len(path)
                 continue
             for node in path:
@@ -241,8 +228,7 @@ class ReferenceSearch:
             self._prepare_root()
         if self.config.cache_positions:
             self.cache.setdefault(self._question(leaf), (logits, said))
-        utility = self.number(leaf.net_value) + self.draw_utility * self.number(said.draw)
-        self._backup(path, replace(said, value=float(utility)))
+        self._backup(path, replace(said, value=leaf.net_value))
 
     def cancel(self, path: list[Node]) -> None:
         """Take a leaf back as if it had never been asked for."""
@@ -255,11 +241,8 @@ class ReferenceSearch:
         return [child.visits for child in self.root.children.values()]
 
     def value(self) -> float:
-        """The expected result for the root's player to move, whatever a draw is worth."""
-        root = self.root
-        if root.is_proven and (self.config.exact_bounds or root.is_terminal):
-            return root.sign * self._result_of(root.lower)
-        return root.sign * float(self._q(root) - self.draw_utility * self.number(root.draw_sum / max(root.visits, 1)))
+        """The expected result for the root's player to move."""
+        return self.root.sign * float(self._q(self.root))
 
     def best_action(self) -> int:
         """The move to play: a proven win (or what the root is worth) first, a proven loss last, else the most visited.
@@ -269,17 +252,14 @@ class ReferenceSearch:
         logits, sign, exact_bounds = self._improved_logits(), self.root.sign, self.config.exact_bounds
         worst = {0: "lower", 1: "upper"}[self.root.player]
 
-        result_of = self._result_of
         is_halved = self.config.root_selection == "gumbel"
         bounds = self._lower_confidence_bounds() if self.config.move_choice == "lcb" and not is_halved else {}
 
         def rank(action: int) -> tuple[Any, ...]:
             child = self.root.children[action]
-            result = sign * result_of(child.lower) if child.is_proven and exact_bounds else 0.0
-            least = sign * result_of(getattr(child, worst))
-            is_certain = result > 0 or (
-                exact_bounds and self.root.is_proven and least >= sign * result_of(self.root.lower)
-            )
+            result = sign * child.lower if child.is_proven and exact_bounds else 0.0
+            least = sign * getattr(child, worst)
+            is_certain = result > 0 or (exact_bounds and self.root.is_proven and least >= sign * self.root.lower)
             if is_halved:
                 is_left = action in self.halving.survivors
                 first, second = 2 * is_left + (child.visits > 0), self.halving.gumbels[action] + logits[action]
@@ -297,7 +277,7 @@ class ReferenceSearch:
         """The policy to learn, by action; sums to 1."""
         sign, children = self.root.sign, self.root.children
         is_proven = {action: child.is_proven and self.config.exact_bounds for action, child in children.items()}
-        if self.config.exact_bounds and self.root.is_proven and sign * self._result_of(self.root.lower) > 0:
+        if self.config.exact_bounds and self.root.is_proven and sign * self.root.lower > 0:
             best = [action for action in children if is_proven[action] and children[action].lower == self.root.lower]
             return {action: (action in best) / len(best) for action in children}
         left = [action for action in children if not self._is_lost(action)]
@@ -340,11 +320,8 @@ class ReferenceSearch:
                 child.state = self.game.play(node.state, action)
                 child.player = self.game.player(child.state)
                 outcome = self.game.outcome(child.state)
-                if outcome is None and self.config.twofold_draw and self.game.num_repetitions(child.state):
-                    outcome = 0.0
                 if outcome is not None:
-                    utility = float(self.number(outcome) + self.draw_utility * self.number(1 - abs(outcome)))
-                    child.is_terminal, child.lower, child.upper = True, utility, utility
+                    child.is_terminal, child.lower, child.upper = True, outcome, outcome
             node = child
             path.append(node)
         if node is self.root:
@@ -366,14 +343,12 @@ class ReferenceSearch:
             child = node.children[action]
             if action in barred:
                 continue
-            if self.config.exact_bounds and child.is_proven and node.sign * self._result_of(child.lower) < 0:
+            if self.config.exact_bounds and child.is_proven and node.sign * child.lower < 0:
                 continue
             if is_root and child.is_visited and child.visits + child.in_flight < self._forced_visits(action):
                 scores[action] = self.number(np.inf)
                 continue
             q, visits = self._child_q(child, node) if child.is_visited else (unvisited, self.number(0))
-            if self.config.moves_left_effect and child.visits:
-                q += self._moves_left_utility(q, child, node)
             scores[action] = q + rate * priors[action] / (self.number(1) + visits)
         return max(scores, key=lambda action: (scores[action], priors[action], -action))
 
@@ -420,18 +395,6 @@ class ReferenceSearch:
         factor = self.number(1.0 + self.config.variance_scale * (deviation / prior - 1.0))
         return self.number(rate) * np.sqrt(self.number(visits)) * factor
 
-    def _moves_left_utility(self, q: Any, child: Node, node: Node) -> Any:
-        """The bonus on a visited child's Q for a shorter win or a longer loss."""
-        number, config = self.number, self.config
-        threshold = number(config.moves_left_threshold)
-        weight = (abs(q) - threshold) / (number(1) - threshold)
-        if weight <= 0:
-            return number(0)
-        longer = number(child.plies_left / child.visits - node.plies_left / max(node.visits, 1))
-        most = number(config.moves_left_effect)
-        effect = min(max(number(config.moves_left_slope) * longer, -most), most)
-        return -np.sign(q) * effect * weight
-
     def _lower_confidence_bounds(self) -> dict[int, Any]:
         """Q less some deviations of its mean, of the moves that were visited often enough."""
         bounds: dict[int, Any] = {}
@@ -447,11 +410,6 @@ class ReferenceSearch:
             q = float(self.number(self.root.sign) * self._q(child))
             bounds[action] = self.number(q - self.config.lcb_deviations * deviation)
         return bounds
-
-    def _result_of(self, utility: float) -> float:
-        """The result that is worth so much to the first player."""
-        draw = float(self.draw_utility)
-        return (utility - draw) / (1 - draw if utility >= draw else 1 + draw)
 
     def _unvisited_q(self, node: Node, visited_priors: list[Any]) -> Any:
         if self.config.unvisited_value != "parent":
@@ -481,20 +439,19 @@ class ReferenceSearch:
         return q - self.number(self.config.virtual_loss) * self.number(child.in_flight) / visits, visits
 
     def _backup(self, path: list[Node], leaf: Estimate) -> None:
-        """Back up from the leaf to the root: bounds, then the utility, which is exact where it is proven."""
+        """Back up from the leaf to the root: bounds, then the value, which is exact where it is proven."""
         value, draw = float(self.number(leaf.value)), leaf.draw
-        for plies, node in enumerate(reversed(path)):
+        for node in reversed(path):
             if self.config.exact_bounds and node.children:
                 best = max if node.player == 0 else min
                 node.lower = best(child.lower for child in node.children.values())
                 node.upper = best(child.upper for child in node.children.values())
             if node.is_proven:
-                value, draw = node.lower, 1 - abs(self._result_of(node.lower))
+                value, draw = node.lower, 1 - abs(node.lower)
             node.visits += 1
             node.value_sum += value
             node.squares += value * value
             node.draw_sum += draw
-            node.plies_left += leaf.moves_left + plies
 
     def _prepare_root(self) -> None:
         """Noise, (1 - fraction) * prior + fraction * Dir(alpha) or Gumbel's, and the beginning of halving."""
@@ -545,7 +502,7 @@ class ReferenceSearch:
 
     def _is_lost(self, action: int) -> bool:
         child = self.root.children[action]
-        return self.config.exact_bounds and child.is_proven and self.root.sign * self._result_of(child.lower) < 0
+        return self.config.exact_bounds and child.is_proven and self.root.sign * child.lower < 0
 
     def _halving_order(self) -> list[int]:
         """All moves, better ones first: by g + logit + sigma(q); ties go to the higher prior, then the lower action."""

@@ -36,7 +36,7 @@ def fake_network(key: int, legal: Iterable[int]) -> tuple[list[float], Estimate]
     logits = np.float32([4 * _core.uniform(key, action, 0, "logit") - 2 for action in legal])
     value = float(np.float32(2 * _core.uniform(key, 0, 1, "value") - 1))
     draw = float(np.float32(_core.uniform(key, 0, 1, "draw") * (1 - abs(value))))
-    return logits.tolist(), Estimate(value, draw, float(np.float32(60 * _core.uniform(key, 0, 1, "moves left"))))
+    return logits.tolist(), Estimate(value, draw)
 
 
 class FakeNetwork:
@@ -53,12 +53,12 @@ class FakeNetwork:
             key = fake_key(planes[leaf], int(player), self.seed)
             of_leaf, estimate = fake_network(key, legal[offsets[leaf] : offsets[leaf + 1]])
             logits += of_leaf
-            said.append((estimate.value, estimate.draw, estimate.moves_left))
-        values, draws, moves_left = np.float32(said).T.copy()
+            said.append((estimate.value, estimate.draw))
+        values, draws = np.float32(said).T.copy()
         wins = (1 + values - draws) / 2
         time.sleep(self.seconds * random.random())
         wdl = np.stack([wins, draws, 1 - wins - draws], axis=1)
-        return Evaluations(leaves, np.float32(logits), values, wdl=wdl, moves_left=moves_left)
+        return Evaluations(leaves, np.float32(logits), values, wdl=wdl)
 
 
 class Compiling:

@@ -33,16 +33,14 @@ from zerosum.network import (
     save_checkpoint,
 )
 from zerosum.network.checkpoint import load_learner_state
-from zerosum.network.heads import moves_left_loss, policy_loss, value_loss
+from zerosum.network.heads import policy_loss, value_loss
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.replay import Batch, ReplayConfig, ReplayWindow
-from zerosum.replay import window as replay
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, policy_target
 
 GAME = make("connect4")
 SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
 SMALL = NetworkConfig(num_blocks=1, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
-MOVES_LEFT = replace(SMALL, moves_left_head=True)
 REPLY = replace(SMALL, reply_head=True)
 OWNERSHIP = replace(SMALL, ownership_head=True)
 PLAIN = LearnerConfig(warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1)
@@ -76,7 +74,6 @@ def make_batch(size: int, seed: int) -> Batch:
         "policy": (policy_target / policy_target.sum(axis=1, keepdims=True)).astype(np.float32),
         "value": generator.choice(np.array([-1, -0.5, 0, 1], np.float32), size=size),
         "draws": generator.integers(0, 2, size).astype(np.float32),
-        "plies_left": generator.integers(1, 40, size).astype(np.float32),
         "reply": generator.dirichlet(np.ones(7), size).astype(np.float32),
     }
     targets["owners"] = generator.choice(np.array([-1, 0, 1], np.float32), size=(size, 42))
@@ -174,21 +171,11 @@ def test_value_losses_equal_their_twins() -> None:
     np.testing.assert_allclose(loss.numpy(), (targets - np.tanh(logits[:, 0])) ** 2, rtol=1e-6)
 
 
-def test_the_moves_left_loss_by_hand() -> None:
-    # In units of 20 plies: quadratic to half a unit, then a line of slope 1/2; never said and never meant below 0.
-    said, meant = torch.tensor([20.0, 25.0, 10.0, 0.0]), torch.tensor([20.0, 20.0, 20.0, 100.0])
-    loss = moves_left_loss(said, meant)
-    np.testing.assert_allclose(loss.numpy(), [0, 0.25**2 / 2, 0.5**2 / 2, 0.5 * (5 - 0.25)], rtol=1e-6)
-
-
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 def test_a_report_says_what_the_step_saw_before_it(value_head: str) -> None:
     """A new network has no opinion: uniform over the legal moves, value 0."""
-    report = new_learner(network=replace(MOVES_LEFT, value_head=value_head)).step(BATCH, progress=0.0)
+    report = new_learner(network=replace(SMALL, value_head=value_head)).step(BATCH, progress=0.0)
     z = BATCH.targets["value"]
-    assert report.measures["moves_left_error"] == pytest.approx(
-        np.abs(BATCH.targets["plies_left"] - 20 * np.log(2)).mean(), rel=1e-5
-    )
     assert report.measures["policy_loss"] == pytest.approx(np.log(BATCH.legal_mask.sum(axis=1)).mean(), rel=1e-5)
     assert report.measures["policy_entropy"] == pytest.approx(entropy(BATCH.targets["policy"]).mean(), rel=1e-5)
     assert report.measures["value_error"] == pytest.approx((z**2).mean(), rel=1e-5)
@@ -201,10 +188,8 @@ def test_a_report_says_what_the_step_saw_before_it(value_head: str) -> None:
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 def test_one_batch_is_learned_by_heart(value_head: str, optimizer: str) -> None:
-    config = replace(
-        PLAIN, optimizer=optimizer, learning_rate={"adamw": 0.01, "sgd": 0.05}[optimizer], moves_left_weight=1.0
-    )
-    learner = new_learner(config, replace(MOVES_LEFT, value_head=value_head))
+    config = replace(PLAIN, optimizer=optimizer, learning_rate={"adamw": 0.01, "sgd": 0.05}[optimizer])
+    learner = new_learner(config, replace(SMALL, value_head=value_head))
     first = learner.step(BATCH, progress=0.0)
     for _ in range(200):
         last = learner.step(BATCH, progress=0.0)
@@ -215,12 +200,11 @@ def test_one_batch_is_learned_by_heart(value_head: str, optimizer: str) -> None:
     assert last.measures["policy_loss"] - last.measures["policy_entropy"] > -1e-4
     assert -1e-4 < last.measures["value_loss"] - floor < 0.1 * (first.measures["value_loss"] - floor)
     assert last.measures["value_error"] < 0.1 * first.measures["value_error"]
-    assert last.measures["moves_left_error"] < 0.5 * first.measures["moves_left_error"]
 
 
 def test_a_head_more_leaves_the_first_steps_gradients_of_the_others_as_they_are() -> None:
     """Its last layer begins at 0, so it first learns itself before it says anything to the tower."""
-    networks = (SMALL, MOVES_LEFT, REPLY, OWNERSHIP)
+    networks = (SMALL, REPLY, OWNERSHIP)
     without, *others = (weights_after(new_learner(network=network), [BATCH]) for network in networks)
     for with_it in others:
         assert_same({name: with_it[name] for name in without}, without)
@@ -295,38 +279,6 @@ def games_at_random(num_games: int, seed: int) -> ReplayWindow:
         )
         window.add(GameRecord.from_plies(header, plies, outcome=outcome, ending=""))
     return window
-
-
-def test_the_moves_left_are_learned_from_games() -> None:
-    """On unseen games the head errs much less than before training, and than the best constant."""
-    game = make("tictactoe")
-    height, width = game.spec.board_shape
-    shape = NetworkShape(
-        num_planes=len(game.spec.planes), height=height, width=width, num_actions=game.spec.num_actions
-    )
-    learner = Learner(
-        replace(PLAIN, moves_left_weight=3.0),
-        MOVES_LEFT,
-        shape,
-        initial_weights(MOVES_LEFT, shape, seed=0),
-        device="cpu",
-    )
-    seen, unseen = games_at_random(300, seed=1), games_at_random(100, seed=2)
-    test = replay.make_batch(game, unseen.sample(500, seed=0, step=0), search_value_weight=0.0)
-
-    def error() -> float:
-        with torch.inference_mode():
-            network = ResidualTower(MOVES_LEFT, shape, learner.weights()).eval()
-            moves_left = network(torch.from_numpy(test.planes)).moves_left_B
-        assert moves_left is not None
-        return float(np.abs(moves_left.numpy() - test.targets["plies_left"]).mean())
-
-    untrained = error()
-    for step in range(200):
-        samples = seen.sample(64, seed=0, step=step)
-        learner.step(replay.make_batch(game, samples, search_value_weight=0.0), progress=0.0)
-    best_number = np.abs(test.targets["plies_left"] - np.median(test.targets["plies_left"])).mean()
-    assert error() < 0.7 * best_number < 0.3 * untrained
 
 
 @pytest.mark.parametrize("draw_target", ["value", "outcome"])
@@ -432,7 +384,6 @@ SETTINGS = [
     ({}, {"weight_decay": 0.1}),
     ({}, {"value_weight": 3.0}),
     ({}, {"draw_target": "outcome"}),
-    ({}, {"moves_left_weight": 3.0}),
     ({}, {"reply_weight": 3.0}),
     ({}, {"ownership_weight": 3.0}),
     ({}, {"mask_illegal": False}),
@@ -445,7 +396,7 @@ SETTINGS = [
 def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> None:
     weights = []
     for config in (replace(PLAIN, **base), replace(PLAIN, **base | change)):
-        learner = new_learner(config, replace(MOVES_LEFT, reply_head=True, ownership_head=True))
+        learner = new_learner(config, replace(SMALL, reply_head=True, ownership_head=True))
         for progress in (0.0, 0.5, 1.0):
             learner.step(BATCH, progress=progress)
         weights.append(learner.weights())
@@ -525,7 +476,7 @@ def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -
 def test_resuming_from_a_checkpoint_changes_no_bit(
     tmp_path: Path, optimizer: str, value_head: str, average_steps: int
 ) -> None:
-    network = replace(MOVES_LEFT, value_head=value_head, num_filters=12)
+    network = replace(SMALL, value_head=value_head, num_filters=12)
     config = replace(
         PLAIN,
         optimizer=optimizer,

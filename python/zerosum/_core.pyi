@@ -439,9 +439,6 @@ class Search:
     def num_cached(self) -> int:
         """Number of leaves that the cache answered, since the search was made."""
     @property
-    def wants_moves_left(self) -> bool:
-        """Whether `apply` needs `moves_left`."""
-    @property
     def num_leaves(self) -> int:
         """Number of leaves handed out; none is handed out twice, however many are in flight."""
     @property
@@ -470,12 +467,11 @@ class Search:
         values: NDArray[np.float32],
         *,
         draw_shares: NDArray[np.float32] | None = None,
-        moves_left: NDArray[np.float32] | None = None,
     ) -> None:
         """Back up the evaluations of the leaves with this ticket.
 
         `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draw_shares` [B],
-        probabilities of a draw; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
+        probabilities of a draw.
         The arrays are read before the interpreter lock is released: other threads may overwrite them then.
         """
     def cancel(self, ticket: int) -> None:
@@ -517,19 +513,13 @@ class Root:
     def visits(self) -> NDArray[np.uint32]: ...
     @property
     def q(self) -> NDArray[np.float32]:
-        """Mean or exact result of each move, NaN where it has no visits; `draw_value` does not change it."""
+        """Mean or exact result of each move, NaN where it has no visits."""
     @property
     def draw_shares(self) -> NDArray[np.float32] | None:
         """Mean probability of a draw below each move, NaN where it has no visits; None unless a setting needs it."""
     @property
     def draw_share(self) -> float | None:
         """Mean probability of a draw at the root; None unless a setting needs it."""
-    @property
-    def plies_left(self) -> NDArray[np.float32] | None:
-        """Mean number of plies left after each move, NaN where it has no visits; None unless a setting needs it.
-
-        A leaf counts as 0 if the evaluator does not predict the plies left.
-        """
     @property
     def priors(self) -> NDArray[np.float32]:
         """The network's priors, without noise."""

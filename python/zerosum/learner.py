@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,13 +76,6 @@ class LearnerConfig:
         " % win and 60 % draw), or 'outcome', the draws of finished games, because a search's value of 0 may be a"
         " draw or an even position (not measured)",
     )
-    moves_left_weight: float = setting(
-        0.1,
-        "weight of the moves-left loss, for a network with that head (lczero-training, pull request 84: 0.1; 0.2 hurt"
-        " the policy a little there)",
-        low=0.001,
-        high=100.0,
-    )
     reply_weight: float = setting(
         0.15,
         "weight of the loss of the next ply's policy, for a network with the reply head (KataGo: 0.15)",
@@ -126,6 +120,8 @@ class LearnerConfig:
         low=1,
         high=256,
     )
+
+    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_weight": 0.1}
 
     def __post_init__(self) -> None:
         check(self, "learner")
@@ -187,8 +183,7 @@ class StepReport:
     """Means over the batch: `<head>_loss` of each head without its weight, and `Head.measures`.
 
     `policy_loss` is a cross-entropy in nats and `policy_entropy` its lower bound; `value_loss` is (z - v)^2,
-    or the cross-entropy for a win/draw/loss head, and `value_error` the mean of (z - v)^2 for both;
-    `moves_left_error` is the mean absolute error in plies.
+    or the cross-entropy for a win/draw/loss head, and `value_error` the mean of (z - v)^2 for both.
     """
 
 

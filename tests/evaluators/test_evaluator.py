@@ -16,7 +16,6 @@ from networks_for_tests import (
     BF16_TOLERANCE,
     EVERY_ARCHITECTURE,
     F32_TOLERANCE,
-    MOVES_LEFT,
     SMALL,
     FakeLeaves,
     assert_close,
@@ -32,7 +31,6 @@ from zerosum.evaluators.evaluator import evaluations_of
 from zerosum.evaluators.openvino import OpenVinoEvaluator
 from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.network import Checkpoint, CheckpointInfo
-from zerosum.network.heads import MOVES_LEFT_SCALE
 
 openvino = pytest.importorskip("openvino")
 
@@ -79,11 +77,10 @@ def test_the_cores_positions_are_evaluated_as_the_plain_network_does(name):
 
 def test_the_answers_tell_positions_apart():
     """Guards the tolerances above: what they compare differs by much more than they allow."""
-    info = make_info(dataclasses.replace(MOVES_LEFT, value_head="scalar"))
-    logits, values, _, moves_left = plain_answer(make_checkpoint(info), make_leaves(info, 64))
+    info = make_info(dataclasses.replace(SMALL, value_head="scalar"))
+    logits, values, _ = plain_answer(make_checkpoint(info), make_leaves(info, 64))
     assert logits.std() > 10 * BF16_TOLERANCE
     assert values.std() > 4 * BF16_TOLERANCE
-    assert moves_left.std() > 2 * MOVES_LEFT_SCALE * BF16_TOLERANCE
 
 
 @pytest.mark.parametrize("make", [TorchEvaluator, lambda c: OpenVinoEvaluator(c, num_streams=2, batch_size=16)])
@@ -127,7 +124,7 @@ def test_a_network_is_replaced_under_way(make):
 
 def test_an_update_may_change_the_size_of_the_network():
     small = make_checkpoint(make_info(SMALL))
-    larger = make_checkpoint(make_info(dataclasses.replace(MOVES_LEFT, num_blocks=3, value_head="scalar")))
+    larger = make_checkpoint(make_info(dataclasses.replace(SMALL, num_blocks=3, value_head="scalar")))
     leaves = make_leaves(small.info, 5)
     for evaluator in (TorchEvaluator(small, device="cpu"), OpenVinoEvaluator(small, batch_size=8, precision="f32")):
         evaluator.evaluate(leaves)
@@ -155,18 +152,6 @@ def test_a_value_by_hand():
     np.testing.assert_allclose(found.wdl, [[0.5, 0.3, 0.2]], atol=1e-6)
     found = evaluations_of(leaves, logits, np.array([[0.5]], np.float32))
     np.testing.assert_allclose(found.values, [0.46211716], atol=1e-6)
-    assert found.moves_left is None
-
-
-@pytest.mark.parametrize("value_logits", [[0.5], [0.1, 0.2, 0.3]])
-@pytest.mark.parametrize(
-    ("logit", "plies"), [(0.0, 20 * np.log(2)), (np.log(np.e - 1), 20.0), (-200.0, 0), (200.0, 4e3)]
-)
-def test_moves_left_by_hand(logit, plies, value_logits):
-    leaves = make_leaves(make_info(SMALL), 1)
-    outputs = [np.array([row], np.float32) for row in (value_logits, [logit])]
-    found = evaluations_of(leaves, np.zeros(leaves.legal_offsets[-1], np.float32), *outputs)
-    assert found.moves_left.tolist() == pytest.approx([plies])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -185,8 +170,6 @@ def test_a_number_that_is_not_finite_is_refused_naming_the_leaf(bad):
     damaged[2, 1] = bad
     with pytest.raises(DataError, match=r"Leaf 2 of 3 .* win, draw and loss of"):
         Evaluations(leaves, logits, values, damaged)
-    with pytest.raises(DataError, match=f"Leaf 1 of 3 .* {bad} moves left,"):
-        Evaluations(leaves, logits, values, wdl, np.array([0, bad, 0], np.float32))
 
 
 def test_a_value_beyond_one_is_refused():
@@ -194,8 +177,6 @@ def test_a_value_beyond_one_is_refused():
     logits = np.zeros(leaves.legal_offsets[-1], np.float32)
     with pytest.raises(DataError, match=r"Leaf 1 of 2 .* a value of 1.5,"):
         Evaluations(leaves, logits, np.array([-1, 1.5], np.float32))
-    with pytest.raises(DataError, match=r"Leaf 0 of 2 .* -0.5 moves left,"):
-        Evaluations(leaves, logits, np.zeros(2, np.float32), moves_left=np.array([-0.5, 3], np.float32))
 
 
 def test_wrong_shapes_are_refused():
@@ -207,8 +188,6 @@ def test_wrong_shapes_are_refused():
         Evaluations(leaves, logits, values.astype(np.float64))
     with pytest.raises(ValueError, match=r"wdl are float32 \[3, 2\], expected float32 \[2, 3\]"):
         Evaluations(leaves, logits, values, np.zeros((3, 2), np.float32))
-    with pytest.raises(ValueError, match=r"moves_left are float32 \[2, 1\], expected float32 \[2\]"):
-        Evaluations(leaves, logits, values, moves_left=np.zeros((2, 1), np.float32))
 
 
 @pytest.mark.parametrize("value_head", ["wdl", "scalar"])
@@ -218,10 +197,6 @@ def test_a_network_that_has_diverged_is_refused(make, value_head):
     checkpoint = make_checkpoint(info)
     weights = {**checkpoint.weights, "value_out.bias": np.full_like(checkpoint.weights["value_out.bias"], np.nan)}
     with pytest.raises(DataError, match=r"Leaf 0 of 3 .* a value of nan"):
-        make(Checkpoint(info, weights)).evaluate(make_leaves(info, 3))
-    checkpoint = make_checkpoint(info := make_info(dataclasses.replace(info.network, moves_left_head=True)))
-    weights = {**checkpoint.weights, "moves_left_out.bias": np.array([np.nan], np.float32)}
-    with pytest.raises(DataError, match=r"Leaf 0 of 3 .* nan moves left"):
         make(Checkpoint(info, weights)).evaluate(make_leaves(info, 3))
 
 

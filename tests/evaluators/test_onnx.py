@@ -52,7 +52,7 @@ def test_openvino_reads_the_file(info, tmp_path):
         with torch.inference_mode():
             expected = tower(torch.from_numpy(planes))
         found = network(planes)
-        assert len(network.outputs) == (3 if info.network.moves_left_head else 2)
+        assert len(network.outputs) == 2
         for name, logits in expected.logits.items():
             np.testing.assert_allclose(
                 found[f"{name}_logits"], logits.numpy(), atol=F32_TOLERANCE * max(1, logits.std(correction=0)), rtol=0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import safetensors.numpy
 
 from zerosum import _core
 from zerosum.base.errors import DataError
@@ -311,16 +313,14 @@ def test_weights_of_another_network_are_refused():
         Checkpoint(info=info, weights={**weights, "value_out.bias": np.zeros(4, np.float32)})
     with pytest.raises(DataError, match=r"value_out\.bias are float64 \[3\]"):
         Checkpoint(info=info, weights={**weights, "value_out.bias": np.zeros(3)})
-    with_head = dataclasses.replace(info, network=dataclasses.replace(TINY, moves_left_head=True))
-    with pytest.raises(DataError, match=r"no weights named moves_left_conv\.conv\.weight, .*moves_left_out\.weight"):
+    with_head = dataclasses.replace(info, network=dataclasses.replace(TINY, reply_head=True))
+    with pytest.raises(DataError, match=r"no weights named reply_conv\.conv\.weight, .*reply_out\.weight"):
         Checkpoint(info=with_head, weights=weights)
-    with pytest.raises(
-        DataError, match=r"superfluous weights: moves_left_conv\.conv\.weight, .*moves_left_out\.weight"
-    ):
+    with pytest.raises(DataError, match=r"superfluous weights: reply_conv\.conv\.weight, .*reply_out\.weight"):
         Checkpoint(info=info, weights=initial_weights(with_head.network, info.shape, seed=0))
 
 
-@pytest.mark.parametrize("head", ["moves_left_head", "reply_head", "ownership_head"])
+@pytest.mark.parametrize("head", ["reply_head", "ownership_head"])
 def test_a_checkpoint_from_before_a_head_has_none(tmp_path, head):
     path = save(tmp_path)
     body = json.loads(path.read_text())
@@ -328,6 +328,26 @@ def test_a_checkpoint_from_before_a_head_has_none(tmp_path, head):
     body["sha256"] = checkpoint_module._body_checksum(body)
     path.write_text(json.dumps(body))
     assert load_checkpoint(path).info.network == TINY
+
+
+def test_a_checkpoint_with_a_retired_head_opens_without_it(tmp_path):
+    """Networks of earlier versions may have a head for the moves left; the learner's state has its moments."""
+    path = save(tmp_path)
+    body, more = json.loads(path.read_text()), {"moves_left_out.bias": np.zeros(1, np.float32)}
+    for part in ("weights", "learner"):
+        file = checkpoint_module._part_path(path, part)
+        arrays = safetensors.numpy.load(file.read_bytes()) | {
+            name if part == "weights" else f"{name}/exp_avg": array for name, array in more.items()
+        }
+        content = safetensors.numpy.save(arrays)
+        file.write_bytes(content)
+        body["files"][part] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    body["network"]["moves_left_head"] = True
+    body["sha256"] = checkpoint_module._body_checksum(body)
+    path.write_text(json.dumps(body))
+    checkpoint = load_checkpoint(path)
+    assert checkpoint.info.network == TINY and checkpoint.weights.keys() == make_checkpoint().weights.keys()
+    assert not any("moves_left" in name for name in load_learner_state(path)[0])
 
 
 @pytest.mark.parametrize(

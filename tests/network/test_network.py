@@ -18,7 +18,6 @@ SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filte
 PLANES_SHAPE = dataclasses.replace(SHAPE, num_actions=2 * 20 + 3)  # two planes of squares and three actions beyond
 PLANES = dataclasses.replace(SMALL, policy_head="planes")
 BARE = dataclasses.replace(PLANES, policy_kernel=1, policy_out_norm=True, value_hidden=0)
-MOVES_LEFT = dataclasses.replace(SMALL, moves_left_head=True)
 
 
 def lived_in_weights(config, shape, seed=0):
@@ -73,41 +72,36 @@ def numpy_forward(config, weights, planes):
     def hidden(x, name):
         return relu(linear(x, f"{name}_hidden")) if config.value_hidden else x
 
-    others = [
-        linear(hidden(relu(conv_norm(x, f"{name}_conv")), name), f"{name}_out")
-        for name in ("value", "moves_left")[: 1 + config.moves_left_head]
-    ]
+    value = linear(hidden(relu(conv_norm(x, "value_conv")), "value"), "value_out")
     policy = relu(conv_norm(x, "policy_conv"))
     if config.policy_head == "dense":
-        return [linear(policy, "policy_out"), *others]
+        return [linear(policy, "policy_out"), value]
     rest = linear(policy.mean(axis=(2, 3)), "policy_rest")
     if config.policy_out_norm:
-        return [np.hstack([conv_norm(policy, "policy_out").reshape(len(policy), -1), rest]), *others]
+        return [np.hstack([conv_norm(policy, "policy_out").reshape(len(policy), -1), rest]), value]
     kernel, shift = weights["policy_out.weight"][:, :, 0, 0], weights["policy_out.bias"]
     logits = [  # action = plane * squares + square
         [kernel[plane] @ position[:, row, column] + shift[plane] for plane, row, column in np.ndindex(2, 4, 5)]
         for position in policy
     ]
-    return [np.hstack([logits, rest]), *others]
+    return [np.hstack([logits, rest]), value]
 
 
-@pytest.mark.parametrize("moves_left_head", [False, True])
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("num_blocks", [0, 2])
 @pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (BARE, PLANES_SHAPE)])
-def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, small, shape, moves_left_head):
-    config = dataclasses.replace(small, value_head=value_head, num_blocks=num_blocks, moves_left_head=moves_left_head)
+def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, small, shape):
+    config = dataclasses.replace(small, value_head=value_head, num_blocks=num_blocks)
     weights, planes = lived_in_weights(config, shape), random_planes(shape, 9)
     output = forward(ResidualTower(config, shape, weights).eval(), planes)
     expected = numpy_forward(config, weights, planes)
-    assert (output.moves_left_B is not None) == moves_left_head
     for found, logits in zip(output.logits.values(), expected, strict=True):
         np.testing.assert_allclose(found, logits, atol=1e-5, rtol=1e-5)
 
 
 def test_folding_the_norms_changes_no_answer():
-    weights, planes = lived_in_weights(MOVES_LEFT, SHAPE), random_planes(SHAPE, 9)
-    tower = ResidualTower(MOVES_LEFT, SHAPE, weights).eval()
+    weights, planes = lived_in_weights(SMALL, SHAPE), random_planes(SHAPE, 9)
+    tower = ResidualTower(SMALL, SHAPE, weights).eval()
     before = forward(tower, planes)
     tower.fold_norms()
     after = forward(tower, planes)
@@ -123,7 +117,6 @@ def test_folding_the_norms_changes_no_answer():
         (NetworkConfig(num_blocks=0, value_head="scalar"), SHAPE),
         (PLANES, PLANES_SHAPE),
         (PLANES, dataclasses.replace(SHAPE, num_actions=20)),
-        (MOVES_LEFT, SHAPE),
     ],
 )
 def test_the_table_is_torchs_own_and_counts_its_parameters(config, shape):
@@ -143,8 +136,6 @@ def test_parameters_of_a_network_counted_by_hand():
         num_blocks=1, num_filters=2, policy_filters=1, value_filters=1, value_hidden=3, value_head="scalar"
     )
     assert num_parameters(config, SHAPE) == 58 + 80 + 4 + 147 + 4 + 63 + 4
-    # The head of the moves left is another value head of the scalar kind.
-    assert num_parameters(dataclasses.replace(config, moves_left_head=True), SHAPE) == 360 + 4 + 63 + 4
 
 
 def test_every_setting_changes_the_network():
@@ -158,7 +149,6 @@ def test_every_setting_changes_the_network():
         "value_filters": 3,
         "value_hidden": 6,
         "value_head": "scalar",
-        "moves_left_head": True,
         "reply_head": True,
         "ownership_head": True,
     }
@@ -189,12 +179,6 @@ def test_equal_seeds_begin_equally_and_others_do_not():
     assert all((first[name] == again[name]).all() for name in first)
     assert (first["stem.conv.weight"] != other["stem.conv.weight"]).all()
     assert {weight.dtype for weight in first.values()} == {np.dtype(np.float32)}
-
-
-def test_the_other_weights_begin_as_without_the_head_of_the_moves_left():
-    without, with_it = (initial_weights(config, SHAPE, seed=1) for config in (SMALL, MOVES_LEFT))
-    assert all(name.startswith("moves_left_") for name in with_it.keys() - without.keys())
-    assert all((with_it[name] == weight).all() for name, weight in without.items())
 
 
 @pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
@@ -237,13 +221,12 @@ def test_making_a_tower_draws_nothing_from_torchs_global_generator():
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (BARE, PLANES_SHAPE)])
 def test_a_new_network_has_no_opinion(value_head, small, shape):
-    config = dataclasses.replace(small, value_head=value_head, moves_left_head=True)
+    config = dataclasses.replace(small, value_head=value_head)
     output = forward(
         ResidualTower(config, shape, initial_weights(config, shape, seed=0)).eval(), random_planes(shape, 4)
     )
     assert not output.policy_logits_BA.any()
     assert not output.values_B.any()
-    assert output.moves_left_B.tolist() == pytest.approx([20 * np.log(2)] * 4)
 
 
 def test_a_new_network_keeps_the_size_of_its_signal():
@@ -269,13 +252,6 @@ def test_the_scalar_value_is_a_tanh():
     torch.testing.assert_close(output.values_B, torch.tensor([0.46211716, -0.96402758]))
 
 
-def test_the_moves_left_are_positive_and_in_plies():
-    # softplus(0) = ln 2, softplus(ln(e - 1)) = 1; far below 0 it ends at 0, far above it is the identity.
-    logits = torch.tensor([[0.0], [np.log(np.e - 1)], [-200.0], [30.0]])
-    output = NetworkOutput({"moves_left": logits})
-    assert output.moves_left_B.tolist() == pytest.approx([20 * np.log(2), 20.0, 0.0, 600.0])
-
-
 def test_weights_travel_to_a_tower_and_back():
     weights = lived_in_weights(SMALL, SHAPE)
     tower = ResidualTower(SMALL, SHAPE, initial_weights(SMALL, SHAPE, seed=0))
@@ -288,7 +264,7 @@ def test_weights_travel_to_a_tower_and_back():
     assert (returned["policy_out.bias"] == weights["policy_out.bias"]).all()
 
 
-@pytest.mark.parametrize(("config", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (MOVES_LEFT, SHAPE)])
+@pytest.mark.parametrize(("config", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
 def test_every_weight_is_trained_once_the_first_steps_have_opened_the_way(config, shape):
     tower = ResidualTower(config, shape, lived_in_weights(config, shape)).train()
     mean_before = tower.stem.norm.running_mean.clone()

@@ -357,10 +357,13 @@ def test_memory_is_a_limit() -> None:
 
 
 def test_settings_that_exclude_each_other_are_said_and_a_move_is_made() -> None:
-    engine = client(overrides=["search.exact_bounds=false", "search.twofold_draw=true"])
-    engine.engine.setup.search_overrides = {"twofold_draw": True}  # as with a run whose settings do not go with them
+    engine = client()
+    engine.engine.setup.search_overrides = {
+        "forced_playouts": 2.0,
+        "root_selection": "gumbel",
+    }  # as with a run whose settings do not go with them
     said = engine.ask("go infinite")
-    assert "search.twofold_draw is a guess" in strings(said)[-1] and not answers(said)
+    assert "search.forced_playouts is 2.0, which is for" in strings(said)[-1] and not answers(said)
     assert engine.tell("stop") == ["bestmove a2a3"]
 
 

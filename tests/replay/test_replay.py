@@ -300,11 +300,10 @@ def batch_twin(game: Game, records, samples: Samples, q: float):
         for action, share in zip(ply_record.target["action"], ply_record.target["probability"], strict=True):
             policy[action] = share
         value = (1 - q) * outcome + q * ply_record.search_value
-        left = len(record.plies[ply:])
         reply = np.zeros(game.spec.num_actions)
         if ply + 1 < record.num_plies:
             reply[record.ply(ply + 1).target["action"]] = record.ply(ply + 1).target["probability"]
-        rows.append((game.planes(state), legal, policy, value, float(outcome == 0), left, reply))
+        rows.append((game.planes(state), legal, policy, value, float(outcome == 0), reply))
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
@@ -320,7 +319,7 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     batch = make_batch(game, samples, search_value_weight=q)
     planes, legal_mask, *targets = batch_twin(game, records, samples, q)
     assert (batch.planes == planes).all() and (batch.legal_mask == legal_mask).all()
-    for name, expected in zip(("policy", "value", "draws", "plies_left", "reply"), targets, strict=True):
+    for name, expected in zip(("policy", "value", "draws", "reply"), targets, strict=True):
         assert (batch.targets[name] == expected).all(), name
     assert {0, 1} == set(batch.targets["reply"].any(axis=1).astype(int)), "one ply in four has no target"
     assert "reply" not in make_batch(game, window.sample(2, seed=5, step=9), search_value_weight=q).targets
@@ -481,9 +480,10 @@ def test_the_window_takes_the_returns():
 def test_plies_count_to_the_end_whoever_moves_and_whatever_is_learned_from():
     window = ReplayWindow(ReplayConfig())
     window.add(record_of(0, [0, 1, 2, 3, 4], players=[0, 0, 1, 1, 1], targets=[{0: 1.0}, {}, {2: 1.0}, {}, {4: 1.0}]))
-    samples = window.sample(100, seed=0, step=0)
-    plies = np.diff(samples.action_offsets).tolist()
-    assert dict(zip(plies, samples.plies_left.tolist(), strict=True)) == {0: 5, 2: 3, 4: 1}
+    samples = window.sample(100, seed=0, step=0, targets={"owners"})
+    plies, following = np.diff(samples.action_offsets).tolist(), samples.following
+    assert following is not None
+    assert dict(zip(plies, np.diff(following.offsets).tolist(), strict=True)) == {0: 5, 2: 3, 4: 1}
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def unhurried() -> Iterator[None]:
 def test_an_answer_is_what_its_arrays_held_at_the_call() -> None:
     """Another thread that wrote a NaN between the check and the use made the search panic."""
     numbers = {"logits": np.zeros(3, np.float32), "values": np.zeros(1, np.float32)}
-    others = {"draw_shares": np.full(1, 0.5, np.float32), "moves_left": np.ones(1, np.float32)}
+    others = {"draw_shares": np.full(1, 0.5, np.float32)}
     is_asked, is_applying = threading.Event(), threading.Event()
 
     class Spoils(DoubleMove):
@@ -49,7 +49,7 @@ def test_an_answer_is_what_its_arrays_held_at_the_call() -> None:
                     array.fill(np.nan)
             return super().planes(state)
 
-    config = SearchConfig(root_noise_alpha=1.0, keep_draws=True, moves_left_effect=0.1)
+    config = SearchConfig(root_noise_alpha=1.0, keep_draws=True)
     search = new_search(adopt(Spoils()), config, num_trees=2)
     search.begin(0, 1)
     first = search.gather(1)

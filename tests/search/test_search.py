@@ -55,10 +55,6 @@ def random_config(generator: random.Random) -> SearchConfig:
         variance_scale=generator.choice([0.0, 0.85]),
         variance_prior=generator.choice([0.2, 0.4]),
         variance_prior_visits=generator.choice([1.0, 2.0]),
-        draw_value=generator.choice([0.0, 0.0, -0.3, 0.2]),
-        moves_left_effect=generator.choice([0.0, 0.1]),
-        moves_left_slope=generator.choice([0.0027, 0.02]),
-        moves_left_threshold=generator.choice([0.0, 0.5]),
         keep_draws=generator.random() < 0.5,
         exact_bounds=generator.random() < 0.5,
         reuse_tree=generator.random() < 0.5,
@@ -105,9 +101,8 @@ def test_visits_equal_the_twins(game_name: str) -> None:
             assert root.proven == (pytest.approx(twin.value()) if twin.root.is_proven else None), place
             if root.draw_shares is not None:
                 children = [child for child in twin.root.children.values() if child.visits]
-                for name, means in (("draw_sum", root.draw_shares), ("plies_left", root.plies_left)):
-                    expected = [getattr(child, name) / child.visits for child in children]
-                    np.testing.assert_allclose(means[root.visits > 0], expected, rtol=1e-6, err_msg=place)
+                expected = [child.draw_sum / child.visits for child in children]
+                np.testing.assert_allclose(root.draw_shares[root.visits > 0], expected, rtol=1e-6, err_msg=place)
                 assert root.draw_share == pytest.approx(twin.root.draw_sum / twin.root.visits)
             target = twin.policy_target()
             np.testing.assert_allclose(root.policy_target(), list(target.values()), atol=1e-6, err_msg=place)
@@ -398,6 +393,8 @@ def test_broken_evaluations_are_refused_by_name(logit: float, value: float, mess
     logits[3] = logit
     with pytest.raises(ValueError, match=message):
         search.apply(leaves.ticket, logits, np.array([value], np.float32))
+    with pytest.raises(ValueError, match="hold 2 of a share of draws, expected 1"):
+        search.apply(leaves.ticket, logits, np.zeros(1, np.float32), draw_shares=np.zeros(2, np.float32))
     search.apply(leaves.ticket, np.zeros(7, np.float32), np.zeros(1, np.float32))
 
 
@@ -434,9 +431,7 @@ def test_misuse_is_told() -> None:
         ("gumbel_rescale", False, {"policy_target": "completed-q"}),
         ("move_choice", "lcb", {}),
         ("variance_scale", 0.85, {}), ("variance_prior", 0.1, {"variance_scale": 0.85}),
-        ("variance_prior_visits", 50.0, {"variance_scale": 0.85}), ("draw_value", -0.3, {}),
-        ("moves_left_effect", 0.2, {}), ("moves_left_slope", 0.02, {"moves_left_effect": 0.2}),
-        ("moves_left_threshold", 0.0, {"moves_left_effect": 0.2}), ("keep_draws", True, {}),
+        ("variance_prior_visits", 50.0, {"variance_scale": 0.85}), ("keep_draws", True, {}),
     ],
 )  # fmt: skip
 def test_every_setting_acts(setting: str, value: Any, others: dict[str, Any]) -> None:

@@ -21,12 +21,11 @@ from searches_for_tests import (
     fake_key,
     fake_network,
     random_position,
-    run_twin,
 )
 from zerosum import _core
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import UniformEvaluator, answer, answer_all
-from zerosum.games import Rules, State, make, parse_action, state_after
+from zerosum.evaluators import UniformEvaluator, answer_all
+from zerosum.games import make, parse_action, state_after
 from zerosum.search import SearchConfig, new_search
 
 
@@ -48,19 +47,6 @@ def test_only_allowed_moves_are_searched_and_played() -> None:
     search.begin(0, 1000)
     Recorder(game, 1).finish(search)
     assert (search.root(0).best_action, search.root(0).stop_reason) == (8, "proven")
-
-
-def test_moves_left_are_asked_for_by_name() -> None:
-    search = new_search(make("connect4"), replace(PLAIN, moves_left_effect=0.1))
-    search.begin(0, 10)
-    with pytest.raises(SettingsError, match="needs a network with a moves-left head, which this one lacks"):
-        answer(search, UniformEvaluator(), 1)
-    with pytest.raises(ValueError, match="does not say how many moves are left"):
-        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32))
-    with pytest.raises(ValueError, match="number of moves left of leaf 0 is -1"):
-        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), moves_left=-np.ones(1, np.float32))
-    with pytest.raises(ValueError, match="hold 2 of a share of draws, expected 1"):
-        search.apply(0, np.zeros(7, np.float32), np.zeros(1, np.float32), draw_shares=np.zeros(2, np.float32))
 
 
 def test_the_settings_of_confidence_bounds_act() -> None:
@@ -310,29 +296,6 @@ def test_a_root_past_a_soft_ending_is_searched() -> None:
     assert np.nanmax(np.abs(root.q)) == 0, "below the root a soft ending is a leaf with its result"
     search.advance(0, 3, keep=True)
     assert search.state(0).plies == 4
-
-
-def twofold_search(state: State, game: Rules, *, twofold_draw: bool) -> tuple[list[int], list[int]]:
-    """Visits of a search in which kings walk to and fro, and those of its twin."""
-    config = replace(PLAIN, num_simulations=600, exact_bounds=False, twofold_draw=twofold_draw, c_init=0.5)
-    fast, twin = new_search(game, config), ReferenceSearch(game, config, noise_alpha=ALPHA)
-    fast.reset(0, state)
-    twin.reset(state)
-    fast.begin(0, config.num_simulations)
-    twin.begin(config.num_simulations)
-    Recorder(game, 1).finish(fast)
-    run_twin(twin, 1)
-    return fast.root(0).visits.tolist(), twin.visits()
-
-
-def test_a_position_that_comes_again_is_a_draw_where_it_is_asked_for() -> None:
-    game = make("minichess")
-    state = game.parse_position("k4/5/5/P4/K4 w - - 0 1")
-    found = {twofold_draw: twofold_search(state, game, twofold_draw=twofold_draw) for twofold_draw in (False, True)}
-    assert all(visits == twins for visits, twins in found.values())
-    assert found[True] != found[False]
-    with pytest.raises(SettingsError, match=r"search.twofold_draw is a guess"):
-        SearchConfig(twofold_draw=True)
 
 
 def test_repetitions_are_counted() -> None:

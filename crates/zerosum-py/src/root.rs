@@ -22,7 +22,7 @@ impl Root {
     fn visits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_slice(py, &self.inner.visits)
     }
-    /// Mean or exact result of each move, NaN where it has no visits; `draw_value` does not change it.
+    /// Mean or exact result of each move, NaN where it has no visits.
     #[getter]
     fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, &self.inner.q)
@@ -36,13 +36,6 @@ impl Root {
     #[getter]
     fn draw_share(&self) -> Option<f32> {
         self.inner.draw_share
-    }
-    /// Mean number of plies left after each move, NaN where it has no visits; None unless a setting needs it.
-    ///
-    /// A leaf counts as 0 if the evaluator does not predict the plies left.
-    #[getter]
-    fn plies_left<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
-        self.inner.draw_share.map(|_| PyArray1::from_slice(py, &self.inner.plies_left))
     }
     /// The network's priors, without noise.
     #[getter]

@@ -168,9 +168,9 @@ impl Search {
     /// Back up the evaluations of the leaves with this ticket.
     ///
     /// `logits` [sum L], one for each legal action; `values` [B] in [-1, 1] for the player to move; `draw_shares` [B],
-    /// probabilities of a draw; `moves_left` [B], plies until the game ends, which `moves_left_effect` needs.
+    /// probabilities of a draw.
     /// The arrays are read before the interpreter lock is released: other threads may overwrite them then.
-    #[pyo3(signature = (ticket, logits, values, *, draw_shares=None, moves_left=None))]
+    #[pyo3(signature = (ticket, logits, values, *, draw_shares=None))]
     fn apply(
         &self,
         py: Python<'_>,
@@ -178,20 +178,13 @@ impl Search {
         logits: PyReadonlyArray1<'_, f32>,
         values: PyReadonlyArray1<'_, f32>,
         draw_shares: Option<PyReadonlyArray1<'_, f32>>,
-        moves_left: Option<PyReadonlyArray1<'_, f32>>,
     ) -> PyResult<()> {
         let (logits, values) = (self.copy(&logits)?, self.copy(&values)?);
         let draw_shares = draw_shares.map(|draw_shares| self.copy(&draw_shares)).transpose()?;
-        let moves_left = moves_left.map(|moves_left| self.copy(&moves_left)).transpose()?;
-        let evaluations = Evaluations {
-            logits: &logits,
-            values: &values,
-            draw_shares: draw_shares.as_deref(),
-            moves_left: moves_left.as_deref(),
-        };
+        let evaluations = Evaluations { logits: &logits, values: &values, draw_shares: draw_shares.as_deref() };
         let applied = py.detach(|| self.usable(self.inner.lock()).map(|mut search| search.apply(ticket, &evaluations)));
         if let Ok(mut copies) = self.copies.lock() {
-            copies.extend([Some(values), draw_shares, moves_left, Some(logits)].into_iter().flatten());
+            copies.extend([Some(values), draw_shares, Some(logits)].into_iter().flatten());
         }
         applied?.map_err(value_error)
     }
@@ -251,12 +244,6 @@ impl Search {
     #[getter]
     fn num_cached(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_cached())
-    }
-
-    /// Whether `apply` needs `moves_left`.
-    #[getter]
-    fn wants_moves_left(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.lock(py)?.config().moves_left_effect > 0.0)
     }
 
     /// Number of leaves handed out; none is handed out twice, however many are in flight.

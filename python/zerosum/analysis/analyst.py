@@ -91,7 +91,7 @@ class Analyst:
 def _seeing_ends(player: Player) -> Player:
     """The player with exact bounds where random games evaluate: they alone would hardly see a mate."""
     config = player.config
-    if config.exact_bounds or config.twofold_draw or not isinstance(player.evaluator, RolloutEvaluator):
+    if config.exact_bounds or not isinstance(player.evaluator, RolloutEvaluator):
         return player
     return player.judged_by(player.evaluator, replace(config, exact_bounds=True))
 

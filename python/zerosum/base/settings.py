@@ -23,6 +23,12 @@ from zerosum.base.errors import DataError, SettingsError, nearest
 FORMAT_VERSION = 1
 """Format version of the `config.toml` in a run directory."""
 
+RETIRED = "RETIRED_SETTINGS"
+"""Name of the class attribute of a config dataclass with its retired settings: their defaults by name.
+
+A file of an earlier version may name them. With the default they are left out, with another value they are refused.
+"""
+
 ConfigT = TypeVar("ConfigT")
 
 
@@ -93,13 +99,29 @@ def require_known(name: str, value: Any, known: tuple[str, ...]) -> None:
 
 
 def from_mapping(config_type: type[ConfigT], values: Mapping[str, Any], section: str) -> ConfigT:
-    """Build a config from plain values (as read from TOML); unknown names are an error with the nearest ones."""
-    hints = typing.get_type_hints(config_type)
+    """Build a config from plain values (as read from TOML).
+
+    Raises:
+        SettingsError: a name is unknown, the message has the nearest ones; or a retired setting has another value than
+            its default.
+    """
+    hints, retired = typing.get_type_hints(config_type), getattr(config_type, RETIRED, {})
     known = {field.name for field in dataclasses.fields(typing.cast(Any, config_type))}
-    for name in values:
-        if name not in known:
-            raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, known)}.")
-    return config_type(**{name: _coerce(value, hints[name]) for name, value in values.items()})
+    for name, value in values.items():
+        if name not in known and (name not in retired or value != retired[name]):
+            _refuse_name(config_type, name, f"{section}.{name} = {value!r}", section)
+    return config_type(**{name: _coerce(value, hints[name]) for name, value in values.items() if name in known})
+
+
+def _refuse_name(config_type: type, name: str, text: str, section: str) -> None:
+    """Raise SettingsError for a name that is not one of a config's fields."""
+    if name in getattr(config_type, RETIRED, {}):
+        raise SettingsError(
+            f"{text} has no effect: zerosum {__version__} does not have this setting any more, because no measurement"
+            " supported it. Remove it to go on without."
+        )
+    known = [field.name for field in dataclasses.fields(typing.cast(Any, config_type))]
+    raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, known)}.")
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -136,8 +158,8 @@ def to_mapping(config: Any) -> dict[str, Any]:
 def parse_value(config_type: type, name: str, text: str, section: str) -> Any:
     """The value of `section.name` written as text on the command line, by the field's type."""
     hints = typing.get_type_hints(config_type)
-    if name not in hints:
-        raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, hints)}.")
+    if name not in {field.name for field in dataclasses.fields(typing.cast(Any, config_type))}:
+        _refuse_name(config_type, name, f"{section}.{name}={text}", section)
     options = typing.get_args(hints[name]) if _is_union(hints[name]) else (hints[name],)
     for option in options:
         parsed = _parse(option, text)

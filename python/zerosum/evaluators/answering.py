@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from zerosum._core import Leaves, Search
-from zerosum.base.errors import SettingsError
 from zerosum.evaluators.evaluator import Evaluations, Evaluator
 
 
@@ -25,9 +24,6 @@ def answer(search: Search, evaluator: Evaluator, max_leaves: int) -> int:
 
     Returns the number of leaves; 0 if all trees have finished. Until there is a leaf, any number of simulations without
     evaluation are made; `answer_all` looks at a clock between them.
-
-    Raises:
-        SettingsError: the search needs an output that the evaluator does not have.
     """
     while True:
         leaves = answered(search, evaluator, max_leaves)
@@ -63,9 +59,6 @@ def answer_all(
         num_threads: Threads that wait for the evaluator; by default one per batch.
         is_over: Called before each `gather`. If it returns True, the batches in evaluation are applied and the search
             ends.
-
-    Raises:
-        SettingsError: as `answer`.
     """
     num_leaves = 0
     if num_batches == 1:
@@ -94,16 +87,7 @@ def answer_all(
 
 
 def back_up(search: Search, leaves: Leaves, said: Evaluations) -> None:
-    """Apply an evaluator's answers to a search's leaves.
-
-    Raises:
-        SettingsError: the search needs an output that the evaluator does not have.
-    """
-    if search.wants_moves_left and said.moves_left is None:
-        raise SettingsError(
-            "search.moves_left_effect needs a network with a moves-left head, which this one lacks: set it to 0, or"
-            " train with network.moves_left_head."
-        )
+    """Apply an evaluator's answers to a search's leaves."""
     draw_shares = None if said.wdl is None else np.ascontiguousarray(said.wdl[:, 1])
     assert leaves.ticket is not None
-    search.apply(leaves.ticket, said.logits, said.values, draw_shares=draw_shares, moves_left=said.moves_left)
+    search.apply(leaves.ticket, said.logits, said.values, draw_shares=draw_shares)

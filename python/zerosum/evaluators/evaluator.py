@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.network import Checkpoint
-from zerosum.network.heads import MOVES_LEFT_SCALE
 
 if TYPE_CHECKING:
     from zerosum._core import Leaves
@@ -36,8 +35,6 @@ class Evaluations:
     """[B] float32 in [-1, 1], the expected result for the player to move."""
     wdl: NDArray[np.float32] | None = None
     """[B, 3] float32, probabilities of win, draw and loss for the player to move, if known."""
-    moves_left: NDArray[np.float32] | None = None
-    """[B] float32, at least 0: plies of both sides until the game ends, if known."""
 
     def __post_init__(self, leaves: Leaves) -> None:
         """Raise ValueError for a wrong shape or dtype, and DataError for a number out of range."""
@@ -53,10 +50,6 @@ class Evaluations:
             _require_array("wdl", self.wdl, (size, 3))
             if (bad := _first_false(np.isfinite(self.wdl))) is not None:
                 raise _refusal(bad // 3, size, f"win, draw and loss of {self.wdl[bad // 3].tolist()}")
-        if self.moves_left is not None:
-            _require_array("moves_left", self.moves_left, (size,))
-            if (bad := _first_false((self.moves_left >= 0) & (self.moves_left < np.inf))) is not None:
-                raise _refusal(bad, size, f"{self.moves_left[bad]} moves left")
 
 
 class Evaluator(Protocol):
@@ -127,19 +120,14 @@ def evaluations_of(
     leaves: Leaves,
     logits: NDArray[np.float32],
     value_logits_BV: NDArray[np.float32],
-    moves_left_logits_B1: NDArray[np.float32] | None = None,
 ) -> Evaluations:
     """Turn a network's outputs into answers, for all backends. A value is a tanh, or P(win) - P(loss)."""
-    moves_left_B = None
-    if moves_left_logits_B1 is not None:
-        with np.errstate(invalid="ignore"):
-            moves_left_B = np.float32(MOVES_LEFT_SCALE) * np.logaddexp(moves_left_logits_B1[:, 0], np.float32(0))
     if value_logits_BV.shape[1] == 1:
-        return Evaluations(leaves, logits, np.tanh(value_logits_BV[:, 0]), moves_left=moves_left_B)
+        return Evaluations(leaves, logits, np.tanh(value_logits_BV[:, 0]))
     with np.errstate(invalid="ignore"):  # infinite logits become NaN here, which Evaluations refuses
         weights_B3 = np.exp(value_logits_BV - value_logits_BV.max(axis=1, keepdims=True))
         wdl_B3 = weights_B3 / weights_B3.sum(axis=1, keepdims=True)
-    return Evaluations(leaves, logits, wdl_B3[:, 0] - wdl_B3[:, 2], wdl_B3, moves_left_B)
+    return Evaluations(leaves, logits, wdl_B3[:, 0] - wdl_B3[:, 2], wdl_B3)
 
 
 def _require_array(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:

@@ -4,10 +4,9 @@
 
 Input `planes`, [B, C, H, W] float32 for any B, seen from the player to move. Outputs, float32, for the player to move:
 `policy_logits` [B, A], unnormalised and over all actions (mask the illegal before a softmax), and `value_logits`,
-[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss; with a moves-left head also
-`moves_left_logits` [B, 1], before their softplus. Heads that are only trained are left out. Norms are folded. The
-file's metadata describes the planes and actions: the game and its options, its version, the encoding's id, the names of
-the planes, and the checkpoint's step.
+[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss. Heads that are only trained are left out.
+Norms are folded. The file's metadata describes the planes and actions: the game and its options, its version, the
+encoding's id, the names of the planes, and the checkpoint's step.
 
 The graph is built from the weights operation by operation (https://onnx.ai/onnx/operators/), without torch or a
 converter whose version would have to match.

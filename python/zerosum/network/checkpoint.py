@@ -42,6 +42,8 @@ FORMAT_VERSION = 1
 """Version of the file format, increased when older programs cannot read new files."""
 
 _BEST = "best"
+_RETIRED_HEAD = "moves_left_"
+"""Beginning of the names of a head that networks of earlier versions may have. It is left out when they are read."""
 _FILE_NAME = re.compile(r"step-\d{8,}\.json")
 
 
@@ -403,7 +405,8 @@ def _nonsense(path: Path, file: Path, error: Exception) -> DamagedCheckpointErro
 
 def _info_of_body(body: dict[str, Any]) -> CheckpointInfo:
     values = {name: value for name, value in body.items() if name not in ("learner", "files", "sha256")}
-    values["network"] = from_mapping(NetworkConfig, body["network"], "network")
+    network = {name: value for name, value in body["network"].items() if not name.startswith(_RETIRED_HEAD)}
+    values["network"] = from_mapping(NetworkConfig, network, "network")
     values["planes"] = tuple((str(name), bool(is_constant)) for name, is_constant in body["planes"])
     values["board_shape"] = tuple(body["board_shape"])
     return CheckpointInfo(**values)
@@ -448,10 +451,11 @@ def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArr
     if hashlib.sha256(content).hexdigest() != expected_sha256:
         raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {file.name} does not match its checksum.")
     try:
-        return safetensors.numpy.load(content)
+        arrays = safetensors.numpy.load(content)
     # NumPy has no bfloat16 and no 8-bit floats; safetensors raises several classes of errors for them.
     except (safetensors.SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise _nonsense(path, file, error) from error
+    return {name: array for name, array in arrays.items() if not name.startswith(_RETIRED_HEAD)}
 
 
 def _read_bytes(path: Path, file: Path) -> bytes:

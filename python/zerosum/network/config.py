@@ -5,13 +5,14 @@ The heads are in `heads.py`, the layers in `layers.py`, their weights in `weight
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from zerosum._core import GameSpec
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
-from zerosum.network.heads import MOVES_LEFT, OWNERSHIP, POLICY, REPLY, Head, value_head
+from zerosum.network.heads import OWNERSHIP, POLICY, REPLY, Head, value_head
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,6 @@ class NetworkConfig:
         "output of the value head: 'scalar', the expected result (paper), or 'wdl', the probabilities of win, draw"
         " and loss",
     )
-    moves_left_head: bool = setting(
-        False,
-        "whether the network also predicts the plies until the end of the game, by a head as large as the value head"
-        " (paper: false)",
-    )
     reply_head: bool = setting(
         False,
         "whether the network also learns the policy of the next ply, the opponent's reply, by a head as large as the"
@@ -60,6 +56,8 @@ class NetworkConfig:
         " only in training; for Go (KataGo: true; paper: false)",
     )
 
+    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_head": False}
+
     def __post_init__(self) -> None:
         """Raises SettingsError when a field is out of range."""
         check(self, "network")
@@ -70,7 +68,6 @@ class NetworkConfig:
     def heads(self) -> tuple[Head, ...]:
         """The heads that are trained, in the order of their weights: the policy first, then the value."""
         heads = [POLICY, value_head(1 if self.value_head == "scalar" else 3)]
-        heads += [MOVES_LEFT] if self.moves_left_head else []
         heads += [REPLY] if self.reply_head else []
         heads += [OWNERSHIP] if self.ownership_head else []
         return tuple(heads)

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     Measure = Callable[[Tensor, Targets], Tensor]
     """A function of a head's float32 logits and the targets that returns [B]."""
 
-MOVES_LEFT_SCALE = 20.0
-"""Plies per unit of the moves-left head, so that its loss is of the size of the others (as in lczero-training)."""
-
 
 @dataclass(frozen=True)
 class Head:
@@ -110,35 +107,6 @@ def value_head(width: int) -> Head:
         measures={"value_error": lambda logits, targets: (values_of(logits) - targets["value"]) ** 2},
     )
 
-
-def moves_left_of(logits_B1: Tensor) -> Tensor:
-    """[B], plies until the game ends, above 0."""
-    import torch.nn.functional as F
-
-    return MOVES_LEFT_SCALE * F.softplus(logits_B1[:, 0])
-
-
-def moves_left_loss(moves_left_B: Tensor, plies_left_B: Tensor) -> Tensor:
-    """[B], the Huber loss of lczero-training: of the error in units of 20 plies, quadratic up to half a unit.
-
-    If the ply cap ended a game, its plies are a lower bound. They are used nevertheless, because otherwise the head
-    would only learn from games that end early.
-    """
-    import torch.nn.functional as F
-
-    return F.huber_loss(moves_left_B / MOVES_LEFT_SCALE, plies_left_B / MOVES_LEFT_SCALE, reduction="none", delta=0.5)
-
-
-MOVES_LEFT = Head(
-    "moves_left",
-    1,
-    ("plies_left",),
-    lambda logits, targets: moves_left_loss(moves_left_of(logits), targets["plies_left"]),
-    loss_weight="moves_left_weight",
-    measures={"moves_left_error": lambda logits, targets: (moves_left_of(logits) - targets["plies_left"]).abs()},
-)
-"""MOVES_LEFT_SCALE * softplus(x) plies until the game ends, x its number. Leela Chess Zero (pull request 961)
-uses ReLU instead, where a head with output 0 stops learning."""
 
 REPLY = Head(
     "reply",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from zerosum.network.config import NetworkConfig, NetworkShape
-from zerosum.network.heads import moves_left_of, values_of
+from zerosum.network.heads import values_of
 from zerosum.network.layers import connect
 from zerosum.network.weights import NORM_EPSILON, Weights, weight_shapes
 
@@ -41,12 +41,6 @@ class NetworkOutput:
     def values_B(self) -> Tensor:  # noqa: N802
         """[B] float32 in [-1, 1]: tanh, or P(win) - P(loss)."""
         return values_of(self.value_logits_BV.float())
-
-    @property
-    def moves_left_B(self) -> Tensor | None:  # noqa: N802
-        """[B] float32, plies until the game ends, above 0; None if the network has no such head."""
-        logits_B1 = self.logits.get("moves_left")
-        return None if logits_B1 is None else moves_left_of(logits_B1.float())
 
 
 class ResidualTower(nn.Module):

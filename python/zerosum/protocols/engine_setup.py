@@ -218,7 +218,7 @@ class EngineSetup(ABC):
             SettingsError: settings contradict each other.
         """
         config = player.config_by_time()
-        if isinstance(player.evaluator, RolloutEvaluator) and not self.search_overrides.get("twofold_draw"):
+        if isinstance(player.evaluator, RolloutEvaluator):
             config = replace(config, exact_bounds=True)  # so that mates are seen without a network, too
         if threads := self.number("Threads"):
             leaves = min(threads * config.leaves_a_batch, MOST_LEAVES)
@@ -227,7 +227,7 @@ class EngineSetup(ABC):
         if is_limited and not proofs and self.skill < MOST_SKILL:
             config = skilled_search(config)
         config = replace(config, memory_mib=self.number("Hash"), keep_draws=config.keep_draws or self.shows_draws)
-        return replace(config, exact_bounds=True, twofold_draw=False) if proofs else config
+        return replace(config, exact_bounds=True) if proofs else config
 
     def _exploration(self) -> dict[str, Any]:
         """The search settings that options change."""

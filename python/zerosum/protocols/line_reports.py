@@ -44,8 +44,6 @@ def evaluation_lines(position: Position, evaluator: Evaluator, *, coefficient: i
     if said.wdl is not None:
         win, draw, loss = said.wdl[0].tolist()
         yield f"Win, draw, loss: {win:.1%}, {draw:.1%}, {loss:.1%}"
-    if said.moves_left is not None:
-        yield f"Plies left: {float(said.moves_left[0]):.1f}"
     logits = said.logits.astype(np.float64)
     priors = np.exp(logits - logits.max())
     priors /= priors.sum()

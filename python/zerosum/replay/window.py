@@ -182,8 +182,6 @@ class Samples:
     """[B], for the mover, in [-1, 1]; equal to the return if a record has no evaluation."""
     draws: NDArray[np.float32]
     """[B], in [0, 1]: 1 for a draw, by the next proven value or, without one, by the outcome."""
-    plies_left: NDArray[np.float32]
-    """[B], plies from the position to the game's end, which may be the ply cap; at least 1."""
     following: Moves | None = None
     """The moves from each position to the end of its game, if requested."""
     policies: Mapping[str, Policies]
@@ -202,13 +200,12 @@ class Batch:
     targets: Mapping[str, NDArray[np.float32]]
     """The targets of the heads, by name:
 
-    policy      [B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal
-    value       [B], in [-1, 1]
-    draws       [B], as `Samples.draws`
-    plies_left  [B], as `Samples.plies_left`
-    reply       [B, A], the policy target of the next ply; a row of zeros if it has none. Only if requested
-    owners      [B, H * W], the owner of each square at the end of the game: 1 the player to move, -1 the other, 0
-                neither. Only if requested
+    policy  [B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal
+    value   [B], in [-1, 1]
+    draws   [B], as `Samples.draws`
+    reply   [B, A], the policy target of the next ply; a row of zeros if it has none. Only if requested
+    owners  [B, H * W], the owner of each square at the end of the game: 1 the player to move, -1 the other, 0
+            neither. Only if requested
     """
 
     def __post_init__(self) -> None:
@@ -273,7 +270,6 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
     targets = {
         "value": (1 - q) * samples.returns + q * samples.search_values,
         "draws": samples.draws,
-        "plies_left": samples.plies_left,
     }
     targets |= {name: policy.dense(game.spec.num_actions) for name, policy in samples.policies.items()}
     if samples.following is not None:
@@ -431,7 +427,6 @@ class ReplayWindow:
                 returns=rows["return"],
                 search_values=rows["search_value"],
                 draws=rows["draw"],
-                plies_left=rows["plies_left"],
                 following=following,
                 policies=policies,
             )

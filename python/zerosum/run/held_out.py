@@ -120,7 +120,6 @@ def _slice(samples: Samples, begin: int, end: int) -> Samples:
         returns=samples.returns[begin:end],
         search_values=samples.search_values[begin:end],
         draws=samples.draws[begin:end],
-        plies_left=samples.plies_left[begin:end],
         policies={
             "policy": type(policy)(
                 actions=policy.actions[entries[0] : entries[-1]],

@@ -7,8 +7,9 @@ It never calls a network. The algorithm is in Rust; `textbook.py` is the paper's
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from zerosum._core import MIN_TREE_KIB, Root, Search
 from zerosum.base.errors import SettingsError
@@ -141,41 +142,11 @@ class SearchConfig:
         high=1.0,
     )
     variance_prior_visits: float = setting(2.0, "weight of variance_prior, in visits (KataGo: 2)", low=1.0, high=1e6)
-    draw_value: float = setting(
-        0.0,
-        "value of a draw for the player to move at the root; below 0 this player avoids draws (contempt). Draws are"
-        " predicted only by networks with a win/draw/loss head; with other networks the setting affects only draws"
-        " by the rules (as in Leela Chess Zero; not measured)",
-        low=-0.99,
-        high=0.99,
-    )
-    moves_left_effect: float = setting(
-        0.0,
-        "maximum bonus on Q for a shorter win or a longer loss, with a network that has a moves-left head (Leela"
-        " Chess Zero: 0.0345; not measured); 0 for none",
-        low=0.0,
-        high=1.0,
-    )
-    moves_left_slope: float = setting(
-        0.0027, "bonus per ply, up to moves_left_effect (Leela Chess Zero: 0.0027)", low=0.0, high=1.0
-    )
-    moves_left_threshold: float = setting(
-        0.8,
-        "|Q| above which the bonus applies; it grows to its full size at |Q| = 1 (Leela Chess Zero: 0.8)",
-        low=0.0,
-        high=0.99,
-    )
     keep_draws: bool = setting(False, "keep the probability of a draw below each move, for reports")
     exact_bounds: bool = setting(
         True,
         "use proven results in selection, backup and targets, and to end a search early (score-bounded MCTS,"
         " Cazenave 2010; paper: false)",
-    )
-    twofold_draw: bool = setting(
-        False,
-        "count a position below the root as a draw if it occurred before in its game, so that cycles are not"
-        " searched twice (as Leela Chess Zero; paper: false; not measured). This does not prove a draw, so"
-        " exact_bounds must be off",
     )
     reuse_tree: bool = setting(True, "keep the tree below the move that was played (paper's pseudocode: false)")
     count_reused_visits: bool = setting(True, "whether visits of a kept tree count towards num_simulations")
@@ -226,6 +197,14 @@ class SearchConfig:
         high=MOST_MEMORY_MIB,
     )
 
+    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {
+        "draw_value": 0.0,
+        "moves_left_effect": 0.0,
+        "moves_left_slope": 0.0027,
+        "moves_left_threshold": 0.8,
+        "twofold_draw": False,
+    }
+
     @property
     def num_batches(self) -> int:
         """Batches in flight where one position is searched: each has a leaf at least."""
@@ -242,12 +221,6 @@ class SearchConfig:
             raise SettingsError(
                 f"search.forced_playouts is {self.forced_playouts}, which is for root_selection 'puct' and"
                 f" policy_target 'visits', not {self.root_selection!r} and {self.policy_target!r}: set it to 0."
-            )
-
-        if self.twofold_draw and self.exact_bounds:
-            raise SettingsError(
-                "search.twofold_draw is a guess, which search.exact_bounds would take for a proof: set one of them to"
-                " false."
             )
 
     @property

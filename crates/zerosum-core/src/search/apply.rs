@@ -17,12 +17,6 @@ impl<G: Game> Search<G> {
     pub fn apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), UsageError> {
         let Some(Batch { leaves, .. }) = self.in_flight.get(&ticket) else { return Err(not_in_flight(ticket)) };
         evaluations.check(leaves)?;
-        if self.config.moves_left_effect > 0.0 && evaluations.moves_left.is_none() {
-            return Err(UsageError(format!(
-                "moves_left_effect is {}, but the evaluator does not say how many moves are left",
-                self.config.moves_left_effect
-            )));
-        }
         let batch = self.in_flight.remove(&ticket).ok_or_else(|| not_in_flight(ticket))?;
         let Batch { leaves, paths, keys } = &batch;
         let pool = self.pool.as_ref().filter(|_| leaves.len() > LEAVES_PER_PART);

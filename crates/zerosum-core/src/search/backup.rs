@@ -2,10 +2,10 @@
 
 use super::arena::{Arena, NodeId};
 use super::config::SearchConfig;
-use super::node::{Estimate, result_of};
+use super::node::Estimate;
 use crate::game::{Player, ValueForFirst};
 
-/// Backs up an estimate, whose value is a utility, from the last node of `path` to the root.
+/// Backs up an estimate from the last node of `path` to the root.
 ///
 /// Bounds come first: a node that is proven, or becomes proven on the way, passes on its exact value instead.
 pub fn backup(arena: &mut Arena, config: &SearchConfig, path: &[NodeId], mut leaf: Estimate<ValueForFirst>) {
@@ -19,14 +19,13 @@ pub fn backup(arena: &mut Arena, config: &SearchConfig, path: &[NodeId], mut lea
         let node = &mut arena.nodes[*id as usize];
         if let Some(exact) = node.proven() {
             leaf.value = exact;
-            leaf.draw_share = 1.0 - result_of(exact.0, arena.draw_utility).abs();
+            leaf.draw_share = 1.0 - exact.0.abs();
         }
         node.add(leaf.value);
         if has_details {
             let details = &mut arena.details[*id as usize];
             details.squares += f64::from(leaf.value.0) * f64::from(leaf.value.0);
             details.draw_sum += f64::from(leaf.draw_share);
-            details.plies_left += f64::from(leaf.plies_left) + (path.len() - 1 - depth) as f64;
         }
     }
 }

@@ -148,7 +148,7 @@ mod tests {
 
     /// An estimate that identifies its position.
     fn value(number: u64) -> Estimate<ValueForMover> {
-        Estimate { value: ValueForMover(number as f32 / 1e6), draw_share: 0.0, plies_left: 0.0 }
+        Estimate { value: ValueForMover(number as f32 / 1e6), draw_share: 0.0 }
     }
 
     #[test]

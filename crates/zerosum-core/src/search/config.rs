@@ -88,20 +88,10 @@ pub struct SearchConfig {
     pub variance_prior: f32,
     /// Visits for which `variance_prior` counts.
     pub variance_prior_visits: f32,
-    /// Value of a draw for the root's player to move, in (−1, 1).
-    pub draw_value: f32,
-    /// Maximum bonus on Q for a shorter win or a longer loss; 0 is off.
-    pub moves_left_effect: f32,
-    /// That bonus per ply.
-    pub moves_left_slope: f32,
-    /// |Q| from which the bonus applies.
-    pub moves_left_threshold: f32,
     /// Whether mean probabilities of draws are kept, for reports.
     pub keep_draws: bool,
     /// Whether proven results act in selection, backup and policy targets, and end a search.
     pub exact_bounds: bool,
-    /// Whether a position below the root that occurred before in its game is a draw.
-    pub twofold_draw: bool,
     /// Whether the visits of a reused tree count towards the number of simulations.
     pub count_reused_visits: bool,
     /// K: maximum number of leaves of one tree in flight; 1 is the sequential algorithm.
@@ -122,11 +112,7 @@ pub struct SearchConfig {
 impl SearchConfig {
     /// Whether nodes keep further sums ([`Details`](super::node::Details)).
     pub fn has_details(&self) -> bool {
-        self.move_choice != MoveChoice::Visits
-            || self.variance_scale > 0.0
-            || self.draw_value != 0.0
-            || self.moves_left_effect > 0.0
-            || self.keep_draws
+        self.move_choice != MoveChoice::Visits || self.variance_scale > 0.0 || self.keep_draws
     }
 }
 
@@ -152,13 +138,8 @@ impl Default for SearchConfig {
             variance_scale: 0.0,
             variance_prior: 0.4,
             variance_prior_visits: 2.0,
-            draw_value: 0.0,
-            moves_left_effect: 0.0,
-            moves_left_slope: 0.0027,
-            moves_left_threshold: 0.8,
             keep_draws: false,
             exact_bounds: true,
-            twofold_draw: false,
             count_reused_visits: true,
             leaves_in_flight: 1,
             virtual_loss: 0.3,

@@ -19,21 +19,18 @@ pub struct Evaluations<'a> {
     pub values: &'a [f32],
     /// The probability of a draw for each leaf, in [0, 1], if the evaluator has it.
     pub draw_shares: Option<&'a [f32]>,
-    /// The expected number of plies until the game ends for each leaf, at least 0, if the evaluator has it.
-    pub moves_left: Option<&'a [f32]>,
 }
 
 impl<'a> Evaluations<'a> {
     /// Logits and values alone.
     pub fn new(logits: &'a [f32], values: &'a [f32]) -> Self {
-        Self { logits, values, draw_shares: None, moves_left: None }
+        Self { logits, values, draw_shares: None }
     }
 
-    /// The answer about one leaf, without its logits; a number that the evaluator does not have is 0.
+    /// The answer about one leaf, without its logits; the share of draws is 0 if the evaluator does not have it.
     pub(super) fn estimate(&self, leaf: usize) -> Estimate<ValueForMover> {
-        let of_leaf = |numbers: Option<&[f32]>| numbers.map_or(0.0, |numbers| numbers[leaf]);
-        let value = ValueForMover(self.values[leaf]);
-        Estimate { value, draw_share: of_leaf(self.draw_shares), plies_left: of_leaf(self.moves_left) }
+        let draw_share = self.draw_shares.map_or(0.0, |draw_shares| draw_shares[leaf]);
+        Estimate { value: ValueForMover(self.values[leaf]), draw_share }
     }
 
     /// Checks lengths and ranges.
@@ -51,7 +48,6 @@ impl<'a> Evaluations<'a> {
         }
         check_numbers("value", Some(self.values), leaves.len(), -1.0..=1.0)?;
         check_numbers("share of draws", self.draw_shares, leaves.len(), 0.0..=1.0)?;
-        check_numbers("number of moves left", self.moves_left, leaves.len(), 0.0..=f32::MAX)?;
         // A fold without a branch compiles to vector instructions.
         if self.logits.iter().fold(true, |are_finite, logit| are_finite & logit.is_finite()) {
             return Ok(());

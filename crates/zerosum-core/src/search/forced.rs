@@ -29,7 +29,7 @@ pub fn unforced_visits(
     let rank = |index: &usize| (children[*index].visits, priors[*index]);
     let most_visited = (0..children.len())
         .rev()
-        .filter(|index| !is_proven_loss(arena, config, &children[*index], root.player))
+        .filter(|index| !is_proven_loss(config, &children[*index], root.player))
         .max_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("no NaN among priors"));
     let unforced = |(index, child): (usize, &Node)| match most_visited {
         Some(best) if best != index => {

@@ -104,7 +104,7 @@ impl Halving {
     pub fn select(&mut self, config: &SearchConfig, arena: &Arena, num_simulations: u32) -> Option<usize> {
         let root = &arena.nodes[ROOT as usize];
         let children = arena.children_of(root);
-        self.survivors.retain(|index| !is_proven_loss(arena, config, &children[usize::from(*index)], root.player));
+        self.survivors.retain(|index| !is_proven_loss(config, &children[usize::from(*index)], root.player));
         if self.survivors.is_empty() {
             self.begin(config, arena, num_simulations);
         }
@@ -130,7 +130,7 @@ impl Halving {
         let children = arena.children_of(root);
         let order = self.order(config, arena);
         let mut moves: Vec<u16> = (0..children.len() as u16)
-            .filter(|index| !is_proven_loss(arena, config, &children[usize::from(*index)], root.player))
+            .filter(|index| !is_proven_loss(config, &children[usize::from(*index)], root.player))
             .collect();
         moves.sort_unstable_by(|a, b| order(*a, *b));
         moves.truncate(config.gumbel_actions.into());

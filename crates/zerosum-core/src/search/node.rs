@@ -24,15 +24,15 @@ pub enum NodeKind {
 /// Statistics of one visited position. Values are for the first player.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// Sum of the values, as utilities (see [`utility_of`]), backed up through this node.
+    /// Sum of the values backed up through this node.
     pub value_sum: f64,
     /// Number of values backed up: the node's own evaluation and its children's visits.
     pub visits: u32,
     /// `value_sum / visits`, or the exact value once it is proven.
     pub q: f32,
-    /// Lower bound of the exact result's utility.
+    /// Lower bound of the exact result.
     pub lower: f32,
-    /// Upper bound of the exact result's utility.
+    /// Upper bound of the exact result.
     pub upper: f32,
     /// First node of its block of children.
     pub first_child: NodeId,
@@ -73,7 +73,7 @@ impl Default for Node {
 }
 
 impl Node {
-    /// The exact result's utility, if the bounds are equal.
+    /// The exact result, if the bounds are equal.
     #[inline]
     pub fn proven(&self) -> Option<ValueForFirst> {
         (self.lower == self.upper).then_some(ValueForFirst(self.lower))
@@ -113,8 +113,6 @@ pub struct Details {
     pub squares: f64,
     /// Sum of the probabilities of a draw.
     pub draw_sum: f64,
-    /// Sum of the plies left, counted from this node.
-    pub plies_left: f64,
 }
 
 /// The estimate of a leaf: an evaluator's answer, or the numbers that are backed up.
@@ -124,33 +122,4 @@ pub struct Estimate<V> {
     pub value: V,
     /// The probability of a draw.
     pub draw_share: f32,
-    /// Plies until the game ends.
-    pub plies_left: f32,
-}
-
-/// The utility of a result for the first player, for whom a draw has `draw_utility`.
-pub fn utility_of(result: f32, draw_utility: f32) -> f32 {
-    result + draw_utility * (1.0 - result.abs())
-}
-
-/// The result with this utility for the first player: the inverse of [`utility_of`].
-pub fn result_of(utility: f32, draw_utility: f32) -> f32 {
-    let range = if utility >= draw_utility { 1.0 - draw_utility } else { 1.0 + draw_utility };
-    (utility - draw_utility) / range
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_follow_from_their_utilities() {
-        for draw_utility in [-0.9, -0.25, 0.0, 0.3, 0.7] {
-            assert_eq!([-1.0, 0.0, 1.0].map(|result| utility_of(result, draw_utility)), [-1.0, draw_utility, 1.0]);
-            for result in [-1.0, -0.5, 0.0, 0.5, 1.0] {
-                let back = result_of(utility_of(result, draw_utility), draw_utility);
-                assert!((back - result).abs() < 1e-6 && (result.fract() != 0.0 || back == result), "{result} {back}");
-            }
-        }
-    }
 }

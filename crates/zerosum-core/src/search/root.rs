@@ -3,7 +3,7 @@
 use super::arena::{Arena, ROOT};
 use super::config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig};
 use super::gumbel::{Halving, improved_logits, logits_of};
-use super::node::{Details, Node, NodeKind, result_of};
+use super::node::{Details, Node, NodeKind};
 use super::prior::prior_of;
 use crate::game::{Action, Player};
 
@@ -45,8 +45,6 @@ pub struct Root {
     pub draw_shares: Vec<f32>,
     /// The mean probability of a draw at the root; `None` unless a setting needs it.
     pub draw_share: Option<f32>,
-    /// The mean number of plies left after each move, NaN where N is 0; empty unless a setting needs it.
-    pub plies_left: Vec<f32>,
     /// The network's priors, without noise.
     pub priors: Vec<f32>,
     /// The network's value of the position after each move; the exact result where the game is over, NaN where the network was
@@ -81,8 +79,6 @@ pub struct Root {
     policy_target: PolicyTarget,
     /// Whether each move is excluded from play; empty if none is.
     is_barred: Vec<bool>,
-    /// Q as a utility, with the value of a draw: what the search maximises.
-    utilities: Vec<f32>,
     /// Lower confidence bounds of Q, −∞ for moves with few visits; empty unless the move is chosen by them.
     lower_confidence_bounds: Vec<f32>,
     /// The visits without the forced ones.
@@ -95,27 +91,16 @@ impl Root {
     pub(super) fn new(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32]) -> Self {
         let (sign, children) = (root.player.sign(), arena.children_of(root));
         let visits: Vec<u32> = children.iter().map(|child| child.visits).collect();
-        let result = |utility| result_of(utility, arena.draw_utility);
         let bounds = |child: &Node| match root.player {
             _ if !config.exact_bounds => (-1.0, 1.0),
-            Player::First => (result(child.lower), result(child.upper)),
-            Player::Second => (-result(child.upper), -result(child.lower)),
+            Player::First => (child.lower, child.upper),
+            Player::Second => (-child.upper, -child.lower),
         };
         let details = if config.has_details() { arena.details_of_children(root) } else { &[] };
         let mean = |sum: f64, node: &Node| (sum / f64::from(node.visits)) as f32;
-        let means =
-            |sum: fn(&Details) -> f64| details.iter().zip(children).map(|(of, child)| mean(sum(of), child)).collect();
-        let draw_shares: Vec<f32> = means(|details| details.draw_sum);
-        let expected = |node: &Node, draw_share: f32| match node.proven() {
-            Some(exact) => sign * result(exact.0),
-            None => sign * (node.q - arena.draw_utility * draw_share),
-        };
-        let q = |(index, child): (usize, &Node)| match child.visits {
-            0 => f32::NAN,
-            _ => expected(child, draw_shares.get(index).copied().unwrap_or(0.0)),
-        };
+        let q = |child: &Node| if child.visits == 0 { f32::NAN } else { sign * child.q };
         let net_value = |child: &Node| match child.kind {
-            NodeKind::Terminal => sign * result(child.lower),
+            NodeKind::Terminal => sign * child.lower,
             _ if child.is_evaluated() => sign * arena.net_value(child),
             _ => f32::NAN,
         };
@@ -125,17 +110,15 @@ impl Root {
         Self {
             actions: actions.to_vec(),
             unforced_visits: visits.clone(),
-            q: children.iter().enumerate().map(q).collect(),
-            utilities: children.iter().map(|child| if child.visits == 0 { -1.0 } else { sign * child.q }).collect(),
+            q: children.iter().map(q).collect(),
             lower_confidence_bounds: lower_confidence_bounds(config, children, details, sign),
-            plies_left: means(|details| details.plies_left),
             priors: priors.to_vec(),
             net_values: children.iter().map(net_value).collect(),
             lower: children.iter().map(|child| bounds(child).0).collect(),
             upper: children.iter().map(|child| bounds(child).1).collect(),
-            value: if root.visits == 0 { 0.0 } else { expected(root, draw_share.unwrap_or(0.0)) },
+            value: if root.visits == 0 { 0.0 } else { sign * root.q },
             net_value: sign * arena.net_value(root),
-            proven: root.proven().filter(|_| config.exact_bounds).map(|value| sign * result(value.0)),
+            proven: root.proven().filter(|_| config.exact_bounds).map(|value| sign * value.0),
             player: root.player,
             num_simulations: root.visits.saturating_sub(1),
             num_reused: 0,
@@ -147,7 +130,7 @@ impl Root {
             halving: Vec::new(),
             policy_target: config.policy_target,
             visits,
-            draw_shares,
+            draw_shares: details.iter().zip(children).map(|(of, child)| mean(of.draw_sum, child)).collect(),
             draw_share,
         }
     }
@@ -274,7 +257,7 @@ impl Root {
                 Some((is_left, gumbel)) => {
                     (2 * u32::from(*is_left) + u32::from(is_visited), gumbel + self.improved_logits[*index])
                 }
-                None => (visits, self.utilities[*index]),
+                None => (visits, if is_visited { self.q[*index] } else { -1.0 }),
             };
             let least = self.lower_confidence_bounds.get(*index).copied().unwrap_or(0.0);
             let may_be_played = !self.is_barred.get(*index).copied().unwrap_or(false);

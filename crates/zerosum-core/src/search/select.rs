@@ -62,18 +62,6 @@ fn child_q(config: &SearchConfig, child: &Node, node: &Node) -> (f32, f32) {
     (q - config.virtual_loss * in_flight / visits, visits)
 }
 
-/// The bonus on a visited child's Q for a shorter win or a longer loss (Leela Chess Zero's moves-left utility, with its linear
-/// factor alone). `plies_left` is the parent's mean.
-fn moves_left_utility(config: &SearchConfig, q: f32, child: &Node, details: &Details, plies_left: f64) -> f32 {
-    let weight = (q.abs() - config.moves_left_threshold) / (1.0 - config.moves_left_threshold);
-    if weight <= 0.0 || child.visits == 0 {
-        return 0.0;
-    }
-    let longer = (details.plies_left / f64::from(child.visits) - plies_left) as f32;
-    let effect = (config.moves_left_slope * longer).clamp(-config.moves_left_effect, config.moves_left_effect);
-    -q.signum() * effect * weight
-}
-
 /// The factor of c(s) for the spread of the values below a node (KataGo's dynamic variance-scaled cPUCT).
 #[cold]
 fn variance_factor(config: &SearchConfig, node: &Node, details: &Details) -> f32 {
@@ -90,8 +78,8 @@ fn variance_factor(config: &SearchConfig, node: &Node, details: &Details) -> f32
 
 /// Whether a child is proven to lose for `player`. Such a child is not visited while another move exists.
 #[inline]
-pub fn is_proven_loss(arena: &Arena, config: &SearchConfig, child: &Node, player: Player) -> bool {
-    child.lower == child.upper && config.exact_bounds && player.sign() * (child.lower - arena.draw_utility) < 0.0
+pub fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
+    child.lower == child.upper && config.exact_bounds && player.sign() * child.lower < 0.0
 }
 
 /// N(s): visits and leaves in flight.
@@ -100,8 +88,8 @@ pub fn visits_of(node: &Node) -> u32 {
     node.visits + u32::from(node.in_flight)
 }
 
-/// A node on the way down, with the terms that the scores of all its children share. Without `EXTRAS`, the rare settings
-/// (variance, moves left) are compiled out.
+/// A node on the way down, with the terms that the scores of all its children share. Without `EXTRAS` the variance is compiled
+/// out.
 pub struct Parent<'a, const EXTRAS: bool> {
     arena: &'a Arena,
     config: &'a SearchConfig,
@@ -109,35 +97,26 @@ pub struct Parent<'a, const EXTRAS: bool> {
     pub children: &'a [Node],
     /// c(s) · √N(s).
     pub rate: f32,
-    /// The mean number of plies left.
-    plies_left: f64,
 }
 
 impl<'a, const EXTRAS: bool> Parent<'a, EXTRAS> {
     #[inline]
     pub fn new(arena: &'a Arena, config: &'a SearchConfig, exploration: &ExplorationTable, id: NodeId) -> Self {
         let node = &arena.nodes[id as usize];
-        let (mut rate, mut plies_left) = (exploration.at(visits_of(node)), 0.0);
+        let mut rate = exploration.at(visits_of(node));
         if EXTRAS && config.variance_scale > 0.0 {
             rate *= variance_factor(config, node, &arena.details[id as usize]);
         }
-        if EXTRAS && config.moves_left_effect > 0.0 {
-            plies_left = arena.details[id as usize].plies_left / f64::from(node.visits.max(1));
-        }
-        Self { arena, config, node, children: arena.children_of(node), rate, plies_left }
+        Self { arena, config, node, children: arena.children_of(node), rate }
     }
 
     /// Q + U of a visited child; `None` if it is proven to lose.
     #[inline]
-    fn score(&self, index: usize, child: &Node, prior: f32) -> Option<f32> {
-        if is_proven_loss(self.arena, self.config, child, self.node.player) {
+    fn score(&self, child: &Node, prior: f32) -> Option<f32> {
+        if is_proven_loss(self.config, child, self.node.player) {
             return None;
         }
-        let (mut q, visits) = child_q(self.config, child, self.node);
-        if EXTRAS && self.config.moves_left_effect > 0.0 {
-            let details = &self.arena.details_of_children(self.node)[index];
-            q += moves_left_utility(self.config, q, child, details, self.plies_left);
-        }
+        let (q, visits) = child_q(self.config, child, self.node);
         Some(q + self.rate * prior / (1.0 + visits))
     }
 
@@ -174,7 +153,7 @@ fn best_child<const EXTRAS: bool>(parent: &Parent<'_, EXTRAS>) -> usize {
             continue;
         }
         visited_prior += prior;
-        if let Some(score) = parent.score(index, child, prior).filter(|score| *score > best_score) {
+        if let Some(score) = parent.score(child, prior).filter(|score| *score > best_score) {
             (best, best_score) = (index, score);
         }
     }
@@ -240,17 +219,20 @@ fn best_root_child<const EXTRAS: bool>(
     // All unvisited moves share one Q, so the one with the highest prior stands for them.
     let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
+        let is_visited = child.visits > 0 || child.in_flight > 0;
+        if is_visited {
+            visited_prior += *prior;
+        }
         if !is_searched(index) {
             continue;
         }
-        if child.visits == 0 && child.in_flight == 0 {
+        if !is_visited {
             if *prior > unvisited_prior {
                 (unvisited, unvisited_prior) = (index, *prior);
             }
             continue;
         }
-        visited_prior += *prior;
-        let Some(mut score) = parent.score(index, child, *prior) else { continue };
+        let Some(mut score) = parent.score(child, *prior) else { continue };
         if is_owed(child, *prior) {
             score = f32::INFINITY;
         }

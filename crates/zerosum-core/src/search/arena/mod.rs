@@ -47,8 +47,6 @@ pub struct Arena {
     /// Further sums of each node; empty unless the settings need them.
     pub details: Vec<Details>,
     has_details: bool,
-    /// Utility of a draw for the first player.
-    pub draw_utility: f32,
     max_bytes: u64,
     runs: Vec<u16>,
     /// Run indices count units of 2^run_shift words: one word, unless 32 bits are too few for that.
@@ -72,7 +70,6 @@ impl Arena {
             nodes: Vec::new(),
             details: Vec::new(),
             has_details,
-            draw_utility: 0.0,
             runs: Vec::new(),
             free_blocks: Vec::new(),
             free_runs: Vec::new(),

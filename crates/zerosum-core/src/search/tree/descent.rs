@@ -4,7 +4,7 @@ use super::{Noise, Tree};
 use crate::game::{Action, Game, Position};
 use crate::search::arena::{NodeId, ROOT};
 use crate::search::config::{RootSelection, SearchConfig};
-use crate::search::node::{Estimate, NodeKind, utility_of};
+use crate::search::node::{Estimate, NodeKind};
 use crate::search::root::StopReason;
 use crate::search::select::{ExplorationTable, select_child, select_root_child};
 
@@ -67,11 +67,11 @@ impl<G: Game> Tree<G> {
                 }
                 NodeKind::Fresh => {
                     let position = follow(game, &self.position, &mut position, &mut self.line);
-                    if let Some(result) = result_of_leaf(game, config, &position).filter(|_| id != ROOT) {
-                        let utility = utility_of(result, self.arena.draw_utility);
+                    if let Some(outcome) = position.outcome(game).filter(|_| id != ROOT) {
+                        let result = outcome.result.0;
                         let node = &mut self.arena.nodes[id as usize];
                         node.kind = NodeKind::Terminal;
-                        (node.lower, node.upper) = (utility, utility);
+                        (node.lower, node.upper) = (result, result);
                         break;
                     }
                     let node = &mut self.arena.nodes[id as usize];
@@ -118,9 +118,7 @@ impl<G: Game> Tree<G> {
         }
         let node = &self.arena.nodes[id as usize];
         let value = node.proven().expect("only proven nodes end the descent");
-        let plies_left = self.arena.details.get(id as usize).map_or(0.0, |details| details.plies_left);
-        let plies_left = (plies_left / f64::from(node.visits.max(1))) as f32;
-        self.finish_simulation(config, Estimate { value, draw_share: 0.0, plies_left });
+        self.finish_simulation(config, Estimate { value, draw_share: 0.0 });
         Descent::Settled
     }
 }
@@ -136,10 +134,4 @@ fn follow<G: Game>(
     let mut position = reached.take().unwrap_or_else(|| root.clone());
     line.drain(..).for_each(|action| position.play(game, action));
     position
-}
-
-/// The first player's result of a position below the root where the game ends, or a twofold repetition counts as a draw.
-fn result_of_leaf<G: Game>(game: &G, config: &SearchConfig, position: &Position<G::State>) -> Option<f32> {
-    let is_twofold = || config.twofold_draw && game.num_repetitions(&position.state) > 0;
-    position.outcome(game).map(|outcome| outcome.result.0).or_else(|| is_twofold().then_some(0.0))
 }

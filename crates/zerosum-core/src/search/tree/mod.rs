@@ -111,8 +111,7 @@ impl<G: Game> Tree<G> {
         self.forget_search();
     }
 
-    /// Makes a legal move at the root. With `keep` the subtree stays, unless `draw_value` is set and the player to move changes:
-    /// then draws have another value.
+    /// Makes a legal move at the root. With `keep` the subtree stays.
     pub fn advance(&mut self, game: &G, action: Action, keep: bool) {
         let root = &self.arena.nodes[ROOT as usize];
         let child = match root.kind {
@@ -120,9 +119,7 @@ impl<G: Game> Tree<G> {
             _ => None,
         };
         let child = child.map(|index| root.first_child + index as NodeId);
-        let player = root.player;
         self.position.play(game, action);
-        let keep = keep && (self.arena.draw_utility == 0.0 || game.player(&self.position.state) == player);
         self.forget_search();
         match child.filter(|id| keep && self.arena.nodes[*id as usize].is_evaluated()) {
             Some(id) => {
@@ -153,7 +150,6 @@ impl<G: Game> Tree<G> {
         let reused = if counts_reused { 0 } else { self.reused_visits };
         self.target_visits = (1 + num_simulations).saturating_add(reused);
         self.noise = noise;
-        self.arena.draw_utility = game.player(&self.position.state).sign() * config.draw_value;
         self.stop_reason = (!self.position.has_move(game)).then_some(StopReason::GameOver);
         if root.kind == NodeKind::Expanded {
             self.prepare_root(config);
@@ -221,11 +217,7 @@ impl<G: Game> Tree<G> {
             self.root_priors = priors.to_vec();
             self.prepare_root(config);
         }
-        let value = ValueForFirst(net_value.0 + self.arena.draw_utility * estimate.draw_share);
-        self.finish_simulation(
-            config,
-            Estimate { value, draw_share: estimate.draw_share, plies_left: estimate.plies_left },
-        );
+        self.finish_simulation(config, Estimate { value: net_value, draw_share: estimate.draw_share });
     }
 
     /// Takes a leaf back: it can be met again.
