@@ -113,7 +113,7 @@ class SearchConfig:
     move_choice: Literal["visits", "lcb"] = setting(
         "visits",
         "move to play after a search by PUCT: 'visits', the most visited, or 'lcb', the one with the highest lower"
-        " confidence bound of Q (Leela Zero, KataGo; no gain in 300 games of Connect Four)",
+        " confidence bound of Q (Leela Zero, KataGo; +20 ± 21 Elo in three games, docs/log.md)",
     )
     lcb_deviations: float = setting(
         5.0,
@@ -131,7 +131,7 @@ class SearchConfig:
     variance_scale: float = setting(
         0.0,
         "strength of variance-scaled PUCT: c(s) is multiplied by 1 + variance_scale * (standard deviation of the"
-        " values below s / variance_prior - 1) (KataGo: 0.85; no gain in 300 games of Connect Four); 0 for none",
+        " values below s / variance_prior - 1) (KataGo: 0.85; +8 ± 26 Elo in three games, docs/log.md); 0 for none",
         low=0.0,
         high=1.0,
     )
