@@ -172,7 +172,7 @@ def test_what_the_docs_teach_is_public_and_documented() -> None:
 
 
 def test_the_page_of_settings_is_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: False)  # whose defaults are others
+    monkeypatch.setattr("zerosum.run.defaults.uses_gpu", lambda: False)  # whose defaults are others
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     assert page == settings_page.page(), "write it anew: python -m zerosum.run.settings_page > docs/settings.md"
 

@@ -39,7 +39,7 @@ def test_defaults_fit_any_game(game) -> None:
 
 def test_actions_that_are_planes_of_squares_get_a_convolution() -> None:
     class Wide(DoubleMove):
-        board_shape = (1, 20)
+        board_shape, num_actions = (1, 20), 20
         has_action_planes = True
 
         def planes(self, state):
@@ -108,19 +108,40 @@ def test_go_is_learned_with_owners_and_openings() -> None:
 
 
 def test_a_gpu_gets_a_larger_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: False)
+    monkeypatch.setattr("zerosum.run.defaults.uses_gpu", lambda: False)
     on_cpu = [new_config(make(name), name).network for name in ("chess", "tictactoe")]
-    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: True)
+    monkeypatch.setattr("zerosum.run.defaults.uses_gpu", lambda: True)
     on_gpu = [new_config(make(name), name).network for name in ("chess", "tictactoe")]
     assert on_gpu[0].num_filters >= 2 * on_cpu[0].num_filters and on_gpu[0].num_blocks > on_cpu[0].num_blocks
     assert on_gpu[1] == on_cpu[1], "tic-tac-toe needs no more"
 
 
 def test_each_gpu_gets_two_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zerosum.run.config.uses_gpu", lambda: True)
+    monkeypatch.setattr("zerosum.run.defaults.uses_gpu", lambda: True)
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
     assert new_config(make("chess"), "chess").selfplay.num_workers == 16
+
+
+def filters_of(game: str, minutes: float, *overrides: str, cores: int = 2) -> int:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("zerosum.run.config.num_cores", lambda: cores)
+        patch.setattr("zerosum.run.defaults.uses_gpu", lambda: False)
+        return new_config(make(game), game, minutes=minutes, overrides=overrides).network.num_filters
+
+
+def test_the_budget_decides_the_number_of_filters() -> None:
+    """A larger network where the budget pays for enough positions (docs/log.md has the measurements)."""
+    for game in ("connect4", "go9", "chess", "shogi"):
+        filters = [filters_of(game, minutes) for minutes in (1, 5, 30, 60, 240, 1000, 10_000)]
+        assert filters == sorted(filters) and filters[0] == 32 and filters[-1] == 96
+    assert filters_of("go9", 30) < filters_of("connect4", 30), "its games are longer, and its board is larger"
+    assert filters_of("go9", 30, "search.num_simulations=64") >= filters_of("go9", 30)
+
+
+def test_cpu_minutes_are_those_of_one_core() -> None:
+    assert filters_of("connect4", 15, cores=4) == filters_of("connect4", 60, "training.clock=cpu", cores=4) == 64
+    assert filters_of("connect4", 15, "training.clock=cpu", cores=4) == 32
 
 
 def test_larger_games_get_larger_networks() -> None:

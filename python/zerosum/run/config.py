@@ -18,14 +18,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from zerosum._core import __version__
 from zerosum.base.errors import DataError, SettingsError, command_text, nearest
 from zerosum.base.settings import (
     FORMAT_VERSION,
     check,
     from_mapping,
+    num_cores,
     parse_value,
     read_settings,
     setting,
@@ -33,30 +32,17 @@ from zerosum.base.settings import (
 )
 from zerosum.cluster import ClusterConfig
 from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
-from zerosum.evaluators.device import num_devices, uses_gpu
-from zerosum.games import Rules, measure_game
+from zerosum.games import Rules
 from zerosum.games.python_game import split_name
 from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig
 from zerosum.replay import ReplayConfig
+from zerosum.run.defaults import default_settings, has_owners
 from zerosum.search import SearchConfig
-from zerosum.search.config import natural_noise_alpha
 from zerosum.selfplay import SelfplayConfig
 
 DEFAULT_MINUTES = 30.0
-CACHED_POSITIONS = 1 << 16
-"""Evaluations in the cache of each self-play worker."""
-LONGEST_OPENED_GAME = 80
-"""Longest mean length of random games, in plies, at which self-play opens games with random moves by default."""
-LONG_GAMES_OPENING_PLIES = 10
-"""Largest number of random opening moves in longer games, where games begin with them."""
-GO_OPENING_SHARE = 0.3
-"""Share of games that begin with random moves in games whose squares have owners (7x7 Go, docs/log.md)."""
-GPU_FILTERS, GPU_BLOCKS = 128, 4
-"""Smallest number of filters on a GPU, and number of blocks before the board's size is added (not measured)."""
-PAPER_TEMPERATURE_PLIES = 30
-"""Plies after which the paper's pseudocode stops drawing moves at random, in all of its games."""
 
 
 @dataclass(frozen=True)
@@ -324,22 +310,18 @@ def new_config(
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides, settings=settings)
     layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
-    budgets = [layer["training"]["minutes"] for layer in layers if "minutes" in layer.get("training", {})]
-    values = default_settings(game, minutes=budgets[-1] if budgets else DEFAULT_MINUTES)
+    training = {name: value for layer in layers for name, value in layer.get("training", {}).items()}
+    cores = 1 if training.get("clock") == "cpu" else num_cores()
+    values = default_settings(game, minutes=training.get("minutes") or DEFAULT_MINUTES, num_cores=cores)
     for layer in layers:
         _merge(values, layer)
     config = _from_values(name, preset, values)
-    if config.network.ownership_head and not _has_owners(game):
+    if config.network.ownership_head and not has_owners(game):
         raise SettingsError(
             f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
     return config
-
-
-def _has_owners(game: Rules) -> bool:
-    leaves, no_moves = game.encode([game.initial_state()]), np.zeros(2, np.int64)
-    return leaves.owners_after(np.empty(0, np.uint16), no_moves) is not None
 
 
 def asked_settings(
@@ -376,52 +358,6 @@ def asked_settings(
         if number is not None:
             asked.setdefault("training", {})[name] = number
     return asked
-
-
-def default_settings(game: Rules, *, minutes: float) -> dict[str, dict[str, Any]]:
-    """The default settings for a game's size and the given time, by section.
-
-    They are rules of thumb, measured on Connect Four and 7x7 Go (docs/log.md):
-
-    - Blocks: enough to see the whole board. Filters: as many as the time can train.
-    - Simulations: about fourteen visits for each legal move of a typical position, for which self-play has time while
-      the learner is busy.
-    - Temperature: the first half of a typical game, but not longer than in the paper.
-    - Openings: four games in five begin with random moves, at most 1.4 times as many as a random game has. Long games
-      begin in the initial position, except in Go, where three in ten begin with a few random moves: hundreds would
-      lead to positions that no player reaches.
-    - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
-    - On a GPU the network is larger, because a small one costs nearly as much there.
-    """
-    size = measure_game(game)
-    height, width = game.spec.board_shape
-    is_small = height * width <= 16
-    num_simulations = int(min(max(14 * size.legal_actions, 32), 200))
-    opens, on_gpu, has_owners = size.plies <= LONGEST_OPENED_GAME, uses_gpu(), _has_owners(game)
-    num_filters = 32 if is_small or minutes < 15 else 64 if minutes < 240 else 96
-    return {
-        "training": {"minutes": minutes},
-        "search": {
-            "num_simulations": num_simulations,
-            "root_noise_alpha": natural_noise_alpha(game),
-            "cache_positions": CACHED_POSITIONS,
-        },
-        "selfplay": {
-            # A run on a CPU measures the number of games; each GPU is busy with two large batches in turn.
-            **({"games_per_worker": 512, "num_workers": 2 * num_devices()} if on_gpu else {}),
-            "temperature_plies": min(max(2, round(size.plies / 2)), PAPER_TEMPERATURE_PLIES),
-            "opening_share": 0.8 if opens else GO_OPENING_SHARE if has_owners else 0.0,
-            "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,
-            "fast_simulations": max(num_simulations // 5, 8),
-        },
-        "network": {
-            "num_blocks": 2 if is_small else (GPU_BLOCKS if on_gpu else 2) + max(height, width) // 3,
-            "num_filters": num_filters if is_small or not on_gpu else max(GPU_FILTERS, num_filters),
-            "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
-            "ownership_head": has_owners,
-        },
-        "strength": {"opening_plies": 1 if is_small else 2},
-    }
 
 
 def parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -14,8 +14,11 @@ from typing import Any
 from zerosum._core import core_game_names
 from zerosum.base.settings import describe
 from zerosum.games import make
-from zerosum.run.config import DEFAULT_MINUTES, SECTIONS, default_settings, preset_names
+from zerosum.run.config import DEFAULT_MINUTES, SECTIONS, preset_names
+from zerosum.run.defaults import default_settings
 
+PAGE_CORES = 2
+"""Cores of the machine whose defaults the page has."""
 HEAD = """\
 # Settings
 
@@ -48,11 +51,15 @@ def _sections() -> Iterator[str]:
 
 def _by_game() -> Iterator[str]:
     """A table of `default_settings` by game, with the columns in which games differ."""
-    found = {name: _flat(default_settings(make(name), minutes=DEFAULT_MINUTES)) for name in core_game_names()}
+    found = {
+        name: _flat(default_settings(make(name), minutes=DEFAULT_MINUTES, num_cores=PAGE_CORES))
+        for name in core_game_names()
+    }
     names = [name for name in next(iter(found.values())) if len({str(values[name]) for values in found.values()}) > 1]
     yield "## Defaults by game\n"
     yield (
-        f"Without a preset these settings follow from the game's size, here for {DEFAULT_MINUTES:g} minutes on a CPU."
+        f"Without a preset these settings follow from the game's size, here for {DEFAULT_MINUTES:g} minutes on"
+        f" {PAGE_CORES} cores of a CPU."
         " Your own game gets them in the same way: `--dry-run` prints them.\n"
     )
     yield f"| game | {' | '.join(f'`{name}`' for name in names)} |"

@@ -1,0 +1,115 @@
+"""Default settings of a new run: they follow from the game's size, the budget and the machine.
+
+Measurements are in docs/log.md: Connect Four, 7x7 and 9x9 Go, chess.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zerosum.evaluators.device import num_devices, uses_gpu
+from zerosum.games import Rules, measure_game
+from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.weights import num_operations
+from zerosum.search.config import natural_noise_alpha
+from zerosum.selfplay import SelfplayConfig
+
+CACHED_POSITIONS = 1 << 16
+"""Evaluations in the cache of each self-play worker."""
+LONGEST_OPENED_GAME = 80
+"""Longest mean length of random games, in plies, at which self-play opens games with random moves by default."""
+LONG_GAMES_OPENING_PLIES = 10
+"""Largest number of random opening moves in longer games, where games begin with them."""
+GO_OPENING_SHARE = 0.3
+"""Share of games that begin with random moves in games whose squares have owners (7x7 Go, docs/log.md)."""
+GPU_FILTERS, GPU_BLOCKS = 128, 4
+"""Smallest number of filters on a GPU, and number of blocks before the board's size is added (not measured)."""
+PAPER_TEMPERATURE_PLIES = 30
+"""Plies after which the paper's pseudocode stops drawing moves at random, in all of its games."""
+MOST_SIMULATIONS = 200
+"""Most simulations of a full search."""
+FILTERS = {32: 0, 48: 0, 64: 0, 96: 480}
+"""Numbers of filters on a CPU, each with the least CPU-minutes for it (not measured)."""
+LEAST_POSITIONS = 80_000
+"""Positions that a budget should pay for before a network gets more filters. In 9x9 Go, 4x48 was stronger than 6x64 by
+199 Elo when 6x64 had learned from 23,000 positions, and by 83 Elo at some 37,000 (docs/log.md)."""
+OPERATIONS_PER_CPU_SECOND = 150e9
+"""Operations of a network in a CPU-second of a training, its learner included, if a simulation costs an evaluation:
+144e9 in 9x9 Go with 4x48, 197e9 with 6x64."""
+
+
+def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str, dict[str, Any]]:
+    """The default settings for a game's size, a budget and a machine, by section.
+
+    - Blocks: enough to see the whole board. Filters: as many as the budget can train (`_num_filters`).
+    - Simulations: about fourteen visits for each legal move of a typical position, for which self-play has time while
+      the learner is busy.
+    - Temperature: the first half of a typical game, but not longer than in the paper.
+    - Openings: four games in five begin with random moves, at most 1.4 times as many as a random game has. Long games
+      begin in the initial position, except in Go, where three in ten begin with a few random moves: hundreds would
+      lead to positions that no player reaches.
+    - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
+    - On a GPU the network is larger, because a small one costs nearly as much there.
+
+    Args:
+        game: The game.
+        minutes: The budget.
+        num_cores: Cores that work for it; 1 for a budget in CPU-minutes.
+    """
+    size = measure_game(game)
+    height, width = game.spec.board_shape
+    is_small = height * width <= 16
+    num_simulations = int(min(max(14 * size.legal_actions, 32), MOST_SIMULATIONS))
+    fast_simulations = max(num_simulations // 5, 8)
+    opens, on_gpu, owners = size.plies <= LONGEST_OPENED_GAME, uses_gpu(), has_owners(game)
+    network = {
+        "num_blocks": 2 if is_small else (GPU_BLOCKS if on_gpu else 2) + max(height, width) // 3,
+        "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
+        "ownership_head": owners,
+    }
+    if is_small:
+        num_filters = min(FILTERS)
+    elif on_gpu:
+        num_filters = GPU_FILTERS
+    else:
+        simulations = num_simulations + fast_simulations * (1 / SelfplayConfig().full_search_share - 1)
+        num_filters = _num_filters(game, network, simulations=simulations, cpu_minutes=minutes * num_cores)
+    return {
+        "training": {"minutes": minutes},
+        "search": {
+            "num_simulations": num_simulations,
+            "root_noise_alpha": natural_noise_alpha(game),
+            "cache_positions": CACHED_POSITIONS,
+        },
+        "selfplay": {
+            # A run on a CPU measures the number of games; each GPU is busy with two large batches in turn.
+            **({"games_per_worker": 512, "num_workers": 2 * num_devices()} if on_gpu else {}),
+            "temperature_plies": min(max(2, round(size.plies / 2)), PAPER_TEMPERATURE_PLIES),
+            "opening_share": 0.8 if opens else GO_OPENING_SHARE if owners else 0.0,
+            "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,
+            "fast_simulations": fast_simulations,
+        },
+        "network": {**network, "num_filters": num_filters},
+        "strength": {"opening_plies": 1 if is_small else 2},
+    }
+
+
+def has_owners(game: Rules) -> bool:
+    """Whether the squares of a finished game have owners, as in Go."""
+    leaves, no_moves = game.encode([game.initial_state()]), np.zeros(2, np.int64)
+    return leaves.owners_after(np.empty(0, np.uint16), no_moves) is not None
+
+
+def _num_filters(game: Rules, network: dict[str, Any], *, simulations: float, cpu_minutes: float) -> int:
+    """The most filters with which a budget pays for `LEAST_POSITIONS`, each with so many simulations."""
+    shape = NetworkShape.of(game.spec)
+    most_operations = 60 * cpu_minutes * OPERATIONS_PER_CPU_SECOND / (LEAST_POSITIONS * simulations)
+    fitting = [
+        filters
+        for filters, least_minutes in FILTERS.items()
+        if cpu_minutes >= least_minutes
+        and num_operations(NetworkConfig(**network, num_filters=filters), shape) <= most_operations
+    ]
+    return max(fitting, default=min(FILTERS))
