@@ -30,6 +30,9 @@ DEMO = (
     "zerosum evaluate runs/demo",
 )
 
+S3_SERVER = "0.12.0"
+"""The version of s3s-fs."""
+
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
@@ -44,7 +47,7 @@ LINKERS = {
 
 def main() -> None:
     """Run the task that the command line names."""
-    tasks = {"demo": demo, "test": test, "setup": setup, "oracles": oracles, "wheel": wheel}
+    tasks = {"demo": demo, "test": test, "setup": setup, "oracles": oracles, "s3-server": s3_server, "wheel": wheel}
     about = " ".join(f"{name}: {task.__doc__}" for name, task in tasks.items())
     parser = argparse.ArgumentParser(description=f"Set up zerosum in .venv and use it. {about}")
     parser.add_argument("task", choices=tasks)
@@ -123,6 +126,15 @@ def oracles() -> None:
     setup()
     say("Installing other people's rules into .venv")
     install("oracles")
+
+
+def s3_server() -> None:
+    """Build an S3 server (minutes), which the tests of object storage leave out without it."""
+    check_rust()
+    say("Building s3s-fs into target/s3s-fs")
+    words = ["cargo", "install", "--locked", "--features", "binary", "--root", str(ROOT / "target" / "s3s-fs")]
+    if run([*words, f"s3s-fs@{S3_SERVER}"]):
+        sys.exit("The S3 server could not be built: the reason is above.")
 
 
 def wheel() -> None:

@@ -22,6 +22,7 @@ ORDER = (
     "evaluators",
     "search",
     "replay",
+    "storage",
     "selfplay",
     "learner",
     "data_parallel",
@@ -43,7 +44,7 @@ ORDER = (
     "__main__",
 )
 
-TRAINING_HALF = {"replay", "selfplay", "learner", "data_parallel", "cluster", "run"}
+TRAINING_HALF = {"replay", "storage", "selfplay", "learner", "data_parallel", "cluster", "run"}
 
 # What importing a module leaves unloaded; "" is the package itself.
 NETWORK_LIBRARIES = {"torch", "openvino", "onnx", "onnxruntime"}
@@ -57,6 +58,7 @@ LIGHT = {
     "search": NETWORK_LIBRARIES,
     "network": NETWORK_LIBRARIES,
     "evaluators": NETWORK_LIBRARIES,
+    "storage": EVERY_LIBRARY,
     "selfplay.worker_process": EVERY_LIBRARY,
     "cluster": EVERY_LIBRARY,
     "run.training": {"ray"},

@@ -61,6 +61,13 @@ def train(
             help="Replay every game of the cluster through the rules, and repeat the searches of this share of games.",
         ),
     ] = None,
+    store: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="Keep a copy of the run at `s3://BUCKET/PREFIX`, now and later; `none` ends this.",
+        ),
+    ] = "",
     repeat: Annotated[
         int,
         typer.Option(
@@ -75,16 +82,23 @@ def train(
         ),
     ] = False,
 ) -> None:
-    """Learn a game from its rules alone, or from records; or continue a run (name it instead of the game)."""
+    """Learn a game from its rules alone, or from records; or continue a run (name it or its store, not the game)."""
     from zerosum.base.errors import SettingsError, command_text
     from zerosum.play.runs import runs_directory
     from zerosum.run.config import asked_settings, directory_name
     from zerosum.run.dry_run import dry_run as print_plan
     from zerosum.run.given_game import recorded_game
     from zerosum.run.training import train as train_run
+    from zerosum.storage import fetch_run, is_url, store_name
 
     if verify is not None and not cluster:
         raise SettingsError("--verify is for the games of a cluster: give --cluster, or leave it out.")
+    if store and repeat > 1:
+        raise SettingsError("--store is for one run: leave out --repeat, or store each run by a command of its own.")
+    if is_url(game):
+        run = run or runs_directory() / store_name(game)
+        fetch_run(game, run, report=print)
+        game = recorded_game(run)
     if run is None and (Path(game) / "config.toml").is_file():
         run, game = Path(game), recorded_game(Path(game))
     directory = run or runs_directory() / directory_name(game)
@@ -100,7 +114,16 @@ def train(
         print_plan(game, directory, preset=preset, asked=asked)
         return
     if repeat == 1:
-        train_run(game, directory, preset=preset, minutes=minutes, seed=seed, overrides=overrides, cluster=cluster)
+        train_run(
+            game,
+            directory,
+            preset=preset,
+            minutes=minutes,
+            seed=seed,
+            overrides=overrides,
+            cluster=cluster,
+            store=store,
+        )
         return
     runs = [directory.with_name(f"{directory.name}-{number}") for number in range(1, repeat + 1)]
     for number, path in enumerate(runs):

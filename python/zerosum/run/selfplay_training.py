@@ -46,6 +46,7 @@ from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.worker import num_trees
+from zerosum.storage import Mirror
 
 LATEST_START = 0.1
 """Share of the budget after which learning begins with fewer positions than `training.min_positions`."""
@@ -65,13 +66,15 @@ class SelfplayTraining:
         stop: threading.Event,
         *,
         cluster: str = "",
+        mirror: Mirror | None = None,
     ) -> None:
         """Open the run and continue it. Setting `stop` ends the training soon and cleanly.
 
-        Self-play is on the cluster at the address `cluster`, or on this machine if it is "".
+        Self-play is on the cluster at the address `cluster`, or on this machine if it is "". `mirror` copies the run
+        to object storage; it has only sealed games, so the games are sealed before each checkpoint.
         """
         self._directory, self._game, self._config, self._report = directory, game, config, report
-        self._stop = stop
+        self._stop, self._mirror = stop, mirror
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
         checkpoint, state, info = open_checkpoint(directory, game, config, report)
         self._measures = Measures(
@@ -351,6 +354,8 @@ class SelfplayTraining:
     def _save(self) -> None:
         """Save a checkpoint and the games it has learned from, if anything was learned since the last one."""
         self._budget.note_saved()
+        if self._mirror:
+            self._store.seal()
         if self._learner.step_number == self._saved_step:
             return
         self._store.sync()
@@ -372,6 +377,8 @@ class SelfplayTraining:
                 },
             )
         self._saved_step = self._learner.step_number
+        if self._mirror:
+            self._mirror.wake()
 
     def _rate(self, *, is_last: bool = False) -> None:
         """Measure the network that plays."""

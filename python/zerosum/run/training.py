@@ -8,6 +8,7 @@
         checkpoints/     networks and the learner's state
         metrics.csv      a row every few seconds; tensorboard/ has the same rows as events
         strength.jsonl   rating games of the checkpoints
+        store.json       the address of the run's copy in object storage, if it has one
         holder.lock      held by the process that trains
 
 `selfplay_training.py` learns from self-play, `record_training.py` from games that are there already.
@@ -34,6 +35,7 @@ from zerosum.run.given_game import GivenGame
 from zerosum.run.record_training import RecordTraining
 from zerosum.run.run_directory import hold, plan, write_config
 from zerosum.run.selfplay_training import SelfplayTraining
+from zerosum.storage import mirrored, require_store
 
 Report = Callable[[str], None]
 
@@ -49,6 +51,7 @@ def train(
     settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
     cluster: str = "",
+    store: str = "",
     report: Report = print,
 ) -> None:
     """Train an agent for a game in a run directory, from nothing or from where the run stopped.
@@ -66,6 +69,8 @@ def train(
         overrides: `section.name=value`, as on the command line; they take precedence over `settings`.
         cluster: Address of a Ray cluster that plays the games, `host:port` or `auto`; `local` for a new one on this
             machine. This process learns and writes the run. "" for self-play in this process.
+        store: Address of a copy of the run in object storage, `s3://BUCKET/PREFIX`, kept up to date during the
+            training. "" for where the run was stored before, if anywhere; "none" to store it no longer.
         report: Gets the progress, line by line.
 
     Raises:
@@ -86,14 +91,16 @@ def train(
 
     # Refuse what can be refused before the directory is made.
     _require_cluster(planned(), cluster)
+    require_store(store)
     with hold(directory), _stop_on_signals() as stop:
         config = planned()  # again, now that no other process can change the run
         write_config(directory, config)
         given.keep_source(directory, report=say)
         _describe(config, given.rules, directory, say)
-        with _repeatable_torch() if config.training.deterministic else contextlib.nullcontext():
+        repeatable = _repeatable_torch() if config.training.deterministic else contextlib.nullcontext()
+        with mirrored(directory, store, report=say) as mirror, repeatable:
             if config.training.source == "selfplay":
-                SelfplayTraining(directory, given.rules, config, say, stop, cluster=cluster).run()
+                SelfplayTraining(directory, given.rules, config, say, stop, cluster=cluster, mirror=mirror).run()
             else:
                 RecordTraining(directory, given.rules, config, say, stop).run()
 
