@@ -85,8 +85,6 @@ class ReferenceSearch:
             gumbel_visit_scale=float(number(config.gumbel_visit_scale)),
             gumbel_value_scale=float(number(config.gumbel_value_scale)),
             root_noise_total=float(number(config.root_noise_total)),
-            variance_scale=float(number(config.variance_scale)),
-            variance_prior=float(number(config.variance_prior)),
             lcb_deviations=float(number(config.lcb_deviations)),
         )
         self.cache: dict[tuple[bytes, ...], tuple[Sequence[float], Estimate]] = {}
@@ -382,18 +380,11 @@ class ReferenceSearch:
         return visits
 
     def _rate(self, node: Node) -> Any:
-        """c(s) * sqrt(N(s)), more where values vary, if that is asked for."""
+        """c(s) * sqrt(N(s))."""
         visits = node.visits + node.in_flight
         growth = math.log((1.0 + visits + self.config.c_base) / self.config.c_base)
         rate = self.config.c_init + self.config.c_factor * growth
-        if not self.config.variance_scale or node.visits < 2:
-            return self.number(rate) * np.sqrt(self.number(visits))
-        prior, prior_visits = self.config.variance_prior, self.config.variance_prior_visits
-        square = (node.value_sum / node.visits) ** 2
-        squares = max(node.squares, square * node.visits) + (square + prior * prior) * prior_visits
-        deviation = math.sqrt(max(squares / (node.visits + prior_visits - 1.0) - square, 0.0))
-        factor = self.number(1.0 + self.config.variance_scale * (deviation / prior - 1.0))
-        return self.number(rate) * np.sqrt(self.number(visits)) * factor
+        return self.number(rate) * np.sqrt(self.number(visits))
 
     def _lower_confidence_bounds(self) -> dict[int, Any]:
         """Q less some deviations of its mean, of the moves that were visited often enough."""

@@ -52,9 +52,6 @@ def random_config(generator: random.Random) -> SearchConfig:
         move_choice=generator.choice(["visits", "lcb"]),
         lcb_deviations=generator.choice([0.5, 5.0]),
         lcb_least_share=generator.choice([0.0, 0.15]),
-        variance_scale=generator.choice([0.0, 0.85]),
-        variance_prior=generator.choice([0.2, 0.4]),
-        variance_prior_visits=generator.choice([1.0, 2.0]),
         keep_draws=generator.random() < 0.5,
         exact_bounds=generator.random() < 0.5,
         reuse_tree=generator.random() < 0.5,
@@ -430,8 +427,7 @@ def test_misuse_is_told() -> None:
         ("gumbel_value_scale", 1.0, {"policy_target": "completed-q"}),
         ("gumbel_rescale", False, {"policy_target": "completed-q"}),
         ("move_choice", "lcb", {}),
-        ("variance_scale", 0.85, {}), ("variance_prior", 0.1, {"variance_scale": 0.85}),
-        ("variance_prior_visits", 50.0, {"variance_scale": 0.85}), ("keep_draws", True, {}),
+        ("keep_draws", True, {}),
     ],
 )  # fmt: skip
 def test_every_setting_acts(setting: str, value: Any, others: dict[str, Any]) -> None:

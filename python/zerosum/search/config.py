@@ -128,20 +128,6 @@ class SearchConfig:
         low=0.0,
         high=1.0,
     )
-    variance_scale: float = setting(
-        0.0,
-        "strength of variance-scaled PUCT: c(s) is multiplied by 1 + variance_scale * (standard deviation of the"
-        " values below s / variance_prior - 1) (KataGo: 0.85; +8 ± 26 Elo in three games, docs/log.md); 0 for none",
-        low=0.0,
-        high=1.0,
-    )
-    variance_prior: float = setting(
-        0.4,
-        "assumed standard deviation of the values below an unvisited node, for variance_scale (KataGo: 0.4)",
-        low=0.01,
-        high=1.0,
-    )
-    variance_prior_visits: float = setting(2.0, "weight of variance_prior, in visits (KataGo: 2)", low=1.0, high=1e6)
     keep_draws: bool = setting(False, "keep the probability of a draw below each move, for reports")
     exact_bounds: bool = setting(
         True,
@@ -203,6 +189,9 @@ class SearchConfig:
         "moves_left_slope": 0.0027,
         "moves_left_threshold": 0.8,
         "twofold_draw": False,
+        "variance_scale": 0.0,
+        "variance_prior": 0.4,
+        "variance_prior_visits": 2.0,
     }
 
     @property

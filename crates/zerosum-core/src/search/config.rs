@@ -82,12 +82,6 @@ pub struct SearchConfig {
     pub forced_playouts: f32,
     /// How the move to play is chosen.
     pub move_choice: MoveChoice,
-    /// c(s) is multiplied by 1 + `variance_scale` · (deviation of the values below s / `variance_prior` − 1); 0 is off.
-    pub variance_scale: f32,
-    /// Deviation of the values assumed of an unvisited node.
-    pub variance_prior: f32,
-    /// Visits for which `variance_prior` counts.
-    pub variance_prior_visits: f32,
     /// Whether mean probabilities of draws are kept, for reports.
     pub keep_draws: bool,
     /// Whether proven results act in selection, backup and policy targets, and end a search.
@@ -112,7 +106,7 @@ pub struct SearchConfig {
 impl SearchConfig {
     /// Whether nodes keep further sums ([`Details`](super::node::Details)).
     pub fn has_details(&self) -> bool {
-        self.move_choice != MoveChoice::Visits || self.variance_scale > 0.0 || self.keep_draws
+        self.move_choice != MoveChoice::Visits || self.keep_draws
     }
 }
 
@@ -135,9 +129,6 @@ impl Default for SearchConfig {
             policy_target: PolicyTarget::Visits,
             forced_playouts: 0.0,
             move_choice: MoveChoice::Visits,
-            variance_scale: 0.0,
-            variance_prior: 0.4,
-            variance_prior_visits: 2.0,
             keep_draws: false,
             exact_bounds: true,
             count_reused_visits: true,

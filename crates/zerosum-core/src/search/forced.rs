@@ -22,7 +22,7 @@ pub fn unforced_visits(
     priors: &[f32],
     forced_playouts: f32,
 ) -> Vec<u32> {
-    let Parent { node: root, children, rate, .. } = Parent::<true>::new(arena, config, exploration, ROOT);
+    let Parent { node: root, children, rate, .. } = Parent::new(arena, config, exploration, ROOT);
     let score = |index: usize, visits: u32| {
         root.player.sign() * children[index].q + rate * priors[index] / (1.0 + visits as f32)
     };

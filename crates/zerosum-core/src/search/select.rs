@@ -3,7 +3,7 @@
 use super::arena::{Arena, NodeId, ROOT};
 use super::config::{SearchConfig, UnvisitedValue};
 use super::forced::forced_visits;
-use super::node::{Details, Node};
+use super::node::Node;
 use super::prior::prior_of;
 use super::root_moves::RootMoves;
 use crate::game::Player;
@@ -62,20 +62,6 @@ fn child_q(config: &SearchConfig, child: &Node, node: &Node) -> (f32, f32) {
     (q - config.virtual_loss * in_flight / visits, visits)
 }
 
-/// The factor of c(s) for the spread of the values below a node (KataGo's dynamic variance-scaled cPUCT).
-#[cold]
-fn variance_factor(config: &SearchConfig, node: &Node, details: &Details) -> f32 {
-    let (visits, prior) = (f64::from(node.visits), f64::from(config.variance_prior));
-    if node.visits < 2 {
-        return 1.0;
-    }
-    let prior_visits = f64::from(config.variance_prior_visits);
-    let square = (node.value_sum / visits) * (node.value_sum / visits);
-    let squares = details.squares.max(square * visits) + (square + prior * prior) * prior_visits;
-    let deviation = libm::sqrt((squares / (visits + prior_visits - 1.0) - square).max(0.0));
-    (1.0 + f64::from(config.variance_scale) * (deviation / prior - 1.0)) as f32
-}
-
 /// Whether a child is proven to lose for `player`. Such a child is not visited while another move exists.
 #[inline]
 pub fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
@@ -88,9 +74,8 @@ pub fn visits_of(node: &Node) -> u32 {
     node.visits + u32::from(node.in_flight)
 }
 
-/// A node on the way down, with the terms that the scores of all its children share. Without `EXTRAS` the variance is compiled
-/// out.
-pub struct Parent<'a, const EXTRAS: bool> {
+/// A node on the way down, with the terms that the scores of all its children share.
+pub struct Parent<'a> {
     arena: &'a Arena,
     config: &'a SearchConfig,
     pub node: &'a Node,
@@ -99,15 +84,11 @@ pub struct Parent<'a, const EXTRAS: bool> {
     pub rate: f32,
 }
 
-impl<'a, const EXTRAS: bool> Parent<'a, EXTRAS> {
+impl<'a> Parent<'a> {
     #[inline]
     pub fn new(arena: &'a Arena, config: &'a SearchConfig, exploration: &ExplorationTable, id: NodeId) -> Self {
         let node = &arena.nodes[id as usize];
-        let mut rate = exploration.at(visits_of(node));
-        if EXTRAS && config.variance_scale > 0.0 {
-            rate *= variance_factor(config, node, &arena.details[id as usize]);
-        }
-        Self { arena, config, node, children: arena.children_of(node), rate }
+        Self { arena, config, node, children: arena.children_of(node), rate: exploration.at(visits_of(node)) }
     }
 
     /// Q + U of a visited child; `None` if it is proven to lose.
@@ -133,15 +114,7 @@ impl<'a, const EXTRAS: bool> Parent<'a, EXTRAS> {
 /// is the order of the edges.
 #[inline]
 pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &ExplorationTable, id: NodeId) -> usize {
-    if arena.details.is_empty() {
-        best_child(&Parent::<false>::new(arena, config, exploration, id))
-    } else {
-        best_child(&Parent::<true>::new(arena, config, exploration, id))
-    }
-}
-
-#[inline]
-fn best_child<const EXTRAS: bool>(parent: &Parent<'_, EXTRAS>) -> usize {
+    let parent = Parent::new(arena, config, exploration, id);
     let priors = parent.arena.priors_of(parent.node);
     let (mut best, mut best_score) = (usize::MAX, f32::NEG_INFINITY);
     let (mut visited_prior, mut unvisited) = (0.0_f32, parent.children.len());
@@ -192,11 +165,10 @@ pub fn select_root_child(
         value => value,
     };
     let is_plain = moves.allowed.is_empty() && moves.favoured.is_empty();
-    if arena.details.is_empty() && forced_playouts == 0.0 && is_plain {
-        let parent = Parent::<false>::new(arena, config, exploration, ROOT);
+    let parent = Parent::new(arena, config, exploration, ROOT);
+    if forced_playouts == 0.0 && is_plain {
         return best_root_child(&parent, unvisited_value, priors, |_| true, |_, _| false);
     }
-    let parent = Parent::<true>::new(arena, config, exploration, ROOT);
     let actions = arena.actions_of(parent.node);
     let has_favoured = moves.has_favoured(arena, config);
     let is_searched = |index: usize| {
@@ -208,8 +180,8 @@ pub fn select_root_child(
 }
 
 #[inline]
-fn best_root_child<const EXTRAS: bool>(
-    parent: &Parent<'_, EXTRAS>,
+fn best_root_child(
+    parent: &Parent<'_>,
     unvisited_value: UnvisitedValue,
     priors: &[f32],
     is_searched: impl Fn(usize) -> bool,
