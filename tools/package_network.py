@@ -30,6 +30,8 @@ MOST_BYTES = 4_000_000
 """Largest size of a network in the package."""
 BUDGET = {"minutes", "steps", "seed"}
 """Settings that the command does not have as `--set`."""
+OF_THE_MACHINE = {"num_filters"}
+"""Settings whose defaults depend on the machine, which the command always has."""
 
 
 def package(run: Path, name: str, *, date: str, rating: str = "", played: str = "") -> Path:
@@ -74,7 +76,7 @@ def _command(config: RunConfig) -> list[str]:
     for section in SECTIONS:
         values, defaults = asdict(getattr(config, section)), asdict(getattr(plain, section))
         for name, value in values.items():
-            if value != defaults[name] and name not in BUDGET:
+            if (value != defaults[name] or name in OF_THE_MACHINE) and name not in BUDGET:
                 words += ["--set", f"{section}.{name}={_text(value)}"]
     return words
 
