@@ -18,6 +18,7 @@ from zerosum.replay.game_store import GameStore
 from zerosum.run import gate as gate_module
 from zerosum.run.config import load_config
 from zerosum.run.gate import Gate, GateMatch
+from zerosum.run.report import describe
 from zerosum.run.training import train
 
 SETTINGS = (
@@ -88,6 +89,9 @@ def test_more_than_the_share_of_the_points_replaces_the_best(run: Path, monkeypa
     assert load_checkpoint(run).info.step == first == network_at(run).step
     assert judged.judge(second) is None, "half of the points"
     assert load_checkpoint(run).info.step == first
+    lines = list[str]()
+    describe(run, write=lines.append)
+    assert [line.split()[0] for line in lines if line.endswith("  the best, which plays")] == [f"step-{first:08d}.json"]
     assert judged.said[0] == f"      gate: step {first} replaces it: 55.2 of 100 points against step 0"
     assert judged.said[1] == f"      gate: step {second} does not replace it: 48 of 96 points against step {first}"
 

@@ -91,7 +91,7 @@ class Measures:
             # slow or the cache answers, would leave it unused.
             most = num_evaluations if math.isinf(budget.seconds_left) else math.inf
             if self._config.strength.budget_share > 0:
-                self._report(f"      the last checkpoint, step {step:,}, plays its rating games")
+                self._report(f"      step {step:,} plays the last rating games")
             self.strength.rate_last(step, evaluator, num_evaluations=most, seconds=seconds)
         self.mistakes.count(
             step,

@@ -20,7 +20,7 @@ from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES, split_name
 from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape, load_checkpoint
-from zerosum.network.checkpoint import DamagedCheckpointError, list_checkpoints, read_info
+from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
 from zerosum.play.bundled import is_bundled, read_card
 from zerosum.play.player import RANDOM, Contestant, Player, SearchContestant, load_player, rollouts
@@ -306,7 +306,9 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
             write_json(_figure_json("held_out", run=str(run), **asdict(found)))
     mistakes = Mistakes(run, None, config)
     say("  checkpoints, Elo with random play at 0" + (", mistakes in solved positions:" if mistakes.rates else ":"))
-    for path in list_checkpoints(run / "checkpoints"):
+    checkpoints = list_checkpoints(run / "checkpoints")
+    best = checkpoints_to_play(run / "checkpoints")[:1]
+    for path in checkpoints:
         step = int(path.stem.partition("-")[2])
         rating, rates = strength.ratings.get(player_name(step)), mistakes.of_step(step)
         line = f"    {path.name}  {'not rated' if rating is None else str(rating)}"
@@ -315,7 +317,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         if rates:
             mean, error = mean_rate(rates)
             line += f"  {mean:.1%} ± {error:.1%} at {rates[0].num_simulations} simulations"
-        say(line)
+        say(line + ("  the best, which plays" if [path] == best != checkpoints[-1:] else ""))
         for rate in rates:
             write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
     if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
