@@ -80,8 +80,9 @@ def test_other_players_play_random_games_and_a_game_that_is_over_has_its_owners(
     assert not without.knows_owners
     found, random = without.ownership(state, num_games=50), game.ownership(state, 50, 0)
     assert found is not None and random is not None and found.tolist() == random.tolist()
-    over = stones_stay.ownership(state_after(game, "C3 pass pass"), num_games=1)
-    assert over is not None and over.tolist() == [1.0] * 25, "all of the board is Black's"
+    for num_games in (0, 1):
+        over = stones_stay.ownership(state_after(game, "C3 pass pass"), num_games=num_games)
+        assert over is not None and over.tolist() == [1.0] * 25, "all of the board is Black's"
     chess = load_player(save_network(tmp_path / "chess", make("chess")))
     assert chess.ownership(chess.game.initial_state(), num_games=1) is None
     other_komi = make("go(size=5, komi=3.5)")

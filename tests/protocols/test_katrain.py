@@ -12,6 +12,7 @@ from typing import Any
 
 from analysis_client import strict
 from zerosum.games import make, state_after
+from zerosum.notation.go_status import judge
 
 
 class KaTrain:
@@ -81,7 +82,7 @@ class KaTrain:
 
 
 def test_katrain_plays_a_game(tmp_path: Path) -> None:
-    """A short game of 9×9 with rollouts, alternatives, a region, pondering that is broken off, and a new game."""
+    """A short game of 9×9 with the packaged network, alternatives, a region, broken-off pondering and a new game."""
     client = KaTrain(f'cd "{tmp_path}" && exec "{sys.executable}" -m zerosum analyse --json-lines')
     moves: list[list[str]] = []
     for ply in range(8):
@@ -102,9 +103,9 @@ def test_katrain_plays_a_game(tmp_path: Path) -> None:
         client.send({"action": "terminate", "terminateId": query})
     assert client.result(ponder)["rootInfo"]["visits"] > 1
     last = client.result(client.request([*moves, ["B", "pass"], ["W", "pass"]], priority=1))
-    game = make("go(size=9, komi=6.5, superko=simple)")
+    game = make("go(size=9, komi=6.5, superko=simple, scoring=territory)")
     played = state_after(game, " ".join(text for _, text in [*moves, ["B", "pass"], ["W", "pass"]]))
-    assert last["rootInfo"]["scoreLead"] == game.score(played)
+    assert last["rootInfo"]["scoreLead"] == judge(game, played).score()
     assert client.process.stdin is not None
     client.process.stdin.close()
     assert client.process.wait() == 0
@@ -113,4 +114,4 @@ def test_katrain_plays_a_game(tmp_path: Path) -> None:
     assert client.process.stdout is not None and client.process.stderr is not None
     client.process.stdout.close()
     client.process.stderr.close()
-    assert "playing with uniform priors and rollouts" in client.errors
+    assert "Playing with the network go9 that comes with zerosum" in client.errors

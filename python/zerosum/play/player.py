@@ -130,8 +130,9 @@ class Player:
         The network's ownership head tells it, or without one `num_games` random games, always the same. If the game is
         over, the squares have their owners. None in a game whose squares have no owners.
         """
-        if self._ownership is None or self.game.ending(state) is not None:
-            owners = self.game.ownership(state, num_games, 0)
+        is_over = self.game.ending(state) is not None
+        if self._ownership is None or is_over:
+            owners = self.game.ownership(state, 1 if is_over else num_games, 0)
             return None if owners is None else owners.astype(np.float64)
         mine: NDArray[np.float64] = self._ownership.owners(self.game.encode([state]).planes())[0]
         return mine if self.game.player(state) == 0 else -mine
