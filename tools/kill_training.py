@@ -93,12 +93,13 @@ class Marks:
     the checkpoint that it has saved last (`SAVED`).
     """
 
-    GAMES, SAVED = len(PHASES), len(PHASES) + 1
+    GAMES, SAVED = -2, -1
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, phases: Sequence[str] = PHASES) -> None:
         """Share the file, which is made if need be."""
+        self._phases = phases
         if not path.exists():
-            path.write_bytes(bytes(8 * (self.SAVED + 1)))
+            path.write_bytes(bytes(8 * (len(phases) + 2)))
         with path.open("r+b") as file:
             self._numbers = memoryview(mmap.mmap(file.fileno(), 0)).cast("q")
         self._lock = threading.Lock()
@@ -114,16 +115,23 @@ class Marks:
     @property
     def under_way(self) -> list[str]:
         """The phases that some thread is in."""
-        return [phase for index, phase in enumerate(PHASES) if self[index]]
+        return [phase for index, phase in enumerate(self._phases) if self[index]]
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Mark it as under way."""
-        self.add(PHASES.index(name), 1)
+        index = self._phases.index(name)
+        self.add(index, 1)
         try:
             yield
         finally:
-            self.add(PHASES.index(name), -1)
+            self.add(index, -1)
+
+    def wait_for(self, phase: str, process: subprocess.Popen[Any], *, longest_s: float) -> None:
+        """Return when the phase is under way or the process has ended, or after this time."""
+        until = time.monotonic() + longest_s
+        while phase not in self.under_way and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.0002)
 
 
 def train_marked(path: Path, words: Sequence[str]) -> None:
@@ -207,7 +215,7 @@ def look(run: Path) -> Found:
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory, "games")
         if (run / "games").exists():
-            shutil.copytree(run / "games", copy, copy_function=_link_shard)
+            shutil.copytree(run / "games", copy, copy_function=link_shard)
         store = GameStore(copy, report=messages.append)
         records = list(store.recent(1 << 60))
         running = {game_id: [ply.action for ply in game.plies] for game_id, game in store.running.items()}
@@ -223,7 +231,7 @@ def look(run: Path) -> Found:
     )
 
 
-def _link_shard(source: str, target: str) -> None:
+def link_shard(source: str, target: str) -> None:
     """Link a shard instead of copying it: shards never change."""
     if source.endswith(".parquet"):
         os.link(source, target)
@@ -276,7 +284,7 @@ def _faults_of_games(
         yield f"{len(after.records) - len(new)} finished games are there twice"
     if lost := old.keys() - new.keys():
         yield f"finished games are lost: {sorted(lost)}"
-    if changed := [i for i in old.keys() & new.keys() if _bits(old[i]) != _bits(new[i])]:
+    if changed := [i for i in old.keys() & new.keys() if bits(old[i]) != bits(new[i])]:
         yield f"finished games have changed: {sorted(changed)}"
     if len(new) - len(old) < num_new:
         yield f"of {num_new} games that were finished {len(new) - len(old)} are there"
@@ -291,21 +299,23 @@ def _faults_of_games(
         if now[: len(moves)] != (moves[: len(now)] if is_anew else moves):
             yield f"game {game_id} had the moves {moves}, and has {now}"
     for game_id in new.keys() - old.keys():
-        if fault := _against_the_rules(game, new[game_id]):
+        if fault := against_the_rules(game, new[game_id]):
             yield f"game {game_id} {fault}"
 
 
-def _bits(record: GameRecord) -> list[object]:
+def bits(record: GameRecord) -> list[object]:
+    """All of a record, to be compared."""
     return [value.tobytes() if isinstance(value, np.ndarray) else value for value in vars(record).values()]
 
 
-def _against_the_rules(game: Rules, record: GameRecord) -> str:
+def against_the_rules(game: Rules, record: GameRecord, *, to_the_end: bool = True) -> str:
+    """What is wrong with a game, or ""; games of people end by resignation, too, so not all go `to_the_end`."""
     state = start_state(game, record.start)
     for index, action in enumerate(record.plies["action"].tolist()):
         if action not in game.legal_actions(state) or record.plies["player"][index] != game.player(state):
             return f"has an illegal move at ply {index}"
         state = game.play(state, action)
-    is_end = (record.outcome, record.ending) == (game.outcome(state), game.ending(state))
+    is_end = not to_the_end or (record.outcome, record.ending) == (game.outcome(state), game.ending(state))
     return "" if is_end else "has another end than its moves"
 
 
@@ -365,16 +375,10 @@ def live(words: Sequence[str], folder: Path, *, aim: str, after_s: float, draw: 
         command = [sys.executable, __file__, "--marked", str(marks_path), *words]
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         try:
-
-            def wait_for(phase: str, longest: float) -> None:
-                until = time.monotonic() + longest
-                while phase not in marks.under_way and process.poll() is None and time.monotonic() < until:
-                    time.sleep(0.0002)
-
             if aim != "opening":
-                wait_for("self-play", LONGEST_START_S)
+                marks.wait_for("self-play", process, longest_s=LONGEST_START_S)
                 time.sleep(after_s * draw())
-            wait_for(aim, LONGEST_START_S if aim == "opening" else LONGEST_WAIT_S)
+            marks.wait_for(aim, process, longest_s=LONGEST_START_S if aim == "opening" else LONGEST_WAIT_S)
             time.sleep(LONGEST_AIM_S.get(aim, 0.01) * draw())
         finally:
             process.kill()
@@ -494,7 +498,7 @@ def result(run: Path) -> dict[str, Any]:
         files[path.name] = body
     for path in run.glob("games/journal-*.bin"):
         journal = parse_journal(path.read_bytes())
-        files[path.name] = [sorted(journal.running), *(_bits(record) for record in journal.finished)]
+        files[path.name] = [sorted(journal.running), *(bits(record) for record in journal.finished)]
     matches = [json.loads(line) for line in (run / "strength.jsonl").read_text().splitlines()]
     files["strength.jsonl"] = [{**match, "seconds": 0} for match in matches]
     for pattern in ("mistakes.jsonl", "gate.jsonl", "checkpoints/best"):
