@@ -138,7 +138,7 @@ def import_(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="PGN, SGF, KIF, KI2 or CSA files; a directory for all such files in it, `-` for standard input.",
+            help="PGN, SGF, KIF, KI2, CSA or HCPE3 files; a directory for all those in it, `-` for standard input.",
             show_default=False,
         ),
     ],
@@ -151,7 +151,7 @@ def import_(
         typer.Option(help="The game of a new run, with options in brackets; that of the first record by default."),
     ] = "",
     format: Annotated[
-        str, typer.Option(help="`pgn`, `sgf`, `kif` or `csa`; detected by name or content by default.")
+        str, typer.Option(help="`pgn`, `sgf`, `kif`, `csa` or `hcpe3`; by name or content by default.")
     ] = "",
 ) -> None:
     """Import games of people or programs into a run, with results and evaluations, to learn from them."""

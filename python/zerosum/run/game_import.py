@@ -27,16 +27,19 @@ from zerosum.notation.sgf import MOVE_OPTIONS
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
 from zerosum.replay.shards import MANIFEST, read_manifest, read_shard
+from zerosum.run import hcpe3
 from zerosum.run.config import game_name, load_config
 from zerosum.run.imported_game import ILLEGAL, ImportedGame, RefusedGameError, imported
 from zerosum.run.record_index import RecordIndex, digest_of
 from zerosum.run.run_directory import RECORDS, RECORDS_INDEX, hold
 
+SUFFIXES = READ_SUFFIXES | {f".{hcpe3.FORMAT}": hcpe3.FORMAT}
 STDIN = "-"
 GAMES_PER_SHARD = 4096
 DOUBLE = "double"
 CUT_OFF = "cut off"
 TAIL_SIZE = 4096
+CHUNK = 1 << 16
 PGN_END = re.compile(rb"(?:1-0|0-1|1/2-1/2|\*)\s*(?:\{[^{}]*\}\s*|;[^\n]*\s*)*\Z")
 """The result after the last moves, and comments."""
 MOST_WARNINGS = 20
@@ -90,11 +93,11 @@ def import_games(
     or is a double: another game of the run has the same start, moves and result.
 
     Args:
-        files: PGN, SGF, KIF, KI2 or CSA files; a directory stands for all such files in its tree, "-" for standard
+        files: PGN, SGF, KIF, KI2, CSA or HCPE3 files; a directory stands for all of them in its tree, "-" for standard
             input.
         run: The run directory; made if it does not exist.
         game: The game of a new run; that of the first record if not given.
-        format: "pgn", "sgf", "kif" or "csa"; detected for each file if None.
+        format: "pgn", "sgf", "kif", "csa" or "hcpe3"; detected for each file if None.
         complain: Gets a sentence for each refused game or file, and for each warning.
         report: Gets a line about the work.
         progress: Gets the progress.
@@ -167,10 +170,10 @@ def _expanded(files: Sequence[str | Path], complain: Callable[[str], None], coun
         if file == STDIN or not Path(file).is_dir():
             yield file
             continue
-        found = sorted(path for path in Path(file).rglob("*") if path.suffix.lower() in READ_SUFFIXES)
+        found = sorted(path for path in Path(file).rglob("*") if path.suffix.lower() in SUFFIXES)
         if not found:
             counts.num_failed_files += 1
-            complain(f"{file} contains no game files: expected {', '.join(READ_SUFFIXES)}.")
+            complain(f"{file} contains no game files: expected {', '.join(SUFFIXES)}.")
         yield from map(str, found)
 
 
@@ -202,8 +205,8 @@ class _Importer:
             with _opened(file) as stream:
                 tail = _Tail(stream)
                 if format is None and file != STDIN:
-                    format = READ_SUFFIXES.get(Path(file).suffix.lower())
-                for record, is_last in _with_last(read_raw_games(cast("IO[bytes]", tail), format=format)):
+                    format = SUFFIXES.get(Path(file).suffix.lower())
+                for record, is_last in _with_last(_records(cast("IO[bytes]", tail), format)):
                     for warning in record.warnings:
                         num_warnings += 1
                         if num_warnings <= MOST_WARNINGS:
@@ -236,7 +239,8 @@ class _Importer:
                 raise RefusedGameError(DOUBLE, f"its start, moves and result are those of the game at {known}")
         except RefusedGameError as error:
             self.counts.refused[error.kind] += 1
-            line = "" if str(error).startswith("line ") else f"line {record.line}: "
+            unit = "game" if record.format == hcpe3.FORMAT else "line"
+            line = "" if str(error).startswith("line ") else f"{unit} {record.line}: "
             self.complain(f"{place}, {line}{error}; the game is not imported.")
             return
         self._keep(game, rules, digest, origin)
@@ -278,6 +282,13 @@ class _Importer:
 
 def _opened(file: str) -> IO[bytes]:
     return sys.stdin.buffer if file == STDIN else Path(file).open("rb")
+
+
+def _records(stream: IO[bytes], format: str | None) -> Iterator[Record]:
+    """The games of a file, with the moves as in the file."""
+    if format == hcpe3.FORMAT:
+        return hcpe3.parse(iter(lambda: stream.read(CHUNK), b""))
+    return read_raw_games(stream, format=format)
 
 
 def _with_last(records: Iterator[Record]) -> Iterator[tuple[Record, bool]]:

@@ -1,14 +1,15 @@
 """A game from a record file as one to learn from: moves by the run's rules, result and evaluations.
 
 Each ply is marked `PlyFlag.RECORDED` and has the played move as its policy target, or the shares of moves that an
-engine compared (`generation.py`). If the record has an evaluation of the position, it becomes the search value, and the
-ply is also marked `PlyFlag.EVALUATED`:
+engine compared (`generation.py`, `hcpe3.py`). If the record has an evaluation of the position, it becomes the search
+value, and the ply is also marked `PlyFlag.EVALUATED`:
 
     PGN  [%eval 0.31], [%eval #-3]   after a move, for White: the position after the move
     PGN  +0.31/12, -M5/20            after a move, for the mover, as match programs write: the position before it
     SGF  SBKV[54.2]                  Black's win rate in percent, after a move
     KIF  #評価値=120                 centipawns for Black, after a move
     CSA  '** 120 ...                 centipawns for Black, after a move
+    HCPE3                            centipawns for the mover, before a move (`hcpe3.py`)
 
 `GameHeader.settings_hash` is the place that the game was read from.
 """
@@ -29,6 +30,7 @@ from zerosum.notation import Move, Record
 from zerosum.notation.legality import NOTATIONS, options_of, parse_move
 from zerosum.notation.sgf import MOVE_OPTIONS
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
+from zerosum.run import hcpe3
 
 OWN_SCORE = re.compile(r"([+-]?)(?:(\d{1,5}\.\d{1,3})|M(\d{1,4}))/\d{1,4}\b", re.ASCII)
 CENTIPAWNS = re.compile(r"(?:#評価値=|\*\* )([+-]?\d{1,7})\b", re.ASCII)
@@ -67,7 +69,8 @@ class ImportedGame:
     opening_plies: int = 0
     """Random moves at the beginning, which have no policy target."""
     shares: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
-    """By ply, the share of each move in the policy target; the other plies have the move that was played."""
+    """By ply, the share of each move in the policy target, which is missing if there are none; the other plies have the
+    move that was played."""
 
     def record(self, game: Rules, *, game_id: int, origin: str) -> GameRecord:
         """The game as a store keeps it."""
@@ -143,11 +146,13 @@ def imported(record: Record, game: Rules) -> ImportedGame:
     try:
         state = start_state(game, record.start)
         start = game.position_text(state) or ""
-        notation = NOTATIONS[record.format]
+        notation = NOTATIONS.get(record.format)
         known = notation if notation in game.notations else None
-        actions, players = [], []
+        actions, players, shares = [], [], {}
         for number, move in enumerate(record.moves, start=1):
             action = parse_move(game, state, move, number, known)
+            if record.format == hcpe3.FORMAT:
+                shares[number - 1] = hcpe3.shares_of(dict(move.properties)[hcpe3.VISITS], state, game)
             actions.append(action)
             players.append(game.player(state))
             state = game.play(state, action)
@@ -164,6 +169,7 @@ def imported(record: Record, game: Rules) -> ImportedGame:
         values=_values(record.moves, players, coefficient_of(game.spec.name)),
         outcome=float(record.result),
         ending=record.ending or (game.ending(state) if outcome is not None else None) or "",
+        shares=shares,
     )
 
 
@@ -178,6 +184,9 @@ def _values(moves: tuple[Move, ...], players: list[int], coefficient: int) -> ND
         if own is not None:
             sign = -1.0 if own[1] == "-" else 1.0
             values[ply] = sign if own[3] else sign * value_of(100 * float(own[2]), coefficient)
+        searched = dict(move.properties)
+        if searched.get(hcpe3.VISITS):
+            values[ply] = value_of(float(searched[hcpe3.EVALUATION]), coefficient)
     return values
 
 
