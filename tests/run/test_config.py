@@ -250,10 +250,10 @@ def test_retired_settings_are_read_with_their_defaults_and_refused_with_others(t
         for section, config_type in SECTIONS.items()
         for name, default in getattr(config_type, RETIRED, {}).items()
     ]
-    assert {"search", "network", "learner"} == {section for section, *_ in retired}
+    assert {"search", "network", "learner", "selfplay"} == {section for section, *_ in retired}
     for section, name, default in retired:
         for value, is_read in ((default, True), (not default if isinstance(default, bool) else 0.5, False)):
-            line = f"[{section}]\n{name} = {json.dumps(value)}\n"
+            line = f"[{section}]\n" + (f"{name} = {json.dumps(value)}\n" if value is not None else "")
             path.write_text(dump_config(config).replace(f"[{section}]\n", line), encoding="utf-8")
             if is_read:
                 assert load_config(path) == config

@@ -36,6 +36,8 @@ SETTINGS = (
     "search.num_simulations=8",
     "selfplay.games_per_worker=4",
     "selfplay.opening_share=0.2",
+    "selfplay.resign_false_positives=0.2",
+    "selfplay.resign_played_out_share=0.3",
     "learner.batch_size=16",
     "learner.samples_per_position=4",
     "replay.games_per_shard=7",
@@ -54,8 +56,9 @@ def go_on(run: Path, *overrides: str, steps: int = STEPS, report: Callable[[str]
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that nothing interrupted."""
-    run = tmp_path_factory.mktemp("runs") / "whole"
-    go_on(run)
+    run, said = tmp_path_factory.mktemp("runs") / "whole", list[str]()
+    go_on(run, report=said.append)
+    assert any("resigns below" in line for line in said)
     return run
 
 

@@ -1,21 +1,18 @@
-"""Self-play's settings act: shares of full searches, of openings and of decided games."""
+"""Self-play's settings act: shares of full searches and of openings."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from selfplay_for_tests import CONFIG, GAMES, SEARCH, CountingEvaluator, new_task, play
-from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import state_after
 from zerosum.replay.records import PlyFlag
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.worker import opening_move, streak_after
+from zerosum.selfplay.worker import opening_move
 
 
 def test_every_setting_acts() -> None:
@@ -52,33 +49,6 @@ def test_only_full_searches_are_learned_from() -> None:
     assert all(len(ply.target) for ply in full) and not any(len(ply.target) for ply in fast)
     assert sum(record.num_positions for record in records) == len(full)
     assert len({tuple(record.plies["flags"] & PlyFlag.FULL_SEARCH) for record in records}) > 20
-
-
-def test_a_streak_is_of_one_side() -> None:
-    values = [(0.9, 0), (-0.95, 1), (0.95, 1), (-1.0, 0), (0.5, 1), (0.9, 1), (-0.0, 0)]  # for whom it is
-    streaks = list(itertools.accumulate(values, lambda streak, ply: streak_after(streak, *ply, 0.9), initial=0))
-    assert streaks == [0, 1, 2, -1, -2, 0, -1, 0]
-    assert streak_after(3, 1.0, 0, None) == 0
-
-
-def test_decided_games_get_few_simulations_and_are_not_learned_from() -> None:
-    """Decided games get few simulations, except for a share of their moves; a stopped game goes on in the same way."""
-    search = replace(SEARCH, reuse_tree=False, exact_bounds=False)
-    decided = replace(CONFIG, decided_value=0.2, decided_plies=3, decided_simulations=2, decided_share=0.2)
-    config = replace(decided, full_search_share=0.5, fast_simulations=6)
-    records = play(new_task(search=search, config=config, evaluator=RolloutEvaluator()), 40)[1].values()
-    numbers = Counter[tuple[bool, int]]()
-    for record in records:
-        streak = 0
-        for index in range(record.num_plies):
-            ply = record.ply(index)
-            is_full = bool(ply.flags & PlyFlag.FULL_SEARCH)
-            numbers[abs(streak) >= 3, ply.num_simulations] += 1
-            assert is_full == bool(len(ply.target))
-            streak = streak_after(streak, ply.search_value, ply.player, 0.2)
-    assert not any(number == 2 and not is_decided for is_decided, number in numbers)
-    in_decided = {number: count for (is_decided, number), count in numbers.items() if is_decided}
-    assert 0.7 < in_decided[2] / sum(in_decided.values()) < 0.9
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -140,6 +110,6 @@ def test_no_setting_is_forgotten() -> None:
     """The number of workers and that of staggered games are arguments of `SelfplayThreads` and its task."""
     tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
     tested |= {"opening_share", "opening_plies", "reuse_in_full_searches"}
-    tested |= {"decided_value", "decided_plies", "decided_simulations", "decided_share"}
+    tested |= {"resign_false_positives", "resign_played_out_share"}  # in test_resignation.py
     obeyed_by_the_run = {"num_workers", "stagger_starts"}
     assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | obeyed_by_the_run

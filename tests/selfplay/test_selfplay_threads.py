@@ -26,12 +26,12 @@ def open_store(directory: Path) -> GameStore:
     return GameStore(directory, report=pytest.fail, games_per_shard=5)
 
 
-DECIDED = replace(CONFIG, decided_value=0.0, decided_plies=1, decided_simulations=3, decided_share=0.5)
+MIXED = replace(CONFIG, full_search_share=0.5, fast_simulations=3)
 
 
 def task_of(store: GameStore, name: str) -> SelfplayTask:
     ids, search = itertools.count(store.next_game_id), replace(SEARCH, reuse_tree=False)
-    return new_task(name, log=store, game_ids=ids, search=search, config=DECIDED)
+    return new_task(name, log=store, game_ids=ids, search=search, config=MIXED)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -45,7 +45,7 @@ def test_running_games_go_on_after_a_kill(tmp_path: Path, name: str) -> None:
         kept = {game_id: [ply.action for ply in game.plies] for game_id, game in running.items()}
         task = task_of(store, name)
         if part == 2:
-            task = replace(task, config=replace(DECIDED, games_per_worker=2))
+            task = replace(task, config=replace(MIXED, games_per_worker=2))
         worker = SelfplayWorker(task, running=running.values())
         for _ in range(200 + 37 * part):
             for record in worker.play_batch():

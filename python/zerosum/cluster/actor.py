@@ -29,6 +29,7 @@ from zerosum.replay import GameRecord
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import RunningGame
 from zerosum.selfplay import MemoryLog, SelfplayCounts, SelfplayTask, SelfplayThreads
+from zerosum.selfplay.resignation import new_resignation
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import PlayTask, public_class
 
@@ -176,6 +177,7 @@ class _Player:
                 game_ids=self._ids,
                 num_staggered=task.num_staggered,
                 network_step=lambda: self._updates.step or self._step,
+                resignation=new_resignation(task.selfplay, seed=task.seed),
             ),
             num_workers=task.num_threads,
             running=list(self._games.values()),

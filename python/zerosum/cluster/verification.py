@@ -25,7 +25,8 @@ from zerosum.replay.records import PlyFlag, PlyRecord
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root, with_room
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.worker import is_cut_short, is_full_search, opening_move, streak_after
+from zerosum.selfplay.resignation import RESIGNATION, is_played_out
+from zerosum.selfplay.worker import is_full_search, opening_move
 from zerosum.selfplay.worker_process import checkpoint_of
 
 MOST_DIFFERENCE = 0.1
@@ -38,10 +39,11 @@ MOST_VALUE_DIFFERENCE = 0.1
 """Largest mean difference of the values of a game's compared searches; at most 0.007 there, and 0.15 on average."""
 
 
-def fault_by_rules(game: Rules, record: GameRecord) -> str:
+def fault_by_rules(game: Rules, record: GameRecord, *, can_resign: bool = False) -> str:
     """What a game has against the rules, in words; "" if nothing.
 
-    Checks the start, every move and its mover, the actions of every policy target, the result and the kind of ending.
+    Checks the start, every move and its mover, the actions of every policy target, the result and the kind of ending;
+    with `can_resign` the side to move may have resigned.
     """
     try:
         state = start_state(game, record.start)
@@ -60,6 +62,9 @@ def fault_by_rules(game: Rules, record: GameRecord) -> str:
         if len(set(actions)) != len(actions) or not legal.issuperset(actions):
             return f"has a policy target with an illegal move at ply {index}"
         state = game.play(state, ply.action)
+    if can_resign and record.ending == RESIGNATION and game.outcome(state) is None:
+        is_lost_by_mover = record.outcome == (-1.0 if game.player(state) == 0 else 1.0)
+        return "" if is_lost_by_mover else "was resigned by a side that was not to move"
     if (record.outcome, record.ending) != (_float32(game.outcome(state)), game.ending(state)):
         return "has another end than its moves"
     return ""
@@ -112,6 +117,11 @@ class SearchCheck:
         self._files = tempfile.TemporaryDirectory(prefix="zs-networks-")
         self._steps: list[int] = []
 
+    @property
+    def can_resign(self) -> bool:
+        """Whether games may end by resignation."""
+        return self._config.resign_false_positives is not None
+
     def add_network(self, step: int, packed: bytes, *, oldest: int) -> None:
         """Keep a network that was sent out, packed by `pack_weights`, and forget those before the step `oldest`."""
         if step not in self._steps:
@@ -144,29 +154,24 @@ class SearchCheck:
 
     def _fault_of_plan(self, record: GameRecord) -> str:
         """Random moves and full searches are decided by the seed and the number of the game."""
+        if record.ending == RESIGNATION and is_played_out(self._config, seed=self._seed, game_id=record.game_id):
+            return "was resigned, and its number says that it is played out"
         state, num_opening = start_state(self._game, record.start), _num_opening_plies(record)
         for index in range(num_opening):
             ahead = opening_move(self._game, state, seed=record.seed, game_id=record.game_id, ply=index)
             if ahead is None or ahead[0] != record.ply(index).action:
                 return f"has another random move than its number says, at ply {index}"
             state = ahead[1]
-        streak = 0
         for index in range(num_opening, record.num_plies):
             ply = record.ply(index)
-            is_full = self._is_full(record, index, streak, num_opening)
+            is_full = self._is_full(record, index, num_opening)
             if is_full != (PlyFlag.FULL_SEARCH in ply.flags) or is_full != bool(ply.target.size):
                 return f"was searched in full at other plies than its number says, at ply {index}"
-            streak = streak_after(streak, ply.search_value, ply.player, self._config.decided_value)
         return ""
 
-    def _is_full(self, record: GameRecord, ply: int, streak: int, num_opening: int) -> bool:
+    def _is_full(self, record: GameRecord, ply: int, num_opening: int) -> bool:
         return is_full_search(
-            self._config,
-            seed=self._seed,
-            game_id=record.game_id,
-            ply=ply,
-            streak=streak,
-            num_opening_plies=num_opening,
+            self._config, seed=self._seed, game_id=record.game_id, ply=ply, num_opening_plies=num_opening
         )
 
     def _repeated(self, record: GameRecord) -> Iterator[tuple[PlyRecord, Root]]:
@@ -176,29 +181,27 @@ class SearchCheck:
         for index in range(num_opening):
             state = self._game.play(state, record.ply(index).action)
         self._search.reset(0, state)
-        is_same_tree, streak = True, 0
+        is_same_tree = True
         for index in range(num_opening, record.num_plies - 1):
             ply, step = record.ply(index), steps[index]
             # While the last search of a game is under way, nothing says when the network changes.
             is_one_network = steps[index + 1] == step and self.knows(step)
             if is_same_tree and is_one_network:
                 self._use(step)
-                yield ply, self._searched(record, ply, index, streak)
-            streak = streak_after(streak, ply.search_value, ply.player, config.decided_value)
+                yield ply, self._searched(record, ply, index)
             keep = self._search_config.reuse_tree and (
-                config.reuse_in_full_searches or not self._is_full(record, index + 1, streak, num_opening)
+                config.reuse_in_full_searches or not self._is_full(record, index + 1, num_opening)
             )
             is_same_tree = not keep or (is_same_tree and is_one_network)
             if not is_same_tree and config.reuse_in_full_searches:
                 return
             self._search.advance(0, ply.action, keep=keep)
 
-    def _searched(self, record: GameRecord, ply: PlyRecord, index: int, streak: int) -> Root:
-        config, is_full = self._config, PlyFlag.FULL_SEARCH in ply.flags
-        is_short = is_cut_short(config, seed=self._seed, game_id=record.game_id, ply=index, streak=streak)
-        fast = config.decided_simulations if is_short else config.fast_simulations
+    def _searched(self, record: GameRecord, ply: PlyRecord, index: int) -> Root:
+        is_full = PlyFlag.FULL_SEARCH in ply.flags
         noise = (self._seed, record.game_id, index) if is_full and self._search_config.has_root_noise else None
-        self._search.begin(0, self._search_config.num_simulations if is_full else fast, noise=noise)
+        num_simulations = self._search_config.num_simulations if is_full else self._config.fast_simulations
+        self._search.begin(0, num_simulations, noise=noise)
         assert self._evaluator is not None
         answer_all(self._search, self._evaluator, max_leaves=1)
         return self._search.root(0)
@@ -234,7 +237,7 @@ class Verifier:
         An inherited game, which the store had in flight, began with other networks, and maybe other settings: it is
         checked by the rules alone.
         """
-        if fault := fault_by_rules(self._game, record):
+        if fault := fault_by_rules(self._game, record, can_resign=self.searches.can_resign):
             return fault
         if is_inherited or self._generator.random() >= self._share:
             return ""

@@ -450,7 +450,13 @@ def _from_values(name: str, preset: str, values: Mapping[str, Mapping[str, Any]]
         section: from_mapping(config_type, values.get(section, {}), section)
         for section, config_type in SECTIONS.items()
     }
-    return RunConfig(game=name, preset=preset, **sections)
+    config = RunConfig(game=name, preset=preset, **sections)
+    if config.network.ownership_head and config.selfplay.resign_false_positives is not None:
+        raise SettingsError(
+            "selfplay.resign_false_positives ends games before their squares have owners, from which"
+            " network.ownership_head learns: switch one of them off, for example --set network.ownership_head=false."
+        )
+    return config
 
 
 def _require_section(section: str) -> None:

@@ -36,6 +36,7 @@ from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.checkpoint import mark_best
 from zerosum.replay import ReplayWindow
 from zerosum.replay.game_store import GameStore
+from zerosum.replay.records import GameRecord
 from zerosum.replay.window import needed, require_game
 from zerosum.run.budget import USED_UP, Budget
 from zerosum.run.config import RunConfig, minutes_word, train_text
@@ -45,6 +46,7 @@ from zerosum.run.learning import learn_step, network_now, open_checkpoint, resto
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
+from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
 from zerosum.selfplay.worker import num_trees
 from zerosum.storage import Mirror
 
@@ -142,6 +144,7 @@ class SelfplayTraining:
             game=game,
         )
         self._network_step = checkpoint.info.step
+        self._resignation = self._restored_resignation()
         task = SelfplayTask(
             game=game,
             search=config.search,
@@ -153,6 +156,7 @@ class SelfplayTraining:
             num_staggered=num_workers * num_trees(num_games) if config.selfplay.stagger_starts else 0,
             game_ids=itertools.count(first_game_id),
             network_step=lambda: self._network_step,
+            resignation=self._resignation,
         )
         # A deterministic run begins its games in flight anew.
         running = {} if self._is_deterministic else self._store.running
@@ -187,6 +191,14 @@ class SelfplayTraining:
             )
         if config.training.steps is not None and not self._is_deterministic:
             report(f"  {forecast(config, game, checkpoint, self._evaluator, num_games=num_games)}.")
+
+    def _restored_resignation(self) -> Resignation | None:
+        """The threshold of resignations by the games so far; None if the run has none."""
+        config = self._config.selfplay
+        if config.resign_false_positives is None:
+            return None
+        games = self._store.recent(num_games=num_games_to_learn_from(config))
+        return new_resignation(config, seed=self._config.training.seed, games=games)
 
     @property
     def _is_deterministic(self) -> bool:
@@ -227,7 +239,7 @@ class SelfplayTraining:
         """Play on self-play's threads; learn, save and rate on this one."""
         with ThreadPoolExecutor(1) as pool:
             is_ended = threading.Event()
-            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._window.add, is_paused=self._is_behind)
+            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._take, is_paused=self._is_behind)
             try:
                 while not self._is_over() and not playing.done():
                     if self._is_due_to_learn():
@@ -239,6 +251,13 @@ class SelfplayTraining:
             finally:
                 is_ended.set()
             playing.result()
+
+    def _take(self, record: GameRecord) -> None:
+        """Learn from a finished game from now on."""
+        self._window.add(record)
+        # Threads of this process have told it already.
+        if self._resignation is not None and not isinstance(self._selfplay, SelfplayThreads):
+            self._resignation.take(record)
 
     def _play_and_learn_in_turn(self) -> None:
         """Do the same one after the other, in an order that depends on counts alone."""
@@ -437,6 +456,8 @@ class SelfplayTraining:
             is_early = self._config.training.minutes is not None and self._budget.progress < LATEST_START
             self._report(text + (f", or with fewer at {LATEST_START:.0%} of the budget" if is_early else ""))
         self._report_short_searches()
+        if self._resignation is not None:
+            self._report(f"      {self._resignation}")
         if not row.games and (under_way := self._store.running):
             plies = sum(len(game.plies) for game in under_way.values()) / len(under_way)
             self._report(f"      no game has ended yet: {len(under_way)} are under way, at move {plies:.0f} on average")

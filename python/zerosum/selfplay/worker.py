@@ -12,9 +12,9 @@ import functools
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -35,11 +35,19 @@ from zerosum.replay.records import (
 )
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root, with_room
+from zerosum.selfplay.resignation import RESIGNATION, Resignation
 
 
 @dataclass(frozen=True)
 class SelfplayConfig:
     """How games for training are played."""
+
+    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {
+        "decided_value": None,
+        "decided_plies": 5,
+        "decided_simulations": 4,
+        "decided_share": 0.1,
+    }
 
     num_workers: int | None = setting(
         None,
@@ -88,21 +96,16 @@ class SelfplayConfig:
         high=1.0,
     )
     fast_simulations: int = setting(16, "simulations per move that is not searched in full", low=1, high=1 << 24)
-    decided_value: float | None = setting(
+    resign_false_positives: float | None = setting(
         None,
-        "root value, as a distance from a draw, that decides a game if all of the last decided_plies plies have at"
-        " least this for the same side; moves of decided games get decided_simulations and are not learned from"
-        " (KataGo's reduced visits: 0.9); none for no decided games, as in the paper",
+        "largest share of games in which a resignation would be wrong, measured in the games that are played out; the"
+        " side to move resigns if the values of the root and of its move are below the threshold that follows from it"
+        " (AlphaGo Zero: 0.05); none for no resignation, as in the paper",
         low=0.0,
-        high=1.0,
+        high=0.5,
     )
-    decided_plies: int = setting(5, "plies over which decided_value must hold", low=1, high=65535)
-    decided_simulations: int = setting(4, "simulations per move of decided games", low=1, high=1 << 24)
-    decided_share: float = setting(
-        0.1,
-        "share of the moves of decided games that are searched like other moves, so that endings are learned",
-        low=0.0,
-        high=1.0,
+    resign_played_out_share: float = setting(
+        0.1, "share of games in which no side resigns (AlphaGo Zero: 0.1)", low=0.01, high=1.0
     )
     reuse_in_full_searches: bool = setting(
         True,
@@ -172,6 +175,8 @@ class SelfplayTask:
     """Games with lower numbers begin at any stage of a game, by random moves: `SelfplayConfig.stagger_starts`."""
     network_step: Callable[[], int] = lambda: 0
     """The learner's step of the network that the evaluator runs now."""
+    resignation: Resignation | None = None
+    """The threshold of resignations; None for none (`new_resignation`)."""
 
     def new_header(self) -> GameHeader:
         """The header of one more game."""
@@ -229,8 +234,6 @@ class _GameInFlight:
     header: GameHeader
     num_opening_plies: int
     """Random moves at the beginning."""
-    streak: int = 0
-    """Consecutive plies in which one side was winning (`streak_after`)."""
     is_full: bool = True
     """Whether the running search is a full one."""
     network_step: int = 0
@@ -297,11 +300,10 @@ class SelfplayWorker:
         """Begin the search of a tree's next move."""
         task, game, ply = self._task, self._games[tree], self._search.state(tree).plies
         game.is_full, game.network_step = self._is_full_search(game, ply), task.network_step()
-        fast = task.config.decided_simulations if self._is_cut_short(game, ply) else task.config.fast_simulations
         has_noise = game.is_full and task.search.has_root_noise
         self._search.begin(
             tree,
-            task.search.num_simulations if game.is_full else fast,
+            task.search.num_simulations if game.is_full else task.config.fast_simulations,
             noise=(task.seed, game.header.game_id, ply) if has_noise else None,
         )
 
@@ -312,33 +314,32 @@ class SelfplayWorker:
             seed=self._task.seed,
             game_id=game.header.game_id,
             ply=ply,
-            streak=game.streak,
             num_opening_plies=game.num_opening_plies,
-        )
-
-    def _is_cut_short(self, game: _GameInFlight, ply: int) -> bool:
-        """Whether this ply gets few simulations because the game is decided: known after the previous search."""
-        return is_cut_short(
-            self._task.config, seed=self._task.seed, game_id=game.header.game_id, ply=ply, streak=game.streak
         )
 
     def _move(self, tree: int) -> None:
         """Play and record the move that a finished search decides; start another game if this one is over."""
         task, game, ply = self._task, self._games[tree], self._search.state(tree).plies
         root, game_id = self._search.root(tree), game.header.game_id
+        self.counts.short_searches += root.stop_reason == "memory"
+        self.counts.simulations += root.num_simulations - root.num_reused
         action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=game_id, ply=ply)
+        if task.resignation is not None and task.resignation.resigns(root, action, game_id=game_id):
+            self._finish(game.header, outcome=-1.0 if root.player == 0 else 1.0, ending=RESIGNATION)
+            self._search.reset(tree, self._search.state(tree))  # its search is done with
+            self._go_on(tree, is_over=True)
+            return
         task.log.add_ply(game_id, self._record(game, root, action, is_sampled=is_sampled))
-        game.streak = streak_after(game.streak, root.value, root.player, task.config.decided_value)
         keep = task.search.reuse_tree and (
             task.config.reuse_in_full_searches or not self._is_full_search(game, ply + 1)
         )
         self._search.advance(tree, action, keep=keep)
         self.counts.plies += 1
-        self.counts.short_searches += root.stop_reason == "memory"
-        self.counts.simulations += root.num_simulations - root.num_reused
-        state = self._search.state(tree)
-        if task.game.outcome(state) is not None:
-            self._finish(game.header, state)
+        self._go_on(tree, is_over=self._finish_by_rules(game.header, self._search.state(tree)))
+
+    def _go_on(self, tree: int, *, is_over: bool) -> None:
+        """Begin the next search at a tree, of another game if this one is over."""
+        if is_over:
             if self._is_closing:
                 self._num_playing -= 1
                 return
@@ -368,29 +369,35 @@ class SelfplayWorker:
             target=recorded,
         )
 
-    def _finish(self, header: GameHeader, state: State) -> None:
+    def _finish_by_rules(self, header: GameHeader, state: State) -> bool:
+        """End a game that is over by the rules; returns whether it is."""
         outcome, ending = self._task.game.outcome(state), self._task.game.ending(state)
-        assert outcome is not None and ending is not None
-        self._ended.append(self._task.log.finish_game(header.game_id, outcome=outcome, ending=ending))
+        if outcome is None:
+            return False
+        assert ending is not None
+        self._finish(header, outcome=outcome, ending=ending)
+        return True
+
+    def _finish(self, header: GameHeader, *, outcome: float, ending: str) -> None:
+        record = self._task.log.finish_game(header.game_id, outcome=outcome, ending=ending)
+        if self._task.resignation is not None:
+            self._task.resignation.take(record)
+        self._ended.append(record)
         self.counts.games += 1
 
     def _next_game(self, tree: int) -> _GameInFlight:
         """Put a game at a tree's root: one that was in flight before, or a new one."""
-        game, decided_value = self._task.game, self._task.config.decided_value
+        game = self._task.game
         while self._waiting:
             running = self._waiting.pop(0)
             state = start_state(game, running.header.start)
             for ply in running.plies:
                 state = game.play(state, ply.action)
-            if game.outcome(state) is None:
+            # The process may have ended between the last ply and the game's end.
+            if not self._finish_by_rules(running.header, state):
                 self._search.reset(tree, state)
-                streak = 0
-                for ply in running.plies:
-                    streak = streak_after(streak, ply.search_value, ply.player, decided_value)
                 num_opening_plies = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
-                return _GameInFlight(running.header, num_opening_plies, streak)
-            # The process ended between the last ply and the game's end.
-            self._finish(running.header, state)
+                return _GameInFlight(running.header, num_opening_plies)
         header = self._task.new_header()
         self._task.log.start_game(header)
         state = self._play_opening(header)
@@ -463,35 +470,13 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
     return int(root.actions[drawn]), True
 
 
-def is_full_search(
-    config: SelfplayConfig, *, seed: int, game_id: int, ply: int, streak: int, num_opening_plies: int
-) -> bool:
-    """Whether a ply is searched in full; `streak` is that of the plies before it (`streak_after`)."""
+def is_full_search(config: SelfplayConfig, *, seed: int, game_id: int, ply: int, num_opening_plies: int) -> bool:
+    """Whether a ply is searched in full."""
     share = config.full_search_share
     # The position after the random moves is new: it is always learned from.
     if 0 < ply == num_opening_plies:
         return True
-    if is_cut_short(config, seed=seed, game_id=game_id, ply=ply, streak=streak):
-        return False
     return share == 1.0 or uniform(seed, game_id, ply, "full search") < share
-
-
-def is_cut_short(config: SelfplayConfig, *, seed: int, game_id: int, ply: int, streak: int) -> bool:
-    """Whether a ply gets few simulations because the game is decided; `streak` is that of the plies before it."""
-    if abs(streak) < config.decided_plies:
-        return False
-    return uniform(seed, game_id, ply, "decided") >= config.decided_share
-
-
-def streak_after(streak: int, value: float, player: int, decided_value: float | None) -> int:
-    """Consecutive plies, this one included, in which one side was winning: above 0 for player 0, below 0 for player 1.
-
-    `value` is the search's, in [-1, 1], for `player`; a side wins where it is at least `decided_value` for that side.
-    """
-    if decided_value is None or abs(value) < decided_value:
-        return 0
-    winner = 1 if (value > 0) == (player == 0) else -1
-    return streak + winner if streak * winner > 0 else winner
 
 
 class Selfplay(Protocol):

@@ -35,6 +35,7 @@ from zerosum.replay import GameHeader, GameRecord, PlyRecord
 from zerosum.replay.journal import end_entry, parse_journal, ply_entry, start_entry
 from zerosum.replay.records import RunningGame
 from zerosum.search import SearchConfig
+from zerosum.selfplay.resignation import new_resignation
 from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 
 GRACE_S = 10.0
@@ -254,6 +255,7 @@ def _play(commands: _Commands, answers: int) -> None:
         num_staggered=task.num_staggered,
         game_ids=count(task.first_game_id, task.game_id_step),
         network_step=lambda: commands.network_step,
+        resignation=new_resignation(task.selfplay, seed=task.seed),
     )
     worker = SelfplayWorker(selfplay, running=list(running.values()))
     while not commands.is_over:
