@@ -327,7 +327,7 @@ class SelfplayWorker:
         if task.resignation is not None and task.resignation.resigns(root, action, game_id=game_id):
             self._finish(game.header, outcome=-1.0 if root.player == 0 else 1.0, ending=RESIGNATION)
             self._search.reset(tree, self._search.state(tree))  # its search is done with
-            self._go_on(tree, is_over=True)
+            self._continue(tree, is_over=True)
             return
         task.log.add_ply(game_id, self._record(game, root, action, is_sampled=is_sampled))
         keep = task.search.reuse_tree and (
@@ -335,9 +335,9 @@ class SelfplayWorker:
         )
         self._search.advance(tree, action, keep=keep)
         self.counts.plies += 1
-        self._go_on(tree, is_over=self._finish_by_rules(game.header, self._search.state(tree)))
+        self._continue(tree, is_over=self._finish_by_rules(game.header, self._search.state(tree)))
 
-    def _go_on(self, tree: int, *, is_over: bool) -> None:
+    def _continue(self, tree: int, *, is_over: bool) -> None:
         """Begin the next search at a tree, of another game if this one is over."""
         if is_over:
             if self._is_closing:
