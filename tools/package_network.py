@@ -28,13 +28,13 @@ from zerosum.run.strength import Strength, player_name
 
 MOST_BYTES = 4_000_000
 """Largest size of a network in the package."""
-BUDGET = {"minutes", "steps", "seed"}
+NOT_SET = {"minutes", "steps", "seed", "source"}
 """Settings that the command does not have as `--set`."""
 OF_THE_MACHINE = {"num_filters"}
 """Settings whose defaults depend on the machine, which the command always has."""
 
 
-def package(run: Path, name: str, *, date: str, rating: str = "", played: str = "") -> Path:
+def package(run: Path, name: str, *, date: str, records: str = "", rating: str = "", played: str = "") -> Path:
     """Write the network's folder; returns it.
 
     Raises:
@@ -44,14 +44,18 @@ def package(run: Path, name: str, *, date: str, rating: str = "", played: str = 
     rows = read_metrics(run / "metrics.csv")
     if not checkpoint.info.step or not rows:
         raise DataError(f"{run} has not learned yet.")
+    if (config.training.source == "records") != bool(records):
+        needed = "name the command that made them by" if not records else "do without"
+        raise DataError(f"{run} learned from {config.training.source}: {needed} --records.")
     unit = minutes_word(config.training)
     seconds = 60 * rows[-1].minutes
     own = Strength(run, None, config).ratings.get(player_name(checkpoint.info.step))
     card = NetworkCard(
         command=shlex.join(_command(config)),
+        records=records,
         date=date,
         budget=f"{rows[-1].minutes:.0f} {unit}",
-        evaluations_per_second=round(checkpoint.info.training["evaluations"] / seconds),
+        evaluations_per_second=round(checkpoint.info.training.get("evaluations", 0) / seconds),
         rating=rating or (f"Elo {own}" if own else ""),
         played=played or f"{config.strength.num_simulations or config.search.num_simulations} simulations a move",
     )
@@ -72,11 +76,12 @@ def _command(config: RunConfig) -> list[str]:
     minutes = config.training.minutes
     words = ["zerosum", "train", config.game, *(["--preset", config.preset] if config.preset else [])]
     words += ["--steps", str(config.training.steps)] if minutes is None else ["--minutes", f"{minutes:g}"]
+    words += ["--from-records"] if config.training.source == "records" else []
     plain = new_config(make(config.game), config.game, preset=config.preset, minutes=minutes)
     for section in SECTIONS:
         values, defaults = asdict(getattr(config, section)), asdict(getattr(plain, section))
         for name, value in values.items():
-            if (value != defaults[name] or name in OF_THE_MACHINE) and name not in BUDGET:
+            if (value != defaults[name] or name in OF_THE_MACHINE) and name not in NOT_SET:
                 words += ["--set", f"{section}.{name}={_text(value)}"]
     return words
 
@@ -91,12 +96,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--name", default="", help="name of the folder (default: the game's)")
     parser.add_argument("--date", required=True, help="date of the code that trained it, such as 2026-11-22")
+    parser.add_argument(
+        "--records", default="", help="command that made its games, for a run that learned from records"
+    )
     parser.add_argument("--rating", default="", help="rating on the game's ladder, such as 'Elo 1424 ± 100'")
     parser.add_argument("--played", default="", help="conditions of the rating, such as '200 simulations a move'")
     asked = parser.parse_args(arguments)
     try:
         name = asked.name or load_checkpoint(asked.run).info.game
-        print(package(asked.run, name, date=asked.date, rating=asked.rating, played=asked.played))
+        print(
+            package(asked.run, name, date=asked.date, records=asked.records, rating=asked.rating, played=asked.played)
+        )
     except ZerosumError as error:
         sys.exit(f"package_network: {error}")
 

@@ -239,6 +239,12 @@ def test_every_game_has_a_ladder(name: str) -> None:
     assert {player for score in known_scores(game) for player in (score.first, score.second)} <= set(names)
 
 
+def test_packaged_results_are_those_of_the_rules_not_of_the_encoding() -> None:
+    assert known_scores(make("shogi(history=1, policy=flat)")) == known_scores(make("shogi")) != []
+    assert known_scores(make("go9(history=1)")) == known_scores(make("go9")) != []
+    assert known_scores(make("go9(komi=5)")) == known_scores(make("shogi(max_plies=300)")) == []
+
+
 def test_what_is_packaged_is_of_known_games_and_engines() -> None:
     data = _data()
     engines = {(opponent.name, game) for opponent in OPPONENTS for game in opponent.games}

@@ -57,18 +57,20 @@ def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -
     assert checkpoint_path(directory / "checkpoints", player.step).with_suffix(".safetensors").stat().st_size <= 4e6
     card = bundled.read_card(directory)
     for field in fields(card):
-        assert getattr(card, field.name), f"the card says nothing of {field.name}"
+        optional = field.name in ("records", "evaluations_per_second")
+        assert optional or getattr(card, field.name), f"the card says nothing of {field.name}"
+    assert bool(card.records) != bool(card.evaluations_per_second), "it learned from records or by self-play"
     assert sorted(file.name for file in directory.iterdir()) == ["card.toml", "checkpoints", "config.toml"]
 
 
 @pytest.mark.usefixtures("packaged")
 def test_the_page_has_the_cards() -> None:
-    rows = [
-        f"| {name} | {card.date} | `{card.command}` | {card.budget} | {card.evaluations_per_second:,} | {card.rating}"
-        f" | {card.played} |"
-        for name in NAMES
-        for card in [bundled.read_card(PACKAGED / name)]
-    ]
+    rows = []
+    for name in NAMES:
+        card = bundled.read_card(PACKAGED / name)
+        commands = "; ".join(f"`{command}`" for command in card.commands)
+        speed = f"{card.evaluations_per_second:,}" if card.evaluations_per_second else "–"
+        rows.append(f"| {name} | {card.date} | {commands} | {card.budget} | {speed} | {card.rating} | {card.played} |")
     assert "\n".join(rows) in PAGE.read_text(encoding="utf-8"), rows
 
 
@@ -100,6 +102,8 @@ def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pyt
     assert directory.name == "tictactoe" and bundled.read_card(directory).rating == "Elo 2"
     chosen = choose_player(make("tictactoe"), runs=tmp_path / "none")
     assert chosen.player.step == 2 and "Elo 2 at 4 simulations a move" in chosen.sentence
+    with pytest.raises(SystemExit, match="learned from selfplay: do without --records"):
+        package_network.main([str(run), *words, "--records", "zerosum import games.pgn"])
     monkeypatch.setattr(package_network, "MOST_BYTES", 1000)
     with pytest.raises(SystemExit, match="take a smaller one"):
         package_network.main([str(run), *words])

@@ -40,6 +40,7 @@ __all__ = [
     "start_state",
     "state_after",
     "with_options",
+    "with_usual_encoding",
     "without_ply_cap",
 ]
 
@@ -47,6 +48,8 @@ Rules = _core.Game
 """A game of the core or of the user, with the methods that the program uses."""
 NO_PLY_CAP = 65535
 """Maximum of a game's option `max_plies`."""
+ENCODING_OPTIONS = ("policy", "history", "history_fill")
+"""Options that change what a network sees and how actions are numbered, not the rules."""
 
 
 def make(game: str | Game[Any] | Rules) -> Rules:
@@ -141,6 +144,18 @@ def with_options(game: Rules, **options: str) -> Rules:
         return game
     values = given_options(game) | {name: options[name] for name in known}
     return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in values.items())})")
+
+
+def with_usual_encoding(game: Rules) -> Rules:
+    """The same rules with the default planes and actions, under which results and positions are kept.
+
+    >>> with_usual_encoding(make("go9(history=1, komi=5)")).spec.full_name
+    'go(size=9, komi=5)'
+    >>> with_usual_encoding(make("shogi(policy=flat, history_fill=zero)")).spec.full_name
+    'shogi'
+    """
+    defaults = {option.name: option.default for option in game.spec.known_options}
+    return with_options(game, **{name: defaults[name] for name in ENCODING_OPTIONS if name in defaults})
 
 
 def plays_chess960(game: Rules) -> bool:

@@ -18,7 +18,7 @@ from zerosum.contest.mover import Terms
 from zerosum.contest.ratings import PairScore, Prior
 from zerosum.external.opponents import Opponent, opponents_of
 from zerosum.games import Rules, measure_game
-from zerosum.games.rules import rules_name
+from zerosum.games.rules import rules_name, with_usual_encoding
 from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, ProgramContestant, parse_player
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8)
@@ -97,11 +97,12 @@ def rungs_of(game: Rules) -> list[Rung]:
 
 
 def known_scores(game: Rules) -> list[PairScore]:
-    """Packaged results of the opponents of a game, with exactly its options, against each other."""
+    """Packaged results of the opponents of a game, by exactly its rules, against each other."""
+    name = with_usual_encoding(game).spec.full_name
     return [
         PairScore(first, second, wins, draws, losses)
         for table in _data().get("results", [])
-        if table["game"] == game.spec.full_name
+        if table["game"] == name
         for first, second, wins, draws, losses in table["scores"]
     ]
 

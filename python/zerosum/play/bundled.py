@@ -28,12 +28,19 @@ class NetworkCard:
     """Date of the code that trained it, ISO 8601."""
     budget: str
     """The cost of the training, such as "20 CPU-minutes"."""
+    records: str
+    """The command that made the games that it learned from; "" for self-play."""
     evaluations_per_second: int
-    """Evaluations of its self-play per CPU-second."""
+    """Evaluations of its self-play per CPU-second; 0 without self-play."""
     rating: str
     """Rating on the game's ladder, with its interval; "" if it was not rated."""
     played: str
     """Its limit in the rated games, such as "100 simulations a move"."""
+
+    @property
+    def commands(self) -> list[str]:
+        """All commands that made it, in order."""
+        return [command for command in (self.records, self.command) if command]
 
 
 def bundled_networks() -> list[Path]:
